@@ -1,0 +1,49 @@
+"""The seeded random stream, as plain data: one integer that fork, hash and compare with the world."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+_MASK = (1 << 64) - 1
+_GOLDEN = 0x9E3779B97F4A7C15  # splitmix64 increment (Steele, Lea, Flood 2014)
+
+
+@dataclass(slots=True)
+class Chance:
+    """A splitmix64 stream. *state* is everything it knows, so a copy continues identically."""
+
+    state: int
+
+    @classmethod
+    def from_seed(cls, seed: int) -> Chance:
+        return cls(seed & _MASK)
+
+    def fork(self) -> Chance:
+        return Chance(self.state)
+
+    def bits(self) -> int:
+        """Next 64 random bits."""
+        self.state = (self.state + _GOLDEN) & _MASK
+        z = self.state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+        return z ^ (z >> 31)
+
+    def uniform(self, low: float = 0.0, high: float = 1.0) -> float:
+        """A number in [low, high)."""
+        return low + (high - low) * ((self.bits() >> 11) / (1 << 53))
+
+    def integer(self, low: int, high: int) -> int:
+        """A whole number, both ends included."""
+        return low + self.bits() % (high - low + 1)
+
+    def normal(self) -> float:
+        """Standard normal by Box-Muller."""
+        u = 1.0 - self.uniform()
+        return math.sqrt(-2.0 * math.log(u)) * math.cos(2.0 * math.pi * self.uniform())
+
+    def lognormal(self, mean: float, relative_sd: float) -> float:
+        """A positive number with the given mean and relative standard deviation."""
+        sigma2 = math.log(1.0 + relative_sd * relative_sd)
+        return mean * math.exp(math.sqrt(sigma2) * self.normal() - sigma2 / 2.0)

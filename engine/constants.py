@@ -1,0 +1,66 @@
+"""Every number of the protocol: meaning, unit, source, class. Hardware and workloads stand in flow/sites.py.
+
+Classes: *documented* (a manual page or one of the papers says so), *read off* (a measurement in a paper),
+*derived* (follows from documented rules), *assumed* (ours; nothing published).
+Papers: [WP] Database Mirroring Best Practices and Performance Considerations, 2006; [MANY] mirroring many
+databases, 2010; [DOC] SQL Server product documentation.
+"""
+
+from typing import Final
+
+TICKS_PER_S: Final = 100
+"""Ticks in a simulated second: the flow model's fixed step is 10 ms. Halving it changes no figure by 1 %."""
+
+PING_INTERVAL_S: Final = 1.0
+"""Each side pings on each open connection once a second. Documented (Randal, sqlskills)."""
+
+PARTNER_TIMEOUT_S: Final = 10
+"""Silence after which a partner counts as lost. Documented: default of SET PARTNER TIMEOUT [WP, DOC]."""
+
+PARTNER_TIMEOUT_S_MIN: Final = 5
+"""Values from 0 to 4 are stored as 5. Documented [DOC: ALTER DATABASE database mirroring]."""
+
+PARTNER_TIMEOUT_S_MAX: Final = 32_767
+"""Larger values are refused with message 1476. Documented [DOC]."""
+
+HARD_ERROR_S: Final = (0.6, 1.1)
+"""Range in which a broken connection is noticed. Read off: "typically in around 1 second" [WP]."""
+
+SESSION_CLOSE_NOTICED_S: Final = 0.03
+"""A partner that closes its session says so on the wire: noticed in a few round trips. Derived."""
+
+RECONNECT_S: Final = (0.8, 1.8)
+"""Time in which a repaired path is found again: each side retries about once a second. Derived from the ping."""
+
+RESTART_SERVICE_S: Final = 4.0
+"""Start of the SQL Server service until its endpoint listens. Assumed."""
+
+STOP_SERVICE_MIN_S: Final = 0.5
+"""Least time in which a service without mirrored databases stops. Assumed."""
+
+BOOT_S: Final = 60.0
+"""Power on until the service manager starts SQL Server. Assumed; a scenario may set its own."""
+
+RECOVERY_AT_START_S: Final = 1.5
+"""Analysis, redo and undo of a database when its instance starts, without backlog. Assumed."""
+
+CLIENT_LOGIN_TIMEOUT_S: Final = 15.0
+"""Connect Timeout of SqlClient. Documented default [DOC]."""
+
+CLIENT_RETRY_SHARE: Final = 0.08
+"""Share of the login timeout given to each server in the first round, and added each round. Documented [DOC]."""
+
+CLIENT_BACKOFF_S: Final = (0.1, 0.2, 0.4, 0.8, 1.0)
+"""Pause after a round in which the partner refused at once; the last one repeats. Documented [DOC]."""
+
+CLIENT_PAUSE_S: Final = 2.0
+"""Pause of the application between two connection strings that failed whole. Assumed."""
+
+ENDPOINT_PORT: Final = 5022
+"""Port that the wizard of Management Studio offers. Documented [DOC]."""
+
+VERSIONS: Final = (2005, 2008, 2012, 2014)
+"""Product versions that are told apart."""
+
+MIRRORING_FACT_VERSION_MIN_COMPRESSION: Final = 2008
+"""Log stream compression came with 2008. Documented [DOC]."""

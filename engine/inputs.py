@@ -1,0 +1,252 @@
+"""What may be done to the world, and its one-line text: `TIME VERB ARGUMENTS`.
+
+Buttons, menus, scenario timelines, journals, the text console and tests all speak these lines.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from engine.constants import TICKS_PER_S
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument of a verb. *kind* says what may stand there."""
+
+    name: str
+    kind: str = "word"
+    """server, database, client, name (server or client), word, number, rest (of the line)."""
+    optional: bool = False
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """What an input line may ask for."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    options: tuple[str, ...]
+    """Names that may follow as name=number (or name=word)."""
+    help: str
+    group: str
+    """fault, repair, load, sql, chore, remark: how menus and scores sort it."""
+    reverse: str | None = None
+    """The verb with the same arguments that takes it back."""
+
+
+def _verb(
+    name: str,
+    parameters: Sequence[Parameter],
+    help: str,
+    group: str,
+    reverse: str | None = None,
+    options: Sequence[str] = (),
+) -> Verb:
+    return Verb(name, tuple(parameters), tuple(options), help, group, reverse)
+
+
+_SERVER: Final = Parameter("server", "server")
+_DATABASE: Final = Parameter("database", "database")
+_PAIR: Final = (Parameter("from", "name"), Parameter("to", "name"))
+_REST: Final = Parameter("text", "rest")
+
+VERBS: Final[dict[str, Verb]] = {
+    verb.name: verb
+    for verb in (
+        _verb("power-off", [_SERVER], "cut the power of a server", "fault", "power-on"),
+        _verb("power-on", [_SERVER], "switch a server on; it boots and starts SQL Server", "repair"),
+        _verb("shutdown-server", [_SERVER], "shut the operating system down", "fault", "power-on"),
+        _verb("stop-service", [_SERVER], "stop the SQL Server service", "fault", "start-service"),
+        _verb("start-service", [_SERVER], "start the SQL Server service", "repair"),
+        _verb("restart-service", [_SERVER], "stop and start the SQL Server service", "chore"),
+        _verb("hang", [_SERVER], "freeze the instance: it is there and answers nothing", "fault", "unhang"),
+        _verb("unhang", [_SERVER], "let a frozen instance go on", "repair"),
+        _verb("pull-cable", [_SERVER], "pull all network cables of a server", "fault", "plug-cable"),
+        _verb("plug-cable", [_SERVER], "plug all network cables of a server", "repair"),
+        _verb("cut", _PAIR, "cut one link; both ends lose the carrier", "fault", "mend"),
+        _verb("mend", _PAIR, "mend one link, whatever was done to it", "repair"),
+        _verb("black-hole", _PAIR, "drop all packets of one link in silence", "fault", "mend"),
+        _verb("cut-one-way", _PAIR, "drop the packets from one end to the other in silence", "fault", "mend"),
+        _verb("reset-link", _PAIR, "reset the open connections of one link; they may reconnect", "fault"),
+        _verb(
+            "degrade",
+            _PAIR,
+            "change one link",
+            "fault",
+            "mend",
+            options=("rtt_ms", "jitter_ms", "bandwidth_mbps", "loss"),
+        ),
+        _verb(
+            "slow-disk",
+            [_SERVER, Parameter("disk", choices=("log", "data"))],
+            "slow a disk down by a factor; 1 is healthy",
+            "fault",
+            options=("factor",),
+        ),
+        _verb("slow-cpu", [_SERVER], "slow the processors down by a factor; 1 is healthy", "fault",
+              options=("factor",)),
+        _verb("fill-log", [_DATABASE], "fill the log file of the serving copy", "fault"),
+        _verb("fail-disk", [_SERVER, _DATABASE], "the volume of one database fails", "fault", "mend-disk"),
+        _verb("mend-disk", [_SERVER, _DATABASE], "replace the failed volume of one database", "repair"),
+        _verb("revert-all", [], "take back every fault that is still active", "repair"),
+        _verb(
+            "workload",
+            [_DATABASE, Parameter("workload")],
+            "change what the clients do (Workload1, Workload2, none, …)",
+            "load",
+            options=("scale",),
+        ),
+        _verb("stop-app", [Parameter("client", "client")], "stop a client application", "chore", "start-app"),
+        _verb("start-app", [Parameter("client", "client")], "start a client application", "chore"),
+        _verb("point-app", [Parameter("client", "client"), _SERVER], "point an application at a server", "chore"),
+        _verb("sql", [Parameter("server", "window"), _REST], "send T-SQL to a server", "sql"),
+        _verb("cancel", [Parameter("server", "window")], "cancel the running batch of a window", "sql"),
+        _verb("note", [_REST], "write a remark into the run", "remark"),
+    )
+}
+"""Every verb. Handlers stand in the simulator's table; a test compares the two."""
+
+
+class InputProblem(ValueError):
+    """An input line that cannot be understood; the text says what, where, what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One line, ready to be done at *tick*."""
+
+    tick: int
+    verb: str
+    args: tuple[str, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
+
+    def option(self, name: str, default: float) -> float:
+        return next((float(value) for key, value in self.options if key == name), default)
+
+    @property
+    def words(self) -> str:
+        """The line without its time."""
+        parts = [self.verb, *self.args, *(f"{name}={value}" for name, value in self.options)]
+        first, *rest = " ".join(part for part in parts if part).split("\n")
+        return "\n".join([first, *(f"    {line}" for line in rest)])
+
+    @property
+    def line(self) -> str:
+        """The line as it is written to journals; following lines of SQL are indented."""
+        return f"{format_time(self.tick)} {self.words}"
+
+
+def format_time(tick: int) -> str:
+    """Seconds with as many decimals as the tick needs: 41.25, 30."""
+    return f"{tick / TICKS_PER_S:.2f}".rstrip("0").rstrip(".")
+
+
+def parse_line(text: str, tick: int = 0) -> Input:
+    """One input without its time (`power-off SERVER_A`), to be done at *tick*.
+
+    Raises InputProblem.
+    """
+    head, _, continuation = text.partition("\n")
+    name, _, rest = head.strip().partition(" ")
+    verb = VERBS.get(name.lower())
+    if verb is None:
+        near = difflib.get_close_matches(name.lower(), VERBS, 1)
+        hint = f"; did you mean {near[0]}?" if near else "; see the list of verbs"
+        raise InputProblem(f"there is no verb {name!r}{hint}")
+    if verb.parameters and verb.parameters[-1].kind == "rest":
+        body = "\n".join([rest, *(line.removeprefix("    ") for line in continuation.splitlines())])
+        args = _split_rest(verb, body)
+        return Input(tick, verb.name, tuple(args))
+    if continuation.strip():
+        raise InputProblem(f"{verb.name} takes one line; an indented line follows it")
+    return _with_words(verb, rest.split(), tick)
+
+
+def _split_rest(verb: Verb, body: str) -> list[str]:
+    args: list[str] = []
+    for parameter in verb.parameters[:-1]:
+        word, _, body = body.lstrip(" ").partition(" ") if " " in body.strip() else (body.strip(), "", "")
+        if "\n" in word:
+            word, _, rest = word.partition("\n")
+            body = rest + (" " + body if body else "")
+        if not word:
+            raise InputProblem(f"{verb.name} needs {parameter.name}: {usage(verb)}")
+        args.append(word)
+    body = body.strip("\n")
+    if not body.strip():
+        raise InputProblem(f"{verb.name} needs {verb.parameters[-1].name}: {usage(verb)}")
+    return [*args, body]
+
+
+def _with_words(verb: Verb, words: Sequence[str], tick: int) -> Input:
+    plain = [word for word in words if "=" not in word]
+    options = [tuple(word.split("=", 1)) for word in words if "=" in word]
+    needed = sum(not parameter.optional for parameter in verb.parameters)
+    if not needed <= len(plain) <= len(verb.parameters):
+        raise InputProblem(f"{verb.name} takes {needed} argument(s), {len(plain)} given: {usage(verb)}")
+    for parameter, word in zip(verb.parameters, plain, strict=False):
+        if parameter.choices and word not in parameter.choices:
+            raise InputProblem(f"{verb.name}: {parameter.name} is one of {', '.join(parameter.choices)}, not {word!r}")
+    for name, value in options:
+        if name not in verb.options:
+            raise InputProblem(f"{verb.name} knows no {name}=…: {usage(verb)}")
+        try:
+            number = float(value)
+        except ValueError:
+            raise InputProblem(f"{verb.name}: {name} is a number, not {value!r}") from None
+        if not 0.0 <= number < 1e12:
+            raise InputProblem(f"{verb.name}: {name}={value} is outside 0 to 1e12")
+    return Input(tick, verb.name, tuple(plain), tuple((name, value) for name, value in options))
+
+
+def usage(verb: Verb) -> str:
+    """`degrade FROM TO [rtt_ms=…] …` for messages and help."""
+    parts = [verb.name]
+    for parameter in verb.parameters:
+        word = "|".join(parameter.choices) or parameter.name.upper()
+        parts.append(f"[{word}]" if parameter.optional else word)
+    parts += [f"[{name}=…]" for name in verb.options]
+    return " ".join(parts)
+
+
+def parse_script(text: str) -> tuple[list[Input], list[str]]:
+    """Lines of an input file and all its problems (`line 3: …`). `+S` counts from the line before."""
+    inputs: list[Input] = []
+    problems: list[str] = []
+    tick = 0
+    for number, block in _blocks(text.splitlines()):
+        time, _, rest = block.strip().partition(" ")
+        try:
+            tick = _parse_time(time, tick)
+            inputs.append(parse_line(rest, tick))
+        except InputProblem as problem:
+            problems.append(f"line {number}: {problem}")
+    inputs.sort(key=lambda item: item.tick)
+    return inputs, problems
+
+
+def _blocks(lines: Iterable[str]) -> list[tuple[int, str]]:
+    """Each input with the indented lines that belong to it; comments and blank lines dropped."""
+    blocks: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, start=1):
+        if line[:1] in (" ", "\t") and blocks:
+            blocks[-1] = (blocks[-1][0], blocks[-1][1] + "\n" + line)
+        elif line.strip() and not line.lstrip().startswith("#"):
+            blocks.append((number, line))
+    return [(number, block.rstrip()) for number, block in blocks]
+
+
+def _parse_time(word: str, before: int) -> int:
+    relative = word.startswith("+")
+    try:
+        seconds = float(word.removeprefix("+").removesuffix("s"))
+    except ValueError:
+        raise InputProblem(f"a line begins with its time in seconds (41.25 or +3), not {word!r}") from None
+    if not 0.0 <= seconds <= 1e9:
+        raise InputProblem(f"the time {word} is outside 0 to 1e9 seconds")
+    return round(seconds * TICKS_PER_S) + (before if relative else 0)

@@ -1,0 +1,549 @@
+"""The world as plain data: frozen parts in dictionaries, so that fork, hash and compare cost next to nothing.
+
+Nothing here decides anything. A part is changed by putting a new one in its place (`World.update_copy` and its
+like); whoever holds the old one keeps it unchanged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from dataclasses import dataclass, field, replace
+from enum import IntEnum, StrEnum
+from typing import Any
+
+from engine.chance import Chance
+from engine.constants import PARTNER_TIMEOUT_S, TICKS_PER_S
+from engine.events import Event
+from engine.flow import Flow, RowSetup
+
+Tick = int
+"""Simulated time in steps of 10 ms since the start."""
+
+Key = tuple[str, str]
+"""(server, database): names one copy of a database."""
+
+
+def ticks(seconds: float) -> Tick:
+    """The nearest whole number of ticks."""
+    return round(seconds * TICKS_PER_S)
+
+
+class Role(IntEnum):
+    """mirroring_role of sys.database_mirroring."""
+
+    PRINCIPAL = 1
+    MIRROR = 2
+
+
+class MirrorState(IntEnum):
+    """mirroring_state of sys.database_mirroring (2005 to 2014)."""
+
+    SUSPENDED = 0
+    DISCONNECTED = 1
+    SYNCHRONIZING = 2
+    PENDING_FAILOVER = 3
+    SYNCHRONIZED = 4
+
+
+class Safety(IntEnum):
+    """mirroring_safety_level."""
+
+    UNKNOWN = 0
+    OFF = 1
+    FULL = 2
+
+
+class WitnessState(IntEnum):
+    """mirroring_witness_state: each partner's own view of its link to the witness."""
+
+    UNKNOWN = 0
+    CONNECTED = 1
+    DISCONNECTED = 2
+
+
+class DbState(IntEnum):
+    """state of sys.databases."""
+
+    ONLINE = 0
+    RESTORING = 1
+    RECOVERING = 2
+    RECOVERY_PENDING = 3
+    SUSPECT = 4
+    EMERGENCY = 5
+    OFFLINE = 6
+
+
+class RecoveryModel(IntEnum):
+    """recovery_model of sys.databases."""
+
+    FULL = 1
+    BULK_LOGGED = 2
+    SIMPLE = 3
+
+
+class Service(StrEnum):
+    """What the SQL Server service of an instance does."""
+
+    RUNNING = "running"
+    STARTING = "starting"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+
+
+class EndpointState(IntEnum):
+    STARTED = 0
+    STOPPED = 1
+    DISABLED = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """The one database mirroring endpoint of an instance."""
+
+    name: str = "Mirroring"
+    port: int = 5022
+    ip: str = "ALL"
+    state: EndpointState = EndpointState.STARTED
+    role: str = "ALL"
+    """PARTNER, WITNESS or ALL."""
+    encryption: str = "REQUIRED"
+    """DISABLED, SUPPORTED or REQUIRED."""
+    algorithms: tuple[str, ...] = ("RC4",)
+    """In order of preference."""
+    authentication: str = "WINDOWS NEGOTIATE"
+    certificate: str | None = None
+    owner: str = "sa"
+    granted: tuple[str, ...] = ()
+    """Logins with CONNECT permission."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Login:
+    name: str
+    sid: int
+    """Same number on two servers: the same login; users are matched by it."""
+    kind: str = "SQL"
+    """SQL or WINDOWS."""
+    password: str | None = None
+    disabled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """A database user of master (certificate owners) or of a user database."""
+
+    name: str
+    database: str
+    sid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    name: str
+    thumbprint: int
+    subject: str
+    valid_from_tick: Tick
+    expires_tick: Tick
+    owner: str = "dbo"
+    has_private_key: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    name: str
+    enabled: bool = True
+    database: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Volume:
+    """A drive of a server."""
+
+    letter: str
+    size_kb: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """One computer with one SQL Server instance on it."""
+
+    name: str
+    host: int
+    """Dense index of the instance in the flow model."""
+    version: int = 2005
+    edition: str = "Enterprise"
+    cores: int = 8
+    site: str = "nec"
+    """Name of the hardware in flow/sites.py."""
+    powered: bool = True
+    service: Service = Service.RUNNING
+    hung: bool = False
+    """Everything is up and nothing answers."""
+    nic_up: bool = True
+    """False while all network cables are pulled."""
+    started_tick: Tick = 0
+    domain: str = "CORP"
+    service_account: str = "CORP\\sqlservice"
+    endpoint: Endpoint | None = field(default_factory=Endpoint)
+    blocked_ports: tuple[int, ...] = ()
+    """Ports that the firewall of this server closes to incoming connections."""
+    max_worker_threads: int = 0
+    trace_flags: tuple[int, ...] = ()
+    master_key: bool = False
+    logins: tuple[Login, ...] = ()
+    users: tuple[User, ...] = ()
+    certificates: tuple[Certificate, ...] = ()
+    jobs: tuple[Job, ...] = ()
+    linked_servers: tuple[str, ...] = ()
+    volumes: tuple[Volume, ...] = ()
+    agent_running: bool = True
+    log_disk_factor: float = 1.0
+    data_disk_factor: float = 1.0
+    cpu_factor: float = 1.0
+    """Slow-down factors of injected faults; 1 is healthy."""
+
+    @property
+    def running(self) -> bool:
+        """The instance executes (it may still be hung)."""
+        return self.powered and self.service is Service.RUNNING
+
+    @property
+    def answering(self) -> bool:
+        """A client that reaches it gets an answer."""
+        return self.running and not self.hung
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """The network from one server (or client) to another, one direction."""
+
+    up: bool = True
+    """False: carrier lost, both ends are told by their network stack."""
+    passing: bool = True
+    """False: packets vanish in silence."""
+    rtt_ms: float = 0.2
+    jitter_ms: float = 0.0
+    loss: float = 0.0
+    bandwidth_mbps: float = 1000.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """One copy of a database on one server, and all that this server knows of its mirroring session."""
+
+    server: str
+    database: str
+    database_id: int = 5
+    db_state: DbState = DbState.ONLINE
+    recovery_model: RecoveryModel = RecoveryModel.FULL
+    family: int = 1
+    """Databases with the same number descend from one another (Service Broker id)."""
+    fork: int = 0
+    """Recovery fork: +1 whenever a copy goes its own way (forced service, RESTORE WITH RECOVERY)."""
+    row: int | None = None
+    """Row of the flow model that moves this copy's log; None: it stands still."""
+    end_of_log_kb: float = 0.0
+    """Hardened end of the log while the copy has no row of its own."""
+    redone_kb: float = 0.0
+    log_start_kb: float = 0.0
+    """Oldest log that a log backup or truncation has left in the file."""
+    last_log_backup_kb: float = 0.0
+    full_backup: bool = True
+    """A full backup has started the log chain."""
+    workload: str = "none"
+    scale: float = 1.0
+    size_kb: float = 40.0 * 1024 * 1024
+    log_size_kb: float = 4.0 * 1024 * 1024
+    log_max_kb: float = 40.0 * 1024 * 1024
+    compression_ratio: float = 0.27
+    """Wire bytes per log byte if the stream is compressed; a property of the data."""
+    delayed_durability: int = 0
+    """0 DISABLED, 1 ALLOWED, 2 FORCED."""
+    # --- the session, as this server knows it; guid None: no session
+    guid: int | None = None
+    role: Role | None = None
+    mirror_state: MirrorState | None = None
+    safety: Safety = Safety.FULL
+    safety_sequence: int = 1
+    role_sequence: int = 1
+    partner: str | None = None
+    partner_address: str | None = None
+    witness: str | None = None
+    witness_address: str | None = None
+    witness_state: WitnessState = WitnessState.UNKNOWN
+    timeout_s: int = PARTNER_TIMEOUT_S
+    failover_lsn_kb: float = 0.0
+    trace: int = 0
+    """Last Database Mirroring State Change id (0 to 13)."""
+    armed: bool = False
+    """Mirror: it was SYNCHRONIZED and saw the witness when the principal was lost; may fail over by itself."""
+    redo_failed: bool = False
+    """Mirror: redo stopped on an error; RESUME is refused until mended."""
+    suspended_by_force: bool = False
+    """The session waits for the RESUME that follows forced service."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WitnessRecord:
+    """What a witness knows of one session (sys.database_mirroring_witnesses)."""
+
+    server: str
+    guid: int
+    database: str
+    principal: str
+    mirror: str
+    safety: Safety = Safety.FULL
+    safety_sequence: int = 1
+    role_sequence: int = 1
+    suspended: bool = False
+    exposed: bool = False
+    """The principal has told the witness that it runs on without the mirror: no failover may follow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contact:
+    """What one instance believes of its connection to another for one session."""
+
+    connected: bool = True
+    silent_since: Tick | None = None
+    """Tick since which nothing has been heard, while the loss is not yet noticed."""
+    epoch: int = 0
+    """Grows with each change; a timer of an older epoch is void."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """A client application: where it connects and how it is doing."""
+
+    name: str
+    databases: tuple[str, ...]
+    data_source: str
+    failover_partner: str | None = None
+    connected_to: str | None = None
+    """Server that holds the open connections; None while it looks for one."""
+    known_partner: str | None = None
+    """Partner name that the server told at the last login."""
+    attempt: int = 0
+    epoch: int = 0
+    failed_logins: int = 0
+    cut_connections: int = 0
+    lost_since: Tick | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failover:
+    """A failover under way or done, with the tick of each of its steps."""
+
+    guid: int
+    database: str
+    kind: str
+    """automatic, manual or forced."""
+    cause: str
+    from_server: str
+    to_server: str
+    under_load: bool
+    failed_tick: Tick
+    detected_tick: Tick
+    redo_done_tick: Tick | None = None
+    agreed_tick: Tick | None = None
+    """Witness (or, manually, the principal) has agreed."""
+    decided_tick: Tick | None = None
+    online_tick: Tick | None = None
+    undo_done_tick: Tick | None = None
+    cancelled: bool = False
+    decision_s: float = 0.0
+    promote_s: float = 0.0
+    """From the decision to the role taken: page flush, analysis, role change."""
+    undo_s: float = 0.0
+    lost_transactions: int = 0
+    lost_kb: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One row of the fault ledger: four times and the effect that proves the fault took hold."""
+
+    id: int
+    verb: str
+    args: tuple[str, ...]
+    asked_tick: Tick
+    active_tick: Tick
+    effective_tick: Tick | None = None
+    reverted_tick: Tick | None = None
+    effect: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Availability:
+    """Account of one database, kept in ticks by the protocol whenever something changes."""
+
+    database: str
+    since_tick: Tick = 0
+    serving: bool = True
+    exposed: bool = False
+    down_ticks: int = 0
+    exposed_ticks: int = 0
+    lost_transactions: int = 0
+    lost_kb: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Derived choices that the documents leave open; a scenario may set them."""
+
+    auto_failover_after_witness_cut: bool = True
+    """Fail over if only the principal-witness link was cut before (facts 4.6)."""
+    resume_on_mirror: bool = True
+    """SET PARTNER RESUME is taken by either partner (the pages disagree)."""
+    witness_off_on_mirror: bool = True
+    async_backlog_unsynchronizes: bool = False
+    """With safety OFF a new backlog turns SYNCHRONIZED back into SYNCHRONIZING."""
+    boot_s: float = 60.0
+    restart_service_s: float = 4.0
+    start_time: str = "2005-10-22T12:00:00"
+    """Wall-clock time that the simulated servers show at tick 0."""
+
+
+Timer = tuple[Tick, int, str, tuple[Any, ...]]
+"""(due, order, handler name, arguments of plain data)."""
+
+
+@dataclass(slots=True)
+class World:
+    """Everything that decides the future. Copies of it share their frozen parts."""
+
+    seed: int
+    chance: Chance
+    flow: Flow
+    settings: Settings = field(default_factory=Settings)
+    tick: Tick = 0
+    servers: dict[str, Server] = field(default_factory=dict)
+    links: dict[tuple[str, str], Link] = field(default_factory=dict)
+    copies: dict[Key, Copy] = field(default_factory=dict)
+    witnesses: dict[tuple[str, int], WitnessRecord] = field(default_factory=dict)
+    contacts: dict[tuple[int, str, str], Contact] = field(default_factory=dict)
+    clients: dict[str, Client] = field(default_factory=dict)
+    failovers: list[Failover] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    availability: dict[str, Availability] = field(default_factory=dict)
+    files: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """(server, path): a backup or certificate file."""
+    sessions: dict[str, Any] = field(default_factory=dict)
+    """Open SQL connections of the T-SQL windows, by window name."""
+    batches: dict[str, Any] = field(default_factory=dict)
+    """Running batches, by window name."""
+    monitor: dict[Key, Any] = field(default_factory=dict)
+    """Rows that the Database Mirroring Monitor has recorded."""
+    setups: dict[int, RowSetup] = field(default_factory=dict)
+    """Circumstances last given to each row of the flow model."""
+    timers: list[Timer] = field(default_factory=list)
+    counter: int = 0
+    """Source of ids and of the order among timers of one tick."""
+    dirty: set[int] = field(default_factory=set)
+    """Rows whose circumstances may have changed since the flow model last ran."""
+    outbox: list[Event] = field(default_factory=list)
+    """Events not yet handed out; no part of the state."""
+
+    # --- change -----------------------------------------------------------------------------------------
+
+    def next_id(self) -> int:
+        self.counter += 1
+        return self.counter
+
+    def at(self, tick: Tick, handler: str, *args: Any) -> None:
+        """Have *handler* called at *tick* (not before the next tick if that is past)."""
+        heapq.heappush(self.timers, (max(tick, self.tick), self.next_id(), handler, args))
+
+    def after(self, seconds: float, handler: str, *args: Any) -> None:
+        self.at(self.tick + ticks(seconds), handler, *args)
+
+    def update_copy(self, key: Key, **changes: Any) -> Copy:
+        old = self.copies[key]
+        new = self.copies[key] = replace(old, **changes)
+        for copy in (old, new):
+            if copy.row is not None:
+                self.dirty.add(copy.row)
+        return new
+
+    def update_server(self, name: str, **changes: Any) -> Server:
+        new = self.servers[name] = replace(self.servers[name], **changes)
+        self.all_dirty()
+        return new
+
+    def all_dirty(self) -> None:
+        self.dirty.update(self.setups)
+
+    def emit(
+        self, kind: str, text: str, *, server: str | None = None, database: str | None = None, **data: Any
+    ) -> None:
+        self.outbox.append(Event(self.tick, kind, server, database, text, tuple(data.items())))
+
+    # --- look -------------------------------------------------------------------------------------------
+
+    @property
+    def t_s(self) -> float:
+        return self.tick / TICKS_PER_S
+
+    def copies_of(self, database: str) -> list[Copy]:
+        return [copy for copy in self.copies.values() if copy.database == database]
+
+    def databases(self) -> list[str]:
+        return sorted({database for _, database in self.copies})
+
+    # --- fork, hash -------------------------------------------------------------------------------------
+
+    def fork(self) -> World:
+        """An independent world with the same past and, given the same inputs, the same future."""
+        return World(
+            seed=self.seed,
+            chance=self.chance.fork(),
+            flow=self.flow.fork(),
+            settings=self.settings,
+            tick=self.tick,
+            servers=self.servers.copy(),
+            links=self.links.copy(),
+            copies=self.copies.copy(),
+            witnesses=self.witnesses.copy(),
+            contacts=self.contacts.copy(),
+            clients=self.clients.copy(),
+            failovers=self.failovers.copy(),
+            faults=self.faults.copy(),
+            availability=self.availability.copy(),
+            files=self.files.copy(),
+            sessions=self.sessions.copy(),
+            batches=self.batches.copy(),
+            monitor=self.monitor.copy(),
+            setups=self.setups.copy(),
+            timers=self.timers.copy(),
+            counter=self.counter,
+            dirty=self.dirty.copy(),
+        )
+
+    def state_hash(self) -> str:
+        """32 hexadecimal digits of everything that decides the future."""
+        digest = hashlib.blake2b(digest_size=16)
+        parts = (
+            (self.seed, self.chance.state, self.tick, self.counter, self.settings, sorted(self.timers)),
+            *(sorted(d.items()) for d in self._dictionaries()),
+            self.failovers,
+            self.faults,
+        )
+        digest.update(repr(parts).encode())
+        digest.update(self.flow.digest())
+        return digest.hexdigest()
+
+    def _dictionaries(self) -> tuple[dict[Any, Any], ...]:
+        return (
+            self.servers,
+            self.links,
+            self.copies,
+            self.witnesses,
+            self.contacts,
+            self.clients,
+            self.availability,
+            self.files,
+            self.sessions,
+            self.batches,
+            self.monitor,
+        )
