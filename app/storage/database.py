@@ -1,0 +1,169 @@
+"""Opens the profile's SQLite file: locks it, checks it, brings it to the newest schema."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
+from sqlalchemy.engine import ExceptionContext
+
+from app.storage.problems import ProblemKind, StorageProblem, problem_from
+
+FILE_NAME: Final = "profile.sqlite"
+APPLICATION_ID: Final = 0x4D524452
+"""'MRDR' in the file's header, by which `file` and we tell a profile from any other SQLite database."""
+BUSY_TIMEOUT_MS: Final = 1_000
+"""How long to wait for a lock. A second instance never lets go, so this only spans one that is ending."""
+BACKUPS_KEPT: Final = 3
+
+
+def open_database(folder: Path) -> tuple[sqlite3.Connection, Engine]:
+    """Open or create the profile in *folder*; the engine works on that one connection.
+
+    Raises StorageProblem where the folder, the file or its version stands against it.
+    """
+    file = folder / FILE_NAME
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        sentence = f"The profile folder {folder} cannot be made: {error.strerror}."
+        raise StorageProblem(ProblemKind.CANNOT_OPEN, sentence) from error
+    with _said_plainly(file):
+        connection = _connect(file)
+        try:
+            engine = _engine_on(connection, file)
+            _migrate(connection, engine, file)
+        except BaseException:
+            connection.close()
+            raise
+    return connection, engine
+
+
+def backup_files(file: Path) -> list[Path]:
+    """Where backups of *file* are kept, newest first, whether or not they exist yet."""
+    return [file.with_name(f"{file.stem}-backup-{age}{file.suffix}") for age in range(1, BACKUPS_KEPT + 1)]
+
+
+def back_up(connection: sqlite3.Connection, file: Path) -> Path:
+    """Copy the open database to the newest backup; older ones move up by one and the oldest goes.
+
+    Numbered, not dated: a changed clock must not make the wrong one the oldest.
+    """
+    unfinished = file.with_name(f"{file.stem}-backup-unfinished{file.suffix}")
+    unfinished.unlink(missing_ok=True)
+    with closing(sqlite3.connect(unfinished)) as target:
+        connection.backup(target)
+    newest, *older = backup_files(file)
+    for younger, elder in reversed(list(zip([newest, *older], older, strict=False))):
+        if younger.exists():
+            younger.replace(elder)
+    return unfinished.replace(newest)
+
+
+@contextmanager
+def _said_plainly(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        problem = problem_from(error, file)
+        if problem is None:
+            raise
+        raise problem from error
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    ended_badly = file.with_name(file.name + "-wal").exists()  # SQLite removes it when the last user closes
+    connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
+    try:
+        # Exclusive: a second instance is refused instead of mixing two drills, and WAL works without shared
+        # memory, which network drives lack. It comes first: a stranger's file must not be written to.
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        _refuse_a_stranger(connection, file)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("BEGIN IMMEDIATE")  # takes the lock now, not at the first write
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA synchronous = FULL")  # what was acknowledged survives a power cut
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
+        if ended_badly:
+            _refuse_damage(connection, file)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if (
+        application_id != APPLICATION_ID and tables
+    ):  # an empty one is new, or was interrupted before its first table
+        sentence = f"The file {file} belongs to another program: move it away and start again."
+        raise StorageProblem(ProblemKind.NOT_A_PROFILE, sentence)
+
+
+def _refuse_damage(connection: sqlite3.Connection, file: Path) -> None:
+    faults = check(connection, "quick_check")
+    if faults:
+        backups = [backup for backup in backup_files(file) if backup.exists()]
+        remedy = f"put the backup {backups[0]} in its place" if backups else "move it away and start again"
+        sentence = f"The profile {file} is damaged ({faults[0]}): {remedy}."
+        raise StorageProblem(ProblemKind.DAMAGED, sentence)
+
+
+def check(connection: sqlite3.Connection, pragma: str = "integrity_check") -> list[str]:
+    """What SQLite finds wrong by `quick_check` or the thorough `integrity_check`; empty when sound."""
+    found = [row[0] for row in connection.execute(f"PRAGMA {pragma}")]
+    return [] if found == ["ok"] else found
+
+
+def _engine_on(connection: sqlite3.Connection, file: Path) -> Engine:
+    """An engine on that single connection, whose errors of file and disk are StorageProblems."""
+    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql(
+            "BEGIN IMMEDIATE"
+        )  # the driver itself would begin none before a CREATE TABLE
+
+    @event.listens_for(engine, "handle_error")
+    def handle_error(context: ExceptionContext) -> None:
+        problem = problem_from(context.original_exception, file)
+        if problem is not None:
+            raise problem from context.original_exception
+
+    return engine
+
+
+def _migrate(connection: sqlite3.Connection, engine: Engine, file: Path) -> None:
+    config = Config()
+    config.set_main_option("script_location", "app.storage:migrations")
+    scripts = ScriptDirectory.from_config(config)
+    newest = scripts.get_current_head()
+    known = {script.revision for script in scripts.walk_revisions()}
+    with engine.connect() as reader:
+        revision = MigrationContext.configure(reader).get_current_revision()
+    if revision == newest:
+        return
+    if revision is not None and revision not in known:
+        sentence = (
+            f"The profile {file} has version {revision}, this Mirrordrill knows versions up to {newest}: "
+            "install the newer Mirrordrill that wrote it."
+        )
+        raise StorageProblem(ProblemKind.NEWER, sentence)
+    if revision is not None:
+        back_up(connection, file)
+    with engine.connect() as writer:
+        config.attributes["connection"] = writer
+        command.upgrade(config, "head")

@@ -1,0 +1,74 @@
+"""What can be wrong with the profile's file or its disk, each as one sentence for people."""
+
+from __future__ import annotations
+
+import sqlite3
+from enum import Enum
+from pathlib import Path
+
+
+class ProblemKind(Enum):
+    """What the caller may want to tell apart; the sentence is for people."""
+
+    CANNOT_OPEN = "cannot open"
+    READ_ONLY = "read only"
+    DISK_FULL = "disk full"
+    IN_USE = "in use"
+    DISK_FAILED = "disk failed"
+    NOT_A_PROFILE = "not a profile"
+    DAMAGED = "damaged"
+    NEWER = "newer"
+
+
+class StorageProblem(Exception):
+    """A fault of file or disk. `str()` is one sentence that names the file and what to do."""
+
+    def __init__(self, kind: ProblemKind, sentence: str) -> None:
+        super().__init__(sentence)
+        self.kind = kind
+
+
+_BY_SQLITE_CODE = {
+    sqlite3.SQLITE_CANTOPEN: (
+        ProblemKind.CANNOT_OPEN,
+        "The profile {file} cannot be opened: its folder must exist and be writable for you.",
+    ),
+    sqlite3.SQLITE_PERM: (ProblemKind.CANNOT_OPEN, "The system does not let you open the profile {file}."),
+    sqlite3.SQLITE_READONLY: (
+        ProblemKind.READ_ONLY,
+        "The profile {file} cannot be written: make the file and its folder writable for you.",
+    ),
+    sqlite3.SQLITE_FULL: (
+        ProblemKind.DISK_FULL,
+        "The disk that holds {file} is full: the last act was not recorded, everything before it was; "
+        "free some space and repeat it.",
+    ),
+    sqlite3.SQLITE_BUSY: (
+        ProblemKind.IN_USE,
+        "The profile {file} is in use by another Mirrordrill: close that one first.",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        ProblemKind.DISK_FAILED,
+        "The disk failed while {file} was read or written ({detail}): the last act was not recorded.",
+    ),
+    sqlite3.SQLITE_NOTADB: (
+        ProblemKind.NOT_A_PROFILE,
+        "The file {file} is not a Mirrordrill profile: move it away and start again.",
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        ProblemKind.DAMAGED,
+        "The profile {file} is damaged ({detail}): put a backup from its folder in its place, "
+        "or move it away and start again.",
+    ),
+}
+
+
+def problem_from(error: BaseException | None, file: Path) -> StorageProblem | None:
+    """The problem that an SQLite *error* stands for; None if it is a fault of the program."""
+    if not isinstance(error, sqlite3.Error):
+        return None
+    code = getattr(error, "sqlite_errorcode", None)  # absent where the driver itself complains
+    if code is None or code & 0xFF not in _BY_SQLITE_CODE:  # the low byte is the primary code
+        return None
+    kind, sentence = _BY_SQLITE_CODE[code & 0xFF]
+    return StorageProblem(kind, sentence.format(file=file, detail=error))

@@ -1,0 +1,155 @@
+"""The one door to what is stored. Every call is one transaction, on disk when it returns."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from platformdirs import user_data_path
+from sqlalchemy import Engine
+from sqlalchemy.orm import sessionmaker
+
+from app.storage import results, runs
+from app.storage.database import FILE_NAME, check, open_database
+from app.storage.results import ResultRow
+from app.storage.runs import JournalLine, RunId, UnfinishedRun
+from app.storage.settings import Drafts, Settings
+
+FOLDER_VARIABLE = "MIRRORDRILL_PROFILE"
+"""Environment variable that names another profile folder: a stick, one of several learners, a test."""
+
+
+def default_folder() -> Path:
+    """Where the profile is kept unless the caller says otherwise: the user's data folder of this system."""
+    chosen = os.environ.get(FOLDER_VARIABLE)
+    return Path(chosen) if chosen else user_data_path("mirrordrill", appauthor=False)
+
+
+def open_profile(folder: Path | None = None) -> Profile:
+    """Open the profile in *folder*, made or migrated as needed. Raises StorageProblem with a sentence."""
+    folder = folder or default_folder()
+    connection, engine = open_database(folder)
+    return Profile(folder / FILE_NAME, connection, engine)
+
+
+class Profile:
+    """A learner's runs, results, drafts and settings, for the thread that opened it.
+
+    Any call may raise StorageProblem: the disk is full, became read-only, failed.
+    """
+
+    def __init__(self, file: Path, connection: sqlite3.Connection, engine: Engine) -> None:
+        self.file = file
+        self._connection = connection
+        self._engine = engine
+        self._sessions = sessionmaker(engine)
+        self.settings = Settings(self._sessions)
+        self.drafts = Drafts(self._sessions)
+
+    def begin_run(
+        self,
+        scenario_name: str,
+        scenario_text: str,
+        scenario_hash: str,
+        seed: int,
+        engine_version: str,
+        mode: str,
+    ) -> RunId:
+        """Record a new run, unfinished until `finish` or `abandon`. *seed*: 0 to 2**63 - 1, else ValueError."""
+        with self._sessions.begin() as session:
+            return runs.begin(
+                session,
+                scenario_name=scenario_name,
+                scenario_text=scenario_text,
+                scenario_hash=scenario_hash,
+                seed=seed,
+                engine_version=engine_version,
+                mode=mode,
+            )
+
+    def append(self, run_id: RunId, tick: int, line: str) -> None:
+        """Write one input line. When this returns it survives a power cut, so show its effect only then."""
+        with self._sessions.begin() as session:
+            runs.append(session, run_id, tick, line)
+
+    def checkpoint(self, run_id: RunId, tick: int, state_hash: str) -> None:
+        """Note the world's hash at *tick*, against which a resume is checked."""
+        with self._sessions.begin() as session:
+            runs.checkpoint(session, run_id, tick, state_hash)
+
+    def heartbeat(self, run_id: RunId, tick: int) -> None:
+        """Note that *tick* was reached. Survives the process; a power cut may lose the latest ones."""
+        with self._unsynchronized(), self._sessions.begin() as session:
+            runs.reach(session, run_id, tick)
+
+    def finish(
+        self, run_id: RunId, tick: int, state_hash: str, report_json: str, score: float | None
+    ) -> None:
+        """End a run with its report (as of `run --json`) and score (0-100, None where nothing is scored)."""
+        with self._sessions.begin() as session:
+            results.finish(session, run_id, tick, state_hash, report_json, score)
+
+    def abandon(self, run_id: RunId) -> None:
+        """End a run without a result; its journal stays."""
+        with self._sessions.begin() as session:
+            runs.abandon(session, run_id)
+
+    def unfinished(self) -> list[UnfinishedRun]:
+        """Runs that a killed process left, newest first. To resume one, go on appending to its id."""
+        with self._sessions.begin() as session:
+            return runs.unfinished(session)
+
+    def journal(self, run_id: RunId) -> tuple[JournalLine, ...]:
+        """The input lines of any run, in the order in which they were given."""
+        with self._sessions.begin() as session:
+            return runs.journal(session, run_id)
+
+    def results(self) -> list[ResultRow]:
+        """Every finished run, newest first."""
+        with self._sessions.begin() as session:
+            return results.history(session)
+
+    def best(self, scenario_name: str) -> ResultRow | None:
+        """The best scored run of a scenario: most points, then least downtime."""
+        with self._sessions.begin() as session:
+            return results.best(session, scenario_name)
+
+    def report(self, run_id: RunId) -> str:
+        """The JSON report of a finished run."""
+        with self._sessions.begin() as session:
+            return results.report(session, run_id)
+
+    def faults(self) -> list[str]:
+        """Everything wrong with the stored data, by SQLite's full check and the journals' checksums."""
+        found = check(self._connection)
+        if not found:  # no use in reading the rows of a broken file
+            with self._sessions.begin() as session:
+                found = runs.damaged(session)
+        return found
+
+    def close(self) -> None:
+        """Let go of the file. Without it nothing is lost, but the next start checks the whole file."""
+        self._engine.dispose()
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _unsynchronized(self) -> Iterator[None]:
+        """Commit without waiting for the disk: many a second at high speed, each a small loss at worst."""
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        try:
+            yield
+        finally:
+            self._connection.execute("PRAGMA synchronous = FULL")
