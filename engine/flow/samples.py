@@ -1,0 +1,52 @@
+"""A growing buffer of counters that `run` fills inside the compiled loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from engine.flow.kernel import COUNTERS
+
+
+class Samples:
+    """values[k, row, counter] at ticks[k]; one entry each *every* ticks. Not part of fork or digest."""
+
+    def __init__(self, every: int = 100) -> None:
+        if every < 1:
+            raise ValueError("samples need at least one tick between them")
+        self.every = every
+        self.count = 0
+        self._values = np.zeros((64, 0, len(COUNTERS)))
+        self._ticks = np.zeros(64, dtype=np.int64)
+
+    @property
+    def values(self) -> np.ndarray[Any, Any]:
+        return self._values[: self.count]
+
+    @property
+    def ticks(self) -> np.ndarray[Any, Any]:
+        """Tick counts of the flow at which the entries were taken."""
+        return self._ticks[: self.count]
+
+    def column(self, row: int, counter: str) -> np.ndarray[Any, Any]:
+        """One counter of one row over time."""
+        return self.values[:, row, COUNTERS.index(counter)]
+
+    def room_for(self, entries: int, rows: int) -> np.ndarray[Any, Any]:
+        """A view for *entries* more entries of *rows* rows; grows the buffer when needed."""
+        length, width = self._values.shape[0], self._values.shape[1]
+        if self.count + entries > length or rows > width:
+            while self.count + entries > length:
+                length *= 2
+            grown = np.zeros((length, max(rows, width), len(COUNTERS)))
+            grown[: self.count, :width] = self._values[: self.count]
+            self._values = grown
+            self._ticks = np.resize(self._ticks, length)
+        return self._values[self.count :, :rows]
+
+    def took(self, first_tick: int, entries: int) -> None:
+        """Notes that *entries* entries were written, the first at *first_tick*."""
+        at = first_tick + self.every * np.arange(entries)
+        self._ticks[self.count : self.count + entries] = at
+        self.count += entries

@@ -1,0 +1,152 @@
+"""What a row of the flow model is made of: site, workload, link and switches, as frozen data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from typing import Final
+
+COMPRESSION_SAVING_MIN: Final = 0.125
+"""A message is sent raw when compressing it saves less than this share. Documented (SQL Server 2008)."""
+
+COMPRESSION_VERSION_MIN: Final = 2008
+"""First version that compresses the log stream. Documented."""
+
+
+class Mode(IntEnum):
+    """What a commit on this copy waits for."""
+
+    NONE = 0  # no mirror attached
+    FULL = 1  # the mirror must harden the log first
+    OFF = 2  # log is sent after it is written locally; nobody waits
+
+
+class Crossing(IntFlag):
+    """What `run` can stop at."""
+
+    REDO_DONE = 1  # the mirror has applied all the log that it received
+    SEND_DONE = 2  # the mirror has hardened all but what is on its way
+    LOG_FULL = 4  # no more log fits: the database halts
+    OPERATION_DONE = 8  # the long operation has written its last log
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A closed population of clients. Figures and their classes stand with each workload in `sites`."""
+
+    name: str
+    connections: float  # N
+    think_s: float  # Z, between an answer and the next request
+    cpu_ms: float  # c, core time of a transaction at the site's processor
+    other_delay_ms: float  # D0, reads, locks and client inside a transaction
+    log_kb_per_transaction: float  # l
+    page_touches: float  # p, changes of pages by a transaction
+    hot_pages: float  # D, pages among which the touches fall
+    compression_ratio: float = 1.0  # wire bytes per log byte when the stream is compressed
+    transactions_per_business_transaction: float = 1.0  # what the client reports the response of
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A long operation as its log: index build, rebuild or bulk load."""
+
+    name: str
+    log_kb: float  # all the log that it writes
+    rate_kb_per_s: float  # log it could write if nothing held it up (scan, sort, row source)
+    batch_kb: float = 0.0  # log of one committed batch; 0 = one transaction that commits at the end
+
+
+@dataclass(frozen=True)
+class Site:
+    """Hardware of a pair of identical servers and what their build of the product costs on it.
+
+    Every site in `sites` gives source and class of each figure.
+    """
+
+    name: str
+    cores: int
+    log_write_ms: float  # h, one write of a log block
+    log_block_kb: float  # K, largest block
+    mirror_copy_ms: float  # t_post, extra per block when it is also handed to mirroring
+    ack_latency_ms: float  # L, from hardened on the mirror to known on the principal, beyond the wire
+    log_limit_kb_2005: float  # U, log that may be on its way to the disks
+    log_limit_kb: float  # U of 2008 and later
+    send_window_kb: float  # W, unanswered bytes of one session
+    window_handling_ms: float  # p_W, handling of one full window
+    wire_efficiency: float  # eta, payload share of an Ethernet frame
+    message_cpu_ms: float  # a, core time of a message on the principal
+    mirror_message_cpu_ms: float  # the same on the mirror
+    full_message_cpu_ms: float  # k, acknowledgement in FULL, principal
+    wire_cpu_us_per_kb: float  # b, both sides, encryption included
+    encryption_cpu_us_per_kb: float  # the part of b that goes away without encryption
+    compress_cpu_us_per_kb: float
+    decompress_cpu_us_per_kb: float
+    redo_cpu_us_per_touch: float  # d
+    mirror_flush_s: float  # tau, how long a dirty page stays on the mirror
+    checkpoint_interval_s: float  # T_cp
+    checkpoint_pages_per_s: float  # v_cp
+    mirror_flush_pages_per_s: float  # v_m
+    wake_up_us: float = 0.0  # t_w, messages of many databases share the wake-up of one thread
+    log_reread_share: float = 0.0  # cost of reading sent log back, as a share of writing it (fixed log cache)
+    delayed_flush_s: float = 0.0  # T_dd, how often delayed durability releases its log; 0 = block by block
+    worker_threads: float = 0.0  # 0 = what the product chooses for these cores
+    lan_rtt_ms: float = 0.2
+    lan_mbps: float = 1000.0
+
+
+@dataclass(frozen=True)
+class RowSetup:
+    """Circumstances of one live copy of a database and the mirror that may hang on it."""
+
+    site: Site
+    workload: Workload
+    scale: float = 1.0  # multiplies connections; 0 = idle
+    host: int = 0  # index of the server instance
+    mirror_host: int = -1  # -1 = none
+    serving: bool = True  # clients can run transactions
+    mode: Mode = Mode.NONE
+    connected: bool = False  # the principal believes the mirror is there
+    carrying: bool = False  # bytes really get through
+    sending: bool = True  # False while SUSPENDED
+    redoing: bool = True  # the mirror applies its log
+    rtt_ms: float = 0.2
+    jitter_ms: float = 0.0
+    loss: float = 0.0  # share of packets
+    bandwidth_mbps: float = 1000.0
+    compression_ratio: float = 1.0  # wire bytes per log byte; 1 = not compressed
+    encryption: bool = True
+    version: int = 2005
+    enterprise: bool = True  # Standard has one redo thread
+    availability_group: bool = False  # log pool, no continuous page flush
+    log_size_kb: float = 1_048_576.0
+    log_max_kb: float = 41_943_040.0  # 40 GB
+    delayed_durability: bool = False
+    log_disk_factor: float = 1.0  # slow-down of the principal's log disk, >= 1
+    data_disk_factor: float = 1.0
+    cpu_factor: float = 1.0
+    mirror_log_disk_factor: float = 1.0
+    mirror_data_disk_factor: float = 1.0
+    mirror_cpu_factor: float = 1.0
+    operation: Operation | None = None
+
+
+def redo_threads(cores: int, enterprise: bool = True) -> int:
+    """Redo threads of one mirrored database: FLOOR((cores + 3) / 4); Standard edition has one. Documented."""
+    return (cores + 3) // 4 if enterprise else 1
+
+
+def worker_threads(cores: int) -> int:
+    """Worker threads that a 64-bit instance allows itself. Documented: 512 + 16 per core beyond four."""
+    return 512 + 16 * max(0, cores - 4)
+
+
+def wire_ratio(compression_ratio: float, version: int) -> float:
+    """Wire bytes per log byte after the rule that a saving below 12.5 % is not worth sending compressed."""
+    if version < COMPRESSION_VERSION_MIN or 1.0 - compression_ratio < COMPRESSION_SAVING_MIN:
+        return 1.0
+    return compression_ratio
+
+
+def tries_compression(compression_ratio: float, version: int) -> bool:
+    """Whether the principal spends CPU on compressing, whatever comes of it."""
+    return version >= COMPRESSION_VERSION_MIN and compression_ratio < 1.0
