@@ -337,7 +337,7 @@ def commit(s: Array, p: Array, dt: float) -> float:
     s[THINKING] += done
     s[TRANSACTIONS] += done
     s[COMMIT_RATE] += (done / dt - s[COMMIT_RATE]) * (dt / RATE_SMOOTHING_S)
-    return done
+    return float(done)
 
 
 @njit(cache=True, error_model="numpy")

@@ -1,0 +1,184 @@
+"""How long each phase of a failover takes, by mechanism: Table 6 of the 2005 whitepaper [WP] and its Table 5.
+
+Time to notice the failure is reported apart, as in [WP]; the redo queue is not in here at all, because the flow
+model works it off step by step. What is fitted and what follows from mechanism stands with each constant.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from engine.chance import Chance
+from engine.constants import HARD_ERROR_S, PARTNER_TIMEOUT_S, PING_INTERVAL_S
+from engine.flow import kernel as k
+from engine.flow.flow import Flow
+from engine.flow.setup import redo_threads
+
+
+class Cause(StrEnum):
+    """Why the roles change."""
+
+    MANUAL = "manual"  # SET PARTNER FAILOVER
+    NOWAIT = "nowait"  # SHUTDOWN WITH NOWAIT
+    STOP_SERVICE = "stop_service"
+    SHUTDOWN_SERVER = "shutdown_server"
+    POWER_OFF = "power_off"
+    CABLE = "cable"
+    TIMEOUT = "timeout"  # soft failure: silence without an error
+    FORCED = "forced"  # FORCE_SERVICE_ALLOW_DATA_LOSS
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """Which parts a cause goes through. Fixed parts are calibrated on Table 6 without load."""
+
+    close_fixed_s: float = 0.0  # principal closing, nothing to do
+    ends_connections: bool = False
+    writes_pages: bool = False  # a clean close writes a checkpoint first
+    analysis_fixed_s: float = 0.0
+    analysis_passes: float = 0.0  # over the log since the last checkpoint
+    asks_witness: bool = True
+    seen_by_silence: bool = False  # nothing tells the witness but its own missing ping
+
+
+MECHANISMS: Final = {
+    Cause.MANUAL: Mechanism(3.0, True, True, analysis_fixed_s=15.67, analysis_passes=2.0, asks_witness=False),
+    Cause.NOWAIT: Mechanism(3.77, ends_connections=True),
+    Cause.STOP_SERVICE: Mechanism(1.27, ends_connections=True, writes_pages=True),
+    Cause.SHUTDOWN_SERVER: Mechanism(8.27, ends_connections=True, writes_pages=True),
+    Cause.POWER_OFF: Mechanism(seen_by_silence=True),
+    Cause.CABLE: Mechanism(seen_by_silence=True),
+    Cause.TIMEOUT: Mechanism(seen_by_silence=True),
+    Cause.FORCED: Mechanism(analysis_passes=1.0, asks_witness=False),
+}
+"""Fixed seconds: idle rows of Table 6 less the decision and the role change; that the manual ones split 3 to 15.67
+between closing and analysis is assumed. Passes: the errorlog of a manual failover shows analysis and redo [WP]."""
+
+END_CONNECTION_S: Final = 0.0024
+"""Ending one connection. Fitted: SHUTDOWN WITH NOWAIT takes 2.8 s longer with 1,000 connections [WP table 6]."""
+
+AGREEMENT_S: Final = 0.1
+"""Mirror and witness exchange what they see, both having lost the principal. Assumed."""
+
+ROLE_CHANGE_S: Final = 1.86
+"""Bringing the mirror online with nothing to redo or flush. Fitted: idle power off and cable [WP table 6]."""
+
+SWEEP_SHARE_MAX: Final = 2.0
+"""The mirror writes dirty pages in sweeps; at a random moment 0 to 2 times the mean is dirty. Derived."""
+
+UNDO_COST: Final = 1.5
+"""Undoing log takes this many times its redo. Assumed."""
+
+SPREAD_FIXED: Final = 0.05
+SPREAD_AGREEMENT: Final = 0.25
+SPREAD_ROLE_CHANGE: Final = 0.12
+"""Relative standard deviations of repeated runs. Assumed."""
+
+
+@dataclass(frozen=True)
+class FailoverTimes:
+    """Phases of one failover in seconds, in the order in which they pass.
+
+    While *close_s* passes the mirror has lost the session, but the witness still sees the principal's process:
+    the decision waits. *decision_s* runs from there (or from the mirror's notice) until the mirror and the
+    witness agree; it includes the witness noticing by its own ping. Redo comes on top, from the flow.
+    """
+
+    detection_s: float  # failure to the mirror's notice; not part of `failover_s`
+    close_s: float
+    decision_s: float
+    page_flush_s: float
+    analysis_s: float
+    role_change_s: float
+    undo_s: float  # after the database is open; not part of `failover_s`
+
+    @property
+    def failover_s(self) -> float:
+        """From the mirror's notice to its new role, when there is nothing left to redo."""
+        return self.close_s + self.decision_s + self.page_flush_s + self.analysis_s + self.role_change_s
+
+
+def failover_times(
+    flow: Flow, row: int, cause: Cause, chance: Chance, timeout_s: float = PARTNER_TIMEOUT_S
+) -> FailoverTimes:
+    """Phases of a failover of *row* that begins at this instant. Draws from *chance*; the flow is only read."""
+    setup = flow.row_setup(row)
+    state, mechanism = flow.state[row], MECHANISMS[cause]
+    close_s = mechanism.close_fixed_s * chance.lognormal(1.0, SPREAD_FIXED)
+    if mechanism.ends_connections:
+        close_s += setup.workload.connections * setup.scale * END_CONNECTION_S
+    if mechanism.writes_pages:
+        pages = float(state[k.DIRTY] + state[k.CHECKPOINT_BACKLOG])
+        close_s += pages * max(1.0, setup.data_disk_factor) / setup.site.checkpoint_pages_per_s
+    decision_s = 0.0
+    if mechanism.asks_witness:
+        decision_s = AGREEMENT_S * chance.lognormal(1.0, SPREAD_AGREEMENT)
+        if mechanism.seen_by_silence:
+            decision_s += _witness_lag_s(float(state[k.SMOOTH_MESSAGES]), chance)
+    redo_kb_per_s = _redo_kb_per_s(flow, row)
+    since_kb = float(state[k.GENERATED] - state[k.CHECKPOINT_LOG])
+    return FailoverTimes(
+        detection_s=_detection_s(cause, timeout_s, chance),
+        close_s=close_s,
+        decision_s=decision_s,
+        page_flush_s=_page_flush_s(flow, row, chance),
+        analysis_s=mechanism.analysis_fixed_s * chance.lognormal(1.0, SPREAD_FIXED)
+        + mechanism.analysis_passes * since_kb / redo_kb_per_s,
+        role_change_s=chance.lognormal(ROLE_CHANGE_S, SPREAD_ROLE_CHANGE),
+        undo_s=UNDO_COST * _open_log_kb(flow, row) / redo_kb_per_s,
+    )
+
+
+def _detection_s(cause: Cause, timeout_s: float, chance: Chance) -> float:
+    """Hard errors show within about a second, silence only when the timeout and one more ping have passed."""
+    if cause in (Cause.MANUAL, Cause.FORCED):
+        return 0.0
+    if cause is Cause.TIMEOUT:
+        return timeout_s + chance.uniform(0.0, PING_INTERVAL_S)
+    return chance.uniform(*HARD_ERROR_S)
+
+
+def _witness_lag_s(messages_per_s: float, chance: Chance) -> float:
+    """Time by which the witness notices later than the mirror.
+
+    The witness has its ping once a second, at a phase of its own. So has the mirror when nothing is sent; under
+    load it misses the next log message first, so it waits longer for the witness.
+    """
+    witness_s = chance.uniform(0.0, PING_INTERVAL_S)
+    mirror_s = chance.uniform(0.0, PING_INTERVAL_S)
+    gap = -math.log(1.0 - chance.uniform())
+    if messages_per_s > 0.0:
+        mirror_s = min(mirror_s, gap / messages_per_s)
+    return max(0.0, witness_s - mirror_s)
+
+
+def _page_flush_s(flow: Flow, row: int, chance: Chance) -> float:
+    """All pages of a mirror must be on disk before it comes online; the sweep's phase is random."""
+    setup, state = flow.row_setup(row), flow.state[row]
+    phase = chance.uniform(0.0, SWEEP_SHARE_MAX)
+    if setup.availability_group:
+        return 0.0  # a secondary is online already and need not flush
+    slow = max(1.0, setup.mirror_data_disk_factor)
+    return phase * float(state[k.MIRROR_DIRTY]) * slow / setup.site.mirror_flush_pages_per_s
+
+
+def _redo_kb_per_s(flow: Flow, row: int) -> float:
+    setup = flow.row_setup(row)
+    touch_s = setup.site.redo_cpu_us_per_touch / 1e6 * max(1.0, setup.mirror_cpu_factor)
+    per_kb = touch_s * setup.workload.page_touches / setup.workload.log_kb_per_transaction
+    return redo_threads(setup.site.cores, setup.enterprise) / max(per_kb, 1e-9)
+
+
+def _open_log_kb(flow: Flow, row: int) -> float:
+    """Log of transactions that are under way: half a transaction each, and all of a single long operation."""
+    setup, state = flow.row_setup(row), flow.state[row]
+    inside = sum(float(state[column]) for column in (k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING))
+    log_kb = inside * setup.workload.log_kb_per_transaction / 2.0
+    operation = setup.operation
+    if operation is not None and state[k.OPERATION_LEFT] > 0.0:
+        done = operation.log_kb - float(state[k.OPERATION_LEFT])
+        log_kb += min(done, operation.batch_kb) if operation.batch_kb > 0.0 else done
+    return log_kb
