@@ -23,6 +23,7 @@ APPLICATION_ID: Final = 0x4D524452
 BUSY_TIMEOUT_MS: Final = 1_000
 """How long to wait for a lock. A second instance never lets go, so this only spans one that is ending."""
 BACKUPS_KEPT: Final = 3
+MIGRATIONS = "app.storage:migrations"
 
 
 def open_database(folder: Path) -> tuple[sqlite3.Connection, Engine]:
@@ -148,7 +149,7 @@ def _engine_on(connection: sqlite3.Connection, file: Path) -> Engine:
 
 def _migrate(connection: sqlite3.Connection, engine: Engine, file: Path) -> None:
     config = Config()
-    config.set_main_option("script_location", "app.storage:migrations")
+    config.set_main_option("script_location", MIGRATIONS)
     scripts = ScriptDirectory.from_config(config)
     newest = scripts.get_current_head()
     known = {script.revision for script in scripts.walk_revisions()}

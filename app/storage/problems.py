@@ -38,6 +38,11 @@ _BY_SQLITE_CODE = {
         ProblemKind.READ_ONLY,
         "The profile {file} cannot be written: make the file and its folder writable for you.",
     ),
+    sqlite3.SQLITE_IOERR_LOCK: (  # what a file without write permission gives to an exclusive lock
+        ProblemKind.READ_ONLY,
+        "The profile {file} cannot be locked for writing: make the file and its folder writable for you, "
+        "and keep it on a disk of this computer.",
+    ),
     sqlite3.SQLITE_FULL: (
         ProblemKind.DISK_FULL,
         "The disk that holds {file} is full: the last act was not recorded, everything before it was; "
@@ -68,7 +73,10 @@ def problem_from(error: BaseException | None, file: Path) -> StorageProblem | No
     if not isinstance(error, sqlite3.Error):
         return None
     code = getattr(error, "sqlite_errorcode", None)  # absent where the driver itself complains
-    if code is None or code & 0xFF not in _BY_SQLITE_CODE:  # the low byte is the primary code
+    if code is None:
         return None
-    kind, sentence = _BY_SQLITE_CODE[code & 0xFF]
+    found = _BY_SQLITE_CODE.get(code) or _BY_SQLITE_CODE.get(code & 0xFF)  # the low byte is the primary code
+    if found is None:
+        return None
+    kind, sentence = found
     return StorageProblem(kind, sentence.format(file=file, detail=error))

@@ -60,7 +60,7 @@ class Profile:
         engine_version: str,
         mode: str,
     ) -> RunId:
-        """Record a new run, unfinished until `finish` or `abandon`. *seed*: 0 to 2**63 - 1, else ValueError."""
+        """Record a new run, unfinished until `finish` or `abandon`. ValueError unless 0 <= *seed* < 2**63."""
         with self._sessions.begin() as session:
             return runs.begin(
                 session,

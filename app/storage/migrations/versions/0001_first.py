@@ -46,8 +46,8 @@ def upgrade() -> None:
         sa.Column("run_id", sa.Integer, sa.ForeignKey("run.id"), primary_key=True),
         sa.Column("finished_at", sa.DateTime, nullable=False),
         sa.Column("state_hash", sa.String, nullable=False),
-        sa.Column("score", sa.Float, nullable=True),
-        sa.Column("downtime_s", sa.Float, nullable=False),
+        sa.Column("score", sa.Double, nullable=True),
+        sa.Column("downtime_s", sa.Double, nullable=False),
         sa.Column("lost_transactions", sa.Integer, nullable=False),
         sa.Column("report_json", sa.String, nullable=False),
     )

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.storage import Profile, RunId, open_profile
+
+
+@pytest.fixture
+def profile(profile_folder: Path) -> Iterator[Profile]:
+    with open_profile(profile_folder) as opened:
+        yield opened
+
+
+@pytest.fixture
+def run_id(profile: Profile) -> RunId:
+    return begin(profile)
+
+
+def begin(profile: Profile, scenario_name: str = "lab") -> RunId:
+    return profile.begin_run(scenario_name, 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "play")

@@ -1,0 +1,259 @@
+"""Opening the file: locked, checked, migrated, backed up; every refusal is one sentence."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import create_engine
+
+from app.storage import ProblemKind, Profile, RunId, StorageProblem, database, open_profile
+from app.storage.database import backup_files
+from app.storage.models import Base
+from tests.app.storage.conftest import begin
+
+
+@contextmanager
+def raw(folder: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(folder / "profile.sqlite")
+    try:
+        with connection:
+            yield connection
+    finally:
+        connection.close()
+
+
+def refusal(folder: Path) -> StorageProblem:
+    with pytest.raises(StorageProblem) as caught:
+        open_profile(folder)
+    return caught.value
+
+
+def test_the_profile_is_opened_as_the_storage_rules_ask(profile: Profile, run_id: RunId) -> None:
+    found = {
+        name: profile._connection.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("journal_mode", "synchronous", "foreign_keys", "trusted_schema", "application_id")
+    }
+    assert found == {
+        "journal_mode": "wal",
+        "synchronous": 2,  # FULL
+        "foreign_keys": 1,
+        "trusted_schema": 0,
+        "application_id": 0x4D524452,
+    }
+    profile.heartbeat(run_id, 1)
+    assert profile._connection.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+def test_the_migrations_make_the_tables_that_the_models_describe(profile_folder: Path) -> None:
+    open_profile(profile_folder).close()
+    engine = create_engine(f"sqlite:///{profile_folder / 'profile.sqlite'}")
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+    engine.dispose()
+
+
+def test_the_folder_is_the_users_data_folder_unless_said_otherwise(
+    monkeypatch: pytest.MonkeyPatch, profile_folder: Path
+) -> None:
+    with open_profile() as profile:
+        assert profile.file == profile_folder / "profile.sqlite"
+    monkeypatch.delenv("MIRRORDRILL_PROFILE")
+    monkeypatch.setattr("app.storage.profile.user_data_path", lambda name, appauthor: profile_folder / name)
+    with open_profile() as profile:
+        assert profile.file == profile_folder / "mirrordrill" / "profile.sqlite"
+
+
+def test_a_second_instance_is_told_so(
+    profile: Profile, run_id: RunId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 0)
+    problem = refusal(profile.file.parent)
+    assert problem.kind is ProblemKind.IN_USE
+    assert "is in use by another Mirrordrill" in str(problem)
+    profile.append(run_id, 1, "0.01 note the first one goes on")
+    assert profile.faults() == []
+
+
+def test_a_full_disk_is_a_sentence_and_costs_only_the_act_in_progress(
+    profile: Profile, run_id: RunId
+) -> None:
+    profile.append(run_id, 1, "0.01 note before")
+    (pages,) = profile._connection.execute("PRAGMA page_count").fetchone()
+    profile._connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(StorageProblem, match="is full: the last act was not recorded") as caught:
+        profile.append(run_id, 2, "x" * 100_000)
+    assert caught.value.kind is ProblemKind.DISK_FULL
+    profile._connection.execute("PRAGMA max_page_count = 1000000")
+    profile.append(run_id, 3, "0.03 note after")
+    (found,) = profile.unfinished()
+    assert [line.text for line in found.lines] == ["0.01 note before", "0.03 note after"]
+    assert found.problem is None
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    problem = refusal(tmp_path / "file" / "profile")
+    assert problem.kind is ProblemKind.CANNOT_OPEN
+    assert "cannot be made: Not a directory" in str(problem)
+
+
+OPEN_WITHOUT_RIGHTS = """
+import os, sys
+from pathlib import Path
+from app.storage import StorageProblem, open_profile
+with open_profile(Path(sys.argv[1])):   # imports everything that needs reading
+    pass
+if os.geteuid() == 0:
+    os.seteuid(65534)   # root may write anywhere
+try:
+    open_profile(Path(sys.argv[2]))
+except StorageProblem as problem:
+    print(problem.kind.name, problem)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders have no such rights there")
+@pytest.mark.parametrize(("exists", "kind"), [(True, "READ_ONLY"), (False, "CANNOT_OPEN")])
+def test_a_read_only_folder_is_a_sentence(tmp_path: Path, exists: bool, kind: str) -> None:
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to other users
+        folder = Path(name)
+        if exists:
+            open_profile(folder).close()
+            (folder / "profile.sqlite").chmod(0o444)
+        folder.chmod(0o555)
+        command = [sys.executable, "-c", OPEN_WITHOUT_RIGHTS, str(tmp_path), name]
+        printed = subprocess.run(command, check=True, capture_output=True, text=True, cwd=os.getcwd()).stdout
+        folder.chmod(0o755)
+    assert printed.startswith(kind)
+    assert str(folder / "profile.sqlite") in printed
+
+
+@pytest.mark.parametrize("content", [b"not a database, but long enough to have a header\n" * 100, None])
+def test_a_file_of_another_program_is_refused_and_not_touched(
+    profile_folder: Path, content: bytes | None
+) -> None:
+    profile_folder.mkdir()
+    file = profile_folder / "profile.sqlite"
+    if content is None:
+        with raw(profile_folder) as connection:
+            connection.execute("CREATE TABLE bookmark (url TEXT)")
+    else:
+        file.write_bytes(content)
+    before = file.read_bytes()
+    problem = refusal(profile_folder)
+    assert problem.kind is ProblemKind.NOT_A_PROFILE
+    assert str(file) in str(problem)
+    assert file.read_bytes() == before
+    assert os.listdir(profile_folder) == ["profile.sqlite"]
+
+
+def test_an_interrupted_creation_is_simply_completed(profile_folder: Path) -> None:
+    profile_folder.mkdir()
+    (profile_folder / "profile.sqlite").touch()
+    with open_profile(profile_folder) as profile:
+        assert profile.results() == []
+
+
+def test_a_newer_file_is_refused_by_both_versions_and_not_touched(profile_folder: Path) -> None:
+    open_profile(profile_folder).close()
+    with raw(profile_folder) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    problem = refusal(profile_folder)
+    assert problem.kind is ProblemKind.NEWER
+    assert "has version 9999, this Mirrordrill knows versions up to 0001" in str(problem)
+    with raw(profile_folder) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("9999",)]
+
+
+def break_pages(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[4096:] = b"\xa5" * (len(content) - 4096)  # the first page says what tables there are
+    file.write_bytes(content)
+
+
+def test_after_a_bad_end_damage_is_found_and_the_backup_is_named(profile_folder: Path) -> None:
+    with open_profile(profile_folder) as profile:
+        begin(profile)
+        backup = database.back_up(profile._connection, profile.file)
+    break_pages(profile.file)
+    profile.file.with_name("profile.sqlite-wal").touch()  # what a killed process leaves
+    problem = refusal(profile_folder)
+    assert problem.kind is ProblemKind.DAMAGED
+    assert "is damaged" in str(problem)
+    backup.replace(profile.file)
+    profile.file.with_name("profile.sqlite-wal").unlink(missing_ok=True)
+    with open_profile(profile_folder) as profile:
+        assert len(profile.unfinished()) == 1
+
+
+def with_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> None:
+    """Pretend that the program knows a version 0002."""
+    migrations = tmp_path / "migrations"
+    (migrations / "versions").mkdir(parents=True)
+    shipped = Path(database.__file__).parent / "migrations"
+    for name in ("env.py", "versions/0001_first.py"):
+        (migrations / name).write_text((shipped / name).read_text())
+    (migrations / "versions" / "0002_next.py").write_text(
+        "from alembic import op\nrevision, down_revision = '0002', '0001'\n\ndef upgrade():\n"
+        f"    op.execute('CREATE TABLE seat (id INTEGER)')\n    {body}\n"
+    )
+    monkeypatch.setattr(database, "MIGRATIONS", str(migrations))
+
+
+def test_a_migration_keeps_the_data_and_leaves_a_backup_of_before(
+    profile_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_profile(profile_folder) as profile:
+        run_id = begin(profile)
+        profile.append(run_id, 1, "0.01 note kept")
+    with_migration(tmp_path, monkeypatch, "pass")
+    with open_profile(profile_folder) as profile:
+        assert [line.text for line in profile.unfinished()[0].lines] == ["0.01 note kept"]
+        assert profile._connection.execute("SELECT version_num FROM alembic_version").fetchone() == ("0002",)
+    with sqlite3.connect(backup_files(profile.file)[0]) as backup:
+        assert backup.execute("SELECT version_num FROM alembic_version").fetchone() == ("0001",)
+        assert backup.execute("SELECT text FROM line").fetchall() == [("0.01 note kept",)]
+    backup.close()
+
+
+def test_a_migration_that_fails_changes_nothing(
+    profile_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_profile(profile_folder).close()
+    with monkeypatch.context() as patch:
+        with_migration(tmp_path, patch, "raise ZeroDivisionError")
+        with pytest.raises(ZeroDivisionError):
+            open_profile(profile_folder)
+    with open_profile(profile_folder) as profile:
+        tables = profile._connection.execute("SELECT name FROM sqlite_master WHERE name = 'seat'").fetchall()
+        assert tables == []
+        assert profile.faults() == []
+
+
+def test_opening_an_up_to_date_profile_makes_no_backup(profile_folder: Path) -> None:
+    for _ in range(2):
+        open_profile(profile_folder).close()
+    assert os.listdir(profile_folder) == ["profile.sqlite"]
+
+
+def test_three_backups_are_kept_newest_first(profile: Profile) -> None:
+    for text in "abcde":
+        profile.drafts.save("key", text)
+        database.back_up(profile._connection, profile.file)
+    texts = []
+    for file in backup_files(profile.file):
+        with sqlite3.connect(file) as backup:
+            texts.append(backup.execute("SELECT text FROM draft").fetchone()[0])
+        backup.close()
+    assert texts == ["e", "d", "c"]
+    assert len(list(profile.file.parent.glob("*backup*"))) == 3

@@ -1,0 +1,64 @@
+"""A process killed in mid-drill loses no act that it was told is stored."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.storage import JournalLine, ProblemKind, StorageProblem, database, open_profile
+from tests.app.storage.conftest import begin
+
+PLAY_FOR_EVER = """
+import sys
+from itertools import count
+from pathlib import Path
+from app.storage import open_profile
+profile = open_profile(Path(sys.argv[1]))
+run = profile.unfinished()[0]
+for number in count(len(run.lines) + 1):
+    profile.append(run.run_id, number * 10, f"{number / 10} note {number}")
+    print(number, flush=True)
+    profile.heartbeat(run.run_id, number * 10 + 5)
+"""
+
+
+def play_and_kill(folder: Path, acts: int) -> int:
+    """Go on with the run in a process and kill it in the middle; the last act it was told is stored."""
+    command = [sys.executable, "-c", PLAY_FOR_EVER, str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for _ in range(acts):
+            process.stdout.readline()
+        with pytest.raises(StorageProblem) as caught:
+            open_profile(folder)
+        assert caught.value.kind is ProblemKind.IN_USE
+        process.kill()
+        told = process.stdout.read().split()
+    assert process.returncode != 0
+    return int(told[-1])
+
+
+def test_every_acknowledged_act_survives_kill_after_kill(
+    profile_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 20)  # the other one is alive and will not let go
+    with open_profile(profile_folder) as profile:
+        begin(profile)
+    for acts in (1, 40):
+        told = play_and_kill(profile_folder, acts)
+        assert (profile_folder / "profile.sqlite-wal").exists(), (
+            "else the end was not as bad as this test wants"
+        )
+        with open_profile(profile_folder) as profile:
+            (run,) = profile.unfinished()
+            assert profile.faults() == []
+        assert run.problem is None
+        assert len(run.lines) in (told, told + 1)  # one more may be stored and not yet told
+        assert run.lines == tuple(
+            JournalLine(number * 10, f"{number / 10} note {number}")
+            for number in range(1, len(run.lines) + 1)
+        )
+        assert run.tick >= told * 10 - 5  # the heartbeat after the act before

@@ -1,0 +1,130 @@
+"""The journal: what was acknowledged is there again, or a sentence says why not."""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.storage import JournalLine, Profile, RunId, StateHash, open_profile
+from tests.app.storage.conftest import begin
+
+
+def test_an_unfinished_run_holds_all_that_a_resume_needs(profile: Profile) -> None:
+    run_id = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 2**63 - 1, "0.1.0", "exam")
+    profile.append(run_id, 3000, "30.0 power-off SERVER_A")
+    profile.append(run_id, 4125, "41.25 sql SERVER_B\n    SELECT N'Δ';\n    GO")
+    profile.checkpoint(run_id, 4000, "aaaa")
+    profile.heartbeat(run_id, 4200)
+    (found,) = profile.unfinished()
+    assert (found.run_id, found.scenario_name, found.scenario_text) == (run_id, "lab", 'title = "Lab"\n')
+    assert (found.scenario_hash, found.seed, found.engine_version) == ("5ca1ab1e", 2**63 - 1, "0.1.0")
+    assert (found.mode, found.tick, found.problem) == ("exam", 4200, None)
+    assert found.lines == (
+        JournalLine(3000, "30.0 power-off SERVER_A"),
+        JournalLine(4125, "41.25 sql SERVER_B\n    SELECT N'Δ';\n    GO"),
+    )
+    assert found.checkpoints == (StateHash(4000, "aaaa"),)
+
+
+def test_the_latest_unfinished_run_comes_first(profile: Profile) -> None:
+    ids = [begin(profile) for _ in range(3)]
+    assert [found.run_id for found in profile.unfinished()] == ids[::-1]
+
+
+def test_an_abandoned_run_is_not_offered_but_its_journal_stays(profile: Profile, run_id: RunId) -> None:
+    profile.append(run_id, 1, "0.01 note here")
+    profile.abandon(run_id)
+    assert profile.unfinished() == []
+    assert profile.journal(run_id) == (JournalLine(1, "0.01 note here"),)
+
+
+def test_an_ended_run_takes_no_more_lines(profile: Profile, run_id: RunId) -> None:
+    profile.abandon(run_id)
+    with pytest.raises(ValueError, match=f"run {run_id} is abandoned"):
+        profile.append(run_id, 1, "0.01 note too late")
+    with pytest.raises(ValueError, match=f"run {run_id} is abandoned"):
+        profile.abandon(run_id)
+    assert profile.journal(run_id) == ()
+
+
+def test_the_tick_never_goes_back(profile: Profile, run_id: RunId) -> None:
+    profile.heartbeat(run_id, 500)
+    profile.append(run_id, 400, "4.0 note late to the disk")
+    profile.heartbeat(run_id, 300)
+    assert profile.unfinished()[0].tick == 500
+
+
+def test_a_repeated_checkpoint_replaces_the_first(profile: Profile, run_id: RunId) -> None:
+    profile.checkpoint(run_id, 100, "aaaa")
+    profile.checkpoint(run_id, 100, "bbbb")
+    assert profile.unfinished()[0].checkpoints == (StateHash(100, "bbbb"),)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_seed_that_cannot_be_stored_is_refused(profile: Profile, seed: int) -> None:
+    with pytest.raises(ValueError, match=str(seed)):
+        profile.begin_run("lab", "", "", seed, "0.1.0", "play")
+
+
+@pytest.mark.parametrize(
+    ("tampering", "sentence"),
+    [
+        ("DELETE FROM line WHERE number = 3", "holds 2 of 3 lines"),
+        ("UPDATE line SET text = '2.0 note b' WHERE number = 2", "is not the one that was written"),
+        ("UPDATE line SET tick = 201 WHERE number = 2", "is not the one that was written"),
+    ],
+)
+def test_a_journal_that_changed_is_never_resumed_in_silence(
+    profile_folder: Path, tampering: str, sentence: str
+) -> None:
+    with open_profile(profile_folder) as profile:
+        run_id = begin(profile)
+        for second in (1, 2, 3):
+            profile.append(run_id, second * 100, f"{second}.0 note a")
+    raw = sqlite3.connect(profile_folder / "profile.sqlite")
+    with raw:
+        raw.execute(tampering)
+    raw.close()
+    with open_profile(profile_folder) as profile:
+        problem = profile.unfinished()[0].problem
+        assert problem is not None
+        assert f"run {run_id} (lab) {sentence}" in problem
+        assert profile.faults() == [problem]
+
+
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("append"), st.integers(0, 10**9), st.text(max_size=50)),
+        st.tuples(st.just("heartbeat"), st.integers(0, 10**9), st.none()),
+        st.tuples(st.just("reopen"), st.just(0), st.none()),
+    ),
+    max_size=20,
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(OPERATIONS)
+def test_whatever_is_stored_comes_back(operations: list[tuple[str, int, str | None]]) -> None:
+    lines: list[JournalLine] = []
+    reached = 0
+    with tempfile.TemporaryDirectory() as name:
+        profile = open_profile(Path(name))
+        run_id = begin(profile)
+        for operation, tick, text in operations:
+            if text is not None:
+                profile.append(run_id, tick, text)
+                lines.append(JournalLine(tick, text))
+            elif operation == "heartbeat":
+                profile.heartbeat(run_id, tick)
+            else:
+                profile.close()
+                profile = open_profile(Path(name))
+            reached = max(reached, tick)
+            (found,) = profile.unfinished()
+            assert (found.lines, found.tick, found.problem) == (tuple(lines), reached, None)
+        profile.close()
