@@ -1,0 +1,251 @@
+"""The walls of design.md, section 7, as tables. To move a wall, change its row and say why."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+QT = ("PySide6", "shiboken6", "pyqtgraph")
+DATABASE = ("sqlalchemy", "alembic")
+
+ENGINE_LAYERS = (
+    ("engine.constants", "engine.chance", "engine.messages"),
+    ("engine.events", "engine.inputs", "engine.flow"),
+    ("engine.model",),  # the world holds the flow's arrays and the events to come
+    ("engine.protocol",),
+    ("engine.tsql",),  # asks the protocol for what a statement does
+    ("engine.simulator",),
+    ("engine.published",),
+    ("engine.drill",),
+)
+"""A part may import itself and the layers above its own row here; not its neighbours in the row."""
+
+MUST_NOT_IMPORT = (
+    # who, what, except, why
+    ("engine", ("app", *QT, *DATABASE, "platformdirs"), (), "the engine runs without desktop and storage"),
+    ("app.storage", QT, (), "headless runs and other programs read the same database"),
+    ("app.series", QT, (), "plain arrays"),
+    ("app.formatting", QT, (), "plain text"),
+    ("app.session", QT, ("PySide6.QtCore",), "time and signals, nothing to look at"),
+    (
+        "app.views",
+        ("app.session", "app.storage", "app.main_window", "app.cli", "app.__main__", *DATABASE),
+        (),
+        "a view shows what it is given and sends wishes out",
+    ),
+)
+
+ONLY_IMPORTED_BY = (
+    # what, by whom
+    ("app.views", ("app.views", "app.main_window", "app.__main__")),
+    ("app.session", ("app.main_window", "app.__main__")),
+    ("app.main_window", ("app.__main__",)),
+)
+
+NOT_IN_THE_ENGINE = {
+    "time": "the wall clock",
+    "random": "engine.chance is the stream that a fork carries along",
+    "secrets": "engine.chance is the stream that a fork carries along",
+    "uuid": "names depend on the run alone",
+    "numpy.random": "engine.chance is the stream that a fork carries along",
+    "os": "the machine",
+    "io": "files",
+    "pathlib": "files",
+    "shutil": "files",
+    "tempfile": "files",
+    "socket": "the network",
+    "subprocess": "other processes",
+    "multiprocessing": "other processes",
+    "threading": "its order is not reproducible",
+    "asyncio": "its order is not reproducible",
+}
+"""Modules with which a run would no longer depend on scenario, seed and inputs alone."""
+
+
+def modules(*packages: str) -> dict[str, ast.Module]:
+    """Every module of the *packages*, by dotted name."""
+    found = {}
+    for file in sorted(path for package in packages for path in (ROOT / package).rglob("*.py")):
+        parts = file.relative_to(ROOT).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = ast.parse(file.read_text(encoding="utf-8"), str(file))
+    return found
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
+    """All that a module imports, anywhere in it: `from a import b` counts as `a.b`, which may be a module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute here, so that the walls can be read"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def within(name: str, parts: Iterable[str]) -> bool:
+    return any(name == part or name.startswith(f"{part}.") for part in parts)
+
+
+def layer_of(name: str) -> int | None:
+    return next((number for number, row in enumerate(ENGINE_LAYERS) if within(name, row)), None)
+
+
+def part_of(name: str) -> str | None:
+    return next((part for row in ENGINE_LAYERS for part in row if within(name, [part])), None)
+
+
+def layer_breaches(name: str, tree: ast.Module) -> list[str]:
+    mine = layer_of(name)
+    if mine is None:
+        return [f"{name} has no row in ENGINE_LAYERS"]
+    breaches = []
+    for imported in imports(tree):
+        theirs = layer_of(imported)
+        if theirs is not None and part_of(imported) != part_of(name) and theirs >= mine:
+            breaches.append(f"{name} imports {imported}")
+    return breaches
+
+
+def wall_breaches(name: str, tree: ast.Module) -> list[str]:
+    breaches = []
+    for who, what, allowed, why in MUST_NOT_IMPORT:
+        if within(name, [who]):
+            wrong = [found for found in imports(tree) if within(found, what) and not within(found, allowed)]
+            breaches += [f"{name} imports {found}: {why}" for found in wrong]
+    for what_is_used, users in ONLY_IMPORTED_BY:
+        if not within(name, [what_is_used, *users]):
+            breaches += [
+                f"{name} imports {found}" for found in imports(tree) if within(found, [what_is_used])
+            ]
+    return breaches
+
+
+def view_breaches(name: str, tree: ast.Module) -> list[str]:
+    """Views that know another view."""
+    if not name.startswith("app.views."):
+        return []
+    me = ".".join(name.split(".")[:3])
+    return [
+        f"{name} imports {found}"
+        for found in imports(tree)
+        if within(found, ["app.views"]) and not within(found, [me])
+    ]
+
+
+def reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
+    """What would tie a run of the engine to this moment or this machine."""
+    breaches = [
+        f"{name} imports {found}: {why}"
+        for found in imports(tree)
+        for module, why in NOT_IN_THE_ENGINE.items()
+        if within(found, [module])
+    ]
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="open" | "input" | "eval" | "exec" | "hash" as function)):
+                breaches.append(f"{name}:{node.lineno} calls {function}()")
+            case ast.Call(func=ast.Attribute(attr="now" | "today" | "utcnow" as function)):
+                breaches.append(f"{name}:{node.lineno} calls {function}(): the wall clock")
+            case ast.Attribute(value=ast.Name(id="np" | "numpy"), attr="random"):
+                breaches.append(f"{name}:{node.lineno} uses numpy.random")
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="sqlite3"), attr="connect"), args=args):
+                if not (args and isinstance(args[0], ast.Constant) and args[0].value == ":memory:"):
+                    breaches.append(f"{name}:{node.lineno} opens a database file")
+    return breaches
+
+
+def breaches_of(name: str, tree: ast.Module) -> list[str]:
+    breaches = wall_breaches(name, tree) + view_breaches(name, tree)
+    if name.startswith("engine."):
+        breaches += layer_breaches(name, tree) + reproducibility_breaches(name, tree)
+    return breaches
+
+
+CODE = modules("app", "engine")
+DATA = modules("scenarios", "assets")
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_modules_keep_to_the_walls(name: str) -> None:
+    assert breaches_of(name, CODE[name]) == []
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_data_folders_hold_no_code(name: str) -> None:
+    statements = DATA[name].body
+    assert all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in statements)
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("engine.model", "from engine import simulator"),
+        ("engine.flow.link", "import engine.model as m"),
+        ("engine.flow.link", "from engine.events import Event"),
+        ("engine.protocol.roles", "def f():\n    from engine.tsql.catalog import rows"),
+        ("engine.protocol.roles", "from app.formatting import kb"),
+        ("engine.drill.goals", "if TYPE_CHECKING:\n    from PySide6.QtCore import QObject"),
+        ("engine.newcomer", ""),
+        ("engine.drill.goals", "import numpy.random"),
+        ("engine.drill.goals", "x = np.random.default_rng()"),
+        ("engine.drill.goals", "from time import monotonic"),
+        ("engine.drill.goals", "x = datetime.now()"),
+        ("engine.drill.goals", "open('x')"),
+        ("engine.tsql.select", "sqlite3.connect('file')"),
+        ("app.storage.runs", "import PySide6"),
+        ("app.session", "from PySide6.QtGui import QAction"),
+        ("app.session", "from PySide6 import QtWidgets"),
+        ("app.views.console", "from app.session import Session"),
+        ("app.views.console", "from app.views.topology import Node"),
+        ("app.cli", "import app.views.console"),
+    ],
+)
+def test_a_breach_is_seen(name: str, source: str) -> None:
+    assert breaches_of(name, ast.parse(source))
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("engine.flow.link", "from engine.flow.disks import write\nfrom engine.constants import TICKS_PER_S"),
+        ("engine.drill.goals", "import engine.simulator, math\nfrom engine.model import World"),
+        ("engine.tsql.select", "sqlite3.connect(':memory:')"),
+        ("app.session", "from PySide6.QtCore import QObject, Signal\nfrom PySide6 import QtCore"),
+        ("app.views.console.editor", "from app.views.console.results import Grid\nimport engine.events"),
+        ("app.main_window", "from app.views.console import Console\nfrom app.session import Session"),
+    ],
+)
+def test_what_is_allowed_passes(name: str, source: str) -> None:
+    assert breaches_of(name, ast.parse(source)) == []
+
+
+IMPORT_WITHOUT = """
+import sys, importlib, importlib.abc, pkgutil
+blocked, wanted = sys.argv[1].split(), sys.argv[2].split()
+class Blocker(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.split(".")[0] in blocked:
+            raise ImportError(f"{name} is blocked")
+sys.meta_path.insert(0, Blocker())
+for name in wanted:
+    module = importlib.import_module(name)
+    for found in pkgutil.walk_packages(getattr(module, "__path__", []), name + "."):
+        if ".migrations" not in found.name:   # Alembic runs those, nobody imports them
+            importlib.import_module(found.name)
+"""
+
+
+@pytest.mark.parametrize(
+    ("blocked", "wanted"),
+    [((*QT, *DATABASE, "app"), "engine"), (QT, "app.storage")],
+)
+def test_imports_need_none_of_what_is_blocked(blocked: tuple[str, ...], wanted: str) -> None:
+    command = [sys.executable, "-c", IMPORT_WITHOUT, " ".join(blocked), wanted]
+    finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
