@@ -32,14 +32,11 @@ SESSION_CLOSE_NOTICED_S: Final = 0.03
 RECONNECT_S: Final = (0.8, 1.8)
 """Time in which a repaired path is found again: each side retries about once a second. Derived from the ping."""
 
-RESTART_SERVICE_S: Final = 4.0
-"""Start of the SQL Server service until its endpoint listens. Assumed."""
-
 STOP_SERVICE_MIN_S: Final = 0.5
 """Least time in which a service without mirrored databases stops. Assumed."""
 
-BOOT_S: Final = 60.0
-"""Power on until the service manager starts SQL Server. Assumed; a scenario may set its own."""
+SHUTDOWN_AFTER_SERVICE_S: Final = 5.0
+"""From the end of the SQL Server service until the operating system has switched the server off. Assumed."""
 
 RECOVERY_AT_START_S: Final = 1.5
 """Analysis, redo and undo of a database when its instance starts, without backlog. Assumed."""
@@ -61,6 +58,3 @@ ENDPOINT_PORT: Final = 5022
 
 VERSIONS: Final = (2005, 2008, 2012, 2014)
 """Product versions that are told apart."""
-
-MIRRORING_FACT_VERSION_MIN_COMPRESSION: Final = 2008
-"""Log stream compression came with 2008. Documented [DOC]."""

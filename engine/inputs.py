@@ -6,6 +6,7 @@ Buttons, menus, scenario timelines, journals, the text console and tests all spe
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -88,8 +89,13 @@ VERBS: Final[dict[str, Verb]] = {
             "fault",
             options=("factor",),
         ),
-        _verb("slow-cpu", [_SERVER], "slow the processors down by a factor; 1 is healthy", "fault",
-              options=("factor",)),
+        _verb(
+            "slow-cpu",
+            [_SERVER],
+            "slow the processors down by a factor; 1 is healthy",
+            "fault",
+            options=("factor",),
+        ),
         _verb("fill-log", [_DATABASE], "fill the log file of the serving copy", "fault"),
         _verb("fail-disk", [_SERVER, _DATABASE], "the volume of one database fails", "fault", "mend-disk"),
         _verb("mend-disk", [_SERVER, _DATABASE], "replace the failed volume of one database", "repair"),
@@ -103,7 +109,9 @@ VERBS: Final[dict[str, Verb]] = {
         ),
         _verb("stop-app", [Parameter("client", "client")], "stop a client application", "chore", "start-app"),
         _verb("start-app", [Parameter("client", "client")], "start a client application", "chore"),
-        _verb("point-app", [Parameter("client", "client"), _SERVER], "point an application at a server", "chore"),
+        _verb(
+            "point-app", [Parameter("client", "client"), _SERVER], "point an application at a server", "chore"
+        ),
         _verb("sql", [Parameter("server", "window"), _REST], "send T-SQL to a server", "sql"),
         _verb("cancel", [Parameter("server", "window")], "cancel the running batch of a window", "sql"),
         _verb("note", [_REST], "write a remark into the run", "remark"),
@@ -170,13 +178,11 @@ def parse_line(text: str, tick: int = 0) -> Input:
 def _split_rest(verb: Verb, body: str) -> list[str]:
     args: list[str] = []
     for parameter in verb.parameters[:-1]:
-        word, _, body = body.lstrip(" ").partition(" ") if " " in body.strip() else (body.strip(), "", "")
-        if "\n" in word:
-            word, _, rest = word.partition("\n")
-            body = rest + (" " + body if body else "")
-        if not word:
+        found = re.match(r"\s*(\S+)[ \n]?(.*)", body, re.DOTALL)
+        if found is None:
             raise InputProblem(f"{verb.name} needs {parameter.name}: {usage(verb)}")
-        args.append(word)
+        args.append(found[1])
+        body = found[2]
     body = body.strip("\n")
     if not body.strip():
         raise InputProblem(f"{verb.name} needs {verb.parameters[-1].name}: {usage(verb)}")
@@ -191,7 +197,9 @@ def _with_words(verb: Verb, words: Sequence[str], tick: int) -> Input:
         raise InputProblem(f"{verb.name} takes {needed} argument(s), {len(plain)} given: {usage(verb)}")
     for parameter, word in zip(verb.parameters, plain, strict=False):
         if parameter.choices and word not in parameter.choices:
-            raise InputProblem(f"{verb.name}: {parameter.name} is one of {', '.join(parameter.choices)}, not {word!r}")
+            raise InputProblem(
+                f"{verb.name}: {parameter.name} is one of {', '.join(parameter.choices)}, not {word!r}"
+            )
     for name, value in options:
         if name not in verb.options:
             raise InputProblem(f"{verb.name} knows no {name}=…: {usage(verb)}")

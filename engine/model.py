@@ -246,6 +246,8 @@ class Copy:
     end_of_log_kb: float = 0.0
     """Hardened end of the log while the copy has no row of its own."""
     redone_kb: float = 0.0
+    committed_kb: float = 0.0
+    """End of the last commit told to a client, while the copy has no row."""
     log_start_kb: float = 0.0
     """Oldest log that a log backup or truncation has left in the file."""
     last_log_backup_kb: float = 0.0
@@ -280,8 +282,14 @@ class Copy:
     """Mirror: it was SYNCHRONIZED and saw the witness when the principal was lost; may fail over by itself."""
     redo_failed: bool = False
     """Mirror: redo stopped on an error; RESUME is refused until mended."""
-    suspended_by_force: bool = False
-    """The session waits for the RESUME that follows forced service."""
+    log_full: bool = False
+    """No room is left for log: every change fails with 9002 and the database stands still."""
+    disk_failed: bool = False
+    """The volume under this copy is lost until it is replaced."""
+    recovering: bool = False
+    """The instance has just started and the database is not yet recovered or does not yet know its role."""
+    log_backup_every_s: float = 900.0
+    """Interval of the log backup job on this server; 0: none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,8 +314,10 @@ class Contact:
     """What one instance believes of its connection to another for one session."""
 
     connected: bool = True
-    silent_since: Tick | None = None
-    """Tick since which nothing has been heard, while the loss is not yet noticed."""
+    pending: str = ""
+    """What is on its way: "hard" or "silent" (a loss not yet noticed), "reconnect", or nothing."""
+    since_tick: Tick = 0
+    """When *connected* last changed."""
     epoch: int = 0
     """Grows with each change; a timer of an older epoch is void."""
 
@@ -325,6 +335,8 @@ class Client:
     known_partner: str | None = None
     """Partner name that the server told at the last login."""
     attempt: int = 0
+    login_since: Tick = 0
+    """When the login that is under way began."""
     epoch: int = 0
     failed_logins: int = 0
     cut_connections: int = 0
@@ -353,6 +365,8 @@ class Failover:
     undo_done_tick: Tick | None = None
     cancelled: bool = False
     decision_s: float = 0.0
+    close_s: float = 0.0
+    """Manual: the principal cuts its clients and writes its dirty pages."""
     promote_s: float = 0.0
     """From the decision to the role taken: page flush, analysis, role change."""
     undo_s: float = 0.0
@@ -372,6 +386,9 @@ class Fault:
     effective_tick: Tick | None = None
     reverted_tick: Tick | None = None
     effect: str = ""
+    """What proved it, in words; empty while nothing has."""
+    before: tuple[tuple[str, Any], ...] = ()
+    """What reverting restores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -435,6 +452,8 @@ class World:
     """Running batches, by window name."""
     monitor: dict[Key, Any] = field(default_factory=dict)
     """Rows that the Database Mirroring Monitor has recorded."""
+    rows: dict[int, tuple[Key, Key | None]] = field(default_factory=dict)
+    """Flow row -> (copy that owns the log, copy that mirrors it)."""
     setups: dict[int, RowSetup] = field(default_factory=dict)
     """Circumstances last given to each row of the flow model."""
     timers: list[Timer] = field(default_factory=list)
@@ -472,7 +491,7 @@ class World:
         return new
 
     def all_dirty(self) -> None:
-        self.dirty.update(self.setups)
+        self.dirty.update(self.rows)
 
     def emit(
         self, kind: str, text: str, *, server: str | None = None, database: str | None = None, **data: Any
@@ -514,6 +533,7 @@ class World:
             sessions=self.sessions.copy(),
             batches=self.batches.copy(),
             monitor=self.monitor.copy(),
+            rows=self.rows.copy(),
             setups=self.setups.copy(),
             timers=self.timers.copy(),
             counter=self.counter,
@@ -546,4 +566,5 @@ class World:
             self.sessions,
             self.batches,
             self.monitor,
+            self.rows,
         )

@@ -1,0 +1,1 @@
+"""Who may do what: connections, quorum, roles, failover, services, clients. Plain Python, run only when due."""

@@ -1,0 +1,51 @@
+"""The account of each database: how long it did not serve, how long it served without a mirror in step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.model import Availability, Copy, MirrorState, World
+from engine.protocol import network, quorum
+
+
+def reachable(world: World, copy: Copy) -> bool:
+    """Some client of the database can reach the copy's server over the network (or no client is known)."""
+    users = [client for client in world.clients.values() if copy.database in client.databases]
+    if not users:
+        return world.servers[copy.server].nic_up
+    return any(network.passing(world, client.name, copy.server) for client in users)
+
+
+def serving_copies(world: World, database: str) -> list[Copy]:
+    """Copies in which clients could work now."""
+    return [
+        copy
+        for copy in world.copies_of(database)
+        if quorum.serves(world, (copy.server, database)) and reachable(world, copy)
+    ]
+
+
+def account(world: World) -> None:
+    """Bring every account up to this tick, with an event where service begins or ends."""
+    for database, old in world.availability.items():
+        serving_now = serving_copies(world, database)
+        serving = bool(serving_now)
+        exposed = serving and all(copy.mirror_state is not MirrorState.SYNCHRONIZED for copy in serving_now)
+        if serving == old.serving and exposed == old.exposed:
+            continue
+        world.availability[database] = replace(settled(old, world.tick), serving=serving, exposed=exposed)
+        if serving != old.serving:
+            where = serving_now[0].server if serving else None
+            text = f"{database} serves its clients" if serving else f"{database} does not serve its clients"
+            world.emit("availability", text, server=where, database=database, serving=serving)
+
+
+def settled(old: Availability, tick: int) -> Availability:
+    """The account as it stands at *tick*."""
+    passed = tick - old.since_tick
+    return replace(
+        old,
+        since_tick=tick,
+        down_ticks=old.down_ticks + (0 if old.serving else passed),
+        exposed_ticks=old.exposed_ticks + (passed if old.exposed else 0),
+    )

@@ -1,0 +1,141 @@
+"""Client applications: open connections, their loss, and the search for a server that serves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from engine.constants import (
+    CLIENT_BACKOFF_S,
+    CLIENT_LOGIN_TIMEOUT_S,
+    CLIENT_PAUSE_S,
+    CLIENT_RETRY_SHARE,
+    HARD_ERROR_S,
+    TICKS_PER_S,
+)
+from engine.model import Client, Service, World, ticks
+from engine.protocol import network, quorum
+
+Answer = Literal["serves", "refused", "silence"]
+
+
+def answer(world: World, client: Client, server: str) -> Answer:
+    """What a login of *client* at *server* meets."""
+    state = world.servers.get(server)
+    if state is None or not state.powered or state.hung or not network.passing(world, client.name, server):
+        return "silence"
+    if state.service is not Service.RUNNING:
+        return "refused"
+    copies = [world.copies.get((server, database)) for database in client.databases]
+    serves = all(copy is not None and quorum.serves(world, (server, copy.database)) for copy in copies)
+    return "serves" if serves else "refused"
+
+
+def reassess(world: World) -> None:
+    """Cut the clients whose server has gone or refuses them; they notice at once or when the network says so."""
+    for client in list(world.clients.values()):
+        if client.connected_to is None or client.lost_since is not None:
+            continue
+        met = answer(world, client, client.connected_to)
+        if met == "serves":
+            continue
+        silent = met == "silence"
+        hung = silent and world.servers[client.connected_to].hung
+        delay = CLIENT_LOGIN_TIMEOUT_S if hung else world.chance.uniform(*HARD_ERROR_S) if silent else 0.0
+        world.clients[client.name] = replace(client, lost_since=world.tick, epoch=client.epoch + 1)
+        world.after(delay, "client.cut", client.name, client.epoch + 1)
+    world.all_dirty()
+
+
+def cut(world: World, name: str, epoch: int) -> None:
+    """Timer: the open connections of the application break."""
+    client = world.clients[name]
+    if client.epoch != epoch or client.connected_to is None:
+        return
+    if answer(world, client, client.connected_to) == "serves":
+        world.clients[name] = replace(client, lost_since=None)  # it came back before anybody noticed
+        return
+    server = client.connected_to
+    world.clients[name] = replace(
+        client,
+        connected_to=None,
+        attempt=0,
+        login_since=world.tick,
+        cut_connections=client.cut_connections + 1,
+        epoch=epoch + 1,
+    )
+    world.emit("client", f"{name} lost its connections to {server}", server=server, client=name, what="cut")
+    world.all_dirty()
+    world.after(0.0, "client.try", name, epoch + 1)
+
+
+def attempt(world: World, name: str, epoch: int) -> None:
+    """Timer: the next login of the round: initial server, partner, initial server … [DOC: retry algorithm]."""
+    client = world.clients[name]
+    if client.epoch != epoch or client.connected_to is not None:
+        return
+    names = [client.data_source, client.failover_partner or client.known_partner or client.data_source]
+    server = names[client.attempt % 2]
+    met = answer(world, client, server)
+    if met == "serves":
+        _connected(world, client, server)
+        return
+    round_number = client.attempt // 2
+    left_s = CLIENT_LOGIN_TIMEOUT_S - (world.tick - client.login_since) / TICKS_PER_S
+    slice_s = min(CLIENT_LOGIN_TIMEOUT_S * CLIENT_RETRY_SHARE * (round_number + 1), left_s)
+    after_pair = client.attempt % 2 == 1
+    backoff_s = CLIENT_BACKOFF_S[min(round_number, len(CLIENT_BACKOFF_S) - 1)] if after_pair else 0.01
+    wait_s = slice_s if met == "silence" else backoff_s
+    if wait_s >= left_s:
+        world.after(max(0.01, left_s), "client.timeout", name, epoch + 1)
+    else:
+        world.after(wait_s, "client.try", name, epoch + 1)
+    world.clients[name] = replace(client, attempt=client.attempt + 1, epoch=epoch + 1)
+
+
+def timed_out(world: World, name: str, epoch: int) -> None:
+    """Timer: the login has taken its whole time; the application shows an error and tries anew."""
+    client = world.clients[name]
+    if client.epoch != epoch or client.connected_to is not None:
+        return
+    world.emit("client", f"{name}: login timeout expired", client=name, what="timeout")
+    start = world.tick + ticks(CLIENT_PAUSE_S)
+    world.clients[name] = replace(
+        client, attempt=0, login_since=start, failed_logins=client.failed_logins + 1, epoch=epoch + 1
+    )
+    world.at(start, "client.try", name, epoch + 1)
+
+
+def _connected(world: World, client: Client, server: str) -> None:
+    copy = world.copies[server, client.databases[0]]
+    lost_s = (world.tick - client.lost_since) / TICKS_PER_S if client.lost_since is not None else 0.0
+    world.clients[client.name] = replace(
+        client,
+        connected_to=server,
+        known_partner=copy.partner,
+        attempt=0,
+        lost_since=None,
+        epoch=client.epoch + 1,
+    )
+    world.emit("client", f"{client.name} connected to {server}", server=server, client=client.name,
+               what="connected", without_service_s=lost_s)  # fmt: skip
+    world.all_dirty()
+
+
+def look_for_server(world: World, name: str) -> None:
+    """Start (or restart) an application: it logs in anew."""
+    client = world.clients[name]
+    world.clients[name] = replace(
+        client, connected_to=None, attempt=0, login_since=world.tick, epoch=client.epoch + 1
+    )
+    world.after(0.0, "client.try", name, client.epoch + 1)
+
+
+def stop(world: World, name: str) -> None:
+    """Stop an application: it closes its connections and looks for none."""
+    client = world.clients[name]
+    world.clients[name] = replace(
+        client, connected_to=None, attempt=0, epoch=client.epoch + 1, lost_since=None
+    )
+    world.emit("client", f"{name} was stopped", client=name, what="stopped")
+    world.all_dirty()

@@ -1,0 +1,525 @@
+"""What ALTER DATABASE, RESTORE and SHUTDOWN do to the world: checks in the server's order, then effects.
+
+Each function takes the server on which the statement runs and answers from what that server knows. It raises
+SqlError with SQL Server's number, or returns the messages of success (mostly none) or Pending.
+Which number fits which refusal is derived where the manual is silent; see facts 1.2 and section 11.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from engine.constants import PARTNER_TIMEOUT_S_MAX, PARTNER_TIMEOUT_S_MIN
+from engine.messages import Message, SqlError
+from engine.model import (
+    Copy,
+    DbState,
+    Fault,
+    Key,
+    MirrorState,
+    RecoveryModel,
+    Role,
+    Safety,
+    WitnessState,
+    World,
+)
+from engine.protocol import errorlog, failover, network, quorum, roles, rows, security, service, session, sync
+from engine.protocol.roles import Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """The statement takes until *tick*; then COMPLETIONS[handler](world, server, *args) says how it ended."""
+
+    tick: int
+    handler: str
+    args: tuple[Any, ...] = ()
+
+
+Outcome = list[Message] | Pending
+COMPLETIONS: Final[dict[str, Callable[..., Outcome]]] = {}
+
+ADDRESS: Final = re.compile(r"tcp://(?P<host>[^:/\s]+|\[[0-9a-f:]+\]):(?P<port>\d{1,5})/?$", re.IGNORECASE)
+
+
+# --- checks ----------------------------------------------------------------------------------------
+
+
+def copy_on(world: World, server: str, database: str) -> Copy:
+    """The copy of *database* on *server*, found without regard to case; 5011 if there is none."""
+    for (where, name), copy in world.copies.items():
+        if where == server and name.lower() == database.lower():
+            return copy
+    raise SqlError(5011, database, also=(5069,))
+
+
+def _in_session(world: World, server: str, database: str) -> Copy:
+    copy = copy_on(world, server, database)
+    if copy.guid is None or copy.role is None:
+        raise SqlError(1416, copy.database)
+    return copy
+
+
+def _on_principal(world: World, server: str, database: str) -> Copy:
+    copy = _in_session(world, server, database)
+    if copy.role is not Role.PRINCIPAL:
+        raise SqlError(1470, copy.database)
+    return copy
+
+
+def _need_quorum(world: World, copy: Copy) -> None:
+    if not quorum.has_quorum(world, copy):
+        raise SqlError(1431, copy.database)
+
+
+def _need_connection(world: World, copy: Copy) -> None:
+    if not quorum.sees_partner(world, copy):
+        raise SqlError(1447, copy.database)
+
+
+def _not_busy(world: World, copy: Copy) -> None:
+    if failover.active(world, copy.guid) is not None:
+        raise SqlError(1404)
+
+
+def _key(copy: Copy) -> Key:
+    return copy.server, copy.database
+
+
+def _partner_of(world: World, copy: Copy) -> Copy:
+    partner = session.copy_of(world, copy.guid or 0, copy.partner or "")
+    assert partner is not None, f"{_key(copy)} is connected to a partner without a session"
+    return partner
+
+
+# --- SET PARTNER -----------------------------------------------------------------------------------
+
+
+def partner_failover(world: World, server: str, database: str) -> Outcome:
+    """ALTER DATABASE … SET PARTNER FAILOVER: on the principal, FULL and SYNCHRONIZED."""
+    copy = _on_principal(world, server, database)
+    _need_quorum(world, copy)
+    if not quorum.sees_partner(world, copy):
+        raise SqlError(1447, copy.database)
+    if copy.safety is not Safety.FULL:
+        raise SqlError(1477, copy.database)
+    _not_busy(world, copy)
+    if copy.mirror_state is not MirrorState.SYNCHRONIZED:
+        raise SqlError(1422, copy.database)
+    failover.start_manual(world, _key(copy))
+    return []
+
+
+def partner_force(world: World, server: str, database: str) -> Outcome:
+    """FORCE_SERVICE_ALLOW_DATA_LOSS: on the mirror, while nobody it can ask knows a living principal."""
+    copy = _in_session(world, server, database)
+    if copy.role is not Role.MIRROR or quorum.sees_partner(world, copy):
+        raise SqlError(1455, copy.database)
+    if copy.witness is not None:
+        if not quorum.sees_witness(world, copy):
+            raise SqlError(1431, copy.database)
+        if quorum.witness_sees(world, copy, copy.partner):
+            raise SqlError(1455, copy.database)
+    running = failover.active(world, copy.guid)
+    if running is not None and (running.kind != "automatic" or running.decided_tick is not None):
+        raise SqlError(1404)
+    if copy.redo_failed or copy.row is None:
+        raise SqlError(1406, copy.database)
+    failover.start_forced(world, _key(copy))
+    return []
+
+
+def partner_off(world: World, server: str, database: str) -> Outcome:
+    """SET PARTNER OFF: on either partner, in any state; the other partner hears of it when it can."""
+    copy = _in_session(world, server, database)
+    running = failover.active(world, copy.guid)
+    if running is not None and running.decided_tick is not None:
+        raise SqlError(1404)
+    if running is not None:
+        failover.cancel_automatic(world, copy.guid)
+        failover.cancel_manual(world, copy.guid)
+    guid = copy.guid
+    assert guid is not None
+    told = [copy.partner] if quorum.sees_partner(world, copy) else []
+    witness = copy.witness if quorum.sees_witness(world, copy) else None
+    session.leave_session(world, _key(copy))
+    for partner in told:
+        other = session.copy_of(world, guid, partner or "")
+        if other is not None:
+            session.leave_session(world, _key(other))
+    if witness is not None and not any(c.guid == guid for c in world.copies.values()):
+        network.close_contacts(world, guid, witness)
+        world.witnesses.pop((witness, guid), None)
+    network.reassess(world)
+    return []
+
+
+def partner_suspend(world: World, server: str, database: str) -> Outcome:
+    """SET PARTNER SUSPEND: log is kept on the principal and no longer sent."""
+    copy = _in_session(world, server, database)
+    _need_quorum(world, copy)
+    _not_busy(world, copy)
+    for key in _both(world, copy):
+        roles.move(world, key, Cause.SUSPEND)
+        errorlog.trace(world, key, 9)
+        errorlog.write(world, key[0], 1442, key[1])
+    _tell(world, copy)
+    return []
+
+
+def partner_resume(world: World, server: str, database: str) -> Outcome:
+    """SET PARTNER RESUME: after SUSPEND, after forced service, after an error that was mended."""
+    copy = _in_session(world, server, database)
+    if copy.role is Role.MIRROR and not world.settings.resume_on_mirror:
+        raise SqlError(1470, copy.database)
+    _need_quorum(world, copy)
+    _need_connection(world, copy)
+    other = _partner_of(world, copy)
+    if copy.redo_failed or other.redo_failed:
+        raise SqlError(1462, copy.database)
+    if MirrorState.SUSPENDED not in (copy.mirror_state, other.mirror_state):
+        return []
+    lead, follow = (copy, other) if copy.role is Role.PRINCIPAL else (other, copy)
+    sync.begin_synchronizing(world, _key(lead), _key(follow))
+    _tell(world, lead)
+    return []
+
+
+def partner_safety(world: World, server: str, database: str, level: str) -> Outcome:
+    """SET PARTNER SAFETY FULL|OFF (also SET SAFETY): on the principal, both partners connected."""
+    copy = _on_principal(world, server, database)
+    wanted = Safety[level.upper()]
+    if world.servers[server].edition == "Standard" and wanted is not copy.safety:
+        raise SqlError(1473)
+    _need_quorum(world, copy)
+    _need_connection(world, copy)
+    _not_busy(world, copy)
+    if wanted is copy.safety:
+        return []
+    for key in _both(world, copy):
+        world.update_copy(key, safety=wanted, safety_sequence=copy.safety_sequence + 1)
+    row = copy.row
+    raised = wanted is Safety.FULL and copy.mirror_state is MirrorState.SYNCHRONIZED
+    if raised and row is not None and not world.flow.caught_up(row):
+        for key in _both(world, copy):
+            roles.move(world, key, Cause.SAFETY_RAISED)
+            roles.trace_steady(world, key)
+    _tell(world, copy)
+    world.emit(
+        "state", f"safety {wanted.name}", server=server, database=copy.database, why="safety", new=wanted.name
+    )
+    return []
+
+
+def partner_timeout(world: World, server: str, database: str, seconds: int) -> Outcome:
+    """SET PARTNER TIMEOUT n: 0 to 4 are stored as 5; with safety OFF the value stays 10."""
+    copy = _on_principal(world, server, database)
+    if seconds > PARTNER_TIMEOUT_S_MAX:
+        raise SqlError(1476, seconds)
+    _need_quorum(world, copy)
+    if copy.safety is Safety.FULL:
+        for key in _both(world, copy):
+            world.update_copy(key, timeout_s=max(PARTNER_TIMEOUT_S_MIN, seconds))
+    return []
+
+
+def redo_queue(world: World, server: str, database: str, limit_mb: int | None) -> Outcome:
+    """SET PARTNER REDO_QUEUE: accepted as the product does; the limit is shown and has no further effect."""
+    _on_principal(world, server, database)
+    if limit_mb is not None:
+        return [Message(0, 0, 0, 0, "Not simulated: the size of the redo queue stays UNLIMITED.")]
+    return []
+
+
+def partner_set(world: World, server: str, database: str, address: str) -> Outcome:
+    """SET PARTNER = 'TCP://host:port': first on the future mirror, then on the principal."""
+    copy = copy_on(world, server, database)
+    if copy.guid is not None:
+        raise SqlError(1405, copy.database)
+    host = host_of(world, address)
+    if host == server:
+        raise SqlError(1452)
+    if copy.recovery_model is not RecoveryModel.FULL:
+        raise SqlError(1465, copy.database)
+    if copy.db_state is DbState.RESTORING:
+        # The future mirror only stores where its principal will be; it contacts nobody.
+        world.update_copy(_key(copy), partner=host, partner_address=address)
+        return []
+    if copy.db_state is not DbState.ONLINE:
+        raise SqlError(1467, copy.database)
+    if host is None or not _endpoint_answers(world, server, host, address):
+        raise SqlError(1418, address)
+    return _establish(world, copy, host, address)
+
+
+def _endpoint_answers(world: World, server: str, host: str, address: str) -> bool:
+    end = world.servers[host].endpoint
+    match = ADDRESS.match(address)
+    if end is None or match is None or int(match["port"]) != end.port:
+        return False
+    if not (world.servers[host].answering and network.passing(world, server, host)):
+        return False
+    if not security.reachable_port(world, host):
+        return False
+    refusal = security.handshake(world, server, host)
+    if refusal is not None:
+        errorlog.write_text(world, host, f"Database Mirroring login attempt failed with error: '{refusal}'.")
+    return refusal is None
+
+
+def _establish(world: World, copy: Copy, host: str, address: str) -> Outcome:
+    other = world.copies.get((host, copy.database))
+    if other is None:
+        raise SqlError(1448, copy.database)
+    if other.guid is not None:
+        raise SqlError(1410, copy.database)
+    if other.db_state is not DbState.RESTORING:
+        raise SqlError(1464, copy.database)
+    if other.partner != copy.server:
+        raise SqlError(1416, copy.database)
+    if other.family != copy.family:
+        raise SqlError(1436, copy.database)
+    end = other.end_of_log_kb
+    if other.fork != copy.fork and end > copy.failover_lsn_kb:
+        raise SqlError(1412, copy.database, state=0)
+    if end < copy.log_start_kb:
+        raise SqlError(1478 if end >= copy.failover_lsn_kb and end > 0 else 1412, copy.database)
+    guid = world.next_id()
+    assert copy.row is not None
+    for me, peer, role, where in (
+        (copy, other, Role.PRINCIPAL, address),
+        (other, copy, Role.MIRROR, other.partner_address),
+    ):
+        world.update_copy(
+            _key(me),
+            guid=guid,
+            role=role,
+            partner=peer.server,
+            partner_address=where,
+            witness=None,
+            witness_address=None,
+            witness_state=WitnessState.UNKNOWN,
+            safety=Safety.FULL,
+            safety_sequence=1,
+            role_sequence=1,
+            timeout_s=10,
+            fork=copy.fork,
+            trace=0,
+        )
+        roles.set_state(world, _key(me), MirrorState.DISCONNECTED, "mirroring established")
+    network.open_contact(world, guid, copy.server, other.server)
+    sync.begin_synchronizing(world, _key(copy), _key(other))
+    network.reassess(world)
+    return []
+
+
+def host_of(world: World, address: str) -> str | None:
+    """The server that *address* names (short or with its domain); 1449 if it is no address."""
+    match = ADDRESS.match(address.strip())
+    if match is None:
+        raise SqlError(1449)
+    name = match["host"].split(".")[0].lower()
+    return next((server for server in world.servers if server.lower() == name), None)
+
+
+# --- SET WITNESS -----------------------------------------------------------------------------------
+
+
+def witness_set(world: World, server: str, database: str, address: str) -> Outcome:
+    """SET WITNESS = 'TCP://host:port': on the principal, all three connected, the mirror caught up."""
+    copy = _on_principal(world, server, database)
+    host = host_of(world, address)
+    if host in (copy.server, copy.partner):
+        raise SqlError(1429, address)
+    if host is not None and host == copy.witness:
+        raise SqlError(1446, address)
+    _need_connection(world, copy)
+    if host is None or not _endpoint_answers(world, server, host, address):
+        raise SqlError(1456, address)
+    end = world.servers[host].endpoint
+    if end is None or end.role == "PARTNER":
+        raise SqlError(1427, address)
+    partner = copy.partner
+    assert partner is not None and copy.guid is not None
+    linked = network.passing(world, partner, host) and security.handshake(world, partner, host) is None
+    if not linked or copy.mirror_state not in (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZING):
+        raise SqlError(1426)
+    for key in _both(world, copy):
+        world.update_copy(key, witness=host, witness_address=address)
+    sync.new_record(world, world.copies[_key(copy)], host)
+    for key in _both(world, copy):
+        network.open_contact(world, copy.guid, key[0], host)
+        roles.set_witness_state(world, key, WitnessState.CONNECTED)
+        roles.trace_steady(world, key)
+    network.reassess(world)
+    return []
+
+
+def witness_off(world: World, server: str, database: str) -> Outcome:
+    """SET WITNESS OFF: needs quorum, so it cannot help an isolated principal [WP, loss of mirror and witness]."""
+    copy = _in_session(world, server, database)
+    if copy.role is Role.MIRROR and not world.settings.witness_off_on_mirror:
+        raise SqlError(1470, copy.database)
+    if copy.witness is None:
+        raise SqlError(1439, copy.database)
+    _need_quorum(world, copy)
+    witness, guid = copy.witness, copy.guid
+    assert guid is not None
+    reachable = quorum.sees_witness(world, copy)
+    for key in _both(world, copy):
+        world.update_copy(key, witness=None, witness_address=None, armed=False)
+        world.contacts.pop((guid, key[0], witness), None)
+        roles.set_witness_state(world, key, WitnessState.UNKNOWN)
+        roles.trace_steady(world, key)
+    if reachable:
+        network.close_contacts(world, guid, witness)
+        world.witnesses.pop((witness, guid), None)
+    network.reassess(world)
+    return []
+
+
+# --- RESTORE, SHUTDOWN, USE, other options ---------------------------------------------------------
+
+
+def restore_with_recovery(world: World, server: str, database: str) -> Outcome:
+    """RESTORE DATABASE … WITH RECOVERY without a backup: a RESTORING copy out of a session is opened."""
+    copy = next(
+        (c for k, c in world.copies.items() if k[0] == server and k[1].lower() == database.lower()), None
+    )
+    if copy is None:
+        raise SqlError(3118, database, also=(3013,))
+    if copy.guid is not None:
+        raise SqlError(3104, copy.database, also=(3013,))
+    if copy.db_state is not DbState.RESTORING:
+        raise SqlError(3117, also=(3013,))
+    return Pending(world.tick + 150, "restore.recovered", (copy.database,))
+
+
+def _recovered(world: World, server: str, database: str) -> Outcome:
+    copy = world.copies[server, database]
+    if copy.guid is not None or copy.db_state is not DbState.RESTORING:
+        raise SqlError(3104, database, also=(3013,))
+    _account_recovery_loss(world, copy)
+    world.update_copy(
+        (server, database), db_state=DbState.ONLINE, fork=copy.fork + 1, partner=None, partner_address=None,
+        failover_lsn_kb=copy.end_of_log_kb, log_start_kb=copy.end_of_log_kb,
+    )  # fmt: skip
+    rows.add_row(world, (server, database), copy.end_of_log_kb)
+    errorlog.write(world, server, 17137, database)
+    errorlog.write(world, server, 3421, database, copy.database_id, 1, 0, 0, 0)
+    text = "RESTORE DATABASE successfully processed 0 pages in 1.5 seconds (0.000 MB/sec)."
+    return [Message(3014, 0, 1, 0, text)]
+
+
+COMPLETIONS["restore.recovered"] = _recovered
+
+
+def _account_recovery_loss(world: World, copy: Copy) -> None:
+    """What clients committed on the other copy and this one does not have is lost from here on."""
+    others = [
+        c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family
+    ]
+    if any(quorum.serves(world, _key(other)) for other in others):
+        return
+    committed = max((rows.committed_kb(world, other) for other in others), default=0.0)
+    lost_kb = max(0.0, committed - copy.end_of_log_kb)
+    per_transaction = max(rows.workload_of(c).log_kb_per_transaction for c in [copy, *others])
+    count = round(lost_kb / per_transaction) if per_transaction else 0
+    if count:
+        failover.note_loss(world, copy.database, copy.server, count, lost_kb)
+
+
+def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:
+    """SHUTDOWN [WITH NOWAIT]: the instance stops; the connection that asked for it is cut as well."""
+    cause = "shutdown-nowait" if nowait else "shutdown"
+    fault = Fault(
+        id=world.next_id(), verb=cause, args=(server,), asked_tick=world.tick, active_tick=world.tick
+    )
+    world.faults.append(replace(fault, effective_tick=world.tick, effect="the instance is stopping"))
+    how = "NOWAIT request" if nowait else "request"
+    service.stop(world, server, cause, lines=((6006, (how, login)),))
+    return []
+
+
+def use_database(world: World, server: str, database: str) -> Outcome:
+    """USE database, or a login that names it: refused unless this server lets clients in."""
+    if database.lower() in ("master", "msdb", "tempdb", "model"):
+        return []
+    try:
+        copy = copy_on(world, server, database)
+    except SqlError:
+        raise SqlError(911, database) from None
+    if copy.role is Role.MIRROR:
+        raise SqlError(954, copy.database)
+    if copy.guid is not None and copy.role is Role.PRINCIPAL:
+        if copy.mirror_state is MirrorState.PENDING_FAILOVER:
+            raise SqlError(952, copy.database)
+        if copy.recovering:
+            raise SqlError(956, copy.database)
+        if copy.db_state is not DbState.ONLINE:
+            raise SqlError(955, copy.database)
+    refusals = {DbState.RESTORING: 927, DbState.RECOVERING: 922, DbState.OFFLINE: 942}
+    if copy.db_state in refusals:
+        raise SqlError(refusals[copy.db_state], copy.database)
+    return []
+
+
+REFUSED_WHILE_MIRRORED: Final = (
+    "RECOVERY SIMPLE",
+    "RECOVERY BULK_LOGGED",
+    "OFFLINE",
+    "SINGLE_USER",
+    "RESTRICTED_USER",
+    "EMERGENCY",
+    "READ_ONLY",
+)
+"""Options of ALTER DATABASE that message 1468 refuses in a session. Documented in kind, complete by derivation."""
+
+
+def set_option(world: World, server: str, database: str, option: str, value: str | None) -> Outcome:
+    """ALTER DATABASE … SET of an option outside mirroring."""
+    copy = copy_on(world, server, database)
+    wanted = " ".join(part for part in (option.upper(), (value or "").upper()) if part)
+    if copy.guid is not None and (
+        wanted in REFUSED_WHILE_MIRRORED or wanted.split()[0] in REFUSED_WHILE_MIRRORED
+    ):
+        raise SqlError(1468, copy.database, also=(5069,))
+    if wanted.startswith("RECOVERY "):
+        world.update_copy(_key(copy), recovery_model=RecoveryModel[wanted.split()[1]])
+    elif wanted == "OFFLINE":
+        if copy.row is not None:
+            rows.remove_row(world, copy.row)
+        world.update_copy(_key(copy), db_state=DbState.OFFLINE)
+    elif wanted == "ONLINE" and copy.db_state is DbState.OFFLINE:
+        world.update_copy(_key(copy), db_state=DbState.ONLINE)
+        rows.add_row(world, _key(copy), copy.end_of_log_kb)
+    elif wanted.startswith("DELAYED_DURABILITY") and world.servers[server].version >= 2014:
+        level = ("DISABLED", "ALLOWED", "FORCED").index(wanted.split()[-1])
+        world.update_copy(_key(copy), delayed_durability=level)
+    elif wanted not in ("ONLINE", "MULTI_USER", "READ_WRITE"):
+        return [
+            Message(
+                0, 0, 0, 0, f"Not simulated: ALTER DATABASE … SET {wanted} is accepted and has no effect."
+            )
+        ]
+    return []
+
+
+# --- helpers ---------------------------------------------------------------------------------------
+
+
+def _both(world: World, copy: Copy) -> list[Key]:
+    """The copy itself, and its partner's if the two are connected."""
+    keys = [_key(copy)]
+    if quorum.sees_partner(world, copy):
+        keys.append(_key(_partner_of(world, copy)))
+    return keys
+
+
+def _tell(world: World, copy: Copy) -> None:
+    for key in _both(world, copy):
+        if world.copies[key].role is Role.PRINCIPAL:
+            sync.tell_witness(world, key)

@@ -1,0 +1,49 @@
+"""Lines of a server's ERRORLOG, and the Database Mirroring State Change trace."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.messages import text_of
+from engine.model import Key, World
+
+TRACE: Final = (
+    "Null Notification",
+    "Synchronized Principal with Witness",
+    "Synchronized Principal without Witness",
+    "Synchronized Mirror with Witness",
+    "Synchronized Mirror without Witness",
+    "Connection with Principal Lost",
+    "Connection with Mirror Lost",
+    "Manual Failover",
+    "Automatic Failover",
+    "Mirroring Suspended",
+    "No Quorum",
+    "Synchronizing Mirror",
+    "Principal Running Exposed",
+    "Synchronizing Principal",
+)
+"""Texts of the state change event by id. Documented [DOC: Database Mirroring State Change event class]."""
+
+
+def write(world: World, server: str, number: int, *args: object, state: int = 1) -> None:
+    """Write message *number* into the ERRORLOG of *server* (errors get the `Error: …` line before the text)."""
+    if not world.servers[server].running and world.servers[server].service != "stopping":
+        return
+    severity, text = text_of(number, *args, version=world.servers[server].version)
+    world.emit("errorlog", text, server=server, number=number, severity=severity, state=state)
+
+
+def write_text(world: World, server: str, text: str) -> None:
+    """Write a line that has no message number."""
+    world.emit("errorlog", text, server=server, number=0, severity=10, state=0)
+
+
+def trace(world: World, key: Key, new: int) -> None:
+    """Put the copy into trace state *new* and emit the event if that is a change."""
+    old = world.copies[key].trace
+    if old == new:
+        return
+    world.update_copy(key, trace=new)
+    text = f"DBM: {TRACE[old]} -> DBM: {TRACE[new]}"
+    world.emit("trace", text, server=key[0], database=key[1], state=new, integer_data=old)

@@ -1,0 +1,296 @@
+"""The steps of a failover: automatic, manual, forced. Times come from flow/recovery.py, redo from the flow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from engine.model import Copy, DbState, Failover, Key, Role, World
+from engine.protocol import causes, errorlog, quorum, roles, rows
+from engine.protocol.roles import Cause
+
+
+def active(world: World, guid: int | None) -> Failover | None:
+    """The failover of session *guid* that is under way."""
+    for failover in reversed(world.failovers):
+        if failover.guid == guid and not failover.cancelled and failover.online_tick is None:
+            return failover
+    return None
+
+
+def _update(world: World, failover: Failover, **changes: Any) -> Failover:
+    new = replace(failover, **changes)
+    world.failovers[_index(world, failover)] = new
+    owner = next((c for c in world.copies.values() if c.guid == failover.guid and c.row is not None), None)
+    if owner is not None and owner.row is not None:
+        world.dirty.add(owner.row)
+    return new
+
+
+def _index(world: World, failover: Failover) -> int:
+    return next(i for i in reversed(range(len(world.failovers))) if world.failovers[i] is failover)
+
+
+def _step(world: World, failover: Failover, step: str, server: str | None = None) -> None:
+    text = f"{failover.kind} failover {failover.from_server} -> {failover.to_server}: {step}"
+    world.emit("failover", text, server=server or failover.to_server, database=failover.database,
+               step=step, failover_kind=failover.kind, cause=failover.cause)  # fmt: skip
+
+
+def _begin(world: World, mirror: Copy, kind: str, **ticks_known: Any) -> Failover:
+    assert mirror.guid is not None and mirror.partner is not None and mirror.row is not None
+    cause, failed_tick = causes.of_loss(world, mirror.partner, mirror.server)
+    if kind == "manual":
+        cause, failed_tick = "manual", world.tick
+    principal = world.copies[rows_owner(world, mirror)]
+    phases = causes.phases(world, mirror.row, "forced" if kind == "forced" else cause)
+    failover = Failover(
+        guid=mirror.guid,
+        database=mirror.database,
+        kind=kind,
+        cause=cause,
+        from_server=mirror.partner,
+        to_server=mirror.server,
+        under_load=rows.under_load(principal),
+        failed_tick=min(failed_tick, world.tick),
+        detected_tick=world.tick,
+        decision_s=phases.decision_s,
+        close_s=phases.close_s,
+        promote_s=phases.page_flush_s + phases.analysis_s + phases.role_change_s,
+        undo_s=phases.undo_s,
+        **ticks_known,
+    )
+    world.failovers.append(failover)
+    world.dirty.add(mirror.row)
+    return failover
+
+
+def rows_owner(world: World, mirror: Copy) -> Key:
+    assert mirror.row is not None
+    return world.rows[mirror.row][0]
+
+
+# --- automatic -------------------------------------------------------------------------------------
+
+
+def prepare_automatic(world: World, mirror: Key) -> None:
+    """The mirror has lost its principal and may fail over: it finishes redo and asks the witness."""
+    copy = world.copies[mirror]
+    failover = _begin(world, copy, "automatic")
+    _step(world, failover, "detected")
+
+
+def consider(world: World, guid: int) -> None:
+    """Something that a waiting failover depends on may have changed."""
+    failover = active(world, guid)
+    if failover is None or failover.decided_tick is not None or failover.redo_done_tick is None:
+        return
+    if failover.kind == "automatic":
+        mirror = world.copies[failover.to_server, failover.database]
+        if not mirror.armed:
+            cancel_automatic(world, guid)
+        elif failover.agreed_tick is None and quorum.witness_agrees(world, mirror):
+            failover = _update(world, failover, agreed_tick=world.tick)
+            world.after(failover.decision_s, "failover.decide", guid, failover.detected_tick)
+    elif failover.agreed_tick is not None:
+        _decided(world, failover)
+
+
+def decide(world: World, guid: int, detected_tick: int) -> None:
+    """Timer: mirror and witness have conferred."""
+    failover = active(world, guid)
+    if failover is None or failover.detected_tick != detected_tick or failover.decided_tick is not None:
+        return
+    mirror = world.copies[failover.to_server, failover.database]
+    if not (world.servers[mirror.server].answering and mirror.armed and quorum.witness_agrees(world, mirror)):
+        _update(world, failover, agreed_tick=None)
+        consider(world, guid)
+        return
+    record = quorum.record_of(world, mirror)
+    assert record is not None
+    world.witnesses[record.server, record.guid] = replace(
+        record,
+        principal=mirror.server,
+        mirror=failover.from_server,
+        role_sequence=mirror.role_sequence + 1,
+        exposed=True,
+    )
+    errorlog.trace(world, (mirror.server, mirror.database), 8)
+    _decided(world, failover)
+
+
+def _decided(world: World, failover: Failover) -> None:
+    failover = _update(world, failover, decided_tick=world.tick)
+    _step(world, failover, "decided")
+    world.after(failover.promote_s, "failover.online", failover.guid, failover.detected_tick)
+
+
+def cancel_automatic(world: World, guid: int | None) -> None:
+    """The principal is back, or quorum is lost, before the decision: no failover is needed or allowed."""
+    failover = active(world, guid)
+    if failover is not None and failover.kind == "automatic" and failover.decided_tick is None:
+        _step(world, _update(world, failover, cancelled=True), "cancelled")
+
+
+# --- manual, forced --------------------------------------------------------------------------------
+
+
+def start_manual(world: World, principal: Key) -> None:
+    """ALTER DATABASE … SET PARTNER FAILOVER was accepted: clients are cut, the tail of the log goes out."""
+    copy = world.copies[principal]
+    assert copy.partner is not None
+    mirror = world.copies[copy.partner, copy.database]
+    failover = _begin(world, mirror, "manual")
+    roles.move(world, principal, Cause.FAILOVER_ACCEPTED)
+    errorlog.trace(world, principal, 7)
+    _step(world, failover, "accepted", principal[0])
+    world.after(failover.close_s, "failover.closed", failover.guid, failover.detected_tick)
+
+
+def closed(world: World, guid: int, detected_tick: int) -> None:
+    """Timer: the principal has cut its clients and written its pages."""
+    failover = active(world, guid)
+    if failover is not None and failover.detected_tick == detected_tick and failover.kind == "manual":
+        _update(world, failover, agreed_tick=world.tick)
+        consider(world, guid)
+
+
+def cancel_manual(world: World, guid: int | None) -> None:
+    """The partners lost each other before roles were swapped: the principal stays what it is."""
+    failover = active(world, guid)
+    if failover is None or failover.kind != "manual":
+        return
+    _step(world, _update(world, failover, cancelled=True), "cancelled", failover.from_server)
+
+
+def start_forced(world: World, mirror: Key) -> None:
+    """FORCE_SERVICE_ALLOW_DATA_LOSS was accepted: the mirror recovers to the end of what it has."""
+    cancel_automatic(world, world.copies[mirror].guid)
+    copy = world.copies[mirror]
+    lost_at = quorum.contact(world, copy.guid, copy.server, copy.partner).since_tick
+    failover = _begin(world, copy, "forced", agreed_tick=world.tick)
+    _update(world, failover, failed_tick=min(failover.failed_tick, lost_at))
+    errorlog.trace(world, mirror, 7)
+    _step(world, failover, "accepted")
+
+
+# --- common end ------------------------------------------------------------------------------------
+
+
+def redo_done(world: World, row: int) -> None:
+    """Crossing: the mirror of *row* has applied all the log that it has."""
+    principal, mirror = world.rows[row]
+    failover = active(world, world.copies[principal].guid)
+    if mirror is None or failover is None or failover.redo_done_tick is not None:
+        return
+    at = world.flow.positions(row)
+    if failover.kind == "manual" and at.flushed_kb - at.hardened_kb > 1e-6:
+        return  # the tail of the log is still on its way
+    _step(world, _update(world, failover, redo_done_tick=world.tick), "redo done")
+    consider(world, failover.guid)
+
+
+REASON = {"automatic": "Auto Failover", "manual": "Failover from partner", "forced": "Force Service"}
+"""Reason words of 1480 on the new principal. From memory of the product; see facts 1.8."""
+
+
+def online(world: World, guid: int, detected_tick: int) -> None:
+    """Timer: the mirror takes the role of the principal and opens the database."""
+    failover = active(world, guid)
+    if failover is None or failover.detected_tick != detected_tick:
+        return
+    new, old = (failover.to_server, failover.database), (failover.from_server, failover.database)
+    if not world.servers[new[0]].answering or world.copies[new].row is None:
+        _step(world, _update(world, failover, cancelled=True), "cancelled")
+        return
+    _promote(world, failover, new, old)
+    failover = _update(world, active(world, guid) or failover, online_tick=world.tick)
+    _step(world, failover, "online")
+    world.after(failover.undo_s, "failover.undone", guid, detected_tick)
+    world.after(0.0, "session.meet", guid)
+
+
+def _promote(world: World, failover: Failover, new: Key, old: Key) -> None:
+    row = world.copies[new].row
+    assert row is not None
+    _account_loss(world, failover, world.copies[old], row)
+    hardened_kb = world.flow.positions(row).hardened_kb
+    sequence = world.copies[new].role_sequence + 1
+    rows.take_over(world, row)
+    roles.take_role(world, new, Role.PRINCIPAL, reason=REASON[failover.kind], sequence=sequence)
+    world.update_copy(
+        new, db_state=DbState.ONLINE, failover_lsn_kb=hardened_kb, armed=False, recovering=False
+    )
+    if failover.kind == "manual":
+        _hand_over(world, old, sequence, hardened_kb)
+    elif failover.kind == "forced":
+        world.update_copy(new, fork=world.copies[new].fork + 1)
+        roles.move(world, new, Cause.FORCED)
+    _recovery_lines(world, new, failover)
+    errorlog.trace(world, new, {"automatic": 12, "manual": 13, "forced": 9}[failover.kind])
+    record = quorum.record_of(world, world.copies[new])
+    if record is not None and failover.kind != "manual":
+        world.witnesses[record.server, record.guid] = replace(
+            record, principal=new[0], mirror=old[0], role_sequence=sequence, exposed=True
+        )
+
+
+def _hand_over(world: World, old: Key, sequence: int, hardened_kb: float) -> None:
+    """The old principal of a manual failover becomes the mirror."""
+    roles.take_role(world, old, Role.MIRROR, reason="Failover", sequence=sequence)
+    world.update_copy(old, db_state=DbState.RESTORING, failover_lsn_kb=hardened_kb)
+    errorlog.write(world, old[0], 1442, old[1])
+    errorlog.write(world, old[0], 17137, old[1])
+    errorlog.write(world, old[0], 1444, old[1])
+    for key in (old, (world.copies[old].partner or "", old[1])):
+        roles.move(world, key, Cause.ROLES_SWAPPED)
+
+
+def _account_loss(world: World, failover: Failover, old: Copy, row: int) -> None:
+    """Commits that clients were told of and that the new principal does not have."""
+    lost_kb = max(0.0, rows.committed_kb(world, old) - world.flow.positions(row).hardened_kb)
+    count = round(lost_kb / rows.workload_of(old).log_kb_per_transaction) if lost_kb > 0 else 0
+    if count == 0:
+        return
+    _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
+    note_loss(world, old.database, failover.to_server, count, lost_kb)
+
+
+def note_loss(world: World, database: str, server: str, count: int, lost_kb: float) -> None:
+    """Enter lost commits in the account of the database."""
+    account = world.availability[database]
+    world.availability[database] = replace(
+        account, lost_transactions=account.lost_transactions + count, lost_kb=account.lost_kb + lost_kb
+    )
+    text = f"{count} committed transactions ({lost_kb:.0f} KB of log) are not in this copy"
+    world.emit(
+        "availability", text, server=server, database=database, lost_transactions=count, lost_kb=lost_kb
+    )
+
+
+def _recovery_lines(world: World, key: Key, failover: Failover) -> None:
+    """Lines of recovery; only the manual way starts the database up anew, with analysis. [WP, failover]"""
+    server, database = key
+    number = world.copies[key].database_id
+    if failover.kind != "automatic":
+        errorlog.write(world, server, 17137, database)
+        percent = "is 100% complete (approximately 0 seconds remain)."
+        errorlog.write_text(world, server, f"Analysis of database '{database}' ({number}) {percent}")
+        errorlog.write_text(
+            world, server, f"Recovery of database '{database}' ({number}) {percent} Phase 3 of 3."
+        )
+    errorlog.write(world, server, 3454, database, number)
+    if failover.kind == "automatic":
+        errorlog.write(world, server, 3421, database, number, round(failover.promote_s), 0, 0, 0)
+
+
+def undone(world: World, guid: int, detected_tick: int) -> None:
+    """Timer: uncommitted transactions have been rolled back on the new principal."""
+    for failover in reversed(world.failovers):
+        if (
+            failover.guid == guid
+            and failover.detected_tick == detected_tick
+            and failover.undo_done_tick is None
+        ):
+            _step(world, _update(world, failover, undo_done_tick=world.tick), "undo done")
+            return

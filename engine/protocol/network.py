@@ -1,0 +1,158 @@
+"""Connections between instances: who hears whom, when a loss is noticed, when a connection comes back.
+
+Pings are not simulated one by one: as long as nothing changes they change nothing. When something physical
+changes, `reassess` works out for each end of each connection what it will notice and when.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, Literal
+
+from engine.constants import (
+    HARD_ERROR_S,
+    PING_INTERVAL_S,
+    RECONNECT_S,
+    SESSION_CLOSE_NOTICED_S,
+)
+from engine.model import Contact, Link, Service, World, ticks
+from engine.protocol import security
+
+Hearing = Literal["ok", "hard", "closed", "silent"]
+"""ok; hard: the network stack reports an error; closed: the other end said goodbye; silent: nothing comes."""
+
+_HEALTHY: Final = Link()
+
+
+def link(world: World, a: str, b: str) -> Link:
+    """The network from *a* to *b*."""
+    return world.links.get((a, b), _HEALTHY)
+
+
+def nic_up(world: World, name: str) -> bool:
+    """The cables of a server are plugged; a client's always are."""
+    server = world.servers.get(name)
+    return server is None or server.nic_up
+
+
+def carrier(world: World, a: str, b: str) -> bool:
+    """No end of the link between *a* and *b* has lost its carrier."""
+    return nic_up(world, a) and nic_up(world, b) and link(world, a, b).up and link(world, b, a).up
+
+
+def passing(world: World, a: str, b: str) -> bool:
+    """Packets pass both ways between *a* and *b* (TCP needs both)."""
+    return carrier(world, a, b) and link(world, a, b).passing and link(world, b, a).passing
+
+
+def hearing(world: World, guid: int, me: str, peer: str) -> Hearing:
+    """What *me* gets to hear of *peer* in the session *guid* from now on."""
+    server = world.servers[peer]
+    if not carrier(world, me, peer) or not server.powered:
+        return "hard"
+    if not passing(world, me, peer):
+        return "silent"
+    if server.service is Service.STOPPING and _is_partner(world, guid, me, peer):
+        return "closed"  # its databases are closed at once; the process still talks to the witness
+    if server.service not in (Service.RUNNING, Service.STOPPING):
+        return "closed"
+    if not security.open_for(world, me, peer) or _disk_failed(world, guid, peer):
+        return "closed"
+    if server.hung:
+        return "silent"
+    other = world.contacts.get((guid, peer, me))
+    if other is None or not other.connected:
+        return "closed"
+    return "ok"
+
+
+def can_connect(world: World, guid: int, me: str, peer: str) -> bool:
+    """A new connection between the two instances would come about now."""
+    return (
+        world.servers[me].answering
+        and world.servers[peer].answering
+        and passing(world, me, peer)
+        and security.handshake(world, me, peer) is None
+        and not _disk_failed(world, guid, me)
+        and not _disk_failed(world, guid, peer)
+    )
+
+
+def _disk_failed(world: World, guid: int, server: str) -> bool:
+    return any(c.disk_failed and c.guid == guid and c.server == server for c in world.copies.values())
+
+
+def _is_partner(world: World, guid: int, me: str, peer: str) -> bool:
+    return all((guid, server) in _partners(world, guid) for server in (me, peer))
+
+
+def _partners(world: World, guid: int) -> set[tuple[int, str]]:
+    return {(guid, copy.server) for copy in world.copies.values() if copy.guid == guid}
+
+
+def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True) -> None:
+    """Have the two instances hold a connection for session *guid*."""
+    for me, peer in ((a, b), (b, a)):
+        old = world.contacts.get((guid, me, peer))
+        epoch = old.epoch + 1 if old else 0
+        world.contacts[guid, me, peer] = Contact(connected=connected, epoch=epoch, since_tick=world.tick)
+
+
+def close_contacts(world: World, guid: int, server: str) -> None:
+    """*server* leaves session *guid*: it keeps no connection for it; the others will find it closed."""
+    for key in [key for key in world.contacts if key[0] == guid and key[1] == server]:
+        del world.contacts[key]
+
+
+def forget_session(world: World, guid: int) -> None:
+    """Nobody knows session *guid* any more."""
+    for key in [key for key in world.contacts if key[0] == guid]:
+        del world.contacts[key]
+
+
+def drop_server(world: World, server: str) -> None:
+    """The instance on *server* is gone or new: whatever connections it held, it holds no more."""
+    for guid in {guid for guid, me, _ in world.contacts if me == server}:
+        drop_contacts(world, guid, server)
+
+
+def drop_contacts(world: World, guid: int, server: str) -> None:
+    """*server* holds no connection for session *guid* any more, and knows it."""
+    for key, contact in list(world.contacts.items()):
+        if key[:2] == (guid, server) and (contact.connected or contact.pending):
+            gone = replace(
+                contact, connected=False, pending="", epoch=contact.epoch + 1, since_tick=world.tick
+            )
+            world.contacts[key] = gone
+
+
+def timeout_s(world: World, guid: int) -> int:
+    """The partner timeout of session *guid*."""
+    return next((copy.timeout_s for copy in world.copies.values() if copy.guid == guid), 10)
+
+
+def reassess(world: World) -> None:
+    """Something physical has changed: have every end notice in due time what concerns it."""
+    hard_s = world.chance.uniform(*HARD_ERROR_S)
+    quiet_s = world.chance.uniform(0.0, PING_INTERVAL_S)
+    reconnect_s = world.chance.uniform(*RECONNECT_S)
+    delays = {"hard": hard_s, "closed": SESSION_CLOSE_NOTICED_S}
+    for key, contact in list(world.contacts.items()):
+        guid, me, peer = key
+        if not world.servers[me].answering:
+            continue
+        if contact.connected:
+            wanted: str = hearing(world, guid, me, peer)
+        else:
+            wanted = "reconnect" if can_connect(world, guid, me, peer) else "ok"
+        wanted = "" if wanted == "ok" else wanted
+        if wanted == contact.pending:
+            continue
+        contact = world.contacts[key] = replace(contact, pending=wanted, epoch=contact.epoch + 1)
+        if wanted in delays:
+            world.after(delays[wanted], "contact.lost", *key, contact.epoch, wanted)
+        elif wanted == "silent":
+            world.after(timeout_s(world, guid) + quiet_s, "contact.lost", *key, contact.epoch, wanted)
+        elif wanted == "reconnect":
+            world.at(world.tick + ticks(reconnect_s), "contact.made", *key, contact.epoch)
+    world.all_dirty()

@@ -1,0 +1,85 @@
+"""The rules of quorum, from what each server knows. Facts 4.1; nothing here changes anything."""
+
+from __future__ import annotations
+
+from engine.model import Contact, Copy, DbState, Key, MirrorState, Role, Safety, WitnessRecord, World
+
+_NONE = Contact(connected=False)
+
+
+def contact(world: World, guid: int | None, me: str, peer: str | None) -> Contact:
+    """What *me* believes of its connection to *peer*; not connected if there is none."""
+    return _NONE if guid is None or peer is None else world.contacts.get((guid, me, peer), _NONE)
+
+
+def sees_partner(world: World, copy: Copy) -> bool:
+    return contact(world, copy.guid, copy.server, copy.partner).connected
+
+
+def sees_witness(world: World, copy: Copy) -> bool:
+    return contact(world, copy.guid, copy.server, copy.witness).connected
+
+
+def has_quorum(world: World, copy: Copy) -> bool:
+    """Without a witness nobody needs quorum; with one, two of the three must be connected."""
+    return copy.witness is None or sees_partner(world, copy) or sees_witness(world, copy)
+
+
+def record_of(world: World, copy: Copy) -> WitnessRecord | None:
+    """The witness's record of the copy's session (what it would answer, if it can be asked)."""
+    if copy.witness is None or copy.guid is None:
+        return None
+    return world.witnesses.get((copy.witness, copy.guid))
+
+
+def awaits_consent(world: World, copy: Copy) -> bool:
+    """A principal that has lost its mirror and does not yet know that the witness has noted it."""
+    if copy.role is not Role.PRINCIPAL or copy.witness is None or copy.recovering:
+        return False
+    if copy.mirror_state is not MirrorState.DISCONNECTED or copy.db_state is not DbState.ONLINE:
+        return False
+    record = record_of(world, copy)
+    return not sees_partner(world, copy) and (record is None or not record.exposed)
+
+
+def witness_sees(world: World, copy: Copy, server: str | None) -> bool:
+    """The witness of the copy's session believes to be connected to *server*."""
+    return copy.witness is not None and contact(world, copy.guid, copy.witness, server).connected
+
+
+def witness_agrees(world: World, mirror: Copy) -> bool:
+    """The witness lets the mirror fail over: it sees the mirror, not the principal, and knows of no exposed commit."""
+    record = record_of(world, mirror)
+    return (
+        record is not None
+        and sees_witness(world, mirror)
+        and witness_sees(world, mirror, mirror.server)
+        and not witness_sees(world, mirror, mirror.partner)
+        and not record.exposed
+        and record.role_sequence <= mirror.role_sequence
+    )
+
+
+def arms_at_loss(world: World, mirror: Copy) -> bool:
+    """The mirror that loses its principal now may fail over by itself if the witness agrees."""
+    return (
+        mirror.role is Role.MIRROR
+        and mirror.safety is Safety.FULL
+        and mirror.mirror_state is MirrorState.SYNCHRONIZED
+        and mirror.witness is not None
+        and sees_witness(world, mirror)
+    )
+
+
+def serves(world: World, key: Key) -> bool:
+    """Clients that reach this copy can work in it."""
+    copy = world.copies[key]
+    server = world.servers[key[0]]
+    return (
+        server.answering
+        and copy.db_state is DbState.ONLINE
+        and not copy.recovering
+        and not copy.log_full
+        and (copy.role is None or copy.role is Role.PRINCIPAL)
+        and copy.mirror_state is not MirrorState.PENDING_FAILOVER
+    )

@@ -1,0 +1,130 @@
+"""State transitions of a mirroring session as a table; a pair that is missing is our error and changes nothing."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+from engine.model import Copy, Key, MirrorState, Role, WitnessState, World
+from engine.protocol import errorlog
+
+SUSPENDED, DISCONNECTED, SYNCHRONIZING, PENDING_FAILOVER, SYNCHRONIZED = MirrorState
+
+
+class Cause(StrEnum):
+    """What moves the mirroring state of a copy."""
+
+    LINKED = "partners connected"
+    CAUGHT_UP = "mirror caught up"
+    FELL_BEHIND = "mirror fell behind"
+    PARTNER_LOST = "partner lost"
+    SUSPEND = "suspended"
+    RESUME = "resumed"
+    FAILOVER_ACCEPTED = "failover accepted"
+    ROLES_SWAPPED = "roles swapped"
+    FAILOVER_CANCELLED = "failover cancelled"
+    SAFETY_RAISED = "safety raised with a backlog"
+    FORCED = "service forced"
+
+
+NEXT_STATE: Final[dict[tuple[MirrorState, Cause], MirrorState]] = {
+    (DISCONNECTED, Cause.LINKED): SYNCHRONIZING,
+    (DISCONNECTED, Cause.PARTNER_LOST): DISCONNECTED,
+    (DISCONNECTED, Cause.SUSPEND): SUSPENDED,
+    (DISCONNECTED, Cause.ROLES_SWAPPED): DISCONNECTED,
+    (DISCONNECTED, Cause.FORCED): SUSPENDED,
+    (SYNCHRONIZING, Cause.LINKED): SYNCHRONIZING,
+    (SYNCHRONIZING, Cause.CAUGHT_UP): SYNCHRONIZED,
+    (SYNCHRONIZING, Cause.PARTNER_LOST): DISCONNECTED,
+    (SYNCHRONIZING, Cause.SUSPEND): SUSPENDED,
+    (SYNCHRONIZING, Cause.SAFETY_RAISED): SYNCHRONIZING,
+    (SYNCHRONIZING, Cause.ROLES_SWAPPED): SYNCHRONIZING,
+    (SYNCHRONIZED, Cause.FELL_BEHIND): SYNCHRONIZING,
+    (SYNCHRONIZED, Cause.SAFETY_RAISED): SYNCHRONIZING,
+    (SYNCHRONIZED, Cause.PARTNER_LOST): DISCONNECTED,
+    (SYNCHRONIZED, Cause.SUSPEND): SUSPENDED,
+    (SYNCHRONIZED, Cause.FAILOVER_ACCEPTED): PENDING_FAILOVER,
+    (SYNCHRONIZED, Cause.ROLES_SWAPPED): SYNCHRONIZING,
+    (SYNCHRONIZED, Cause.CAUGHT_UP): SYNCHRONIZED,
+    (PENDING_FAILOVER, Cause.ROLES_SWAPPED): SYNCHRONIZING,
+    (PENDING_FAILOVER, Cause.FAILOVER_CANCELLED): SYNCHRONIZED,
+    (PENDING_FAILOVER, Cause.PARTNER_LOST): DISCONNECTED,
+    (SUSPENDED, Cause.RESUME): SYNCHRONIZING,
+    (SUSPENDED, Cause.SUSPEND): SUSPENDED,
+    (SUSPENDED, Cause.LINKED): SUSPENDED,
+    (SUSPENDED, Cause.PARTNER_LOST): SUSPENDED,
+    (SUSPENDED, Cause.ROLES_SWAPPED): SUSPENDED,
+    (SUSPENDED, Cause.FORCED): SUSPENDED,
+}
+"""Facts 3.1 and 3.3. SUSPENDED survives restarts and lost links until RESUME."""
+
+
+def move(world: World, key: Key, cause: Cause) -> None:
+    """Move the mirroring state of the copy; KeyError (our error) if the table knows no such move."""
+    copy = world.copies[key]
+    assert copy.mirror_state is not None, f"{key} has no session"
+    set_state(world, key, NEXT_STATE[copy.mirror_state, cause], cause.value)
+
+
+def set_state(world: World, key: Key, new: MirrorState, why: str) -> None:
+    """Put the copy into state *new*, with its event. Only for `move` and for a session that begins."""
+    old = world.copies[key].mirror_state
+    if old is new:
+        return
+    world.update_copy(key, mirror_state=new)
+    before = old.name if old is not None else "no session"
+    world.emit("state", f"{before} -> {new.name}", server=key[0], database=key[1], why=why, new=new.name)
+
+
+def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int) -> None:
+    """Give the copy *role* with role sequence *sequence*; 1480 in its ERRORLOG."""
+    copy = world.copies[key]
+    assert copy.role is not None, f"{key} has no session"
+    assert sequence >= copy.role_sequence, f"role sequence of {key} would go back"
+    if copy.role is role:
+        world.update_copy(key, role_sequence=sequence)
+        return
+    old = copy.role
+    world.update_copy(key, role=role, role_sequence=sequence)
+    errorlog.write(world, key[0], 1480, key[1], old.name, role.name, reason)
+    world.emit(
+        "role", f"{old.name} -> {role.name}", server=key[0], database=key[1], reason=reason, new=role.name
+    )
+
+
+def set_witness_state(world: World, key: Key, new: WitnessState) -> None:
+    """Note what this partner now knows of its link to the witness."""
+    old = world.copies[key].witness_state
+    if old is not new:
+        world.update_copy(key, witness_state=new)
+        world.emit("witness", f"witness {new.name}", server=key[0], database=key[1], new=new.name)
+
+
+STEADY_TRACE: Final[dict[tuple[Role, MirrorState, bool], int]] = {
+    (Role.PRINCIPAL, SYNCHRONIZED, True): 1,
+    (Role.PRINCIPAL, SYNCHRONIZED, False): 2,
+    (Role.MIRROR, SYNCHRONIZED, True): 3,
+    (Role.MIRROR, SYNCHRONIZED, False): 4,
+    (Role.PRINCIPAL, SYNCHRONIZING, True): 13,
+    (Role.PRINCIPAL, SYNCHRONIZING, False): 13,
+    (Role.MIRROR, SYNCHRONIZING, True): 11,
+    (Role.MIRROR, SYNCHRONIZING, False): 11,
+    (Role.PRINCIPAL, SUSPENDED, True): 9,
+    (Role.PRINCIPAL, SUSPENDED, False): 9,
+    (Role.MIRROR, SUSPENDED, True): 9,
+    (Role.MIRROR, SUSPENDED, False): 9,
+}
+"""(role, state, witness connected) -> trace id of the states that last. Facts 3.2."""
+
+
+def trace_steady(world: World, key: Key) -> None:
+    """Emit the state change event that belongs to the copy's lasting state, if it has one."""
+    copy = world.copies[key]
+    new = STEADY_TRACE.get(steady_key(copy)) if copy.role and copy.mirror_state is not None else None
+    if new is not None:
+        errorlog.trace(world, key, new)
+
+
+def steady_key(copy: Copy) -> tuple[Role, MirrorState, bool]:
+    assert copy.role is not None and copy.mirror_state is not None
+    return copy.role, copy.mirror_state, copy.witness_state is WitnessState.CONNECTED

@@ -1,0 +1,233 @@
+"""Where the protocol meets the flow model: which copy owns which row, and under what circumstances."""
+
+from __future__ import annotations
+
+from engine import flow
+from engine.flow import Crossing, Mode, RowSetup
+from engine.flow.setup import Workload
+from engine.flow.sites import SITES, WORKLOADS
+from engine.model import Copy, Key, MirrorState, Safety, World
+from engine.protocol import network, quorum, security
+
+TRACE_FLAG_NO_COMPRESSION = 1462
+"""Turns compression of the log stream off, globally and at once. Documented [DOC]."""
+
+
+def add_row(world: World, key: Key, at_kb: float) -> int:
+    """Give the copy a row of its own, its log ending at *at_kb*."""
+    row = world.flow.add_row(_setup(world, key, None))
+    world.rows[row] = (key, None)
+    world.flow.set_positions(row, **_all_at(at_kb))
+    world.update_copy(key, row=row, log_start_kb=min(at_kb, world.copies[key].log_start_kb))
+    return row
+
+
+def remove_row(world: World, row: int) -> None:
+    """The copies of *row* stand still from now on; what they have reached is noted in them."""
+    owner, mirror = world.rows[row]
+    if mirror is not None:
+        detach_mirror(world, row)
+    at = world.flow.positions(row)
+    world.update_copy(
+        owner, row=None, end_of_log_kb=at.flushed_kb, redone_kb=at.flushed_kb, committed_kb=at.committed_kb
+    )
+    del world.rows[row]
+    world.setups.pop(row, None)
+    world.dirty.discard(row)
+    world.flow.remove_row(row)
+
+
+def attach_mirror(world: World, row: int, mirror: Key) -> None:
+    """The copy *mirror* receives the log of *row* from where it stands."""
+    owner, _ = world.rows[row]
+    copy = world.copies[mirror]
+    assert copy.row is None, f"{mirror} already has a row"
+    end = copy.end_of_log_kb
+    world.flow.set_positions(
+        row,
+        sent_kb=end,
+        received_kb=end,
+        hardened_kb=end,
+        acknowledged_kb=end,
+        redone_kb=min(copy.redone_kb, end),
+    )
+    world.rows[row] = (owner, mirror)
+    world.update_copy(mirror, row=row)
+
+
+def detach_mirror(world: World, row: int) -> None:
+    """The mirror of *row* keeps what it has hardened and redone; the row goes on alone."""
+    owner, mirror = world.rows[row]
+    if mirror is None:
+        return
+    at = world.flow.positions(row)
+    world.update_copy(
+        mirror, row=None, end_of_log_kb=at.hardened_kb, redone_kb=at.redone_kb, committed_kb=0.0
+    )
+    world.rows[row] = (owner, None)
+    world.dirty.add(row)
+
+
+def resend(world: World, row: int) -> None:
+    """What was on its way when the connection broke is sent again."""
+    at = world.flow.positions(row)
+    world.flow.set_positions(
+        row, sent_kb=at.hardened_kb, received_kb=at.hardened_kb, acknowledged_kb=at.hardened_kb
+    )
+
+
+def take_over(world: World, row: int) -> None:
+    """The mirror of *row* owns its log from now on, which ends where it has hardened it.
+
+    An old owner that still serves (service was forced while it lives) keeps the row; else its log stands still.
+    """
+    owner, mirror = world.rows[row]
+    assert mirror is not None, f"row {row} has no mirror"
+    at = world.flow.positions(row)
+    if quorum.serves(world, owner):
+        detach_mirror(world, row)
+        add_row(world, mirror, at.hardened_kb)
+        return
+    world.update_copy(
+        owner, row=None, end_of_log_kb=at.flushed_kb, redone_kb=at.flushed_kb, committed_kb=at.committed_kb
+    )
+    world.rows[row] = (mirror, None)
+    world.flow.set_positions(row, **_all_at(at.hardened_kb))
+    world.dirty.add(row)
+
+
+def _all_at(kb: float) -> dict[str, float]:
+    names = ("generated_kb", "flushed_kb", "sent_kb", "received_kb", "hardened_kb", "acknowledged_kb",
+             "redone_kb", "committed_kb")  # fmt: skip
+    return dict.fromkeys(names, kb)
+
+
+def end_of_log_kb(world: World, copy: Copy) -> float:
+    """End of the log that the copy has hardened."""
+    if copy.row is None:
+        return copy.end_of_log_kb
+    at = world.flow.positions(copy.row)
+    return at.flushed_kb if world.rows[copy.row][0] == (copy.server, copy.database) else at.hardened_kb
+
+
+def committed_kb(world: World, copy: Copy) -> float:
+    """End of the last commit that clients of this copy were told of."""
+    if copy.row is not None and world.rows[copy.row][0] == (copy.server, copy.database):
+        return world.flow.positions(copy.row).committed_kb
+    return copy.committed_kb
+
+
+def workload_of(copy: Copy) -> Workload:
+    return WORKLOADS[copy.workload]
+
+
+def under_load(copy: Copy) -> bool:
+    """Clients work in the database (the column of Table 6 that applies)."""
+    return workload_of(copy).connections * copy.scale >= 1.0
+
+
+def refresh(world: World) -> None:
+    """Tell the flow model of every row whose circumstances have changed."""
+    for row in sorted(world.dirty):
+        if row not in world.rows:
+            continue
+        owner, mirror = world.rows[row]
+        setup = _setup(world, owner, mirror)
+        if world.setups.get(row) != setup:
+            world.setups[row] = setup
+            world.flow.setup(row, setup)
+        world.flow.watch(row, _watched(world, owner, setup))
+        world.flow.set_log_reuse_kb(row, log_reuse_kb(world, world.copies[owner], row))
+    world.dirty.clear()
+
+
+def log_reuse_kb(world: World, copy: Copy, row: int) -> float:
+    """Up to here the log file may be reused: backed up, and hardened by the mirror if there is a session."""
+    points = [copy.last_log_backup_kb]
+    if copy.guid is not None:
+        mirror = world.rows[row][1]
+        at = world.flow.positions(row)
+        points.append(at.hardened_kb if mirror is not None else _partner_end_kb(world, copy))
+    return min(points)
+
+
+def _partner_end_kb(world: World, copy: Copy) -> float:
+    partner = world.copies.get((copy.partner or "", copy.database))
+    return end_of_log_kb(world, partner) if partner else copy.last_log_backup_kb
+
+
+def _watched(world: World, owner: Key, setup: RowSetup) -> Crossing:
+    copy = world.copies[owner]
+    wanted = Crossing(0)
+    if copy.mirror_state is MirrorState.SYNCHRONIZING and setup.connected and setup.carrying:
+        wanted |= Crossing.SEND_DONE
+    if any(
+        f.guid == copy.guid and f.redo_done_tick is None and not f.cancelled for f in world.failovers[-200:]
+    ):
+        wanted |= Crossing.REDO_DONE
+    if not copy.log_full:
+        wanted |= Crossing.LOG_FULL
+    return wanted
+
+
+def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
+    copy = world.copies[owner]
+    server = world.servers[copy.server]
+    common = {
+        "site": SITES[server.site],
+        "workload": workload_of(copy),
+        "scale": copy.scale,
+        "host": server.host,
+        "serving": quorum.serves(world, owner) and _has_clients(world, copy),
+        "version": server.version,
+        "enterprise": server.edition != "Standard",
+        "log_size_kb": copy.log_size_kb,
+        "log_max_kb": copy.log_max_kb,
+        "delayed_durability": copy.delayed_durability == 2,
+        "log_disk_factor": server.log_disk_factor,
+        "data_disk_factor": server.data_disk_factor,
+        "cpu_factor": server.cpu_factor,
+    }
+    if mirror is None:
+        return RowSetup(**common)
+    other = world.copies[mirror]
+    peer = world.servers[other.server]
+    path = network.link(world, copy.server, other.server)
+    suspended = MirrorState.SUSPENDED in (copy.mirror_state, other.mirror_state)
+    connected = quorum.sees_partner(world, copy)
+    compressed = server.version >= 2008 and TRACE_FLAG_NO_COMPRESSION not in server.trace_flags
+    return RowSetup(
+        **common,
+        mirror_host=peer.host,
+        mode=Mode.FULL if copy.safety is Safety.FULL else Mode.OFF,
+        connected=(connected and not suspended) or quorum.awaits_consent(world, copy),
+        carrying=server.answering and peer.answering and network.passing(world, copy.server, other.server),
+        sending=connected and not suspended,
+        redoing=peer.answering and not suspended and not other.redo_failed,
+        rtt_ms=path.rtt_ms,
+        jitter_ms=path.jitter_ms,
+        loss=path.loss,
+        bandwidth_mbps=path.bandwidth_mbps,
+        compression_ratio=copy.compression_ratio if compressed else 1.0,
+        encryption=security.encrypted(world, copy.server, other.server),
+        mirror_log_disk_factor=peer.log_disk_factor,
+        mirror_data_disk_factor=peer.data_disk_factor,
+        mirror_cpu_factor=peer.cpu_factor,
+    )
+
+
+def _has_clients(world: World, copy: Copy) -> bool:
+    """Some application is connected, or nobody has said which applications there are."""
+    users = [client for client in world.clients.values() if copy.database in client.databases]
+    return not users or any(client.connected_to == copy.server for client in users)
+
+
+def warm_start(world: World) -> None:
+    """Put every row where it would be after running for a long time."""
+    refresh(world)
+    for row in sorted(world.rows):
+        world.flow.warm_start(row, world.chance.uniform())
+
+
+run = flow.run
+"""Advance the flow model; re-exported so that the simulator needs to know one place only."""

@@ -1,0 +1,179 @@
+"""Power, operating system and SQL Server service: how an instance goes away and how it comes back."""
+
+from __future__ import annotations
+
+from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
+from engine.model import DbState, MirrorState, Role, Service, WitnessState, World, ticks
+from engine.protocol import causes, errorlog, network, rows
+
+
+def _announce(world: World, server: str, text: str) -> None:
+    world.emit("service", text, server=server)
+
+
+def power_off(world: World, server: str) -> None:
+    """The power goes: nothing is written, nobody is told."""
+    world.update_server(server, powered=False, service=Service.STOPPED, hung=False)
+    _announce(world, server, "power off")
+    _gone(world, server)
+
+
+def power_on(world: World, server: str) -> None:
+    """The server boots; SQL Server starts with it."""
+    if world.servers[server].powered:
+        return
+    world.update_server(server, powered=True, service=Service.STOPPED)
+    _announce(world, server, "power on, booting")
+    boot = ticks(world.settings.boot_s)
+    world.at(world.tick + boot, "service.start", server, world.servers[server].started_tick)
+
+
+def stop(
+    world: World, server: str, cause: str, then: str = "", lines: tuple[tuple[int, tuple[str, ...]], ...] = ()
+) -> None:
+    """The service begins to stop: databases are closed, the process ends when their pages are written.
+
+    *then* says what follows: "restart", "power-off" or nothing. *lines* go into the ERRORLOG first.
+    """
+    if world.servers[server].service is not Service.RUNNING:
+        return
+    for number, args in lines:
+        errorlog.write(world, server, number, *args)
+    close_s = STOP_SERVICE_MIN_S
+    for row, (owner, _) in sorted(world.rows.items()):
+        if owner[0] == server and world.copies[owner].role is Role.PRINCIPAL:
+            close_s = max(close_s, causes.phases(world, row, cause).close_s)
+    world.update_server(server, service=Service.STOPPING, hung=False)
+    _announce(world, server, "SQL Server is stopping")
+    for copy in world.copies.values():
+        if copy.server == server and copy.row is not None:
+            world.dirty.add(copy.row)
+    world.after(close_s, "service.stopped", server, world.servers[server].started_tick, then)
+    network.reassess(world)
+
+
+def stopped(world: World, server: str, started_tick: int, then: str) -> None:
+    """Timer: the process has ended."""
+    state = world.servers[server]
+    if state.service is not Service.STOPPING or state.started_tick != started_tick:
+        return
+    world.update_server(server, service=Service.STOPPED)
+    _announce(world, server, "SQL Server has stopped")
+    _gone(world, server)
+    if then == "restart":
+        start(world, server)
+    elif then == "power-off":
+        world.after(SHUTDOWN_AFTER_SERVICE_S, "service.off", server, started_tick)
+
+
+def switched_off(world: World, server: str, started_tick: int) -> None:
+    """Timer: the operating system has shut down after its services."""
+    state = world.servers[server]
+    if state.service is Service.STOPPED and state.started_tick == started_tick:
+        world.update_server(server, powered=False)
+        _announce(world, server, "server is shut down")
+        network.reassess(world)
+
+
+def start(world: World, server: str, started_tick: int | None = None) -> None:
+    """The service starts (also the timer at the end of booting, which passes *started_tick*)."""
+    state = world.servers[server]
+    if not state.powered or state.service is not Service.STOPPED:
+        return
+    if started_tick is not None and started_tick != state.started_tick:
+        return
+    world.update_server(server, service=Service.STARTING)
+    _announce(world, server, "SQL Server is starting")
+    world.after(world.settings.restart_service_s, "service.started", server)
+
+
+def started(world: World, server: str) -> None:
+    """Timer: the instance is up, its endpoint listens, its databases are being recovered."""
+    state = world.servers[server]
+    if state.service is not Service.STARTING or not state.powered:
+        return
+    world.update_server(server, service=Service.RUNNING, started_tick=world.tick)
+    _announce(world, server, "SQL Server is running")
+    if state.endpoint is None or state.endpoint.state != 0:
+        errorlog.write(world, server, 1486)
+    else:
+        errorlog.write(world, server, 9690)
+        errorlog.write(world, server, 1485)
+    for key, copy in sorted(world.copies.items()):
+        if key[0] != server:
+            continue
+        errorlog.write(world, server, 17137, copy.database)
+        at_rest = copy.guid is None and copy.db_state is DbState.RESTORING
+        if copy.db_state is DbState.OFFLINE or at_rest:
+            continue
+        world.update_copy(key, recovering=True, db_state=DbState.RECOVERING)
+        world.after(RECOVERY_AT_START_S, "session.recovered", server, copy.database, world.tick)
+    network.reassess(world)
+
+
+def hang(world: World, server: str) -> None:
+    """The instance freezes: its process and connections exist, nothing is answered."""
+    if world.servers[server].running:
+        world.update_server(server, hung=True)
+        _announce(world, server, "does not respond")
+        network.reassess(world)
+
+
+def unhang(world: World, server: str) -> None:
+    """The frozen instance goes on where it was and finds out what it has missed."""
+    if world.servers[server].hung:
+        world.update_server(server, hung=False)
+        _announce(world, server, "responds again")
+        network.reassess(world)
+
+
+def fail_disk(world: World, server: str, database: str) -> None:
+    """The volume of one database is lost: this copy closes, its session ends with a hard error, others go on."""
+    key = (server, database)
+    copy = world.copies[key]
+    world.update_copy(key, disk_failed=True, db_state=DbState.RECOVERY_PENDING, armed=False)
+    if copy.guid is not None:
+        network.drop_contacts(world, copy.guid, server)
+        if copy.mirror_state is not MirrorState.SUSPENDED:
+            world.update_copy(key, mirror_state=MirrorState.DISCONNECTED, trace=0)
+    _announce(world, server, f"the volume of {database} has failed")
+    network.reassess(world)
+
+
+def mend_disk(world: World, server: str, database: str) -> None:
+    """The volume is back with its files; the copy is recovered as at a start."""
+    key = (server, database)
+    if not world.copies[key].disk_failed:
+        return
+    world.update_copy(key, disk_failed=False, db_state=DbState.RECOVERING, recovering=True)
+    _announce(world, server, f"the volume of {database} is back")
+    world.after(
+        RECOVERY_AT_START_S, "session.recovered", server, database, world.servers[server].started_tick
+    )
+    network.reassess(world)
+
+
+def set_cables(world: World, server: str, plugged: bool) -> None:
+    """Pull or plug all network cables of a server."""
+    world.update_server(server, nic_up=plugged)
+    _announce(world, server, "network cables plugged" if plugged else "network cables pulled")
+    network.reassess(world)
+
+
+def _gone(world: World, server: str) -> None:
+    """The process is no more: connections, what was not on disk, and what it knew of others are lost."""
+    network.drop_server(world, server)
+    for key, copy in list(world.copies.items()):
+        if key[0] != server:
+            continue
+        if copy.row is not None and world.rows[copy.row][0] == key:
+            at = world.flow.positions(copy.row)
+            world.flow.set_positions(copy.row, generated_kb=at.flushed_kb)
+        if copy.guid is not None and copy.mirror_state is not MirrorState.SUSPENDED:
+            # Known only to the dead process; after a restart the session begins disconnected.
+            world.update_copy(key, mirror_state=MirrorState.DISCONNECTED, trace=0)
+        in_session = copy.guid is not None
+        changes = {"witness_state": WitnessState.UNKNOWN, "recovering": True} if in_session else {}
+        world.update_copy(key, armed=False, **changes)
+    rows.refresh(world)
+    network.reassess(world)

@@ -1,0 +1,358 @@
+"""A mirroring session from link to link: what each instance does when a connection is lost or comes about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.model import Copy, DbState, Key, MirrorState, Role, WitnessState, World
+from engine.protocol import errorlog, failover, network, quorum, roles, rows, sync
+from engine.protocol.roles import Cause
+
+# --- finding who is concerned ----------------------------------------------------------------------
+
+
+def copy_of(world: World, guid: int, server: str) -> Copy | None:
+    """The copy on *server* that belongs to session *guid*, as that server believes."""
+    return next((c for c in world.copies.values() if c.guid == guid and c.server == server), None)
+
+
+def address(world: World, guid: int, me: str, peer: str) -> str:
+    """The network address under which *me* knows *peer*."""
+    copy = copy_of(world, guid, me)
+    if copy is not None and peer == copy.partner and copy.partner_address:
+        return copy.partner_address
+    if copy is not None and peer == copy.witness and copy.witness_address:
+        return copy.witness_address
+    end = world.servers[peer].endpoint
+    return f"TCP://{peer}:{end.port if end else 5022}"
+
+
+# --- losing a connection ---------------------------------------------------------------------------
+
+
+def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -> None:
+    """Timer: *me* now notices that its connection to *peer* is gone."""
+    contact = world.contacts.get((guid, me, peer))
+    if contact is None or contact.epoch != epoch or not contact.connected or not world.servers[me].answering:
+        return
+    world.contacts[guid, me, peer] = replace(
+        contact, connected=False, pending="", epoch=epoch + 1, since_tick=world.tick
+    )
+    copy = copy_of(world, guid, me)
+    record = world.witnesses.get((me, guid))
+    database = copy.database if copy else record.database if record else None
+    where = address(world, guid, me, peer)
+    if why == "silent":
+        errorlog.write(world, me, 1479, where, database, network.timeout_s(world, guid), state=2)
+    else:
+        errorlog.write(world, me, 1474, 4, "64(The specified network name is no longer available.)", where)
+    world.emit("detected", f"lost {peer}", server=me, database=database, peer=peer, how=why)
+    if copy is not None:
+        _partner_lost(world, copy, peer)
+    failover.consider(world, guid)
+    network.reassess(world)
+
+
+def _partner_lost(world: World, copy: Copy, peer: str) -> None:
+    key = (copy.server, copy.database)
+    if peer == copy.witness:
+        roles.set_witness_state(world, key, WitnessState.DISCONNECTED)
+        if copy.role is Role.MIRROR and not quorum.sees_partner(world, copy):
+            world.update_copy(key, armed=False)
+    elif copy.role is Role.PRINCIPAL:
+        _principal_loses_mirror(world, key)
+    else:
+        _mirror_loses_principal(world, key)
+    copy = world.copies[key]
+    if copy.role is Role.PRINCIPAL and not quorum.has_quorum(world, copy):
+        sync.stop_serving(world, key)
+    elif peer == copy.witness:
+        roles.trace_steady(world, key)
+
+
+def _principal_loses_mirror(world: World, key: Key) -> None:
+    copy = world.copies[key]
+    failover.cancel_manual(world, copy.guid)
+    roles.move(world, key, Cause.PARTNER_LOST)
+    errorlog.trace(world, key, 6)
+    errorlog.write(world, key[0], 1442, key[1])
+    if copy.witness is None:
+        errorlog.trace(world, key, 12)
+    # With a witness it asks first: see ask_witnesses.
+
+
+def ask_witnesses(world: World) -> None:
+    """A principal that has lost its mirror commits nothing until the witness has noted that it goes on alone.
+
+    Without that answer mirror and witness might already have gone on without it.
+    """
+    for key, copy in list(world.copies.items()):
+        if not quorum.awaits_consent(world, copy) or not quorum.sees_witness(world, copy):
+            continue
+        assert copy.witness is not None
+        if not (world.servers[copy.witness].answering and network.passing(world, copy.server, copy.witness)):
+            continue
+        record = quorum.record_of(world, copy)
+        if record is not None and record.role_sequence <= copy.role_sequence:
+            world.witnesses[record.server, record.guid] = replace(record, exposed=True)
+            world.update_copy(key)
+            errorlog.trace(world, key, 12)
+
+
+def _mirror_loses_principal(world: World, key: Key) -> None:
+    copy = world.copies[key]
+    armed = quorum.arms_at_loss(world, copy)
+    if not world.settings.auto_failover_after_witness_cut and not quorum.witness_sees(
+        world, copy, copy.partner
+    ):
+        armed = False
+    roles.move(world, key, Cause.PARTNER_LOST)
+    world.update_copy(key, armed=armed)
+    errorlog.trace(world, key, 5)
+    errorlog.write(world, key[0], 1442, key[1])
+    if armed:
+        failover.prepare_automatic(world, key)
+
+
+# --- getting a connection --------------------------------------------------------------------------
+
+
+def on_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
+    """Timer: *me* and *peer* try to connect; if it works both ends know at once."""
+    contact = world.contacts.get((guid, me, peer))
+    if contact is None or contact.epoch != epoch or contact.connected:
+        return
+    if not network.can_connect(world, guid, me, peer):
+        world.contacts[guid, me, peer] = replace(contact, pending="", epoch=epoch + 1)
+        network.reassess(world)
+        return
+    other = world.contacts.get((guid, peer, me))
+    if other is None:
+        _stale_session(world, guid, me, peer)
+        return
+    if other.connected:
+        # The peer has not noticed the loss; it learns of it from the new connection.
+        on_lost(world, guid, peer, me, other.epoch, "closed")
+        network.reassess(world)
+        return
+    network.open_contact(world, guid, me, peer)
+    world.emit("detected", f"connected to {peer}", server=me, peer=peer, how="connected")
+    mine, theirs = copy_of(world, guid, me), copy_of(world, guid, peer)
+    if mine is not None and theirs is not None:
+        _partners_meet(world, mine, theirs)
+    elif mine is not None:
+        _meets_witness(world, mine)
+    elif theirs is not None:
+        _meets_witness(world, theirs)
+    network.reassess(world)
+
+
+def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
+    """*peer* no longer knows the session: it was removed there, and *me* is told so."""
+    copy = copy_of(world, guid, me)
+    record = world.witnesses.get((me, guid))
+    if copy is not None and peer == copy.witness:
+        # A witness that lost its record (or was told OFF elsewhere) simply no longer answers.
+        world.contacts.pop((guid, me, peer), None)
+        roles.set_witness_state(world, (me, copy.database), WitnessState.UNKNOWN)
+    elif copy is not None:
+        leave_session(world, (me, copy.database))
+    elif record is not None:
+        # A partner that has left; the other one, if it has not, keeps the record alive.
+        world.contacts.pop((guid, me, peer), None)
+        others = [c for c in world.copies.values() if c.guid == guid and c.witness == me]
+        if not others:
+            network.close_contacts(world, guid, me)
+            del world.witnesses[me, guid]
+
+
+def leave_session(world: World, key: Key) -> None:
+    """This copy is out of its session; a principal goes on alone, a mirror stays RESTORING."""
+    copy = world.copies[key]
+    assert copy.guid is not None
+    network.close_contacts(world, copy.guid, key[0])
+    was_serving_principal = copy.role is Role.PRINCIPAL
+    if copy.role is Role.MIRROR and copy.row is not None:
+        rows.detach_mirror(world, copy.row)
+    if copy.role is Role.PRINCIPAL and copy.row is not None:
+        rows.detach_mirror(world, copy.row)
+    errorlog.write(world, key[0], 1443, key[1])
+    world.update_copy(
+        key,
+        guid=None,
+        role=None,
+        mirror_state=None,
+        partner=None,
+        partner_address=None,
+        witness=None,
+        witness_address=None,
+        witness_state=WitnessState.UNKNOWN,
+        armed=False,
+        redo_failed=False,
+        trace=0,
+        db_state=DbState.RECOVERING if was_serving_principal else DbState.RESTORING,
+        recovering=False,
+    )
+    world.emit("state", f"{copy.mirror_state.name if copy.mirror_state is not None else 'session'} -> no session",
+               server=key[0], database=key[1], why="mirroring removed", new="NONE")  # fmt: skip
+    if was_serving_principal and not copy.recovering:
+        world.update_copy(key, db_state=DbState.ONLINE)
+        if copy.row is None:
+            rows.add_row(world, key, copy.end_of_log_kb)
+    elif was_serving_principal:
+        world.update_copy(key, recovering=True)
+
+
+def _meets_witness(world: World, copy: Copy) -> None:
+    key = (copy.server, copy.database)
+    roles.set_witness_state(world, key, WitnessState.CONNECTED)
+    record = quorum.record_of(world, copy)
+    if record is None:
+        return
+    if copy.role is Role.PRINCIPAL and record.role_sequence <= copy.role_sequence:
+        sync.tell_witness(world, key)
+        if not quorum.sees_partner(world, copy):
+            record = quorum.record_of(world, world.copies[key])
+            assert record is not None
+            world.witnesses[record.server, record.guid] = replace(record, exposed=True)
+            if not world.copies[key].recovering:
+                if copy.db_state is not DbState.ONLINE:
+                    sync.start_serving(world, key)
+                errorlog.trace(world, key, 12)
+            return
+    if quorum.sees_partner(world, copy):
+        roles.trace_steady(world, key)
+    failover.consider(world, record.guid)
+
+
+def _partners_meet(world: World, a: Copy, b: Copy) -> None:
+    """Two partners are connected: the one with the lower role sequence follows the other."""
+    if a.recovering or b.recovering:
+        return  # the one that is still starting joins when it has recovered
+    running = failover.active(world, a.guid)
+    if running is not None and (running.decided_tick is not None or running.kind != "automatic"):
+        return  # roles are changing; `meet` follows when they have
+    if a.role is b.role is Role.PRINCIPAL:
+        first, second = sorted((a, b), key=lambda copy: -copy.role_sequence)
+        if quorum.serves(world, (second.server, second.database)) and first.fork != second.fork:
+            _split_brain(world, first, second)
+            return
+        _step_down(world, second, first)
+    elif a.role is b.role is Role.MIRROR:
+        first, second = sorted((a, b), key=lambda copy: -copy.role_sequence)
+        roles.take_role(world, _key(first), Role.PRINCIPAL, reason="Role Synchronization",
+                        sequence=first.role_sequence)  # fmt: skip
+    else:
+        first, second = (a, b) if a.role is Role.PRINCIPAL else (b, a)
+        if second.role_sequence > first.role_sequence:
+            # The mirror was promoted by a witness that is gone again; it leads.
+            first, second = second, first
+    _join(world, _key(first), _key(second))
+
+
+def meet(world: World, guid: int) -> None:
+    """Timer: roles have just changed; if the partners are connected they agree on what follows."""
+    copies = [copy for copy in world.copies.values() if copy.guid == guid]
+    if len(copies) == 2 and quorum.sees_partner(world, copies[0]) and quorum.sees_partner(world, copies[1]):
+        _partners_meet(world, *copies)
+    network.reassess(world)
+
+
+def _key(copy: Copy) -> Key:
+    return copy.server, copy.database
+
+
+def _split_brain(world: World, first: Copy, second: Copy) -> None:
+    """Both copies have served since service was forced; neither gives way until one session is removed."""
+    for copy, other in ((first, second), (second, first)):
+        errorlog.write(world, copy.server, 1438, other.server, state=1)
+        world.emit("detected", f"{other.server} serves another copy of the database",
+                   server=copy.server, database=copy.database, peer=other.server, how="split brain")  # fmt: skip
+    assert first.guid is not None
+    for me, peer in ((first.server, second.server), (second.server, first.server)):
+        contact = world.contacts[first.guid, me, peer]
+        # Not tried again until something about the link or a session changes.
+        world.contacts[first.guid, me, peer] = replace(contact, connected=False, pending="reconnect")
+
+
+def _step_down(world: World, copy: Copy, leader: Copy) -> None:
+    """The old principal finds that the other one leads, and becomes its mirror."""
+    key = _key(copy)
+    if copy.row is not None:
+        rows.remove_row(world, copy.row)
+    roles.take_role(world, key, Role.MIRROR, reason="Role Synchronization", sequence=leader.role_sequence)
+    errorlog.write(world, key[0], 1444, key[1])
+    errorlog.write(world, key[0], 1441, key[1])
+    forced = leader.mirror_state is MirrorState.SUSPENDED
+    world.update_copy(key, db_state=DbState.RESTORING, trace=0,
+                      mirror_state=MirrorState.SUSPENDED if forced else copy.mirror_state)  # fmt: skip
+
+
+def _join(world: World, principal: Key, mirror: Key) -> None:
+    """Principal and mirror are connected and agree on their roles: the session goes on."""
+    lead, follow = world.copies[principal], world.copies[mirror]
+    suspended = MirrorState.SUSPENDED in (lead.mirror_state, follow.mirror_state)
+    was_promoted = follow.role is Role.PRINCIPAL
+    if was_promoted:
+        roles.take_role(
+            world, mirror, Role.MIRROR, reason="Role Synchronization", sequence=lead.role_sequence
+        )
+    world.update_copy(
+        mirror,
+        role_sequence=max(lead.role_sequence, follow.role_sequence),
+        safety=lead.safety,
+        safety_sequence=lead.safety_sequence,
+        timeout_s=lead.timeout_s,
+        witness=lead.witness,
+        witness_address=lead.witness_address,
+        armed=False,
+    )
+    world.update_copy(principal, role_sequence=max(lead.role_sequence, follow.role_sequence))
+    failover.cancel_automatic(world, lead.guid)
+    if lead.db_state is not DbState.ONLINE:
+        sync.start_serving(world, principal)
+    if not suspended:
+        sync.begin_synchronizing(world, principal, mirror)
+    else:
+        for key in (principal, mirror):
+            if world.copies[key].mirror_state is not MirrorState.SUSPENDED:
+                roles.move(world, key, Cause.SUSPEND)
+            errorlog.trace(world, key, 9)
+    sync.tell_witness(world, principal)
+
+
+# --- an instance starts ----------------------------------------------------------------------------
+
+
+def recovered(world: World, server: str, database: str, started_tick: int) -> None:
+    """Timer: a database of an instance that started at *started_tick* has been recovered, as far as it may be."""
+    key = (server, database)
+    copy = world.copies.get(key)
+    if copy is None or not copy.recovering or world.servers[server].started_tick != started_tick:
+        return
+    if not world.servers[server].answering:
+        return
+    world.update_copy(key, recovering=False)
+    if copy.guid is None or copy.role is None:
+        if copy.db_state is DbState.RECOVERING:
+            world.update_copy(key, db_state=DbState.ONLINE)
+            if copy.row is None:
+                rows.add_row(world, key, copy.end_of_log_kb)
+        return
+    if copy.role is Role.MIRROR:
+        errorlog.write(world, server, 1444, database)
+        world.update_copy(key, db_state=DbState.RESTORING)
+    else:
+        errorlog.write(world, server, 1445, database)
+    for other in world.copies_of(database):
+        if other.guid == copy.guid and other.server != server and quorum.sees_partner(world, copy):
+            _partners_meet(world, world.copies[key], other)
+            network.reassess(world)
+            return
+    copy = world.copies[key]
+    if copy.role is Role.PRINCIPAL and quorum.sees_witness(world, copy):
+        _meets_witness(world, copy)
+    elif copy.role is Role.PRINCIPAL and copy.witness is None:
+        sync.start_serving(world, key)
+        errorlog.trace(world, key, 12)
+    network.reassess(world)

@@ -1,0 +1,110 @@
+"""Keeping two copies in step: a principal opens, log flows, the mirror catches up, the witness is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.model import Copy, DbState, Key, MirrorState, WitnessRecord, World
+from engine.protocol import errorlog, quorum, roles, rows
+from engine.protocol.roles import Cause
+
+
+def stop_serving(world: World, key: Key) -> None:
+    """An isolated principal refuses its clients: it cannot know whether the others have gone on without it."""
+    copy = world.copies[key]
+    errorlog.trace(world, key, 10)
+    if copy.db_state is DbState.ONLINE:
+        world.update_copy(key, db_state=DbState.RECOVERING)
+        errorlog.write(world, key[0], 1445, key[1])
+
+
+def start_serving(world: World, key: Key) -> None:
+    """The principal has quorum (again) and opens its database."""
+    copy = world.copies[key]
+    if copy.db_state is not DbState.ONLINE:
+        world.update_copy(key, db_state=DbState.ONLINE, recovering=False)
+        errorlog.write(world, key[0], 1440, key[1])
+        if copy.row is None:
+            rows.add_row(world, key, copy.end_of_log_kb)
+
+
+def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
+    """Log flows (again) from the principal to the mirror."""
+    row = world.copies[principal].row
+    assert row is not None, f"{principal} has no row"
+    follow = world.copies[mirror]
+    if follow.row != row:
+        if follow.row is not None:
+            rows.remove_row(world, follow.row)
+        if world.rows[row][1] is not None:
+            rows.detach_mirror(world, row)
+        _discard_diverged_log(world, principal, mirror)
+        rows.attach_mirror(world, row, mirror)
+    rows.resend(world, row)
+    for key, active in ((principal, 1440), (mirror, 1441)):
+        resumed = world.copies[key].mirror_state is MirrorState.SUSPENDED
+        roles.move(world, key, Cause.RESUME if resumed else Cause.LINKED)
+        errorlog.write(world, key[0], active, key[1])
+        roles.trace_steady(world, key)
+
+
+def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
+    """The mirror gives up log that the principal never had: it goes back to where the roles changed."""
+    lead, follow = world.copies[principal], world.copies[mirror]
+    end = rows.end_of_log_kb(world, follow)
+    if follow.fork != lead.fork or end > lead.failover_lsn_kb:
+        common = min(end, lead.failover_lsn_kb) if lead.failover_lsn_kb else end
+        world.update_copy(
+            mirror, end_of_log_kb=common, redone_kb=min(follow.redone_kb, common), fork=lead.fork
+        )
+
+
+def caught_up(world: World, row: int) -> None:
+    """Crossing: the mirror of *row* has hardened all there is."""
+    principal, mirror = world.rows[row]
+    if mirror is None:
+        return
+    lead = world.copies[principal]
+    if lead.mirror_state is not MirrorState.SYNCHRONIZING or not quorum.sees_partner(world, lead):
+        return
+    for key in (principal, mirror):
+        if world.copies[key].mirror_state is MirrorState.SYNCHRONIZING:
+            roles.move(world, key, Cause.CAUGHT_UP)
+            roles.trace_steady(world, key)
+    record = quorum.record_of(world, lead)
+    if record is not None and quorum.sees_witness(world, lead):
+        world.witnesses[record.server, record.guid] = replace(record, exposed=False)
+    tell_witness(world, principal)
+
+
+def tell_witness(world: World, key: Key) -> None:
+    """The principal brings the witness's record up to date."""
+    copy = world.copies[key]
+    record = quorum.record_of(world, copy)
+    if record is None or not quorum.sees_witness(world, copy):
+        return
+    world.witnesses[record.server, record.guid] = replace(
+        record,
+        principal=copy.server,
+        mirror=copy.partner or record.mirror,
+        safety=copy.safety,
+        safety_sequence=copy.safety_sequence,
+        role_sequence=copy.role_sequence,
+        suspended=copy.mirror_state is MirrorState.SUSPENDED,
+        exposed=copy.mirror_state is not MirrorState.SYNCHRONIZED and record.exposed,
+    )
+
+
+def new_record(world: World, principal: Copy, witness: str) -> None:
+    """The witness begins to keep a record of the session."""
+    assert principal.guid is not None
+    world.witnesses[witness, principal.guid] = WitnessRecord(
+        server=witness,
+        guid=principal.guid,
+        database=principal.database,
+        principal=principal.server,
+        mirror=principal.partner or "",
+        safety=principal.safety,
+        safety_sequence=principal.safety_sequence,
+        role_sequence=principal.role_sequence,
+    )

@@ -1,0 +1,163 @@
+"""The loop where flow meets protocol: log flows in compiled steps, the protocol acts when something is due."""
+
+from __future__ import annotations
+
+import difflib
+import heapq
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from engine import tsql
+from engine.events import Event
+from engine.flow import Crossing, Samples
+from engine.inputs import VERBS, Input, InputProblem
+from engine.model import World
+from engine.protocol import availability, clients, failover, faults, load, rows, service, session, sync
+
+HANDLERS: Final[dict[str, Callable[..., None]]] = {
+    "contact.lost": session.on_lost,
+    "contact.made": session.on_made,
+    "session.recovered": session.recovered,
+    "session.meet": session.meet,
+    "failover.decide": failover.decide,
+    "failover.closed": failover.closed,
+    "failover.online": failover.online,
+    "failover.undone": failover.undone,
+    "service.start": service.start,
+    "service.started": service.started,
+    "service.stopped": service.stopped,
+    "client.cut": clients.cut,
+    "client.try": clients.attempt,
+    "client.timeout": clients.timed_out,
+    "service.off": service.switched_off,
+    "log.backup": load.back_up_log,
+    **tsql.HANDLERS,
+}
+"""What each timer does."""
+
+CROSSINGS: Final[tuple[tuple[Crossing, Callable[[World, int], None]], ...]] = (
+    (Crossing.LOG_FULL, load.log_full),
+    (Crossing.SEND_DONE, sync.caught_up),
+    (Crossing.REDO_DONE, failover.redo_done),
+)
+"""What each crossing of the flow model does, in order."""
+
+VERB_HANDLERS: Final[dict[str, Callable[[World, Input], None]]] = {
+    **dict.fromkeys((*faults.DO, "revert-all"), faults.apply),
+    "workload": load.set_workload,
+    "stop-app": lambda world, item: clients.stop(world, item.args[0]),
+    "start-app": lambda world, item: clients.look_for_server(world, item.args[0]),
+    "point-app": lambda world, item: load.point_app(world, item.args[0], item.args[1]),
+    "sql": lambda world, item: tsql.submit(world, item.args[0], item.args[1]),
+    "cancel": lambda world, item: tsql.cancel(world, item.args[0]),
+    "note": lambda world, item: world.emit("note", item.args[0]),
+}
+"""What each verb of an input line does."""
+
+
+def resolve(world: World, item: Input) -> Input:
+    """The input with its names as the world spells them. Raises InputProblem for a name that is not there."""
+    known = {
+        "server": list(world.servers),
+        "client": list(world.clients),
+        "database": world.databases(),
+        "name": [*world.servers, *world.clients],
+        "window": list(world.servers),
+    }
+    args = list(item.args)
+    for index, parameter in enumerate(VERBS[item.verb].parameters[: len(args)]):
+        if parameter.kind in known:
+            name, mark, window = args[index].partition("#")
+            args[index] = _spelled(parameter.kind, name, known[parameter.kind]) + mark + window
+    if (
+        VERBS[item.verb].parameters[:2]
+        and VERBS[item.verb].parameters[0].name == "from"
+        and args[0] == args[1]
+    ):
+        raise InputProblem(f"{item.verb} needs two different ends, not {args[0]} twice")
+    return Input(item.tick, item.verb, tuple(args), item.options)
+
+
+def _spelled(kind: str, name: str, known: Sequence[str]) -> str:
+    for candidate in known:
+        if candidate.lower() == name.lower():
+            return candidate
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known)}" if known else ""
+    raise InputProblem(f"there is no {'server' if kind == 'window' else kind} {name!r}{hint}")
+
+
+def perform(world: World, item: Input) -> None:
+    """Do one input now. Raises InputProblem, with nothing changed, if it cannot be done as written."""
+    item = resolve(world, item)
+    VERB_HANDLERS[item.verb](world, item)
+    _settle(world)
+
+
+def advance(
+    world: World, until: int, inputs: Sequence[Input] = (), samples: Samples | None = None
+) -> list[Event]:
+    """Run *world* to tick *until*; returns what happened.
+
+    *inputs* are in order of time and due from now on. Within a tick, timers come before inputs, so that a run cut
+    into any slices is the same run.
+    """
+    waiting = list(reversed(inputs))
+    while True:
+        _run_due(world)
+        while waiting and waiting[-1].tick <= world.tick:
+            item = waiting.pop()
+            try:
+                perform(world, item)
+            except InputProblem as problem:
+                world.emit("note", f"{item.words}: {problem}", refused=True)
+            _run_due(world)
+        if world.tick >= until:
+            break
+        due = min(
+            until,
+            world.timers[0][0] if world.timers else until,
+            waiting[-1].tick if waiting else until,
+        )
+        ran, crossed = rows.run(world.flow, due - world.tick, samples)
+        world.tick += ran
+        for row, crossings in crossed:
+            for crossing, handler in CROSSINGS:
+                if crossing in crossings and row in world.rows:
+                    handler(world, row)
+        if crossed:
+            _settle(world)
+    events, world.outbox = world.outbox, []
+    return events
+
+
+def _run_due(world: World) -> None:
+    """Every timer that is due, in the order in which they were set."""
+    while world.timers and world.timers[0][0] <= world.tick:
+        _, _, name, args = heapq.heappop(world.timers)
+        HANDLERS[name](world, *args)
+        _settle(world)
+
+
+def _settle(world: World) -> None:
+    """After anything has happened: clients, accounts, ledger, flow and SQL connections take note."""
+    load.check_room(world)
+    session.ask_witnesses(world)
+    clients.reassess(world)
+    tsql.check_connections(world)
+    availability.account(world)
+    faults.note_effects(world)
+    rows.refresh(world)
+
+
+def next_event_tick(world: World) -> int | None:
+    """When the protocol will act next, if nobody does anything."""
+    return world.timers[0][0] if world.timers else None
+
+
+def start_timers(world: World) -> None:
+    """Set the timers that run by themselves from the beginning."""
+    for (server, database), copy in sorted(world.copies.items()):
+        if copy.log_backup_every_s > 0.0:
+            offset = world.chance.uniform(0.0, copy.log_backup_every_s)
+            world.after(offset, "log.backup", server, database)
