@@ -1,0 +1,159 @@
+"""Counters and states over time, cut and thinned for charts. Plain arrays, no Qt."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from engine.constants import TICKS_PER_S
+from engine.flow import COUNTERS, Samples
+from engine.model import Role, World
+
+Array = np.ndarray[Any, Any]
+Value = TypeVar("Value")
+
+_EXISTS = COUNTERS.index("log_size_kb")
+"""A row that lives has a log file; a row of the buffer that nobody has written holds zeros."""
+
+_NICE = (1.0, 2.0, 5.0)
+"""Bin widths are these times a power of ten, so that bins stay where they are while the window moves on."""
+
+
+def database_rows(world: World, database: str) -> list[int]:
+    """Rows of the flow model that hold the log of *database*: the copy that clients use first."""
+
+    def rank(row: int) -> tuple[bool, bool, int]:
+        owner = world.copies[world.rows[row][0]]
+        used = any(client.connected_to == owner.server for client in world.clients.values())
+        return not used, owner.role is not Role.PRINCIPAL, row
+
+    return sorted((row for row, (owner, _) in world.rows.items() if owner[1] == database), key=rank)
+
+
+class CounterHistory:
+    """The counters of one database over the run, whichever row of the flow model carried it at the time.
+
+    It holds no copy of the samples, only which row counts for each of them.
+    """
+
+    def __init__(self) -> None:
+        self._samples: Samples | None = None
+        self._rows = np.zeros(64, dtype=np.int16)
+        self._count = 0
+
+    def follow(self, samples: Samples, rows: Sequence[int]) -> bool:
+        """Take in what *samples* has gained; the first of *rows* that lived at the time is the one that counts.
+
+        True if there is anything new. Another buffer, or one that was cut back, starts the history anew.
+        """
+        if samples is not self._samples or samples.count < self._count:
+            self._samples, self._count = samples, 0
+        if samples.count == self._count:
+            return False
+        values = samples.values[self._count :]
+        chosen = np.full(len(values), -1, dtype=np.int16)
+        for row in reversed([row for row in rows if row < values.shape[1]]):
+            chosen[values[:, row, _EXISTS] > 0.0] = row
+        if samples.count > len(self._rows):
+            self._rows = np.resize(self._rows, 2 * samples.count)
+        self._rows[self._count : samples.count] = chosen
+        self._count = samples.count
+        return True
+
+    @property
+    def end_s(self) -> float:
+        """Time of the last sample; 0 when there is none."""
+        return float(self._ticks[-1]) / TICKS_PER_S if self._count else 0.0
+
+    def window(self, counter: str, from_s: float, to_s: float, bins: int) -> tuple[Array, Array]:
+        """Times and values from *from_s* to *to_s* and one sample beyond each end, in at most *bins* peaks.
+
+        Lowest and highest value of each bin are kept, so that no spike is lost. NaN where nothing ran.
+        """
+        first = max(0, int(np.searchsorted(self._ticks, from_s * TICKS_PER_S)) - 1)
+        last = min(self._count, int(np.searchsorted(self._ticks, to_s * TICKS_PER_S, side="right")) + 1)
+        width = bin_width((to_s - from_s) / max(1, bins))
+        t_s = self._ticks[first:last] / TICKS_PER_S
+        return peaks(t_s, self._values(counter, first, last), width)
+
+    def at(self, counter: str, t_s: float) -> float | None:
+        """The last value sampled by *t_s*; None before the first and where nothing ran."""
+        index = int(np.searchsorted(self._ticks, t_s * TICKS_PER_S + 0.5, side="right")) - 1
+        if index < 0:
+            return None
+        value = float(self._values(counter, index, index + 1)[0])
+        return None if np.isnan(value) else value
+
+    @property
+    def _ticks(self) -> Array:
+        return self._samples.ticks[: self._count] if self._samples is not None else np.zeros(0)
+
+    def _values(self, counter: str, first: int, last: int) -> Array:
+        if self._samples is None or first >= last:
+            return np.zeros(0)
+        rows = self._rows[first:last]
+        values: Array = self._samples.values[np.arange(first, last), rows, COUNTERS.index(counter)]
+        return np.where(rows < 0, np.nan, values) if (rows < 0).any() else values
+
+
+class Track(Generic[Value]):
+    """A state that holds until the next change: role, exposure, service."""
+
+    def __init__(self) -> None:
+        self._times: list[float] = []
+        self._values: list[Value] = []
+
+    def clear(self) -> None:
+        self._times.clear()
+        self._values.clear()
+
+    def put(self, t_s: float, value: Value) -> bool:
+        """From *t_s* on the state is *value*; True if that is a change. Times do not run backwards."""
+        if self._values and self._values[-1] == value:
+            return False
+        if self._times and self._times[-1] == t_s:
+            self._values[-1] = value
+        else:
+            self._times.append(t_s)
+            self._values.append(value)
+        return True
+
+    def at(self, t_s: float) -> Value | None:
+        index = bisect_right(self._times, t_s) - 1
+        return self._values[index] if index >= 0 else None
+
+    def spans(self, until_s: float) -> Iterator[tuple[float, float, Value]]:
+        """(from, to, value) of every state; the last one lasts until *until_s*."""
+        ends = [*self._times[1:], max(until_s, *self._times[-1:], 0.0)]
+        yield from zip(self._times, ends, self._values, strict=True) if self._times else ()
+
+
+def bin_width(least: float) -> float:
+    """The smallest of 1, 2, 5 times a power of ten that is not below *least*."""
+    if least <= 0.0:
+        return 0.0
+    power = 10.0 ** np.floor(np.log10(least))
+    return next(float(step * power) for step in (*_NICE, 10.0) if step * power >= least * (1 - 1e-9))
+
+
+def peaks(x: Array, y: Array, width: float) -> tuple[Array, Array]:
+    """Lowest and highest *y* of each bin of *width* that begins at a multiple of it; as is if that is no fewer."""
+    if width <= 0.0 or len(x) < 3:
+        return x, y
+    bins = np.floor(x / width + 1e-9)
+    starts = np.flatnonzero(np.diff(bins, prepend=bins[0] - 1.0))
+    if 2 * len(starts) >= len(x):
+        return x, y
+    low, high = np.fmin.reduceat(y, starts), np.fmax.reduceat(y, starts)
+    thin_x, thin_y = np.repeat(bins[starts] * width, 2), np.empty(2 * len(starts))
+    thin_x[1::2] += 0.5 * width
+    thin_y[0::2], thin_y[1::2] = low, high
+    return thin_x, thin_y
+
+
+def nice_ceiling(value: float, least: float) -> float:
+    """Top of an axis: at least *least*, 1, 2 or 5 times a power of ten, so that it does not move all the time."""
+    return bin_width(max(value, least))

@@ -1,0 +1,102 @@
+"""Histories of counters: the right row, no lost spike, bins that do not move."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.series import CounterHistory, Track, bin_width, peaks
+from engine.flow import COUNTERS, Samples
+
+QUEUE = COUNTERS.index("send_queue_kb")
+SIZE = COUNTERS.index("log_size_kb")
+
+
+def fill(samples: Samples, first_tick: int, queue: list[list[float]], alive: list[bool]) -> None:
+    """Entries of every row: its send queue over time, and whether the row lives."""
+    entries = len(queue[0])
+    room = samples.room_for(entries, len(queue))
+    room[:entries] = 0.0
+    for row, values in enumerate(queue):
+        room[:entries, row, QUEUE] = values
+        room[:entries, row, SIZE] = 1.0 if alive[row] else 0.0
+    samples.took(first_tick, entries)
+
+
+def test_a_history_grows_with_its_samples_and_says_so() -> None:
+    samples, history = Samples(every=100), CounterHistory()
+    assert history.end_s == 0.0
+    assert history.at("send_queue_kb", 3.0) is None
+    fill(samples, 100, [[1.0, 2.0]], [True])
+    assert history.follow(samples, [0])
+    assert not history.follow(samples, [0])
+    fill(samples, 300, [[3.0] * 100], [True])
+    assert history.follow(samples, [0])
+    x, y = history.window("send_queue_kb", 0.0, 10.0, bins=100)
+    assert x.tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
+    assert y[:4].tolist() == [1, 2, 3, 3]
+    assert history.at("send_queue_kb", 2.9) == 2.0
+    assert history.end_s == 102.0
+
+
+def test_the_row_that_lived_at_the_time_counts() -> None:
+    """Forced service gives the database a second row; the new one is asked first and did not exist before."""
+    samples, history = Samples(every=100), CounterHistory()
+    fill(samples, 100, [[1.0, 2.0]], [True])
+    fill(samples, 300, [[3.0, 4.0], [30.0, 40.0]], [True, True])
+    fill(samples, 500, [[0.0], [50.0]], [False, True])
+    fill(samples, 600, [[0.0], [0.0]], [False, False])
+    history.follow(samples, [1, 0])
+    values = [history.at("send_queue_kb", t) for t in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]
+    assert values == [1.0, 2.0, 30.0, 40.0, 50.0, None]
+    assert np.isnan(history.window("send_queue_kb", 0.0, 9.0, 100)[1][-1])
+
+
+def test_a_buffer_that_was_cut_back_starts_the_history_anew() -> None:
+    samples, history = Samples(every=100), CounterHistory()
+    fill(samples, 100, [[1.0, 2.0, 3.0]], [True])
+    history.follow(samples, [0])
+    samples.count = 1
+    fill(samples, 200, [[9.0]], [True])
+    assert history.follow(samples, [0])
+    assert history.at("send_queue_kb", 2.0) == 9.0
+    assert history.end_s == 2.0
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=3, max_size=400), st.floats(0.05, 50.0))
+def test_thinning_keeps_every_extreme(values: list[float], width: float) -> None:
+    y = np.array(values)
+    x = np.arange(len(y)) * 0.1
+    thin_x, thin_y = peaks(x, y, width)
+    assert len(thin_x) == len(thin_y) <= len(x)
+    assert thin_y.max() == y.max()
+    assert thin_y.min() == y.min()
+    assert (np.diff(thin_x) >= 0.0).all()
+
+
+def test_bins_stay_where_they_are_while_the_window_moves() -> None:
+    x = np.arange(1000) * 0.1
+    y = np.sin(x)
+    early = dict(zip(*(part.tolist() for part in peaks(x[:900], y[:900], 2.0)), strict=True))
+    late = dict(zip(*(part.tolist() for part in peaks(x[100:], y[100:], 2.0)), strict=True))
+    shared = early.keys() & late.keys()
+    assert len(shared) > 70
+    assert all(early[at] == late[at] for at in shared)
+
+
+@pytest.mark.parametrize(("least", "width"), [(0.0, 0.0), (0.13, 0.2), (0.2, 0.2), (3.0, 5.0), (7.0, 10.0)])
+def test_bin_widths_are_round(least: float, width: float) -> None:
+    assert bin_width(least) == pytest.approx(width)
+
+
+def test_a_track_holds_its_state_until_the_next_change() -> None:
+    track = Track[str]()
+    assert list(track.spans(9.0)) == []
+    assert track.put(0.0, "up")
+    assert not track.put(1.0, "up")
+    assert track.put(2.0, "down")
+    assert track.put(2.0, "exposed")
+    assert list(track.spans(9.0)) == [(0.0, 2.0, "up"), (2.0, 9.0, "exposed")]
+    assert [track.at(t) for t in (-1.0, 0.0, 1.9, 2.0)] == [None, "up", "up", "exposed"]
