@@ -1,20 +1,25 @@
 # make run    opens the program          make test    runs all checks
-# make lock   renews requirements.lock   (uv needed; add --upgrade by make lock UPGRADE=--upgrade)
-# Both create .venv and install what is missing, see .ci/prepare.
+# make lock   renews requirements.lock   make lock UPGRADE=--upgrade    moves to the newest versions (uv needed)
+# run and test first install what is missing, see .ci/prepare.
 
-.PHONY: run test lock
+.PHONY: run test format lint types pytest prepare lock
 
 run:
 	@sh .ci/prepare xcb
 	@.venv/bin/mirrordrill
 
-test: export QT_QPA_PLATFORM = offscreen
-test:
+test: format lint types pytest
+format lint types pytest: prepare
+prepare:
 	@sh .ci/prepare offscreen
+format:
 	.venv/bin/ruff format --check
+lint:
 	.venv/bin/ruff check
+types:
 	.venv/bin/mypy
-	.venv/bin/pytest --numprocesses auto
+pytest:
+	QT_QPA_PLATFORM=offscreen .venv/bin/pytest --numprocesses auto
 
 lock:
 	uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --extra dev \

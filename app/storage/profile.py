@@ -90,7 +90,10 @@ class Profile:
     def finish(
         self, run_id: RunId, tick: int, state_hash: str, report_json: str, score: float | None
     ) -> None:
-        """End a run with its report (as of `run --json`) and score (0-100, None where nothing is scored)."""
+        """End a run with its report and score (0-100, None where nothing is scored).
+
+        The report is that of `run --json`: its "availability" holds downtime_s and lost_transactions in all.
+        """
         with self._sessions.begin() as session:
             results.finish(session, run_id, tick, state_hash, report_json, score)
 
