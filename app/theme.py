@@ -1,0 +1,353 @@
+"""Colours, fonts, icons and style: one set of tokens for widgets, scene and plots.
+
+A view asks `tokens(self.palette())` when it is made and again on `QEvent.Type.PaletteChange`; there is no
+global "current theme". Text tokens reach 4.5:1 on every ground they are meant for, marks 3:1 (tests/app/test_theme.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from string import Template
+from typing import Final
+
+from PySide6.QtCore import QByteArray, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication
+
+SYSTEM, LIGHT, DARK = "system", "light", "dark"
+CHOICES: Final = (SYSTEM, LIGHT, DARK)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Every colour by what it means. `*_soft` is the ground on which the text of the same name stands."""
+
+    name: str
+    dark: bool
+    window: QColor
+    """Ground of the window, behind panels."""
+    surface: QColor
+    """Ground of panels, editors, tables, plots and the scene."""
+    raised: QColor
+    """Ground of cards, headers and alternate rows."""
+    border: QColor
+    """Lines between things; decoration, never the only sign of something."""
+    text: QColor
+    muted: QColor
+    """Less important text, axes."""
+    accent: QColor
+    on_accent: QColor
+    selection: QColor
+    on_selection: QColor
+    focus: QColor
+    ok: QColor
+    ok_soft: QColor
+    warn: QColor
+    warn_soft: QColor
+    bad: QColor
+    bad_soft: QColor
+    info: QColor
+    info_soft: QColor
+    idle: QColor
+    """Off, unknown, not applicable."""
+    idle_soft: QColor
+    series: tuple[QColor, ...]
+    """Lines of plots and colours of servers, in the order of `SERIES`; also told apart with red-green blindness."""
+    keyword: QColor
+    string: QColor
+    number: QColor
+    comment: QColor
+    function: QColor
+
+    def server(self, index: int) -> QColor:
+        """The colour by which the server number *index* of a drill is known in every view."""
+        return self.series[index % len(self.series)]
+
+
+SERIES: Final = ("blue", "orange", "purple", "teal", "pink", "olive")
+
+_LIGHT_COLOURS: Final = {
+    "window": "#eef1f5",
+    "surface": "#ffffff",
+    "raised": "#f6f8fa",
+    "border": "#cbd3dc",
+    "text": "#18212c",
+    "muted": "#525e6d",
+    "accent": "#1d5fb8",
+    "on_accent": "#ffffff",
+    "selection": "#cfe1fa",
+    "on_selection": "#0f2a4d",
+    "focus": "#1d5fb8",
+    "ok": "#17692f",
+    "ok_soft": "#dcf2e2",
+    "warn": "#855000",
+    "warn_soft": "#fcedcc",
+    "bad": "#b3202a",
+    "bad_soft": "#fce2e2",
+    "info": "#1b56a6",
+    "info_soft": "#e0ebfa",
+    "idle": "#566270",
+    "idle_soft": "#e6eaef",
+    "keyword": "#1b4fc4",
+    "string": "#a3262e",
+    "number": "#0f6b5c",
+    "comment": "#4a7030",
+    "function": "#8a2a8f",
+}
+_LIGHT_SERIES: Final = ("#1f66c1", "#b95a00", "#7c4dbd", "#0b7f78", "#b8336f", "#6f7300")
+
+_DARK_COLOURS: Final = {
+    "window": "#12161b",
+    "surface": "#1a2027",
+    "raised": "#232a33",
+    "border": "#3a4552",
+    "text": "#e7ecf2",
+    "muted": "#a3afbd",
+    "accent": "#6fabff",
+    "on_accent": "#0c1626",
+    "selection": "#254a7a",
+    "on_selection": "#f2f6fb",
+    "focus": "#8abaff",
+    "ok": "#63cf85",
+    "ok_soft": "#17321f",
+    "warn": "#ecb755",
+    "warn_soft": "#392d12",
+    "bad": "#ff8a87",
+    "bad_soft": "#432023",
+    "info": "#82b5ff",
+    "info_soft": "#1a2e4b",
+    "idle": "#a3afbd",
+    "idle_soft": "#2a323c",
+    "keyword": "#82b5ff",
+    "string": "#f0a08a",
+    "number": "#7fd6c0",
+    "comment": "#8fbc74",
+    "function": "#d9a0e8",
+}
+_DARK_SERIES: Final = ("#6fabff", "#f2a154", "#bb9af2", "#4ec5ba", "#f28bb6", "#c3c24f")
+
+
+def _tokens(name: str, dark: bool, colours: dict[str, str], series: tuple[str, ...]) -> Tokens:
+    named = {key: QColor(value) for key, value in colours.items()}
+    return Tokens(name=name, dark=dark, series=tuple(QColor(value) for value in series), **named)
+
+
+@cache
+def light() -> Tokens:
+    return _tokens(LIGHT, False, _LIGHT_COLOURS, _LIGHT_SERIES)
+
+
+@cache
+def dark() -> Tokens:
+    return _tokens(DARK, True, _DARK_COLOURS, _DARK_SERIES)
+
+
+def tokens(palette: QPalette) -> Tokens:
+    """The tokens that belong to *palette*."""
+    return dark() if palette.color(QPalette.ColorRole.Window).lightness() < 128 else light()
+
+
+def contrast(one: QColor, other: QColor) -> float:
+    """Contrast ratio of two opaque colours, 1 to 21, as WCAG 2 defines it."""
+    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: QColor) -> float:
+    def linear(part: float) -> float:
+        return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (linear(part) for part in (colour.redF(), colour.greenF(), colour.blueF()))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+# --- fonts --------------------------------------------------------------------------------------------------
+
+BASE_POINTS: Final = 10.0
+"""Size of ordinary text at font scale 1. Assumed: what Windows and most Linux desktops use, rounded."""
+
+
+def fixed_font(scale: float = 1.0) -> QFont:
+    """The system's fixed-width font; *scale* is relative to ordinary text."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setPointSizeF(QApplication.font().pointSizeF() * scale)
+    return font
+
+
+def sized(font: QFont, scale: float, bold: bool = False) -> QFont:
+    """*font* in another size."""
+    new = QFont(font)
+    new.setPointSizeF(font.pointSizeF() * scale)
+    new.setBold(bold)
+    return new
+
+
+# --- icons --------------------------------------------------------------------------------------------------
+
+ICON_SIZES: Final = (16, 20, 24, 32, 48)
+
+
+def icon(name: str, colours: Tokens) -> QIcon:
+    """`assets/icons/NAME.svg`, drawn in the text colour (and muted when disabled)."""
+    found = QIcon()
+    for mode, colour in ((QIcon.Mode.Normal, colours.text), (QIcon.Mode.Disabled, _faint(colours))):
+        for size in ICON_SIZES:
+            found.addPixmap(pixmap(name, colour, size), mode)
+    return found
+
+
+def pixmap(name: str, colour: QColor, size: int) -> QPixmap:
+    """The icon in one *colour*, *size* device pixels wide and high."""
+    source = (files("assets") / "icons" / f"{name}.svg").read_text(encoding="utf-8")
+    renderer = QSvgRenderer(QByteArray(source.replace("currentColor", colour.name()).encode()))
+    found = QPixmap(QSize(size, size))
+    found.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(found)
+    renderer.render(painter)
+    painter.end()
+    return found
+
+
+def _faint(colours: Tokens) -> QColor:
+    faint = QColor(colours.muted)
+    faint.setAlphaF(0.45)
+    return faint
+
+
+# --- applying -----------------------------------------------------------------------------------------------
+
+
+def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> Tokens:
+    """Give the program the theme *choice* and text *font_scale* times the ordinary size."""
+    colours = _chosen(app, choice)
+    app.setStyle("Fusion")
+    font = app.font()
+    font.setPointSizeF(BASE_POINTS * font_scale)
+    app.setFont(font)
+    app.setPalette(palette(colours))
+    app.setStyleSheet(style_sheet(colours))
+    return colours
+
+
+def _chosen(app: QApplication, choice: str) -> Tokens:
+    hints = app.styleHints()
+    if choice == SYSTEM:
+        hints.unsetColorScheme()
+        return dark() if hints.colorScheme() is Qt.ColorScheme.Dark else light()
+    hints.setColorScheme(Qt.ColorScheme.Dark if choice == DARK else Qt.ColorScheme.Light)
+    return dark() if choice == DARK else light()
+
+
+def palette(colours: Tokens) -> QPalette:
+    """Every role, so that nothing of the desktop's own colours is mixed in."""
+    role, found = QPalette.ColorRole, QPalette()
+    for which, colour in (
+        (role.Window, colours.window),
+        (role.WindowText, colours.text),
+        (role.Base, colours.surface),
+        (role.AlternateBase, colours.raised),
+        (role.ToolTipBase, colours.raised),
+        (role.ToolTipText, colours.text),
+        (role.PlaceholderText, colours.muted),
+        (role.Text, colours.text),
+        (role.Button, colours.raised),
+        (role.ButtonText, colours.text),
+        (role.BrightText, colours.bad),
+        (role.Light, colours.surface),
+        (role.Midlight, colours.raised),
+        (role.Mid, colours.border),
+        (role.Dark, colours.border.darker(120)),
+        (role.Shadow, QColor(0, 0, 0)),
+        (role.Highlight, colours.selection),
+        (role.HighlightedText, colours.on_selection),
+        (role.Accent, colours.accent),
+        (role.Link, colours.info),
+        (role.LinkVisited, colours.series[2]),
+    ):
+        found.setColor(which, colour)
+    for which in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
+        found.setColor(QPalette.ColorGroup.Disabled, which, _faint(colours))
+    return found
+
+
+def style_sheet(colours: Tokens) -> str:
+    """What Fusion leaves plain: flat tabs, dock titles, headers, primary buttons."""
+    names = {key: getattr(colours, key).name() for key in _LIGHT_COLOURS}
+    return Template(_STYLE).substitute(names)
+
+
+_STYLE: Final = """
+QToolTip { background: $raised; color: $text; border: 1px solid $border; padding: 4px 6px; }
+QMainWindow::separator { background: $window; width: 5px; height: 5px; }
+QMainWindow::separator:hover { background: $accent; }
+QMenuBar { background: $window; padding: 1px 4px; }
+QMenuBar::item { padding: 4px 9px; border-radius: 4px; background: transparent; }
+QMenuBar::item:selected { background: $selection; color: $on_selection; }
+QMenu { background: $surface; border: 1px solid $border; padding: 4px; }
+QMenu::item { padding: 5px 26px 5px 26px; border-radius: 4px; }
+QMenu::item:selected { background: $selection; color: $on_selection; }
+QMenu::item:disabled { color: $muted; }
+QMenu::icon { padding-left: 6px; }
+QMenu::separator { height: 1px; background: $border; margin: 4px 6px; }
+QToolBar { background: $window; border: none; spacing: 2px; padding: 2px 4px; }
+QToolButton { border: 1px solid transparent; border-radius: 5px; padding: 4px; }
+QToolButton:hover { background: $raised; border-color: $border; }
+QToolButton:pressed, QToolButton:checked { background: $selection; color: $on_selection; }
+QToolButton:focus { border-color: $focus; }
+QDockWidget { titlebar-close-icon: none; titlebar-normal-icon: none; }
+QDockWidget::title { background: $window; padding: 5px 8px; text-align: left; }
+QTabWidget::pane { border: 1px solid $border; background: $surface; top: -1px; }
+QTabBar { qproperty-drawBase: 0; }
+QTabBar::tab {
+    background: transparent; color: $muted; padding: 5px 11px; border: none;
+    border-bottom: 2px solid transparent;
+}
+QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }
+QTabBar::tab:hover:!selected { color: $text; border-bottom-color: $border; }
+QTabBar::tab:focus { color: $accent; }
+QHeaderView { background: $raised; }
+QHeaderView::section {
+    background: $raised; color: $muted; border: none; border-right: 1px solid $border;
+    border-bottom: 1px solid $border; padding: 3px 6px;
+}
+QTableView, QTreeView, QListView, QTextBrowser, QPlainTextEdit {
+    border: 1px solid $border; background: $surface; gridline-color: $border;
+}
+QTableView:focus, QTreeView:focus, QListView:focus, QPlainTextEdit:focus { border-color: $focus; }
+QPushButton {
+    background: $raised; border: 1px solid $border; border-radius: 5px; padding: 5px 14px; min-height: 1.25em;
+}
+QPushButton:hover { border-color: $accent; }
+QPushButton:pressed { background: $selection; color: $on_selection; }
+QPushButton:focus { border: 1px solid $focus; outline: none; }
+QPushButton:disabled { color: $muted; background: $window; }
+QPushButton[primary="true"] { background: $accent; color: $on_accent; border-color: $accent; font-weight: 600; }
+QPushButton[primary="true"]:hover { border-color: $text; }
+QPushButton[primary="true"]:focus { border: 2px solid $text; }
+QPushButton[primary="true"]:disabled { background: $idle_soft; color: $muted; border-color: $border; }
+QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox {
+    background: $surface; border: 1px solid $border; border-radius: 5px; padding: 3px 7px; min-height: 1.3em;
+}
+QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus { border-color: $focus; }
+QStatusBar { background: $window; color: $muted; }
+QStatusBar::item { border: none; }
+QProgressBar {
+    border: none; border-radius: 3px; background: $idle_soft; text-align: center; max-height: 6px;
+}
+QProgressBar::chunk { background: $accent; border-radius: 3px; }
+QScrollBar:vertical { background: transparent; width: 11px; margin: 0; }
+QScrollBar:horizontal { background: transparent; height: 11px; margin: 0; }
+QScrollBar::handle { background: $border; border-radius: 4px; margin: 2px; }
+QScrollBar::handle:vertical { min-height: 28px; }
+QScrollBar::handle:horizontal { min-width: 28px; }
+QScrollBar::handle:hover { background: $muted; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+QLabel[muted="true"] { color: $muted; }
+QFrame[card="true"] { background: $surface; border: 1px solid $border; border-radius: 8px; }
+QFrame[bar="true"] { background: $surface; border: none; border-bottom: 1px solid $border; }
+QAbstractScrollArea[plain="true"] { border: none; background: transparent; }
+"""
