@@ -1,0 +1,223 @@
+"""One table for every list: columns as functions of a row, rows that grow at the end, copying as in spreadsheets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QAction, QFont, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from app import formatting, theme
+
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What a column shows of a row."""
+
+    title: str
+    text: Callable[[Any], str]
+    tone: Callable[[Any], str | None] = lambda row: None
+    """Name of a token of the theme for the text; None for the usual one."""
+    tip: Callable[[Any], str] | None = None
+    right: bool = False
+    """Numbers stand to the right."""
+    sample: str = ""
+    """As wide as this text at first; without one the width follows the title."""
+    bold: Callable[[Any], bool] | None = None
+
+
+class TableModel(QAbstractTableModel):
+    """Rows of any kind under *columns*; `keep` says which of them are shown."""
+
+    def __init__(self, columns: Sequence[Column] = (), parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.columns = tuple(columns)
+        self.colours = theme.light()
+        self._all: list[Any] = []
+        self._shown: list[Any] = []
+        self._keep: Callable[[Any], bool] | None = None
+        self._bold = QFont()
+        self._bold.setBold(True)
+
+    # --- rows ---------------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> Sequence[Any]:
+        """The rows that are shown."""
+        return self._shown
+
+    @property
+    def total(self) -> int:
+        """How many rows there are, shown or not."""
+        return len(self._all)
+
+    def replace(self, rows: Iterable[Any], columns: Sequence[Column] | None = None) -> None:
+        self.beginResetModel()
+        if columns is not None:
+            self.columns = tuple(columns)
+        self._all = list(rows)
+        self._shown = self._kept(self._all)
+        self.endResetModel()
+
+    def append(self, rows: Iterable[Any]) -> None:
+        new = list(rows)
+        self._all += new
+        shown = self._kept(new)
+        if shown:
+            first = len(self._shown)
+            self.beginInsertRows(_NOWHERE, first, first + len(shown) - 1)
+            self._shown += shown
+            self.endInsertRows()
+
+    def update(self, rows: Sequence[Any]) -> None:
+        """Put *rows* in place of those that are there; selection and scroll position stay if the number does."""
+        if len(rows) != len(self._all) or self._keep is not None:
+            self.replace(rows)
+        elif list(rows) != self._all:
+            self._all = list(rows)
+            self._shown = list(rows)
+            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(self.columns) - 1))
+
+    def keep(self, wanted: Callable[[Any], bool] | None) -> None:
+        """Show only the rows that are *wanted*; None shows all."""
+        self._keep = wanted
+        self.replace(self._all)
+
+    def _kept(self, rows: list[Any]) -> list[Any]:
+        return list(rows) if self._keep is None else [row for row in rows if self._keep(row)]
+
+    # --- as Qt asks for it --------------------------------------------------------------------------------
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._shown)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        column, row = self.columns[index.column()], self._shown[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.text(row)
+        if role == Qt.ItemDataRole.ForegroundRole:
+            tone = column.tone(row)
+            return getattr(self.colours, tone) if tone else None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if column.right else _LEFT
+        if role == Qt.ItemDataRole.ToolTipRole and column.tip is not None:
+            return column.tip(row) or None
+        if role == Qt.ItemDataRole.FontRole and column.bold is not None and column.bold(row):
+            return self._bold
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.columns[section].title if orientation is Qt.Orientation.Horizontal else section + 1
+        if role == Qt.ItemDataRole.TextAlignmentRole and orientation is Qt.Orientation.Horizontal:
+            return _RIGHT if self.columns[section].right else _LEFT
+        return None
+
+
+class TableView(QTableView):
+    """A read-only table that copies as spreadsheets expect, leaves Tab to the window and follows its end."""
+
+    def __init__(self, model: TableModel, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.table = model
+        model.colours = theme.tokens(self.palette())
+        self.setModel(model)
+        self.setAccessibleName(name)
+        self.setAlternatingRowColors(True)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)  # a table must not catch the keyboard
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.horizontalHeader().setHighlightSections(False)
+        self.horizontalHeader().setStretchLastSection(True)
+        self._add_copying()
+        self._fit()
+        model.modelReset.connect(self._fit_new_columns)
+        model.rowsAboutToBeInserted.connect(self._note_end)
+        model.rowsInserted.connect(self._go_to_end)
+        self._fitted = model.columns
+        self._at_end = True
+
+    def as_grid(self) -> None:
+        """Lines, row numbers and single cells to select: a result set."""
+        self.setShowGrid(True)
+        self.setAlternatingRowColors(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
+        self.verticalHeader().show()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setStretchLastSection(False)
+
+    def copy(self, headers: bool = False) -> None:
+        """Put the selected cells on the clipboard, with the column titles on top if *headers*."""
+        cells = {(index.row(), index.column()): index for index in self.selectedIndexes()}
+        if not cells:
+            return
+        rows = sorted({row for row, _ in cells})
+        columns = sorted({column for _, column in cells})
+        text = [
+            [str(cells[row, column].data() or "") if (row, column) in cells else "" for column in columns]
+            for row in rows
+        ]
+        if headers:
+            text.insert(0, [self.table.columns[column].title for column in columns])
+        QGuiApplication.clipboard().setText(formatting.tab_separated(text))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
+        if event.type() == QEvent.Type.PaletteChange:
+            self.table.colours = theme.tokens(self.palette())
+
+    def _add_copying(self) -> None:
+        shortcuts = (
+            ("&Copy", False, ["Ctrl+C", "Ctrl+Ins"]),
+            ("Copy with &headers", True, ["Ctrl+Shift+C"]),
+        )
+        for text, headers, keys in shortcuts:
+            action = QAction(text, self)
+            action.setShortcuts([QKeySequence(key) for key in keys])
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+            action.triggered.connect(lambda _=False, headers=headers: self.copy(headers))
+            self.addAction(action)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+
+    def _fit(self) -> None:
+        """Row height and first column widths from the font in use."""
+        metrics = self.fontMetrics()
+        self.verticalHeader().setMinimumSectionSize(metrics.height())
+        self.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
+        for section, column in enumerate(self.table.columns):
+            widest = max(metrics.horizontalAdvance(text) for text in (column.sample, column.title + "  "))
+            self.setColumnWidth(section, widest + 18)
+
+    def _fit_new_columns(self) -> None:
+        if self.table.columns is not self._fitted:
+            self._fitted = self.table.columns
+            self._fit()
+
+    def _note_end(self) -> None:
+        bar = self.verticalScrollBar()
+        self._at_end = bar.value() >= bar.maximum()
+
+    def _go_to_end(self) -> None:
+        if self._at_end:
+            self.scrollToBottom()

@@ -1,0 +1,137 @@
+"""The table that all lists share: rows that grow, filters, copying with real keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+
+from app import theme
+from app.tables import Column, TableModel, TableView
+
+COLUMNS = (
+    Column(title="name", text=lambda row: row[0], tone=lambda row: "bad" if row[1] > 9 else None),
+    Column(title="value", text=lambda row: str(row[1]), right=True),
+)
+
+
+def shown(model: TableModel) -> list[Any]:
+    return [model.index(row, 0).data() for row in range(model.rowCount())]
+
+
+def test_rows_grow_under_a_filter(qtbot: Any) -> None:
+    model = TableModel(COLUMNS)
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    model.replace([("a", 1), ("b", 20)])
+    model.keep(lambda row: row[1] > 9)
+    assert shown(model) == ["b"]
+    inserted: list[tuple[int, int]] = []
+    model.rowsInserted.connect(lambda parent, first, last: inserted.append((first, last)))
+    model.append([("c", 2), ("d", 30), ("e", 40)])
+    assert shown(model) == ["b", "d", "e"]
+    assert inserted == [(1, 2)]
+    assert model.total == 5
+    model.keep(None)
+    assert shown(model) == ["a", "b", "c", "d", "e"]
+    assert tester.model() is model
+
+
+def test_an_update_of_the_same_length_keeps_the_selection(qtbot: Any) -> None:
+    model = TableModel(COLUMNS)
+    view = TableView(model, "values")
+    qtbot.addWidget(view)
+    model.replace([("a", 1), ("b", 2)])
+    view.selectRow(1)
+    model.update([("a", 1), ("b", 3)])
+    assert model.index(1, 1).data() == "3"
+    assert [index.row() for index in view.selectionModel().selectedRows()] == [1]
+    model.update([("a", 1)])
+    assert shown(model) == ["a"]
+
+
+def test_the_tone_is_the_themes_and_changes_with_it(qtbot: Any) -> None:
+    model = TableModel(COLUMNS)
+    view = TableView(model, "values")
+    qtbot.addWidget(view)
+    model.replace([("a", 1), ("b", 20)])
+    view.setPalette(theme.palette(theme.dark()))
+    assert model.index(1, 0).data(Qt.ItemDataRole.ForegroundRole) == theme.dark().bad
+    assert model.index(0, 0).data(Qt.ItemDataRole.ForegroundRole) is None
+    view.setPalette(theme.palette(theme.light()))
+    assert model.index(1, 0).data(Qt.ItemDataRole.ForegroundRole) == theme.light().bad
+
+
+@pytest.mark.parametrize(
+    ("key", "modifiers", "text"),
+    [
+        (Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier, "a\t1\nb\t20"),
+        (Qt.Key.Key_Insert, Qt.KeyboardModifier.ControlModifier, "a\t1\nb\t20"),
+        (
+            Qt.Key.Key_C,
+            Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
+            "name\tvalue\na\t1\nb\t20",
+        ),
+    ],
+)
+def test_copy_keys(qtbot: Any, key: Qt.Key, modifiers: Qt.KeyboardModifier, text: str) -> None:
+    model = TableModel(COLUMNS)
+    view = TableView(model, "values")
+    qtbot.addWidget(view)
+    model.replace([("a", 1), ("b", 20)])
+    with qtbot.waitActive(view):
+        view.show()
+        view.activateWindow()
+    view.setFocus()
+    QGuiApplication.clipboard().setText("before")
+    qtbot.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(view, key, modifiers)
+    assert QGuiApplication.clipboard().text() == text
+
+
+def test_copy_of_scattered_cells_keeps_their_places(qtbot: Any) -> None:
+    model = TableModel(COLUMNS)
+    view = TableView(model, "values")
+    qtbot.addWidget(view)
+    view.as_grid()
+    model.replace([("a", 1), ("b", 2)])
+    selection = view.selectionModel()
+    for row, column in ((0, 0), (1, 1)):
+        selection.select(model.index(row, column), selection.SelectionFlag.Select)
+    view.copy()
+    assert QGuiApplication.clipboard().text() == "a\t\n\t2"
+
+
+def test_tab_leaves_the_table(qtbot: Any) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    model = TableModel(COLUMNS)
+    model.replace([("a", 1)])
+    view, after = TableView(model, "values"), QLineEdit()
+    layout = QVBoxLayout(window)
+    layout.addWidget(view)
+    layout.addWidget(after)
+    window.show()
+    window.activateWindow()
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_Tab)
+    assert window.focusWidget() is after
+
+
+def test_the_end_is_followed_only_by_who_is_there(qtbot: Any) -> None:
+    model = TableModel(COLUMNS)
+    view = TableView(model, "values")
+    qtbot.addWidget(view)
+    view.resize(200, 120)
+    view.show()
+    model.append([(str(n), n) for n in range(50)])
+    bar = view.verticalScrollBar()
+    assert bar.value() == bar.maximum() > 0
+    view.scrollTo(model.index(10, 0))
+    kept = bar.value()
+    model.append([("late", 1)])
+    assert bar.value() == kept
+    assert model.rowCount(QModelIndex()) == 51
