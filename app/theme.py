@@ -228,7 +228,7 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
     font.setPointSizeF(BASE_POINTS * font_scale)
     app.setFont(font)
     app.setPalette(palette(colours))
-    app.setStyleSheet(style_sheet(colours))
+    app.setStyleSheet(style_sheet(colours))  # last: it hands palette and font on to all widgets
     return colours
 
 

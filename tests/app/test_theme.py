@@ -51,6 +51,7 @@ def test_servers_keep_their_colours_when_there_are_many() -> None:
 
 
 def test_the_theme_reaches_widgets_and_is_told_from_their_palette(qtbot: QtBot, qapp: QApplication) -> None:
+    theme.apply(qapp)
     window, label = QWidget(), QLabel("text")
     QVBoxLayout(window).addWidget(label)
     qtbot.addWidget(window)
