@@ -180,6 +180,10 @@ class Server:
     service: Service = Service.RUNNING
     hung: bool = False
     """Everything is up and nothing answers."""
+    shutting_down: bool = False
+    """The operating system is on its way down."""
+    start_wanted: bool = False
+    """Somebody has asked for a start while it was still stopping."""
     nic_up: bool = True
     """False while all network cables are pulled."""
     started_tick: Tick = 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from engine.inputs import VERBS, Input, InputProblem
-from engine.model import Client, Fault, Link, World
+from engine.model import Client, Fault, Link, Service, World
 from engine.protocol import load, network, service
 
 # --- doing -----------------------------------------------------------------------------------------
@@ -139,13 +139,13 @@ def _pointless(world: World, item: Input) -> str | None:
     running = server.running
     rules: dict[str, tuple[bool, str]] = {
         "power-off": (not server.powered, "the server is off"),
-        "power-on": (server.powered, "the server is on"),
+        "power-on": (server.powered and not server.shutting_down, "the server is on"),
         "shutdown-server": (not running, "SQL Server is not running there"),
         "stop-service": (not running, "the service is not running"),
         "restart-service": (not running, "the service is not running"),
         "start-service": (
-            not server.powered or server.service != "stopped",
-            "the service cannot be started now",
+            not server.powered or server.service in (Service.RUNNING, Service.STARTING),
+            "the server is off, or the service is up already",
         ),
         "hang": (not running or server.hung, "the instance is not running, or hangs already"),
         "unhang": (not server.hung, "the instance does not hang"),

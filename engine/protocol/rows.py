@@ -6,7 +6,7 @@ from engine import flow
 from engine.flow import Crossing, Mode, RowSetup
 from engine.flow.setup import Workload
 from engine.flow.sites import SITES, WORKLOADS
-from engine.model import Copy, Key, MirrorState, Safety, World
+from engine.model import Copy, Key, MirrorState, Safety, Service, World
 from engine.protocol import network, quorum, security
 
 TRACE_FLAG_NO_COMPRESSION = 1462
@@ -69,10 +69,20 @@ def detach_mirror(world: World, row: int) -> None:
 
 
 def resend(world: World, row: int) -> None:
-    """What was on its way when the connection broke is sent again."""
+    """What was on its way when the connection broke is sent again.
+
+    Under FULL log leaves while it is being written here; after a crash the mirror may hold log that the principal
+    lost. Nobody was told of it, and the mirror gives it up.
+    """
     at = world.flow.positions(row)
+    end = min(at.hardened_kb, at.flushed_kb)
     world.flow.set_positions(
-        row, sent_kb=at.hardened_kb, received_kb=at.hardened_kb, acknowledged_kb=at.hardened_kb
+        row,
+        sent_kb=end,
+        received_kb=end,
+        hardened_kb=end,
+        acknowledged_kb=end,
+        redone_kb=min(at.redone_kb, end),
     )
 
 
@@ -178,6 +188,7 @@ def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
         "workload": workload_of(copy),
         "scale": copy.scale,
         "host": server.host,
+        "alive": server.service in (Service.RUNNING, Service.STOPPING) and not server.hung,
         "serving": quorum.serves(world, owner) and _has_clients(world, copy),
         "version": server.version,
         "enterprise": server.edition != "Standard",
@@ -194,15 +205,17 @@ def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
     peer = world.servers[other.server]
     path = network.link(world, copy.server, other.server)
     suspended = MirrorState.SUSPENDED in (copy.mirror_state, other.mirror_state)
-    connected = quorum.sees_partner(world, copy)
+    sending = quorum.sees_partner(world, copy) and not suspended
+    waiting = quorum.awaits_consent(world, copy)
     compressed = server.version >= 2008 and TRACE_FLAG_NO_COMPRESSION not in server.trace_flags
     return RowSetup(
         **common,
         mirror_host=peer.host,
+        mirror_alive=peer.answering,
         mode=Mode.FULL if copy.safety is Safety.FULL else Mode.OFF,
-        connected=(connected and not suspended) or quorum.awaits_consent(world, copy),
-        carrying=server.answering and peer.answering and network.passing(world, copy.server, other.server),
-        sending=connected and not suspended,
+        connected=sending or waiting,
+        carrying=sending and server.answering and peer.answering and network.passing(world, copy.server, other.server),
+        sending=sending or waiting,
         redoing=peer.answering and not suspended and not other.redo_failed,
         rtt_ms=path.rtt_ms,
         jitter_ms=path.jitter_ms,

@@ -13,13 +13,17 @@ def _announce(world: World, server: str, text: str) -> None:
 
 def power_off(world: World, server: str) -> None:
     """The power goes: nothing is written, nobody is told."""
-    world.update_server(server, powered=False, service=Service.STOPPED, hung=False)
+    world.update_server(
+        server, powered=False, service=Service.STOPPED, hung=False, shutting_down=False, start_wanted=False
+    )
     _announce(world, server, "power off")
     _gone(world, server)
 
 
 def power_on(world: World, server: str) -> None:
-    """The server boots; SQL Server starts with it."""
+    """The server boots; SQL Server starts with it. While it is shutting down, it boots afterwards."""
+    if world.servers[server].shutting_down:
+        world.update_server(server, start_wanted=True)
     if world.servers[server].powered:
         return
     world.update_server(server, powered=True, service=Service.STOPPED)
@@ -43,7 +47,9 @@ def stop(
     for row, (owner, _) in sorted(world.rows.items()):
         if owner[0] == server and world.copies[owner].role is Role.PRINCIPAL:
             close_s = max(close_s, causes.phases(world, row, cause).close_s)
-    world.update_server(server, service=Service.STOPPING, hung=False)
+    world.update_server(
+        server, service=Service.STOPPING, hung=False, shutting_down=then == "power-off", start_wanted=then == "restart"
+    )
     _announce(world, server, "SQL Server is stopping")
     for copy in world.copies.values():
         if copy.server == server and copy.row is not None:
@@ -60,29 +66,34 @@ def stopped(world: World, server: str, started_tick: int, then: str) -> None:
     world.update_server(server, service=Service.STOPPED)
     _announce(world, server, "SQL Server has stopped")
     _gone(world, server)
-    if then == "restart":
-        start(world, server)
-    elif then == "power-off":
+    if then == "power-off":
         world.after(SHUTDOWN_AFTER_SERVICE_S, "service.off", server, started_tick)
+    elif world.servers[server].start_wanted:
+        start(world, server)
 
 
 def switched_off(world: World, server: str, started_tick: int) -> None:
     """Timer: the operating system has shut down after its services."""
     state = world.servers[server]
     if state.service is Service.STOPPED and state.started_tick == started_tick:
-        world.update_server(server, powered=False)
+        again = state.start_wanted
+        world.update_server(server, powered=False, shutting_down=False, start_wanted=False)
         _announce(world, server, "server is shut down")
         network.reassess(world)
+        if again:
+            power_on(world, server)
 
 
 def start(world: World, server: str, started_tick: int | None = None) -> None:
     """The service starts (also the timer at the end of booting, which passes *started_tick*)."""
     state = world.servers[server]
-    if not state.powered or state.service is not Service.STOPPED:
+    if state.service is Service.STOPPING and not state.shutting_down:
+        world.update_server(server, start_wanted=True)
+    if not state.powered or state.service is not Service.STOPPED or state.shutting_down:
         return
     if started_tick is not None and started_tick != state.started_tick:
         return
-    world.update_server(server, service=Service.STARTING)
+    world.update_server(server, service=Service.STARTING, start_wanted=False)
     _announce(world, server, "SQL Server is starting")
     world.after(world.settings.restart_service_s, "service.started", server)
 

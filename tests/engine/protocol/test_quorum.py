@@ -1,0 +1,188 @@
+"""The complete quorum tables: every pattern of lost links and lost servers (facts 4.1 to 4.5)."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from engine.model import DbState, MirrorState, Role, Safety, World
+from engine.protocol import quorum
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
+
+LINKS = ((P, M), (P, W), (M, W))
+
+
+def facts(world: World) -> tuple[bool, bool]:
+    """(SERVER_A serves, SERVER_B serves)."""
+    return quorum.serves(world, PRINCIPAL), quorum.serves(world, MIRROR)
+
+
+def cut(world: World, pattern: tuple[int, int, int], then_s: float = 30.0) -> World:
+    lines = [f"cut {a} {b}" for (a, b), up in zip(LINKS, pattern, strict=True) if not up]
+    do(world, *lines, then_s=then_s)
+    return world
+
+
+FULL_WITH_WITNESS = {
+    # P-M, P-W, M-W: (A serves, B serves), facts 4.2
+    (1, 1, 1): (True, False),
+    (1, 1, 0): (True, False),
+    (1, 0, 1): (True, False),
+    (1, 0, 0): (True, False),
+    (0, 1, 1): (True, False),
+    (0, 1, 0): (True, False),
+    (0, 0, 1): (False, True),
+    (0, 0, 0): (False, False),
+}
+
+
+@pytest.mark.parametrize(("pattern", "expected"), FULL_WITH_WITNESS.items())
+def test_full_with_witness_links(pattern: tuple[int, int, int], expected: tuple[bool, bool]) -> None:
+    assert facts(cut(lab(), pattern)) == expected
+
+
+@pytest.mark.parametrize("pattern", list(product((0, 1), repeat=3)))
+def test_off_with_witness_never_fails_over(pattern: tuple[int, int, int]) -> None:
+    world = cut(lab(safety=Safety.OFF), pattern)
+    has_quorum = bool(pattern[0] or pattern[1])
+    assert facts(world) == (has_quorum, False)
+
+
+@pytest.mark.parametrize("safety", [Safety.FULL, Safety.OFF])
+def test_without_witness_the_principal_serves_alone(safety: Safety) -> None:
+    world = cut(lab(witness=False, safety=safety), (0, 1, 1))
+    assert facts(world) == (True, False)
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED
+
+
+SERVERS_DOWN = {
+    # servers off: (A serves, B serves), facts 4.3, links among the others intact
+    (P,): (False, True),
+    (M,): (True, False),
+    (W,): (True, False),
+    (P, M): (False, False),
+    (P, W): (False, False),
+    (M, W): (False, False),
+    (P, M, W): (False, False),
+}
+
+
+@pytest.mark.parametrize(("down", "expected"), SERVERS_DOWN.items())
+def test_full_with_witness_servers(down: tuple[str, ...], expected: tuple[bool, bool]) -> None:
+    world = lab()
+    do(world, *(f"power-off {server}" for server in down), then_s=30)
+    assert facts(world) == expected
+
+
+@pytest.mark.parametrize(
+    ("down", "link", "expected"),
+    [
+        (P, (M, W), (False, False)),
+        (M, (P, W), (False, False)),
+        (W, (P, M), (False, False)),
+    ],
+)
+def test_one_server_down_and_the_link_between_the_others_cut(
+    down: str, link: tuple[str, str], expected: tuple[bool, bool]
+) -> None:
+    world = lab()
+    do(world, f"cut {link[0]} {link[1]}", then_s=5)
+    do(world, f"power-off {down}", then_s=30)
+    assert facts(world) == expected
+
+
+def test_isolated_principal_says_955_and_its_database_is_not_online() -> None:
+    world = lab()
+    do(world, f"power-off {M}", then_s=10)
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED
+    do(world, f"power-off {W}", then_s=10)
+    assert world.copies[PRINCIPAL].db_state is not DbState.ONLINE
+    assert world.copies[PRINCIPAL].trace == 10
+
+
+def test_witness_alone_returning_gives_service_back() -> None:
+    world = lab()
+    do(world, f"power-off {M}", then_s=10)
+    do(world, f"cut {P} {W}", then_s=10)
+    assert facts(world) == (False, False)
+    do(world, f"mend {P} {W}", then_s=10)
+    assert facts(world) == (True, False)
+    assert world.copies[PRINCIPAL].trace == 12
+
+
+def test_exposure_disarms_automatic_failover() -> None:
+    """P-M cut with both seeing the witness: P runs exposed; if it is lost then, M must not take over."""
+    world = lab()
+    do(world, f"cut {P} {M}", then_s=20)
+    do(world, f"power-off {P}", then_s=30)
+    assert facts(world) == (False, False)
+
+
+def test_witness_cut_from_principal_before_leaves_failover_armed() -> None:
+    world = lab()
+    do(world, f"cut {P} {W}", then_s=20)
+    do(world, f"power-off {P}", then_s=30)
+    assert facts(world) == (False, True)
+
+
+def test_mirror_cut_from_witness_before_prevents_failover() -> None:
+    world = lab()
+    do(world, f"cut {M} {W}", then_s=20)
+    do(world, f"power-off {P}", then_s=30)
+    assert facts(world) == (False, False)
+
+
+def test_all_links_lost_then_only_mirror_and_witness_return() -> None:
+    world = cut(lab(), (0, 0, 0))
+    do(world, f"mend {M} {W}", then_s=30)
+    assert facts(world) == (False, False)
+    do(world, f"mend {P} {W}", then_s=30)
+    assert facts(world) == (True, False)
+
+
+@pytest.mark.parametrize("first", [(P, M), (P, W)])
+def test_isolated_principal_serves_again_when_it_sees_either(first: tuple[str, str]) -> None:
+    world = cut(lab(), (0, 0, 0))
+    do(world, f"mend {first[0]} {first[1]}", then_s=30)
+    assert facts(world) == (True, False)
+
+
+def test_old_principal_follows_after_automatic_failover() -> None:
+    world = lab()
+    do(world, f"pull-cable {P}", then_s=30)
+    assert facts(world) == (False, True)
+    do(world, f"plug-cable {P}", then_s=60)
+    assert facts(world) == (False, True)
+    assert world.copies[PRINCIPAL].role is Role.MIRROR
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[MIRROR].role_sequence == world.copies[PRINCIPAL].role_sequence == 2
+
+
+def test_old_principal_that_only_sees_the_witness_stays_closed() -> None:
+    """The witness knows who leads: the returning principal must not serve a second copy."""
+    world = lab()
+    do(world, f"pull-cable {P}", then_s=30)
+    do(world, f"cut {P} {M}", then_s=1)
+    do(world, f"plug-cable {P}", then_s=60)
+    assert facts(world) == (False, True)
+
+
+def test_silent_loss_takes_the_timeout_and_loses_nothing() -> None:
+    world = lab()
+    do(world, f"hang {P}", then_s=8)
+    assert facts(world) == (False, False)
+    do(world, then_s=20)
+    assert facts(world) == (False, True)
+    detected_s = (world.failovers[0].detected_tick - world.failovers[0].failed_tick) / 100
+    assert 10.0 <= detected_s <= 11.5
+    assert world.availability[DB].lost_transactions == 0
+
+
+def test_principal_asks_the_witness_before_it_commits_alone() -> None:
+    """Witness link black-holed first, mirror cut then: no commit may pass before the witness has answered."""
+    world = lab()
+    do(world, f"black-hole {P} {W}", then_s=3)
+    do(world, f"cut {P} {M}", then_s=25)
+    assert facts(world) == (False, True)
+    assert world.availability[DB].lost_transactions == 0
