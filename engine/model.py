@@ -445,7 +445,11 @@ class World:
     witnesses: dict[tuple[str, int], WitnessRecord] = field(default_factory=dict)
     contacts: dict[tuple[int, str, str], Contact] = field(default_factory=dict)
     clients: dict[str, Client] = field(default_factory=dict)
+    mirrored: dict[int, str] = field(default_factory=dict)
+    """Session -> its database; kept when the session is gone."""
     failovers: list[Failover] = field(default_factory=list)
+    latest_failover: dict[int, int] = field(default_factory=dict)
+    """Session -> place of its latest failover in *failovers*."""
     faults: list[Fault] = field(default_factory=list)
     availability: dict[str, Availability] = field(default_factory=dict)
     files: dict[tuple[str, str], Any] = field(default_factory=dict)
@@ -494,6 +498,10 @@ class World:
         self.all_dirty()
         return new
 
+    def touch(self, guid: int) -> None:
+        """The circumstances of the rows of session *guid* may have changed."""
+        self.dirty.update(copy.row for copy in self.session_copies(guid) if copy.row is not None)
+
     def all_dirty(self) -> None:
         self.dirty.update(self.rows)
 
@@ -509,7 +517,23 @@ class World:
         return self.tick / TICKS_PER_S
 
     def copies_of(self, database: str) -> list[Copy]:
-        return [copy for copy in self.copies.values() if copy.database == database]
+        keys = ((server, database) for server in self.servers)
+        return [self.copies[key] for key in keys if key in self.copies]
+
+    def new_session(self, database: str) -> int:
+        """The number of a new mirroring session of *database*."""
+        guid = self.next_id()
+        self.mirrored[guid] = database
+        return guid
+
+    def copy_in_session(self, guid: int | None, server: str | None) -> Copy | None:
+        """The copy on *server* that belongs to session *guid*, as that server believes."""
+        copy = self.copies.get((server or "", self.mirrored.get(guid or 0, "")))
+        return copy if copy is not None and copy.guid == guid else None
+
+    def session_copies(self, guid: int) -> list[Copy]:
+        """The copies whose servers believe that they belong to session *guid*."""
+        return [copy for copy in self.copies_of(self.mirrored[guid]) if copy.guid == guid]
 
     def databases(self) -> list[str]:
         return sorted({database for _, database in self.copies})
@@ -530,7 +554,9 @@ class World:
             witnesses=self.witnesses.copy(),
             contacts=self.contacts.copy(),
             clients=self.clients.copy(),
+            mirrored=self.mirrored.copy(),
             failovers=self.failovers.copy(),
+            latest_failover=self.latest_failover.copy(),
             faults=self.faults.copy(),
             availability=self.availability.copy(),
             files=self.files.copy(),

@@ -134,8 +134,9 @@ def advance(
 def _run_due(world: World) -> None:
     """Every timer that is due, in the order in which they were set."""
     while world.timers and world.timers[0][0] <= world.tick:
-        _, _, name, args = heapq.heappop(world.timers)
-        HANDLERS[name](world, *args)
+        while world.timers and world.timers[0][0] <= world.tick:
+            _, _, name, args = heapq.heappop(world.timers)
+            HANDLERS[name](world, *args)
         _settle(world)
 
 

@@ -44,7 +44,7 @@ def reassess(world: World) -> None:
         delay = CLIENT_LOGIN_TIMEOUT_S if hung else world.chance.uniform(*HARD_ERROR_S) if silent else 0.0
         world.clients[client.name] = replace(client, lost_since=world.tick, epoch=client.epoch + 1)
         world.after(delay, "client.cut", client.name, client.epoch + 1)
-    world.all_dirty()
+        world.all_dirty()
 
 
 def cut(world: World, name: str, epoch: int) -> None:

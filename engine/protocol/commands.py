@@ -90,7 +90,7 @@ def _key(copy: Copy) -> Key:
 
 
 def _partner_of(world: World, copy: Copy) -> Copy:
-    partner = session.copy_of(world, copy.guid or 0, copy.partner or "")
+    partner = world.copy_in_session(copy.guid, copy.partner)
     assert partner is not None, f"{_key(copy)} is connected to a partner without a session"
     return partner
 
@@ -147,10 +147,10 @@ def partner_off(world: World, server: str, database: str) -> Outcome:
     witness = copy.witness if quorum.sees_witness(world, copy) else None
     session.leave_session(world, _key(copy))
     for partner in told:
-        other = session.copy_of(world, guid, partner or "")
+        other = world.copy_in_session(guid, partner)
         if other is not None:
             session.leave_session(world, _key(other))
-    if witness is not None and not any(c.guid == guid for c in world.copies.values()):
+    if witness is not None and not world.session_copies(guid):
         network.close_contacts(world, guid, witness)
         world.witnesses.pop((witness, guid), None)
     network.reassess(world)
@@ -287,7 +287,7 @@ def _establish(world: World, copy: Copy, host: str, address: str) -> Outcome:
         raise SqlError(1412, copy.database, state=0)
     if end < copy.log_start_kb:
         raise SqlError(1478 if end >= copy.failover_lsn_kb and end > 0 else 1412, copy.database)
-    guid = world.next_id()
+    guid = world.new_session(copy.database)
     assert copy.row is not None
     for me, peer, role, where in (
         (copy, other, Role.PRINCIPAL, address),

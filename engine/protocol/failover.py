@@ -12,23 +12,18 @@ from engine.protocol.roles import Cause
 
 def active(world: World, guid: int | None) -> Failover | None:
     """The failover of session *guid* that is under way."""
-    for failover in reversed(world.failovers):
-        if failover.guid == guid and not failover.cancelled and failover.online_tick is None:
-            return failover
-    return None
+    place = world.latest_failover.get(guid or 0)
+    if place is None:
+        return None
+    failover = world.failovers[place]
+    return failover if not failover.cancelled and failover.online_tick is None else None
 
 
 def _update(world: World, failover: Failover, **changes: Any) -> Failover:
     new = replace(failover, **changes)
-    world.failovers[_index(world, failover)] = new
-    owner = next((c for c in world.copies.values() if c.guid == failover.guid and c.row is not None), None)
-    if owner is not None and owner.row is not None:
-        world.dirty.add(owner.row)
+    world.failovers[world.latest_failover[failover.guid]] = new
+    world.touch(failover.guid)
     return new
-
-
-def _index(world: World, failover: Failover) -> int:
-    return next(i for i in reversed(range(len(world.failovers))) if world.failovers[i] is failover)
 
 
 def _step(world: World, failover: Failover, step: str, server: str | None = None) -> None:
@@ -60,6 +55,7 @@ def _begin(world: World, mirror: Copy, kind: str, **ticks_known: Any) -> Failove
         undo_s=phases.undo_s,
         **ticks_known,
     )
+    world.latest_failover[failover.guid] = len(world.failovers)
     world.failovers.append(failover)
     world.dirty.add(mirror.row)
     return failover
@@ -286,11 +282,6 @@ def _recovery_lines(world: World, key: Key, failover: Failover) -> None:
 
 def undone(world: World, guid: int, detected_tick: int) -> None:
     """Timer: uncommitted transactions have been rolled back on the new principal."""
-    for failover in reversed(world.failovers):
-        if (
-            failover.guid == guid
-            and failover.detected_tick == detected_tick
-            and failover.undo_done_tick is None
-        ):
-            _step(world, _update(world, failover, undo_done_tick=world.tick), "undo done")
-            return
+    failover = world.failovers[world.latest_failover[guid]]
+    if failover.detected_tick == detected_tick:
+        _step(world, _update(world, failover, undo_done_tick=world.tick), "undo done")

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from engine.constants import (
     HARD_ERROR_S,
+    PARTNER_TIMEOUT_S,
     PING_INTERVAL_S,
     RECONNECT_S,
     SESSION_CLOSE_NOTICED_S,
@@ -79,15 +80,12 @@ def can_connect(world: World, guid: int, me: str, peer: str) -> bool:
 
 
 def _disk_failed(world: World, guid: int, server: str) -> bool:
-    return any(c.disk_failed and c.guid == guid and c.server == server for c in world.copies.values())
+    copy = world.copy_in_session(guid, server)
+    return copy is not None and copy.disk_failed
 
 
 def _is_partner(world: World, guid: int, me: str, peer: str) -> bool:
-    return all((guid, server) in _partners(world, guid) for server in (me, peer))
-
-
-def _partners(world: World, guid: int) -> set[tuple[int, str]]:
-    return {(guid, copy.server) for copy in world.copies.values() if copy.guid == guid}
+    return all(world.copy_in_session(guid, server) is not None for server in (me, peer))
 
 
 def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True) -> None:
@@ -128,16 +126,17 @@ def drop_contacts(world: World, guid: int, server: str) -> None:
 
 def timeout_s(world: World, guid: int) -> int:
     """The partner timeout of session *guid*."""
-    return next((copy.timeout_s for copy in world.copies.values() if copy.guid == guid), 10)
+    return next((copy.timeout_s for copy in world.session_copies(guid)), PARTNER_TIMEOUT_S)
 
 
-def reassess(world: World) -> None:
-    """Something physical has changed: have every end notice in due time what concerns it."""
+def reassess(world: World, only: int | None = None) -> None:
+    """Something has changed (for session *only*, or for all): have every end notice in due time what concerns it."""
     hard_s = world.chance.uniform(*HARD_ERROR_S)
     quiet_s = world.chance.uniform(0.0, PING_INTERVAL_S)
     reconnect_s = world.chance.uniform(*RECONNECT_S)
     delays = {"hard": hard_s, "closed": SESSION_CLOSE_NOTICED_S}
-    for key, contact in list(world.contacts.items()):
+    contacts = [item for item in world.contacts.items() if only is None or item[0][0] == only]
+    for key, contact in contacts:
         guid, me, peer = key
         if not world.servers[me].answering:
             continue
@@ -155,4 +154,4 @@ def reassess(world: World) -> None:
             world.after(timeout_s(world, guid) + quiet_s, "contact.lost", *key, contact.epoch, wanted)
         elif wanted == "reconnect":
             world.at(world.tick + ticks(reconnect_s), "contact.made", *key, contact.epoch)
-    world.all_dirty()
+    world.all_dirty() if only is None else world.touch(only)

@@ -171,9 +171,9 @@ def _watched(world: World, owner: Key, setup: RowSetup) -> Crossing:
     wanted = Crossing(0)
     if copy.mirror_state is MirrorState.SYNCHRONIZING and setup.connected and setup.carrying:
         wanted |= Crossing.SEND_DONE
-    if any(
-        f.guid == copy.guid and f.redo_done_tick is None and not f.cancelled for f in world.failovers[-200:]
-    ):
+    place = world.latest_failover.get(copy.guid or 0)
+    running = world.failovers[place] if place is not None else None
+    if running is not None and running.redo_done_tick is None and not running.cancelled:
         wanted |= Crossing.REDO_DONE
     if not copy.log_full:
         wanted |= Crossing.LOG_FULL
@@ -214,7 +214,10 @@ def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
         mirror_alive=peer.answering,
         mode=Mode.FULL if copy.safety is Safety.FULL else Mode.OFF,
         connected=sending or waiting,
-        carrying=sending and server.answering and peer.answering and network.passing(world, copy.server, other.server),
+        carrying=sending
+        and server.answering
+        and peer.answering
+        and network.passing(world, copy.server, other.server),
         sending=sending or waiting,
         redoing=peer.answering and not suspended and not other.redo_failed,
         rtt_ms=path.rtt_ms,

@@ -48,7 +48,11 @@ def stop(
         if owner[0] == server and world.copies[owner].role is Role.PRINCIPAL:
             close_s = max(close_s, causes.phases(world, row, cause).close_s)
     world.update_server(
-        server, service=Service.STOPPING, hung=False, shutting_down=then == "power-off", start_wanted=then == "restart"
+        server,
+        service=Service.STOPPING,
+        hung=False,
+        shutting_down=then == "power-off",
+        start_wanted=then == "restart",
     )
     _announce(world, server, "SQL Server is stopping")
     for copy in world.copies.values():

@@ -8,17 +8,12 @@ from engine.model import Copy, DbState, Key, MirrorState, Role, WitnessState, Wo
 from engine.protocol import errorlog, failover, network, quorum, roles, rows, sync
 from engine.protocol.roles import Cause
 
-# --- finding who is concerned ----------------------------------------------------------------------
-
-
-def copy_of(world: World, guid: int, server: str) -> Copy | None:
-    """The copy on *server* that belongs to session *guid*, as that server believes."""
-    return next((c for c in world.copies.values() if c.guid == guid and c.server == server), None)
+# --- names ----------------------------------------------------------------------
 
 
 def address(world: World, guid: int, me: str, peer: str) -> str:
     """The network address under which *me* knows *peer*."""
-    copy = copy_of(world, guid, me)
+    copy = world.copy_in_session(guid, me)
     if copy is not None and peer == copy.partner and copy.partner_address:
         return copy.partner_address
     if copy is not None and peer == copy.witness and copy.witness_address:
@@ -38,7 +33,7 @@ def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -
     world.contacts[guid, me, peer] = replace(
         contact, connected=False, pending="", epoch=epoch + 1, since_tick=world.tick
     )
-    copy = copy_of(world, guid, me)
+    copy = world.copy_in_session(guid, me)
     record = world.witnesses.get((me, guid))
     database = copy.database if copy else record.database if record else None
     where = address(world, guid, me, peer)
@@ -50,7 +45,7 @@ def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -
     if copy is not None:
         _partner_lost(world, copy, peer)
     failover.consider(world, guid)
-    network.reassess(world)
+    network.reassess(world, guid)
 
 
 def _partner_lost(world: World, copy: Copy, peer: str) -> None:
@@ -124,7 +119,7 @@ def on_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
         return
     if not network.can_connect(world, guid, me, peer):
         world.contacts[guid, me, peer] = replace(contact, pending="", epoch=epoch + 1)
-        network.reassess(world)
+        network.reassess(world, guid)
         return
     other = world.contacts.get((guid, peer, me))
     if other is None:
@@ -133,23 +128,23 @@ def on_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
     if other.connected:
         # The peer has not noticed the loss; it learns of it from the new connection.
         on_lost(world, guid, peer, me, other.epoch, "closed")
-        network.reassess(world)
+        network.reassess(world, guid)
         return
     network.open_contact(world, guid, me, peer)
     world.emit("detected", f"connected to {peer}", server=me, peer=peer, how="connected")
-    mine, theirs = copy_of(world, guid, me), copy_of(world, guid, peer)
+    mine, theirs = world.copy_in_session(guid, me), world.copy_in_session(guid, peer)
     if mine is not None and theirs is not None:
         _partners_meet(world, mine, theirs)
     elif mine is not None:
         _meets_witness(world, mine)
     elif theirs is not None:
         _meets_witness(world, theirs)
-    network.reassess(world)
+    network.reassess(world, guid)
 
 
 def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
     """*peer* no longer knows the session: it was removed there, and *me* is told so."""
-    copy = copy_of(world, guid, me)
+    copy = world.copy_in_session(guid, me)
     record = world.witnesses.get((me, guid))
     if copy is not None and peer == copy.witness:
         # A witness that lost its record (or was told OFF elsewhere) simply no longer answers.
@@ -160,7 +155,7 @@ def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
     elif record is not None:
         # A partner that has left; the other one, if it has not, keeps the record alive.
         world.contacts.pop((guid, me, peer), None)
-        others = [c for c in world.copies.values() if c.guid == guid and c.witness == me]
+        others = [c for c in world.session_copies(guid) if c.witness == me]
         if not others:
             network.close_contacts(world, guid, me)
             del world.witnesses[me, guid]
@@ -252,10 +247,10 @@ def _partners_meet(world: World, a: Copy, b: Copy) -> None:
 
 def meet(world: World, guid: int) -> None:
     """Timer: roles have just changed; if the partners are connected they agree on what follows."""
-    copies = [copy for copy in world.copies.values() if copy.guid == guid]
+    copies = world.session_copies(guid)
     if len(copies) == 2 and quorum.sees_partner(world, copies[0]) and quorum.sees_partner(world, copies[1]):
         _partners_meet(world, *copies)
-    network.reassess(world)
+    network.reassess(world, guid)
 
 
 def _key(copy: Copy) -> Key:
@@ -347,7 +342,7 @@ def recovered(world: World, server: str, database: str, started_tick: int) -> No
     for other in world.copies_of(database):
         if other.guid == copy.guid and other.server != server and quorum.sees_partner(world, copy):
             _partners_meet(world, world.copies[key], other)
-            network.reassess(world)
+            network.reassess(world, copy.guid)
             return
     copy = world.copies[key]
     if copy.role is Role.PRINCIPAL and quorum.sees_witness(world, copy):
@@ -355,4 +350,4 @@ def recovered(world: World, server: str, database: str, started_tick: int) -> No
     elif copy.role is Role.PRINCIPAL and copy.witness is None:
         sync.start_serving(world, key)
         errorlog.trace(world, key, 12)
-    network.reassess(world)
+    network.reassess(world, copy.guid)

@@ -35,7 +35,7 @@ def lab(
     world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.empty())
     for host, name in enumerate((P, M, W)):
         world.servers[name] = Server(name=name, host=host)
-    guid = world.next_id()
+    guid = world.new_session(DB)
     for me, peer, role, trace in ((P, M, Role.PRINCIPAL, 1), (M, P, Role.MIRROR, 3)):
         world.copies[me, DB] = Copy(
             server=me,

@@ -14,7 +14,11 @@ from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 
 SERVERS = (P, M, W)
 FAULTS = (
-    *(f"{verb} {server}" for verb in ("power-off", "pull-cable", "stop-service", "hang") for server in SERVERS),
+    *(
+        f"{verb} {server}"
+        for verb in ("power-off", "pull-cable", "stop-service", "hang")
+        for server in SERVERS
+    ),
     *(f"{verb} {a} {b}" for verb in ("cut", "black-hole") for a, b in ((P, M), (P, W), (M, W))),
     f"cut-one-way {P} {M}",
     f"cut-one-way {M} {P}",
@@ -22,7 +26,11 @@ FAULTS = (
     f"sql {P} SHUTDOWN WITH NOWAIT",
 )
 REPAIRS = (
-    *(f"{verb} {server}" for verb in ("power-on", "plug-cable", "start-service", "unhang") for server in SERVERS),
+    *(
+        f"{verb} {server}"
+        for verb in ("power-on", "plug-cable", "start-service", "unhang")
+        for server in SERVERS
+    ),
     *(f"mend {a} {b}" for a, b in ((P, M), (P, W), (M, W))),
     "revert-all",
 )
@@ -34,7 +42,12 @@ SAFE_SQL = tuple(
 RISKY_SQL = tuple(
     f"sql {server} ALTER DATABASE {DB} SET {what}"
     for server in (P, M)
-    for what in ("PARTNER OFF", "PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS", "PARTNER SAFETY OFF", "PARTNER SAFETY FULL")
+    for what in (
+        "PARTNER OFF",
+        "PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
+        "PARTNER SAFETY OFF",
+        "PARTNER SAFETY FULL",
+    )
 )
 SETTLED_S = 140.0
 
