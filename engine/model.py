@@ -252,6 +252,8 @@ class Copy:
     redone_kb: float = 0.0
     committed_kb: float = 0.0
     """End of the last commit told to a client, while the copy has no row."""
+    open_log_kb: float = 0.0
+    """Log of transactions that were under way when the copy last ceased to serve; a new principal undoes it."""
     log_start_kb: float = 0.0
     """Oldest log that a log backup or truncation has left in the file."""
     last_log_backup_kb: float = 0.0

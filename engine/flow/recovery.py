@@ -63,7 +63,10 @@ END_CONNECTION_S: Final = 0.0024
 AGREEMENT_S: Final = 0.1
 """Mirror and witness exchange what they see, both having lost the principal. Assumed."""
 
-ROLE_CHANGE_S: Final = 1.86
+LOOK_INTERVAL_S: Final = 0.5
+"""How often a server looks whether its partners still answer. Assumed."""
+
+ROLE_CHANGE_S: Final = 1.87
 """Bringing the mirror online with nothing to redo or flush. Fitted: idle power off and cable [WP table 6]."""
 
 SWEEP_SHARE_MAX: Final = 2.0
@@ -74,7 +77,7 @@ UNDO_COST: Final = 1.5
 
 SPREAD_FIXED: Final = 0.05
 SPREAD_AGREEMENT: Final = 0.25
-SPREAD_ROLE_CHANGE: Final = 0.12
+SPREAD_ROLE_CHANGE: Final = 0.10
 """Relative standard deviations of repeated runs. Assumed."""
 
 
@@ -117,7 +120,7 @@ def failover_times(
     if mechanism.asks_witness:
         decision_s = AGREEMENT_S * chance.lognormal(1.0, SPREAD_AGREEMENT)
         if mechanism.seen_by_silence:
-            decision_s += _witness_lag_s(float(state[k.SMOOTH_MESSAGES]), chance)
+            decision_s += _witness_lag_s(float(state[k.SMOOTH + k.MESSAGES]), chance)
     redo_kb_per_s = _redo_kb_per_s(flow, row)
     since_kb = float(state[k.GENERATED] - state[k.CHECKPOINT_LOG])
     return FailoverTimes(
@@ -128,8 +131,13 @@ def failover_times(
         analysis_s=mechanism.analysis_fixed_s * chance.lognormal(1.0, SPREAD_FIXED)
         + mechanism.analysis_passes * since_kb / redo_kb_per_s,
         role_change_s=chance.lognormal(ROLE_CHANGE_S, SPREAD_ROLE_CHANGE),
-        undo_s=UNDO_COST * _open_log_kb(flow, row) / redo_kb_per_s,
+        undo_s=UNDO_COST * open_log_kb(flow, row) / redo_kb_per_s,
     )
+
+
+def undo_s(flow: Flow, row: int, open_kb: float) -> float:
+    """Seconds to roll back transactions under way with *open_kb* of log."""
+    return UNDO_COST * open_kb / _redo_kb_per_s(flow, row)
 
 
 def _detection_s(cause: Cause, timeout_s: float, chance: Chance) -> float:
@@ -144,15 +152,17 @@ def _detection_s(cause: Cause, timeout_s: float, chance: Chance) -> float:
 def _witness_lag_s(messages_per_s: float, chance: Chance) -> float:
     """Time by which the witness notices later than the mirror.
 
-    The witness has its ping once a second, at a phase of its own. So has the mirror when nothing is sent; under
-    load it misses the next log message first, so it waits longer for the witness.
+    The principal pings both from one timer, so without load both miss the same ping and differ only in when
+    they look. Under load the mirror misses the next log message first and waits for the witness's ping.
     """
-    witness_s = chance.uniform(0.0, PING_INTERVAL_S)
-    mirror_s = chance.uniform(0.0, PING_INTERVAL_S)
-    gap = -math.log(1.0 - chance.uniform())
+    missed_ping_s = chance.uniform(0.0, PING_INTERVAL_S)
+    witness_looks_s = chance.uniform(0.0, LOOK_INTERVAL_S)
+    mirror_looks_s = chance.uniform(0.0, LOOK_INTERVAL_S)
+    next_message = -math.log(1.0 - chance.uniform())
+    mirror_s = missed_ping_s + mirror_looks_s
     if messages_per_s > 0.0:
-        mirror_s = min(mirror_s, gap / messages_per_s)
-    return max(0.0, witness_s - mirror_s)
+        mirror_s = min(mirror_s, next_message / messages_per_s + mirror_looks_s)
+    return max(0.0, missed_ping_s + witness_looks_s - mirror_s)
 
 
 def _page_flush_s(flow: Flow, row: int, chance: Chance) -> float:
@@ -172,7 +182,7 @@ def _redo_kb_per_s(flow: Flow, row: int) -> float:
     return redo_threads(setup.site.cores, setup.enterprise) / max(per_kb, 1e-9)
 
 
-def _open_log_kb(flow: Flow, row: int) -> float:
+def open_log_kb(flow: Flow, row: int) -> float:
     """Log of transactions that are under way: half a transaction each, and all of a single long operation."""
     setup, state = flow.row_setup(row), flow.state[row]
     inside = sum(float(state[column]) for column in (k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING))

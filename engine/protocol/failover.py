@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from engine.flow.recovery import undo_s
 from engine.model import Copy, DbState, Failover, Key, Role, World
 from engine.protocol import causes, errorlog, quorum, roles, rows
 from engine.protocol.roles import Cause
@@ -52,7 +53,7 @@ def _begin(world: World, mirror: Copy, kind: str, **ticks_known: Any) -> Failove
         decision_s=phases.decision_s,
         close_s=phases.close_s,
         promote_s=phases.page_flush_s + phases.analysis_s + phases.role_change_s,
-        undo_s=phases.undo_s,
+        undo_s=max(phases.undo_s, undo_s(world.flow, mirror.row, principal.open_log_kb)),
         **ticks_known,
     )
     world.latest_failover[failover.guid] = len(world.failovers)

@@ -14,7 +14,7 @@ from engine.protocol import load, network, service
 
 
 def _link_change(
-    world: World, a: str, b: str, both: bool = True, **changes: Any
+    world: World, a: str, b: str, changes: dict[str, Any], both: bool = True
 ) -> tuple[tuple[str, Any], ...]:
     """Change the link(s); returns what they were before."""
     directions = ((a, b), (b, a)) if both else ((a, b),)
@@ -46,7 +46,7 @@ def _degrade(world: World, item: Input) -> tuple[tuple[str, Any], ...]:
         raise InputProblem("degrade: loss is a share below 1; a link that loses everything is black-hole")
     if changes.get("bandwidth_mbps", 1.0) <= 0.0:
         raise InputProblem("degrade: bandwidth_mbps must be above 0; use cut or black-hole")
-    return _link_change(world, item.args[0], item.args[1], **changes)
+    return _link_change(world, item.args[0], item.args[1], changes)
 
 
 def _slow(world: World, server: str, field: str, factor: float) -> tuple[tuple[str, Any], ...]:
@@ -72,9 +72,9 @@ DO: Final[dict[str, Doing]] = {
     "unhang": lambda w, i: service.unhang(w, i.args[0]),
     "pull-cable": lambda w, i: service.set_cables(w, i.args[0], plugged=False),
     "plug-cable": lambda w, i: service.set_cables(w, i.args[0], plugged=True),
-    "cut": lambda w, i: _link_change(w, i.args[0], i.args[1], up=False),
-    "black-hole": lambda w, i: _link_change(w, i.args[0], i.args[1], passing=False),
-    "cut-one-way": lambda w, i: _link_change(w, i.args[0], i.args[1], both=False, passing=False),
+    "cut": lambda w, i: _link_change(w, i.args[0], i.args[1], {"up": False}),
+    "black-hole": lambda w, i: _link_change(w, i.args[0], i.args[1], {"passing": False}),
+    "cut-one-way": lambda w, i: _link_change(w, i.args[0], i.args[1], {"passing": False}, both=False),
     "reset-link": lambda w, i: _reset_link(w, i.args[0], i.args[1]),
     "degrade": _degrade,
     "mend": lambda w, i: _mend(w, i.args[0], i.args[1], _healthy_links(w)),

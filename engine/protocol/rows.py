@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine import flow
-from engine.flow import Crossing, Mode, RowSetup
+from engine.flow import Crossing, Mode, RowSetup, recovery
 from engine.flow.setup import Workload
 from engine.flow.sites import SITES, WORKLOADS
 from engine.model import Copy, Key, MirrorState, Safety, Service, World
@@ -143,7 +145,10 @@ def refresh(world: World) -> None:
             continue
         owner, mirror = world.rows[row]
         setup = _setup(world, owner, mirror)
-        if world.setups.get(row) != setup:
+        before = world.setups.get(row)
+        if before != setup:
+            if before is not None and before.serving and not setup.serving:
+                world.update_copy(owner, open_log_kb=recovery.open_log_kb(world.flow, row))
             world.setups[row] = setup
             world.flow.setup(row, setup)
         world.flow.watch(row, _watched(world, owner, setup))
@@ -183,24 +188,24 @@ def _watched(world: World, owner: Key, setup: RowSetup) -> Crossing:
 def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
     copy = world.copies[owner]
     server = world.servers[copy.server]
-    common = {
-        "site": SITES[server.site],
-        "workload": workload_of(copy),
-        "scale": copy.scale,
-        "host": server.host,
-        "alive": server.service in (Service.RUNNING, Service.STOPPING) and not server.hung,
-        "serving": quorum.serves(world, owner) and _has_clients(world, copy),
-        "version": server.version,
-        "enterprise": server.edition != "Standard",
-        "log_size_kb": copy.log_size_kb,
-        "log_max_kb": copy.log_max_kb,
-        "delayed_durability": copy.delayed_durability == 2,
-        "log_disk_factor": server.log_disk_factor,
-        "data_disk_factor": server.data_disk_factor,
-        "cpu_factor": server.cpu_factor,
-    }
+    alone = RowSetup(
+        site=SITES[server.site],
+        workload=workload_of(copy),
+        scale=copy.scale,
+        host=server.host,
+        alive=server.service in (Service.RUNNING, Service.STOPPING) and not server.hung,
+        serving=quorum.serves(world, owner) and _has_clients(world, copy),
+        version=server.version,
+        enterprise=server.edition != "Standard",
+        log_size_kb=copy.log_size_kb,
+        log_max_kb=copy.log_max_kb,
+        delayed_durability=copy.delayed_durability == 2,
+        log_disk_factor=server.log_disk_factor,
+        data_disk_factor=server.data_disk_factor,
+        cpu_factor=server.cpu_factor,
+    )
     if mirror is None:
-        return RowSetup(**common)
+        return alone
     other = world.copies[mirror]
     peer = world.servers[other.server]
     path = network.link(world, copy.server, other.server)
@@ -208,8 +213,8 @@ def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
     sending = quorum.sees_partner(world, copy) and not suspended
     waiting = quorum.awaits_consent(world, copy)
     compressed = server.version >= 2008 and TRACE_FLAG_NO_COMPRESSION not in server.trace_flags
-    return RowSetup(
-        **common,
+    return replace(
+        alone,
         mirror_host=peer.host,
         mirror_alive=peer.answering,
         mode=Mode.FULL if copy.safety is Safety.FULL else Mode.OFF,
