@@ -1,0 +1,70 @@
+"""Why an automatic failover happens or not: every precondition, whether it holds, and where a DBA could see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.model import Copy, MirrorState, Role, Safety, World
+from engine.protocol import quorum
+
+
+@dataclass(frozen=True, slots=True)
+class Precondition:
+    """One thing that must be true before a mirror may take over by itself. Facts 4.1."""
+
+    name: str
+    holds: bool
+    seen_in: str
+    """The view or log in which it shows, and on which server."""
+
+
+def preconditions(world: World, database: str) -> list[Precondition]:
+    """All preconditions of an automatic failover of *database* now; empty if nothing mirrors it."""
+    mirror = next((copy for copy in world.copies_of(database) if copy.role is Role.MIRROR), None)
+    if mirror is None:
+        return []
+    record = quorum.record_of(world, mirror)
+    view = f"sys.database_mirroring on {mirror.server}"
+    log = f"ERRORLOG of {mirror.server}"
+    return [
+        Precondition(
+            "a witness is configured", mirror.witness is not None, f"{view}: mirroring_witness_name"
+        ),
+        Precondition("safety is FULL", mirror.safety is Safety.FULL, f"{view}: mirroring_safety_level_desc"),
+        Precondition(
+            "the mirror was SYNCHRONIZED when it last saw the principal",
+            _in_step(world, mirror),
+            f"{view}: mirroring_state_desc",
+        ),
+        Precondition(
+            "the mirror runs and can redo its log",
+            world.servers[mirror.server].answering and not mirror.redo_failed,
+            log,
+        ),
+        Precondition(
+            "mirror and witness see each other",
+            quorum.sees_witness(world, mirror) and quorum.witness_sees(world, mirror, mirror.server),
+            f"{view}: mirroring_witness_state_desc",
+        ),
+        Precondition(
+            "the principal has not run exposed since",
+            record is None or not record.exposed,
+            f"sys.database_mirroring_witnesses on {mirror.witness or 'the witness'}",
+        ),
+        Precondition(
+            "the mirror has lost the principal",
+            not quorum.sees_partner(world, mirror),
+            f"{log}: 1474 or 1479",
+        ),
+        Precondition(
+            "the witness has lost the principal",
+            not quorum.witness_sees(world, mirror, mirror.partner),
+            f"ERRORLOG of {mirror.witness or 'the witness'}: 1474 or 1479",
+        ),
+    ]
+
+
+def _in_step(world: World, mirror: Copy) -> bool:
+    if quorum.sees_partner(world, mirror):
+        return mirror.mirror_state is MirrorState.SYNCHRONIZED
+    return mirror.armed

@@ -1,0 +1,45 @@
+"""A scenario that violates one precondition of automatic failover is explained by exactly that one."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import Safety
+from engine.protocol.why import preconditions
+from tests.engine.worlds import DB, M, P, W, do, lab
+
+
+def missing(*lines: str, before_s: float = 20.0, **kind: object) -> list[str]:
+    """Do *lines*, then lose the principal; the preconditions that do not hold afterwards."""
+    world = lab(**kind)  # type: ignore[arg-type]
+    if lines:
+        do(world, *lines, then_s=before_s)
+    do(world, f"power-off {P}", then_s=1.3)
+    return [p.name for p in preconditions(world, DB) if not p.holds]
+
+
+def test_all_hold_when_it_happens() -> None:
+    assert missing() == []
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (f"cut {M} {W}", "mirror and witness see each other"),
+        (f"cut {P} {M}", "the principal has not run exposed since"),
+        (
+            f"sql {P} ALTER DATABASE {DB} SET PARTNER SUSPEND",
+            "the mirror was SYNCHRONIZED when it last saw the principal",
+        ),
+    ],
+)
+def test_the_one_that_is_violated_is_named(line: str, expected: str) -> None:
+    assert expected in missing(line)
+
+
+def test_safety_off_is_named() -> None:
+    assert "safety is FULL" in missing(safety=Safety.OFF)
+
+
+def test_no_witness_is_named() -> None:
+    assert "a witness is configured" in missing(witness=False)
