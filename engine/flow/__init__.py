@@ -1,7 +1,8 @@
 """The flow model: transactions, log, link, redo, pages and CPU of all rows in compiled steps of 10 ms."""
 
-from engine.flow.flow import Flow, Positions, Reading, Totals, run
+from engine.flow.flow import Flow, run
 from engine.flow.kernel import COUNTERS
+from engine.flow.readings import Positions, Reading, Totals
 from engine.flow.samples import Samples
 from engine.flow.setup import (
     Crossing,

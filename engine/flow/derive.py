@@ -19,12 +19,21 @@ LOSS_THROUGHPUT = 1.22
 RETRANSMIT_MIN_S = 0.3
 """Least time until a lost packet at the end of a message is sent again. Known (Windows minimum time-out)."""
 
+WANDER_S = 0.1
+"""Time over which the jitter of a path changes. Assumed."""
+
 TINY_KB = 1e-6
 
 
 def attached(setup: RowSetup) -> bool:
     """Whether log is meant to go to a mirror at all."""
     return setup.mode != Mode.NONE and setup.connected and setup.sending
+
+
+def carries(setup: RowSetup) -> bool:
+    """Whether log really gets to the mirror."""
+    reachable = setup.carrying and setup.alive and setup.mirror_alive and setup.mirror_host >= 0
+    return attached(setup) and reachable
 
 
 def link_kb_per_s(setup: RowSetup) -> float:
@@ -60,9 +69,9 @@ def parameters(setup: RowSetup, dt: float) -> np.ndarray[Any, Any]:
         )
     p = np.zeros(k.PARAMETER_COLUMNS)
     p[k.ACTIVE] = 1.0
-    p[k.SERVING] = setup.serving
+    p[k.ALIVE] = setup.alive
     p[k.MIRRORED] = setup.mode != Mode.NONE
-    p[k.CPU_FACTOR] = max(1.0, setup.cpu_factor)
+    p[k.MIRROR_ALIVE] = setup.mirror_alive and setup.mirror_host >= 0
     _clients(p, setup, dt)
     _local_log(p, setup, dt)
     _session(p, setup, dt)
@@ -70,8 +79,8 @@ def parameters(setup: RowSetup, dt: float) -> np.ndarray[Any, Any]:
     _cpu(p, setup)
     p[k.CHECKPOINT_EVERY_S] = site.checkpoint_interval_s
     p[k.CHECKPOINT_PAGES] = site.checkpoint_pages_per_s * dt / max(1.0, setup.data_disk_factor)
-    if setup.operation is not None:
-        p[k.OPERATION_RATE] = setup.operation.rate_kb_per_s
+    if setup.operation is not None and setup.serving:
+        p[k.OPERATION_KB] = setup.operation.rate_kb_per_s * dt
         p[k.OPERATION_BATCH] = setup.operation.batch_kb
     return p
 
@@ -79,11 +88,13 @@ def parameters(setup: RowSetup, dt: float) -> np.ndarray[Any, Any]:
 def _clients(p: np.ndarray[Any, Any], setup: RowSetup, dt: float) -> None:
     load = setup.workload
     # Closing the loop costs one step: what think time is too short for is taken from the other delay.
-    p[k.THINK_OUT] = min(1.0, dt / load.think_s) if load.think_s > 0.0 else 1.0
+    if setup.serving:
+        p[k.THINK_OUT] = min(1.0, dt / load.think_s) if load.think_s > 0.0 else 1.0
     p[k.THINK_INSIDE] = max(0.0, 1.0 - load.think_s / dt)
     other_s = max(0.0, load.other_delay_ms / 1000.0 - max(0.0, dt - load.think_s))
     p[k.OTHER_OUT] = dt / (other_s + dt)
-    p[k.CPU_S] = load.cpu_ms / 1000.0 * p[k.CPU_FACTOR]
+    p[k.CPU_S] = load.cpu_ms / 1000.0 * max(1.0, setup.cpu_factor)
+    p[k.CPU_OUT] = dt / (dt + p[k.CPU_S])
     p[k.LOG_KB] = load.log_kb_per_transaction
     p[k.TOUCHES_PER_KB] = load.page_touches / load.log_kb_per_transaction
     p[k.HOT_INVERSE] = 1.0 / load.hot_pages
@@ -99,8 +110,10 @@ def _local_log(p: np.ndarray[Any, Any], setup: RowSetup, dt: float) -> None:
     connections = setup.workload.connections * setup.scale
     p[k.WRITE_S] = write_s
     p[k.BLOCK_KB] = site.log_block_kb
+    p[k.PER_BLOCK] = 1.0 / site.log_block_kb
     p[k.FLUSH_KB] = site.log_block_kb / block_s * dt
     p[k.CROWD] = max(0.0, (connections - 1.0) / connections) if connections > 0.0 else 0.0
+    p[k.PER_TWO_CROWD] = 0.5 / p[k.CROWD] if p[k.CROWD] > 0.0 else 0.0
     p[k.LIMIT] = site.log_limit_kb_2005 if setup.version < 2008 else site.log_limit_kb
     p[k.LOG_MAX] = setup.log_max_kb
     p[k.DELAYED] = setup.delayed_durability and setup.version >= 2014
@@ -111,20 +124,25 @@ def _session(p: np.ndarray[Any, Any], setup: RowSetup, dt: float) -> None:
     site = setup.site
     ratio = wire_ratio(setup.compression_ratio, setup.version)
     full = setup.mode == Mode.FULL
-    p[k.ATTACHED] = attached(setup)
-    p[k.CARRYING] = attached(setup) and setup.carrying
+    p[k.CARRYING] = carries(setup)
     p[k.WAITS] = attached(setup) and full
     p[k.FROM_GENERATED] = full
     p[k.WIRE_RATIO] = ratio
+    p[k.PER_WIRE] = 1.0 / ratio
     p[k.WINDOW_KB] = site.send_window_kb / ratio
     p[k.SEND_KB] = session_kb_per_s(setup) / ratio * dt
-    p[k.ONE_WAY_S] = setup.rtt_ms / 2000.0
+    p[k.ONE_WAY_STEPS] = setup.rtt_ms / 2000.0 / dt
     handling_s_per_kb = handling_ms(setup) / 1000.0 / site.send_window_kb
-    p[k.PER_MESSAGE_KB_S] = ratio * (1.0 / (setup.bandwidth_mbps * KB_PER_S_OF_MBPS) + handling_s_per_kb)
-    p[k.ACK_S] = setup.rtt_ms / 2000.0 + (site.ack_latency_ms / 1000.0 if full else 0.0)
-    p[k.JITTER_S] = setup.jitter_ms / 1000.0
-    p[k.LOSS] = setup.loss
-    p[k.RECOVERY_S] = setup.rtt_ms / 1000.0 + RETRANSMIT_MIN_S
+    per_kb_s = ratio * (1.0 / (setup.bandwidth_mbps * KB_PER_S_OF_MBPS) + handling_s_per_kb)
+    p[k.PER_MESSAGE_KB_STEPS] = per_kb_s / dt
+    p[k.ACK_STEPS] = (setup.rtt_ms / 2000.0 + (site.ack_latency_ms / 1000.0 if full else 0.0)) / dt
+    back = min(1.0, dt / WANDER_S)
+    p[k.JITTER_STEPS] = setup.jitter_ms / 1000.0 / dt
+    p[k.WANDER_BACK] = back
+    p[k.WANDER_KICK] = math.sqrt(back * (2.0 - back))  # keeps the spread whatever the step
+    p[k.LOSS_PER_KB] = setup.loss * ratio / k.PACKET_KB
+    p[k.ROUND_TRIP_S] = setup.rtt_ms / 1000.0
+    p[k.RETRANSMIT_S] = RETRANSMIT_MIN_S
 
 
 def _mirror(p: np.ndarray[Any, Any], setup: RowSetup, dt: float) -> None:
@@ -135,13 +153,15 @@ def _mirror(p: np.ndarray[Any, Any], setup: RowSetup, dt: float) -> None:
     p[k.HARDEN_KB] = site.log_block_kb * beta
     touch_s = site.redo_cpu_us_per_touch / 1e6 * max(1.0, setup.mirror_cpu_factor)
     threads = redo_threads(site.cores, setup.enterprise)
-    p[k.REDOING] = setup.redoing
-    p[k.REDO_KB] = threads / max(touch_s * p[k.TOUCHES_PER_KB], TINY_KB) * dt
+    if setup.redoing:
+        p[k.REDO_KB] = threads / max(touch_s * p[k.TOUCHES_PER_KB], TINY_KB) * dt
+    p[k.REDO_S_PER_KB] = touch_s * p[k.TOUCHES_PER_KB]
     p[k.CONTINUOUS] = not setup.availability_group
     slow = max(1.0, setup.mirror_data_disk_factor)
     p[k.FLUSH_OUT] = dt / (site.mirror_flush_s * slow)
     speed = site.mirror_flush_pages_per_s if p[k.CONTINUOUS] else site.checkpoint_pages_per_s
     p[k.MIRROR_PAGES] = speed / slow * dt
+    p[k.MIRROR_PAGE_COST] = site.checkpoint_pages_per_s / speed * slow
 
 
 def _cpu(p: np.ndarray[Any, Any], setup: RowSetup) -> None:
@@ -157,4 +177,3 @@ def _cpu(p: np.ndarray[Any, Any], setup: RowSetup) -> None:
     p[k.PER_KB_CPU] = (per_kb * ratio + compress) / 1e6
     p[k.MIRROR_PER_MESSAGE_CPU] = site.mirror_message_cpu_ms / 1000.0
     p[k.MIRROR_PER_KB_CPU] = (per_kb * ratio + decompress) / 1e6
-    p[k.REDO_CPU] = site.redo_cpu_us_per_touch / 1e6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ import numpy as np
 from engine.constants import TICKS_PER_S
 from engine.flow import derive, kernel
 from engine.flow import kernel as k
+from engine.flow.places import lay_out
+from engine.flow.readings import POSITION_COLUMNS, Positions, Reading, Totals
 from engine.flow.samples import Samples
-from engine.flow.setup import Crossing, Mode, RowSetup, redo_threads, worker_threads
+from engine.flow.setup import Crossing, RowSetup
 
 HISTORY_MIN = 32
 """Steps that the rings of a row can look back at least; grows with the longest delay of any setup."""
@@ -22,75 +24,6 @@ SETTLE_S = 20.0
 """Time in which a row comes to rest from nothing: several response times of either workload."""
 
 Array = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True)
-class Positions:
-    """Cumulative log positions in KB, and transactions since the row began."""
-
-    generated_kb: float
-    flushed_kb: float
-    sent_kb: float
-    received_kb: float
-    hardened_kb: float
-    acknowledged_kb: float
-    redone_kb: float
-    committed_kb: float
-    transactions: float
-
-
-POSITION_COLUMNS = {
-    "generated_kb": k.GENERATED,
-    "flushed_kb": k.FLUSHED,
-    "sent_kb": k.SENT,
-    "received_kb": k.RECEIVED,
-    "hardened_kb": k.HARDENED,
-    "acknowledged_kb": k.ACKNOWLEDGED,
-    "redone_kb": k.REDONE,
-    "committed_kb": k.DURABLE,
-    "transactions": k.TRANSACTIONS,
-}
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Counters of a moment, smoothed over about a second. The names and units are those of `COUNTERS`."""
-
-    transactions_per_s: float
-    response_s: float
-    commit_delay_ms: float
-    log_generation_kb_per_s: float
-    log_send_kb_per_s: float
-    redo_kb_per_s: float
-    send_queue_kb: float
-    redo_queue_kb: float
-    log_used_kb: float
-    log_size_kb: float
-    principal_cpu_percent: float
-    mirror_cpu_percent: float
-    principal_data_writes_kb_per_s: float
-    mirror_data_writes_kb_per_s: float
-    principal_dirty_pages: float
-    mirror_dirty_pages: float
-    log_since_checkpoint_kb: float
-    in_flight_transactions: float
-    sends_per_s: float
-    unhardened_kb: float
-
-
-@dataclass(frozen=True)
-class Totals:
-    """What has been added up since the row began; differences of two give exact means."""
-
-    transactions: float
-    generated_kb: float
-    sent_kb: float
-    redone_kb: float
-    pages_written: float
-    mirror_pages_written: float
-    connection_s: float  # time that connections spent inside transactions
-    principal_core_s: float  # of the whole instance
-    mirror_core_s: float
 
 
 class Flow:
@@ -137,8 +70,17 @@ class Flow:
     def digest(self) -> bytes:
         """16 bytes over everything that matters to the future."""
         h = hashlib.blake2b(digest_size=16)
-        for array in (self.state, self.params, self.place, self.hosts, self.history, self.armed, self.clock):
-            h.update(np.ascontiguousarray(array).data)
+        for array in (
+            self.state,
+            self.params,
+            self.place,
+            self.hosts,
+            self.history,
+            self.armed,
+            self.clock,
+            self.links,
+        ):
+            h.update(array.data)
         return h.digest()
 
     # Rows
@@ -207,9 +149,12 @@ class Flow:
     def set_positions(self, row: int, **positions: float) -> None:
         """Sets named positions; the link's and the mirror's memory follow, as after a reconnection."""
         self._known(row)
-        for name, value in positions.items():
-            self.state[row, POSITION_COLUMNS[name]] = value
         s = self.state[row]
+        for name, value in positions.items():
+            column = POSITION_COLUMNS[name]
+            if column < k.TOTALS:  # a jump is no rate
+                s[k.LAST + column] += value - s[column]
+            s[column] = value
         s[k.RELEASED] = min(max(s[k.RELEASED], s[k.FLUSHED]), s[k.GENERATED])
         self.history[row, 0] = s[k.RECEIVED]
         self.history[row, 1] = s[k.HARDENED]
@@ -236,29 +181,21 @@ class Flow:
         self._known(row)
         out = np.zeros(len(k.COUNTERS))
         host, mirror = int(self.place[row, k.HOST]), int(self.place[row, k.MIRROR_HOST])
-        k.read_counters(self.state[row], self.params[row], self.hosts, host, mirror, out)
+        k.read_counters(self.state, self.params, row, self.hosts, host, mirror, out)
         return Reading(*out.tolist())
 
     def totals(self, row: int) -> Totals:
         self._known(row)
         s = self.state[row]
         mirror = int(self.place[row, k.MIRROR_HOST])
-        return Totals(
-            transactions=float(s[k.TRANSACTIONS]),
-            generated_kb=float(s[k.GENERATED]),
-            sent_kb=float(s[k.SENT]),
-            redone_kb=float(s[k.REDONE]),
-            pages_written=float(s[k.PAGES_WRITTEN]),
-            mirror_pages_written=float(s[k.MIRROR_PAGES_WRITTEN]),
-            connection_s=float(s[k.CONNECTION_S]),
-            principal_core_s=float(self.hosts[self.place[row, k.HOST], k.CORE_S]),
-            mirror_core_s=float(self.hosts[mirror, k.CORE_S]) if mirror >= 0 else 0.0,
-        )
+        core_s = self.hosts[:, k.CORE_S]
+        mirror_core_s = float(core_s[mirror]) if mirror >= 0 else 0.0
+        return Totals(*s[: k.TOTALS].tolist(), float(core_s[self.place[row, k.HOST]]), mirror_core_s)
 
     def crossings(self, row: int) -> Crossing:
         """What holds for the row now, armed or not."""
         self._known(row)
-        return Crossing(k.crossings_of(self.state[row], self.params[row]))
+        return Crossing(k.crossings_of(self.state, self.params, row))
 
     def caught_up(self, row: int) -> bool:
         """The mirror has hardened all log but what is on its way: the send queue is under a block."""
@@ -285,57 +222,22 @@ class Flow:
         self._recount()
         self._need_history(params)
         s = self.state[row]
+        s[k.STALL_S] = 0.0
         _resize_population(s, setup)
         if setup.operation is not None and (before is None or before.operation != setup.operation):
             self.start_operation(row)
         elif setup.operation is None:
             s[k.OPERATION_LEFT] = 0.0
-        if setup.mode == Mode.NONE or before is None or before.mode == Mode.NONE:
-            s[k.STALL_S] = 0.0
 
     def _recount(self) -> None:
-        """Places, instances and links follow from the setups."""
-        place = np.full((len(self.setups), 3), -1, dtype=np.int64)
-        pairs: dict[tuple[int, int], RowSetup] = {}
-        hosts: dict[int, RowSetup] = {}
-        threads: dict[int, float] = {}
-        for row, setup in enumerate(self.setups):
-            if setup is None:
-                place[row, k.HOST] = 0
-                continue
-            place[row, k.HOST] = setup.host
-            place[row, k.MIRROR_HOST] = setup.mirror_host
-            hosts[setup.host] = setup
-            if setup.mirror_host >= 0:
-                hosts.setdefault(setup.mirror_host, setup)
-                pair = (setup.host, setup.mirror_host)
-                place[row, k.LINK] = list(pairs).index(pair) if pair in pairs else len(pairs)
-                pairs[pair] = setup
-                threads[setup.host] = threads.get(setup.host, 1.0) + 2.0
-                each = 3.0 + redo_threads(setup.site.cores, setup.enterprise)
-                threads[setup.mirror_host] = threads.get(setup.mirror_host, 1.0) + each
-        self.place = place
-        count = max(hosts, default=-1) + 1
-        table = np.zeros((max(count, len(self.hosts)), k.HOST_COLUMNS))
-        table[: len(self.hosts)] = self.hosts
-        table[:, k.CORES] = np.maximum(table[:, k.CORES], 1.0)
-        for host, setup in hosts.items():
-            site = setup.site
-            table[host, k.CORES] = site.cores
-            table[host, k.WORKERS] = (site.worker_threads or worker_threads(site.cores)) - threads.get(
-                host, 0.0
-            )
-            table[host, k.WAKE_UP_S] = site.wake_up_us / 1e6
-        self.hosts = table
-        self.links = np.zeros((len(pairs), k.LINK_COLUMNS))
-        for link, setup in enumerate(pairs.values()):
-            self.links[link, k.LINK_KB] = derive.link_kb_per_s(setup)
+        self.place, self.hosts, self.links = lay_out(self.setups, self.hosts)
 
     def _need_history(self, params: Array) -> None:
         """Lengthens the rings when a delay of this setup is longer than they are."""
-        message_s = params[k.WINDOW_KB] * params[k.PER_MESSAGE_KB_S]
-        longest = max(params[k.ACK_S], params[k.ONE_WAY_S] + message_s + 2.0 * params[k.JITTER_S])
-        need = longest / self.step_s + 4.0
+        message = params[k.WINDOW_KB] * params[k.PER_MESSAGE_KB_STEPS]
+        turn = 2.0 * len(self.setups) * float(self.hosts[:, k.WAKE_UP_S].max()) / self.step_s
+        out = params[k.ONE_WAY_STEPS] + message + 4.0 * params[k.JITTER_STEPS]
+        need = max(params[k.ACK_STEPS], out) + turn + 4.0
         length = self.history.shape[2]
         if need <= length:
             return
@@ -348,25 +250,28 @@ class Flow:
 
     def _adopt(self, row: int, alone: Flow) -> None:
         """Takes over the steady state of *alone*, its log moved to where this row's redone log is."""
-        s, steady = self.state[row], alone.state[0]
-        base = min(s[k.REDONE], s[k.HARDENED]) if self.params[row, k.ATTACHED] > 0.0 else s[k.FLUSHED]
-        shift = base - (steady[k.REDONE] if self.params[row, k.ATTACHED] > 0.0 else steady[k.FLUSHED])
-        keep = {
-            column: s[column] for column in (k.REUSE, k.LOG_SIZE, k.TRANSACTIONS, k.OPERATION_LEFT, k.NOISE)
-        }
-        raised = {c: max(s[c], steady[c] + shift) for c in POSITION_COLUMNS.values() if c != k.TRANSACTIONS}
-        self.state[row] = steady
-        for column, value in (keep | raised).items():
-            self.state[row, column] = value
-        s = self.state[row]
+        s, steady = self.state[row], alone.state[0].copy()
+        anchor = k.REDONE if derive.attached(self._known(row)) else k.FLUSHED
+        shift = s[anchor] - steady[anchor]
+        kept = (k.TRANSACTIONS, k.REUSE, k.LOG_SIZE, k.OPERATION_LEFT, k.NOISE)
+        changed = {column: s[column] for column in kept}
+        for column in POSITION_COLUMNS.values():
+            if column != k.TRANSACTIONS:
+                changed[column] = max(s[column], steady[column] + shift)
+        s[:] = steady
+        for column, value in changed.items():
+            s[column] = value
         s[k.RELEASED] = s[k.FLUSHED]
         s[k.CHECKPOINT_LOG] += s[k.GENERATED] - steady[k.GENERATED]
+        since_look_s = int(self.clock[k.TICKS]) % k.LOOK_TICKS / TICKS_PER_S
+        for total in range(k.TOTALS):
+            s[k.LAST + total] = s[total] - s[k.SMOOTH + total] * since_look_s
         now, length = int(self.clock[k.NOW]), self.history.shape[2]
         then, size = int(alone.clock[k.NOW]), alone.history.shape[2]
+        moved = s[[k.SENT, k.HARDENED]] - steady[[k.SENT, k.HARDENED]]
         for back in range(length):
             past = alone.history[0, :, (then - min(back, size - 1)) % size]
-            self.history[row, 0, (now - back) % length] = past[0] + s[k.SENT] - steady[k.SENT]
-            self.history[row, 1, (now - back) % length] = past[1] + s[k.HARDENED] - steady[k.HARDENED]
+            self.history[row, :, (now - back) % length] = past + moved
 
 
 def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, list[tuple[int, Crossing]]]:
@@ -374,12 +279,9 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, li
 
     Returns the ticks run and (row, crossings) for each row with an armed crossing that holds.
     """
-    every, room = 0, _NO_SAMPLES
-    first = 0
+    every, room, before = 0, _NO_SAMPLES, int(flow.clock[k.TICKS])
     if samples is not None:
         every = samples.every
-        done = int(flow.clock[k.TICKS])
-        first = (done // every + 1) * every
         room = samples.room_for(ticks // every + 1, len(flow.setups))
     ran = kernel.advance(
         flow.state,
@@ -397,7 +299,7 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, li
         flow.step_s,
     )
     if samples is not None:
-        samples.took(first, int(flow.clock[k.TICKS]) // every - first // every + 1)
+        samples.took(before, before + ran)
     held = []
     for row in np.flatnonzero(flow.armed).tolist():
         crossed = flow.crossings(row) & Crossing(int(flow.armed[row]))
@@ -443,11 +345,11 @@ def _seed_pages(s: Array, setup: RowSetup, phase: float) -> None:
     """Pages dirtied and log written since the last checkpoint, from the row's own rates."""
     site, load = setup.site, setup.workload
     since = (phase % 1.0) * site.checkpoint_interval_s
-    touches = s[k.SMOOTH_GENERATED] * load.page_touches / load.log_kb_per_transaction
+    touches = s[k.SMOOTH + k.GENERATED] * load.page_touches / load.log_kb_per_transaction
     before = load.hot_pages * (1.0 - math.exp(-touches * site.checkpoint_interval_s / load.hot_pages))
     s[k.DIRTY] = load.hot_pages * (1.0 - math.exp(-touches * since / load.hot_pages))
     s[k.CHECKPOINT_BACKLOG] = max(0.0, before - site.checkpoint_pages_per_s * since)
     s[k.SINCE_CHECKPOINT_S] = since
-    s[k.CHECKPOINT_LOG] = s[k.GENERATED] - s[k.SMOOTH_GENERATED] * since
+    s[k.CHECKPOINT_LOG] = s[k.GENERATED] - s[k.SMOOTH + k.GENERATED] * since
     if setup.availability_group:
         s[k.MIRROR_DIRTY] = s[k.DIRTY]

@@ -1,150 +1,188 @@
 """The compiled step of the flow model: what all rows do in one step, over plain arrays.
 
-Everything compiled stands in this one file, because numba's disk cache looks at one file's date only.
-The same source runs as plain Python when NUMBA_DISABLE_JIT is set.
+Everything compiled stands in this one file, because numba's disk cache looks at one file's date only. The same
+source runs as plain Python when NUMBA_DISABLE_JIT is set. Values are read into local names and stored at the
+end: the compiler cannot know that two arrays lie apart and would reload everything after each store.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit
 
 Array = np.ndarray[Any, Any]
 
-# Columns of a row's state: populations of connections, log positions in KB, pages, rates.
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# No function here makes or keeps an array, so none needs reference counts (_nrt, which numba's stubs do not know);
+# without them a step is three times as fast. forceinline spares the calls.
+OPTIONS: Any = {"error_model": "numpy", "_nrt": False}
+
+
+def inside(function: Function) -> Function:
+    """Compiles a part of the step into its callers."""
+    return cast(Function, njit(forceinline=True, **OPTIONS)(function))
+
+
+def entry(function: Function) -> Function:
+    """Compiles what Python calls, and keeps it on disk."""
+    return cast(Function, njit(cache=True, **OPTIONS)(function))
+
+
+# Columns of a row's state. The first nine only ever add up; LAST and SMOOTH hold what each was at the last look
+# and its rate smoothed over about a second.
 (
-    THINKING,
+    TRANSACTIONS,
+    GENERATED,  # log positions are cumulative KB
+    SENT,
+    REDONE,
+    PAGES_WRITTEN,
+    MIRROR_PAGES_WRITTEN,
+    INSIDE_S,  # connections inside transactions, over time
+    WAITING_S,
+    MESSAGES,
+) = range(9)
+LAST = 9
+SMOOTH = 18
+(
+    THINKING,  # populations of connections
     QUEUED,
     IN_OTHER,
     ON_CPU,
     BLOCKED,
     WAITING,
-    GENERATED,
     FLUSHED,
-    SENT,
     RECEIVED,
     HARDENED,
     ACKNOWLEDGED,
-    REDONE,
     DURABLE,  # what commits have been answered up to
     REUSE,  # log before this may be overwritten
     RELEASED,  # delayed durability: log that may go to the disk
-    TRANSACTIONS,
+    SINCE_RELEASE_S,
     LOG_SIZE,
-    DIRTY,
+    DIRTY,  # pages
     CHECKPOINT_BACKLOG,
     SINCE_CHECKPOINT_S,
     CHECKPOINT_LOG,  # where the log was at the last checkpoint
     MIRROR_DIRTY,
     MIRROR_BACKLOG,
-    SINCE_RELEASE_S,
     MESSAGE_RATE,
     MESSAGE_KB,
-    CPU_PRINCIPAL,
-    CPU_MIRROR,
+    CPU_PRINCIPAL,  # cores used for mirroring
+    CPU_MIRROR,  # without redo
+    REDO_WANTED,  # core seconds
     COMMIT_RATE,
     DURABLE_RATE,
     OPERATION_LEFT,
     OPERATION_RUNNING,
     STALL_S,  # a lost packet holds up what follows it
-    WANDER,  # slow part of the jitter, -1 to 1
+    WANDER,  # slow part of the jitter
     NOISE,  # random stream of the link
-    PAGES_WRITTEN,
-    MIRROR_PAGES_WRITTEN,
-    CONNECTION_S,  # integral of connections inside transactions
-    SMOOTH_COMMITS,
-    SMOOTH_INSIDE,
-    SMOOTH_WAITING,
-    SMOOTH_GENERATED,
-    SMOOTH_SENT,
-    SMOOTH_REDONE,
-    SMOOTH_PAGES,
-    SMOOTH_MIRROR_PAGES,
-    SMOOTH_MESSAGES,
-    SMOOTH_DELAY,
-) = range(49)
-STATE_COLUMNS = 49
+) = range(27, 60)
+STATE_COLUMNS = 60
+TOTALS = 9
 
 # Columns of a row's parameters, all derived from its setup for one step length.
 (
     ACTIVE,
-    SERVING,
+    ALIVE,
+    MIRROR_ALIVE,
     MIRRORED,  # the row has a mirror, reachable or not
+    CARRYING,
+    WAITS,  # commits wait for the mirror
+    FROM_GENERATED,  # log is sent while it is written
     THINK_OUT,
     THINK_INSIDE,  # share of the thinkers that are there only because closing the loop costs a step
     OTHER_OUT,
     CPU_S,
+    CPU_OUT,  # leaving the CPU when nobody queues for it
     LOG_KB,
     TOUCHES_PER_KB,
     HOT_INVERSE,
     LIMIT,
+    PER_BLOCK,  # blocks in a KB
     BLOCK_KB,
     FLUSH_KB,  # most that a step can flush
     CROWD,  # phi; 0 = one stream
+    PER_TWO_CROWD,
     LOG_MAX,
-    ATTACHED,  # a mirror gets log: connected, sending, not NONE
-    CARRYING,
-    WAITS,  # commits wait for the mirror
-    FROM_GENERATED,  # log is sent while it is written
     DELAYED,
     RELEASE_EVERY_S,
+    WRITE_S,
     SEND_KB,  # most that the session can send in a step
     WIRE_RATIO,
+    PER_WIRE,
     WINDOW_KB,  # of log
-    ONE_WAY_S,
-    PER_MESSAGE_KB_S,
-    ACK_S,
-    JITTER_S,
-    LOSS,
-    RECOVERY_S,
+    ONE_WAY_STEPS,
+    PER_MESSAGE_KB_STEPS,
+    ACK_STEPS,
+    JITTER_STEPS,
+    WANDER_BACK,
+    WANDER_KICK,
+    LOSS_PER_KB,
+    ROUND_TRIP_S,
+    RETRANSMIT_S,
     HARDEN_OUT,
     HARDEN_KB,
-    REDOING,
     REDO_KB,
-    FLUSH_OUT,  # share of the mirror's dirty pages that a step writes
+    REDO_S_PER_KB,
     CONTINUOUS,
+    FLUSH_OUT,  # share of the mirror's dirty pages that a step writes
     MIRROR_PAGES,  # most pages that a step can write there
+    MIRROR_PAGE_COST,  # in pages of a checkpoint
     CHECKPOINT_EVERY_S,
     CHECKPOINT_PAGES,
-    WRITE_S,
     PER_MESSAGE_CPU,
     PER_KB_CPU,
     MIRROR_PER_MESSAGE_CPU,
     MIRROR_PER_KB_CPU,
-    REDO_CPU,
-    OPERATION_RATE,
+    OPERATION_KB,  # that a step would write if nothing held it up
     OPERATION_BATCH,
-    CPU_FACTOR,
-) = range(48)
-PARAMETER_COLUMNS = 48
+) = range(54)
+PARAMETER_COLUMNS = 54
 
-# Columns of a server instance and of a link between two of them.
+# Columns of a server instance: what its rows ask of it, what each gets, what it has, what it did.
 (
+    RUNNABLE,
+    MIRRORING_CPU,
+    REDO_S,
+    WANTED,
+    BUSY,
+    COMMITS,
+    MESSAGES_IN,
+    SESSIONS,  # that carry log, either way
+    LOG_WRITERS,
+    PAGES_WANTED,
+    ADMITTED,
+    CPU_SHARE,
+    REDO_SHARE,
+    LOG_SHARE,
+    DATA_SHARE,
+    WAKE_UP,
+    TURN_STEPS,  # until the one communications thread comes round to a session
     CORES,
     WORKERS,
     WAKE_UP_S,
-    RUNNABLE,
-    MIRRORING_CPU,
-    WANTED,
-    BUSY,
-    INSTANCE_COMMITS,
-    INSTANCE_MESSAGES,
-    ADMITTED,
-    CPU_SHARE,
-    BUSY_CORES,
-    SMOOTH_CORES,
+    LOG_STREAMS,
+    DATA_PAGES,
+    BUSY_S,
     CORE_S,
-) = range(14)
-HOST_COLUMNS = 14
-(LINK_KB, LINK_WANTED, LINK_ROWS, LINK_SMALL, LINK_BIG, LINK_LEVEL) = range(6)
-LINK_COLUMNS = 6
+    LAST_CORE_S,
+    SMOOTH_CORES,
+) = range(26)
+HOST_COLUMNS = 26
+DEMANDS = 10
 
+(LINK_KB, LINK_WANTED, LINK_ROWS, LINK_LEVEL) = range(4)  # columns of a link between two instances
+LINK_COLUMNS = 4
 HOST, MIRROR_HOST, LINK = range(3)  # columns of a row's place
 NOW, STEPS_PER_TICK, TICKS = range(3)  # the clock: steps so far, steps of a tick, ticks so far
-
+SENT_RING, HARDENED_RING = range(2)  # rings of a row's history
+WISH, KNOWN = range(2)  # rows of the scratch array
 REDO_DONE, SEND_DONE, LOG_FULL, OPERATION_DONE = 1, 2, 4, 8
 
 COUNTERS = (
@@ -173,297 +211,392 @@ COUNTERS = (
 PAGE_KB = 8.0
 PACKET_KB = 1.46
 SMALL_KB = 1.0  # a redo queue below this is none
-RATE_SMOOTHING_S = 0.2
-MESSAGE_SMOOTHING_S = 0.5
-COUNTER_SMOOTHING_S = 1.0
-WANDER_S = 0.1
+PACKETS_TO_NOTICE = 3.0  # later packets that tell the receiver of a loss before a time-out does
+RATE_SMOOTHING_PER_S = 5.0  # over 0.2 s
+MESSAGE_SMOOTHING_PER_S = 2.0  # over 0.5 s
+LOOK_TICKS = 10  # counters are looked at each 0.1 s
+LOOK_S = 0.1
+LOOK_SHARE = 0.1  # and smoothed over a second
+LEAST_SHARE = 0.05  # of an instance's cores that clients keep under any load
+LOG_GROWTH = 1.1  # a full log file grows by a tenth
 
 
-@njit(cache=True, error_model="numpy")
-def look_back(history: Array, now: int, steps: float) -> float:
-    """Value of a ring *steps* ago, linear between steps. The ring's length is a power of two."""
-    mask = history.shape[0] - 1
+@inside
+def look_back(history: Array, i: int, ring: int, now: int, steps: float) -> float:
+    """Position *steps* ago, linear between steps. The ring's length is a power of two."""
+    mask = history.shape[2] - 1
     whole = int(steps)
-    part = steps - whole
-    newer = float(history[(now - whole) & mask])
-    return newer + part * (float(history[(now - whole - 1) & mask]) - newer)
+    newer = float(history[i, ring, (now - whole) & mask])
+    return newer + (steps - whole) * (float(history[i, ring, (now - whole - 1) & mask]) - newer)
 
 
-@njit(cache=True, error_model="numpy")
-def flush_backlog(backlog: float, block: float, most: float, crowd: float) -> float:
+@inside
+def fade(x: float) -> float:
+    """exp(-x) to 1 % up to x = 2, from basic operations only: the same bits on every machine."""
+    return 1.0 / (1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0)))))
+
+
+@inside
+def flush_backlog(
+    backlog: float, block: float, per_block: float, most: float, crowd: float, per_two_crowd: float
+) -> float:
     """KB that one log device writes in a step: M/M/1 as a fluid with group commit, solved implicitly."""
-    beta = most / block
+    beta = most * per_block
     if crowd <= 0.0:  # one stream never queues behind itself
         return min(backlog * beta / (1.0 + beta), most)
-    y = backlog / block
+    y = backlog * per_block
     b = 1.0 + beta - crowd * y
-    left = (math.sqrt(b * b + 4.0 * crowd * y) - b) / (2.0 * crowd)
+    left = (math.sqrt(b * b + 4.0 * crowd * y) - b) * per_two_crowd
     return min(max(0.0, block * (y - left)), backlog, most)
 
 
-@njit(cache=True, error_model="numpy")
-def draw(state: Array) -> float:
+@inside
+def draw(state: Array, i: int) -> float:
     """A number in [0, 1) from the row's own stream (Lehmer, 31 bit, exact in doubles)."""
-    state[NOISE] = float((int(state[NOISE]) * 16807) % 2147483647)
-    return float(state[NOISE]) / 2147483647.0
+    noise = (int(state[i, NOISE]) * 16807) % 2147483647
+    state[i, NOISE] = noise
+    return noise / 2147483647.0
 
 
-@njit(cache=True, error_model="numpy")
-def run_clients(s: Array, p: Array, admitted: float, cpu_share: float, known: float, dt: float) -> None:
+@inside
+def operate(state: Array, params: Array, i: int, room: float, dt: float) -> float:
+    """Log of the long operation in this step. One stream runs a batch, then waits for its commit."""
+    log = params[i, OPERATION_KB]
+    if params[i, OPERATION_BATCH] > 0.0:
+        lag_s = (state[i, GENERATED] - state[i, DURABLE]) / max(state[i, DURABLE_RATE], 1e-9)
+        back = dt / max(lag_s, 1e-4)
+        running = (state[i, OPERATION_RUNNING] + back) / (1.0 + log / params[i, OPERATION_BATCH] + back)
+        state[i, OPERATION_RUNNING] = running
+        log *= running
+    log = min(log, room, state[i, OPERATION_LEFT])
+    state[i, OPERATION_LEFT] -= log
+    return float(log)
+
+
+@inside
+def release(state: Array, params: Array, i: int, generated: float, dt: float) -> float:
+    """Delayed durability: the position up to which log may go to the disk now."""
+    state[i, SINCE_RELEASE_S] += dt
+    if state[i, SINCE_RELEASE_S] >= params[i, RELEASE_EVERY_S]:
+        state[i, SINCE_RELEASE_S] = 0.0
+        state[i, RELEASED] = generated
+    return float(state[i, RELEASED])
+
+
+@inside
+def write_log(state: Array, params: Array, i: int, hosts: Array, h: int, known: float, dt: float) -> None:
     """Connections move one station on; those past their CPU part write log, which is then flushed."""
-    leaving = s[THINKING] * p[THINK_OUT]
-    s[THINKING] -= leaving
-    want = s[QUEUED] + leaving
-    entering = want * admitted
-    s[QUEUED] = want - entering
-    s[IN_OTHER] += entering
-    out = s[IN_OTHER] * p[OTHER_OUT]
-    s[IN_OTHER] -= out
-    s[ON_CPU] += out
-    out = s[ON_CPU] * dt / (dt + p[CPU_S] / cpu_share)
-    s[ON_CPU] -= out
-    s[BLOCKED] += out
+    leaving = state[i, THINKING] * params[i, THINK_OUT]
+    want = state[i, QUEUED] + leaving
+    entering = want * hosts[h, ADMITTED]
+    other = state[i, IN_OTHER] + entering
+    to_cpu = other * params[i, OTHER_OUT]
+    cpu = state[i, ON_CPU] + to_cpu
+    share = hosts[h, CPU_SHARE]
+    off_cpu = cpu * params[i, CPU_OUT] if share >= 1.0 else cpu * dt / (dt + params[i, CPU_S] / share)
+    blocked = state[i, BLOCKED] + off_cpu
 
-    unflushed = s[GENERATED] - s[FLUSHED]
-    durable_soon = s[FLUSHED] + p[FLUSH_KB] * min(1.0, unflushed / p[BLOCK_KB])
-    if p[WAITS] > 0.0:
-        durable_soon = min(durable_soon, known)
-    room = p[LOG_MAX] - (s[GENERATED] - s[REUSE])
-    if p[DELAYED] == 0.0:
-        room = min(room, p[LIMIT] - (s[GENERATED] - durable_soon))
+    before = state[i, GENERATED]
+    flushed = state[i, FLUSHED]
+    most = params[i, FLUSH_KB] * hosts[h, LOG_SHARE]
+    room = params[i, LOG_MAX] - (before - state[i, REUSE])
+    if params[i, DELAYED] == 0.0:
+        # What this step's flush makes durable counts, else the limit would depend on the step.
+        durable_soon = flushed + most * min(1.0, (before - flushed) * params[i, PER_BLOCK])
+        if params[i, WAITS] > 0.0:
+            durable_soon = min(durable_soon, known)
+        room = min(room, params[i, LIMIT] - (before - durable_soon))
     room = max(0.0, room)
-
-    generated = min(s[BLOCKED] * p[LOG_KB], room)
-    moved = min(s[BLOCKED], generated / p[LOG_KB])
-    s[BLOCKED] -= moved
-    s[WAITING] += moved
-    crowd = p[CROWD]
-    if s[OPERATION_LEFT] > 0.0 and p[SERVING] > 0.0:
+    log = blocked * params[i, LOG_KB]
+    moved = blocked
+    if log > room:
+        log = room
+        moved = room / params[i, LOG_KB]
+    crowd = params[i, CROWD]
+    if state[i, OPERATION_LEFT] > 0.0:
         crowd = 0.0
-        bulk = p[OPERATION_RATE] * dt
-        if p[OPERATION_BATCH] > 0.0:
-            # One stream runs a batch, then waits for its commit: two stations, both solved implicitly.
-            lag = (s[GENERATED] - s[DURABLE]) / max(s[DURABLE_RATE], 1e-9)
-            wait = dt / max(lag, 1e-4)
-            s[OPERATION_RUNNING] = (s[OPERATION_RUNNING] + wait) / (1.0 + bulk / p[OPERATION_BATCH] + wait)
-            bulk *= s[OPERATION_RUNNING]
-        bulk = min(bulk, room - generated, s[OPERATION_LEFT])
-        s[OPERATION_LEFT] -= bulk
-        generated += bulk
-    s[GENERATED] += generated
+        log += operate(state, params, i, room - log, dt)
+    generated = before + log
+    flushable = generated if params[i, DELAYED] == 0.0 else release(state, params, i, generated, dt)
+    flushed += flush_backlog(
+        max(0.0, flushable - flushed),
+        params[i, BLOCK_KB],
+        params[i, PER_BLOCK],
+        most,
+        crowd,
+        params[i, PER_TWO_CROWD],
+    )
 
-    flushable = s[GENERATED] - s[FLUSHED]
-    if p[DELAYED] > 0.0:
-        s[SINCE_RELEASE_S] += dt
-        if s[SINCE_RELEASE_S] >= p[RELEASE_EVERY_S]:
-            s[SINCE_RELEASE_S] = 0.0
-            s[RELEASED] = s[GENERATED]
-        if p[RELEASE_EVERY_S] <= 0.0:
-            s[RELEASED] = s[GENERATED]
-        flushable = max(0.0, s[RELEASED] - s[FLUSHED])
-    s[FLUSHED] += flush_backlog(flushable, p[BLOCK_KB], p[FLUSH_KB], crowd)
-
-    touches = generated * p[TOUCHES_PER_KB]
-    s[DIRTY] = (s[DIRTY] + touches) / (1.0 + touches * p[HOT_INVERSE])
-    s[SINCE_CHECKPOINT_S] += dt
-    if s[SINCE_CHECKPOINT_S] >= p[CHECKPOINT_EVERY_S]:
-        s[SINCE_CHECKPOINT_S] -= p[CHECKPOINT_EVERY_S]
-        s[CHECKPOINT_BACKLOG] += s[DIRTY]
-        s[DIRTY] = 0.0
-        s[CHECKPOINT_LOG] = s[GENERATED]
-    pages = min(s[CHECKPOINT_BACKLOG], p[CHECKPOINT_PAGES])
-    s[CHECKPOINT_BACKLOG] -= pages
-    s[PAGES_WRITTEN] += pages
-    s[SMOOTH_PAGES] += (pages / dt - s[SMOOTH_PAGES]) * (dt / COUNTER_SMOOTHING_S)
-    s[SMOOTH_GENERATED] += (generated / dt - s[SMOOTH_GENERATED]) * (dt / COUNTER_SMOOTHING_S)
+    state[i, THINKING] -= leaving
+    state[i, QUEUED] = want - entering
+    state[i, IN_OTHER] = other - to_cpu
+    state[i, ON_CPU] = cpu - off_cpu
+    state[i, BLOCKED] = blocked - moved
+    state[i, WAITING] += moved
+    state[i, GENERATED] = generated
+    state[i, FLUSHED] = flushed
+    hosts[h, BUSY_S] += off_cpu * params[i, CPU_S]
+    write_pages(state, params, i, log * params[i, TOUCHES_PER_KB], hosts[h, DATA_SHARE], generated, dt)
 
 
-@njit(cache=True, error_model="numpy")
+@inside
+def write_pages(
+    state: Array, params: Array, i: int, touches: float, share: float, generated: float, dt: float
+) -> None:
+    """The principal dirties pages and writes them at checkpoints."""
+    dirty = (state[i, DIRTY] + touches) / (1.0 + touches * params[i, HOT_INVERSE])
+    since = state[i, SINCE_CHECKPOINT_S] + dt
+    backlog = state[i, CHECKPOINT_BACKLOG]
+    if since >= params[i, CHECKPOINT_EVERY_S]:
+        since -= params[i, CHECKPOINT_EVERY_S]
+        backlog += dirty
+        dirty = 0.0
+        state[i, CHECKPOINT_LOG] = generated
+    pages = min(backlog, params[i, CHECKPOINT_PAGES] * share)
+    state[i, DIRTY] = dirty
+    state[i, SINCE_CHECKPOINT_S] = since
+    state[i, CHECKPOINT_BACKLOG] = backlog - pages
+    state[i, PAGES_WRITTEN] += pages
+
+
+@inside
+def disturb(state: Array, params: Array, i: int, sent: float, dt: float) -> float:
+    """Jitter of this step in steps, after letting lost packets stall the link."""
+    jitter = 0.0
+    if params[i, JITTER_STEPS] > 0.0:
+        state[i, WANDER] += (
+            params[i, WANDER_KICK] * (2.0 * draw(state, i) - 1.0) - params[i, WANDER_BACK] * state[i, WANDER]
+        )
+        packets = max(1.0, state[i, MESSAGE_KB] * params[i, WIRE_RATIO] / PACKET_KB)
+        # A message is there when its last packet is: the worst of n lies (n-1)/(n+1) above the mean.
+        jitter = params[i, JITTER_STEPS] * (state[i, WANDER] + (packets - 1.0) / (packets + 1.0))
+    if params[i, LOSS_PER_KB] > 0.0:
+        state[i, STALL_S] = max(0.0, state[i, STALL_S] - dt)
+        if state[i, STALL_S] == 0.0 and draw(state, i) < params[i, LOSS_PER_KB] * sent:
+            packets_per_s = max(state[i, MESSAGE_RATE], sent * params[i, WIRE_RATIO] / (PACKET_KB * dt))
+            state[i, STALL_S] = params[i, ROUND_TRIP_S] + min(
+                params[i, RETRANSMIT_S], PACKETS_TO_NOTICE / max(packets_per_s, 1.0)
+            )
+    return float(jitter)
+
+
+@inside
 def carry_log(
-    s: Array,
-    p: Array,
-    sent_before: Array,
-    hardened_before: Array,
+    state: Array,
+    params: Array,
+    i: int,
+    hosts: Array,
+    h: int,
+    m: int,
+    history: Array,
     now: int,
     may_send: float,
     known: float,
     dt: float,
-) -> float:
-    """Log of one row travels to the mirror, is hardened there and acknowledged. Returns KB sent."""
-    sent = 0.0
-    if p[CARRYING] > 0.0:
-        sent = may_send
-        s[SENT] += sent
-    sent_before[now & (sent_before.shape[0] - 1)] = s[SENT]
-    if p[CARRYING] > 0.0:
-        delay = p[ONE_WAY_S] + s[MESSAGE_KB] * p[PER_MESSAGE_KB_S]
-        if p[JITTER_S] > 0.0:
-            s[WANDER] += (2.0 * draw(s) - 1.0 - s[WANDER]) * (dt / WANDER_S)
-            packets = max(1.0, s[MESSAGE_KB] * p[WIRE_RATIO] / PACKET_KB)
-            # A message is there when its last packet is: of n packets the worst, n-1 / n+1 above the mean.
-            delay += p[JITTER_S] * (s[WANDER] + (packets - 1.0) / (packets + 1.0))
-            delay = max(0.0, delay)
-        if p[LOSS] > 0.0:
-            s[STALL_S] = max(0.0, s[STALL_S] - dt)
-            if s[STALL_S] == 0.0 and draw(s) < p[LOSS] * sent * p[WIRE_RATIO] / PACKET_KB:
-                s[STALL_S] = p[RECOVERY_S]
-        if s[STALL_S] == 0.0:
-            arrived = look_back(sent_before, now, delay / dt)
-            s[RECEIVED] = max(s[RECEIVED], arrived)
-    hardened = min((s[RECEIVED] - s[HARDENED]) * p[HARDEN_OUT], p[HARDEN_KB])
-    s[HARDENED] += hardened
-    hardened_before[now & (hardened_before.shape[0] - 1)] = s[HARDENED]
-    if p[CARRYING] > 0.0:
-        back = p[ACK_S] / dt
-        s[ACKNOWLEDGED] = max(s[ACKNOWLEDGED], look_back(hardened_before, now, back) if back < 1.0 else known)
-    return sent
+) -> None:
+    """Log of one row travels to the mirror, is hardened there, and back comes the acknowledgement."""
+    slot = now & (history.shape[2] - 1)
+    sent = state[i, SENT] + may_send
+    state[i, SENT] = sent
+    history[i, SENT_RING, slot] = sent
+    received = state[i, RECEIVED]
+    delay = (
+        params[i, ONE_WAY_STEPS]
+        + state[i, MESSAGE_KB] * params[i, PER_MESSAGE_KB_STEPS]
+        + hosts[m, TURN_STEPS]
+    )
+    if params[i, JITTER_STEPS] > 0.0 or params[i, LOSS_PER_KB] > 0.0:
+        delay = max(0.0, delay + disturb(state, params, i, may_send, dt))
+    if state[i, STALL_S] == 0.0:
+        received = max(received, look_back(history, i, SENT_RING, now, delay))
+        state[i, RECEIVED] = received
+    hardened = state[i, HARDENED]
+    hardened += min((received - hardened) * params[i, HARDEN_OUT], params[i, HARDEN_KB]) * hosts[m, LOG_SHARE]
+    state[i, HARDENED] = hardened
+    history[i, HARDENED_RING, slot] = hardened
+    back = params[i, ACK_STEPS] + hosts[h, TURN_STEPS]
+    if back < 1.0:
+        known = look_back(history, i, HARDENED_RING, now, back)
+    state[i, ACKNOWLEDGED] = max(state[i, ACKNOWLEDGED], known)
 
 
-@njit(cache=True, error_model="numpy")
-def commit(s: Array, p: Array, dt: float) -> float:
-    """Answers the commits that the durable log now covers. Returns transactions."""
-    durable = s[FLUSHED]
-    if p[WAITS] > 0.0:
-        durable = min(durable, s[ACKNOWLEDGED])
-    if p[DELAYED] > 0.0:
-        durable = s[GENERATED]
-    before = s[DURABLE]
+@inside
+def commit(state: Array, params: Array, i: int, dt: float) -> None:
+    """Answers the commits that the durable log now covers."""
+    generated = state[i, GENERATED]
+    before = state[i, DURABLE]
+    durable = state[i, FLUSHED] if params[i, DELAYED] == 0.0 else generated
+    if params[i, WAITS] > 0.0 and params[i, DELAYED] == 0.0:
+        durable = min(durable, state[i, ACKNOWLEDGED])
+    if params[i, THINK_OUT] == 0.0:
+        durable = before  # nobody is connected whom a commit could be told
+    waiting = state[i, WAITING]
     done = 0.0
     if durable > before:
-        done = float(s[WAITING]) * min(1.0, (durable - before) / (s[GENERATED] - before))
-        s[DURABLE] = durable
-        s[DURABLE_RATE] += ((durable - before) / dt - s[DURABLE_RATE]) * (dt / RATE_SMOOTHING_S)
-    s[WAITING] -= done
-    s[THINKING] += done
-    s[TRANSACTIONS] += done
-    s[COMMIT_RATE] += (done / dt - s[COMMIT_RATE]) * (dt / RATE_SMOOTHING_S)
-    return float(done)
+        done = waiting * min(1.0, (durable - before) / (generated - before))
+        state[i, DURABLE] = durable
+        state[i, DURABLE_RATE] += (durable - before - state[i, DURABLE_RATE] * dt) * RATE_SMOOTHING_PER_S
+    thinking = state[i, THINKING] + done
+    waiting -= done
+    inside = state[i, QUEUED] + state[i, IN_OTHER] + state[i, ON_CPU] + state[i, BLOCKED] + waiting
+    state[i, WAITING] = waiting
+    state[i, THINKING] = thinking
+    state[i, TRANSACTIONS] += done
+    state[i, COMMIT_RATE] += (done - state[i, COMMIT_RATE] * dt) * RATE_SMOOTHING_PER_S
+    state[i, INSIDE_S] += (inside + thinking * params[i, THINK_INSIDE]) * dt
+    state[i, WAITING_S] += waiting * dt
 
 
-@njit(cache=True, error_model="numpy")
-def redo(s: Array, p: Array, dt: float) -> float:
-    """The mirror applies log and writes its pages. Returns page touches."""
-    redone = 0.0
-    if p[REDOING] > 0.0:
-        redone = min(s[HARDENED] - s[REDONE], p[REDO_KB])
-        s[REDONE] += redone
-    touches = redone * p[TOUCHES_PER_KB]
-    if p[CONTINUOUS] > 0.0:
-        s[MIRROR_DIRTY] = (s[MIRROR_DIRTY] + touches) / (1.0 + p[FLUSH_OUT] + touches * p[HOT_INVERSE])
-        pages = s[MIRROR_DIRTY] * p[FLUSH_OUT]
-        if pages > p[MIRROR_PAGES]:
-            s[MIRROR_DIRTY] += pages - p[MIRROR_PAGES]
-            pages = p[MIRROR_PAGES]
+@inside
+def redo(state: Array, params: Array, i: int, hosts: Array, h: int, dt: float) -> None:
+    """The mirror applies log and writes its pages."""
+    wanted = min(state[i, HARDENED] - state[i, REDONE], params[i, REDO_KB])
+    redone = wanted * hosts[h, REDO_SHARE]
+    state[i, REDONE] += redone
+    state[i, REDO_WANTED] = wanted * params[i, REDO_S_PER_KB]
+    hosts[h, BUSY_S] += redone * params[i, REDO_S_PER_KB]
+    touches = redone * params[i, TOUCHES_PER_KB]
+    dirty = state[i, MIRROR_DIRTY] + touches
+    most = params[i, MIRROR_PAGES] * hosts[h, DATA_SHARE]
+    if params[i, CONTINUOUS] > 0.0:
+        dirty /= 1.0 + params[i, FLUSH_OUT] + touches * params[i, HOT_INVERSE]
+        pages = dirty * params[i, FLUSH_OUT]
+        if pages > most:
+            dirty += pages - most
+            pages = most
     else:
-        s[MIRROR_DIRTY] = (s[MIRROR_DIRTY] + touches) / (1.0 + touches * p[HOT_INVERSE])
-        if s[SINCE_CHECKPOINT_S] < dt:  # the secondary follows the primary's checkpoints
-            s[MIRROR_BACKLOG] += s[MIRROR_DIRTY]
-            s[MIRROR_DIRTY] = 0.0
-        pages = min(s[MIRROR_BACKLOG], p[MIRROR_PAGES])
-        s[MIRROR_BACKLOG] -= pages
-    s[MIRROR_PAGES_WRITTEN] += pages
-    s[SMOOTH_MIRROR_PAGES] += (pages / dt - s[SMOOTH_MIRROR_PAGES]) * (dt / COUNTER_SMOOTHING_S)
-    s[SMOOTH_REDONE] += (redone / dt - s[SMOOTH_REDONE]) * (dt / COUNTER_SMOOTHING_S)
-    return touches
+        dirty /= 1.0 + touches * params[i, HOT_INVERSE]
+        if state[i, SINCE_CHECKPOINT_S] < dt:  # the secondary follows the primary's checkpoints
+            state[i, MIRROR_BACKLOG] += dirty
+            dirty = 0.0
+        pages = min(state[i, MIRROR_BACKLOG], most)
+        state[i, MIRROR_BACKLOG] -= pages
+    state[i, MIRROR_DIRTY] = dirty
+    state[i, MIRROR_PAGES_WRITTEN] += pages
 
 
-@njit(cache=True, error_model="numpy")
+@inside
 def spend_cpu(
-    s: Array, p: Array, sent: float, backlog: float, touches: float, wake_up: float, dt: float
+    state: Array, params: Array, i: int, hosts: Array, h: int, m: int, sent: float, dt: float, hz: float
 ) -> None:
-    """Messages by group commit of random commits, and the CPU that they and the redo cost on both sides."""
-    rate = sent / dt
-    commits = s[COMMIT_RATE]
+    """Messages by group commit of random commits, and the CPU that they cost on both sides."""
     messages = 0.0
+    rate = sent * hz
     if rate > 0.0:
-        if backlog > p[WINDOW_KB]:
-            messages = rate / p[WINDOW_KB]
+        source = state[i, GENERATED] if params[i, FROM_GENERATED] > 0.0 else state[i, FLUSHED]
+        if source - state[i, SENT] > params[i, WINDOW_KB]:
+            messages = rate / params[i, WINDOW_KB]  # a backlog goes in full windows
         else:
-            busy = commits * p[WRITE_S]
-            messages = max(rate / p[BLOCK_KB], commits / (busy + math.exp(-busy)))
-        size = rate / messages
-        s[MESSAGE_KB] += (size - s[MESSAGE_KB]) * (dt / MESSAGE_SMOOTHING_S)
-    s[MESSAGE_RATE] = messages
-    s[CPU_PRINCIPAL] = messages * p[PER_MESSAGE_CPU] + rate * p[PER_KB_CPU]
-    s[CPU_MIRROR] = messages * p[MIRROR_PER_MESSAGE_CPU] * wake_up + rate * p[MIRROR_PER_KB_CPU]
-    s[CPU_MIRROR] += touches / dt * p[REDO_CPU]
-    s[SMOOTH_SENT] += (rate - s[SMOOTH_SENT]) * (dt / COUNTER_SMOOTHING_S)
-    s[SMOOTH_MESSAGES] += (messages - s[SMOOTH_MESSAGES]) * (dt / COUNTER_SMOOTHING_S)
+            commits = state[i, COMMIT_RATE]
+            busy = commits * params[i, WRITE_S]
+            messages = max(rate * params[i, PER_BLOCK], commits / (busy + fade(busy)))
+        state[i, MESSAGE_KB] += (rate / messages - state[i, MESSAGE_KB]) * (dt * MESSAGE_SMOOTHING_PER_S)
+        state[i, MESSAGES] += messages * dt
+    state[i, MESSAGE_RATE] = messages
+    own = messages * params[i, PER_MESSAGE_CPU] + rate * params[i, PER_KB_CPU]
+    other = (
+        messages * params[i, MIRROR_PER_MESSAGE_CPU] * hosts[m, WAKE_UP] + rate * params[i, MIRROR_PER_KB_CPU]
+    )
+    state[i, CPU_PRINCIPAL] = own
+    state[i, CPU_MIRROR] = other
+    hosts[h, BUSY_S] += own * dt
+    hosts[m, BUSY_S] += other * dt
 
 
-@njit(cache=True, error_model="numpy")
-def keep_counts(s: Array, p: Array, done: float, dt: float) -> None:
-    """Smoothed counters of a moment, and the growth of the log file."""
-    inside = s[QUEUED] + s[IN_OTHER] + s[ON_CPU] + s[BLOCKED] + s[WAITING] + s[THINKING] * p[THINK_INSIDE]
-    s[CONNECTION_S] += inside * dt
-    share = dt / COUNTER_SMOOTHING_S
-    s[SMOOTH_COMMITS] += (done / dt - s[SMOOTH_COMMITS]) * share
-    s[SMOOTH_INSIDE] += (inside - s[SMOOTH_INSIDE]) * share
-    s[SMOOTH_WAITING] += (s[WAITING] - s[SMOOTH_WAITING]) * share
-    used = s[GENERATED] - s[REUSE]
-    while used > s[LOG_SIZE] and s[LOG_SIZE] < p[LOG_MAX]:
-        s[LOG_SIZE] = min(p[LOG_MAX], s[LOG_SIZE] * 1.1 + 1.0)
-
-
-@njit(cache=True, error_model="numpy")
-def share_hosts(state: Array, params: Array, place: Array, hosts: Array, links: Array, dt: float) -> None:
-    """What the rows of one instance ask of it together, and the share that each gets this step."""
-    hosts[:, RUNNABLE : INSTANCE_MESSAGES + 1] = 0.0
-    links[:, LINK_WANTED : LINK_BIG + 1] = 0.0
+@inside
+def add_demands(state: Array, params: Array, place: Array, hosts: Array, dt: float) -> None:
+    """What the rows of each instance ask of it together."""
+    for h in range(hosts.shape[0]):
+        for column in range(DEMANDS):
+            hosts[h, column] = 0.0
+        hosts[h, BUSY_S] = 0.0
     for i in range(state.shape[0]):
         if params[i, ACTIVE] == 0.0:
             continue
-        s = state[i]
-        h = place[i, HOST]
-        hosts[h, RUNNABLE] += s[ON_CPU]
-        hosts[h, MIRRORING_CPU] += s[CPU_PRINCIPAL]
-        hosts[h, WANTED] += s[QUEUED] + s[THINKING] * params[i, THINK_OUT]
-        hosts[h, BUSY] += s[IN_OTHER] + s[ON_CPU] + s[BLOCKED] + s[WAITING]
-        hosts[h, INSTANCE_COMMITS] += s[COMMIT_RATE]
-        m = place[i, MIRROR_HOST]
-        if m >= 0:
-            hosts[m, MIRRORING_CPU] += s[CPU_MIRROR]
-            hosts[m, INSTANCE_MESSAGES] += s[MESSAGE_RATE]
+        if params[i, ALIVE] > 0.0:
+            h = place[i, HOST]
+            cpu = state[i, ON_CPU]
+            hosts[h, RUNNABLE] += cpu
+            hosts[h, MIRRORING_CPU] += state[i, CPU_PRINCIPAL]
+            hosts[h, WANTED] += state[i, QUEUED] + state[i, THINKING] * params[i, THINK_OUT]
+            hosts[h, BUSY] += state[i, IN_OTHER] + cpu + state[i, BLOCKED] + state[i, WAITING]
+            hosts[h, COMMITS] += state[i, COMMIT_RATE]
+            hosts[h, LOG_WRITERS] += min(
+                1.0, (state[i, GENERATED] - state[i, FLUSHED]) * params[i, PER_BLOCK]
+            )
+            hosts[h, PAGES_WANTED] += min(state[i, CHECKPOINT_BACKLOG], params[i, CHECKPOINT_PAGES])
+        if params[i, MIRROR_ALIVE] > 0.0:
+            m = place[i, MIRROR_HOST]
+            hosts[m, MIRRORING_CPU] += state[i, CPU_MIRROR]
+            hosts[m, REDO_S] += state[i, REDO_WANTED]
+            hosts[m, MESSAGES_IN] += state[i, MESSAGE_RATE]
+            if params[i, CARRYING] > 0.0:
+                hosts[m, SESSIONS] += 1.0
+                hosts[place[i, HOST], SESSIONS] += 1.0
+            hosts[m, LOG_WRITERS] += min(
+                1.0, (state[i, RECEIVED] - state[i, HARDENED]) * params[i, PER_BLOCK]
+            )
+            pages = (
+                state[i, MIRROR_DIRTY] * params[i, FLUSH_OUT]
+                if params[i, CONTINUOUS] > 0.0
+                else state[i, MIRROR_BACKLOG]
+            )
+            hosts[m, PAGES_WANTED] += min(pages, params[i, MIRROR_PAGES]) * params[i, MIRROR_PAGE_COST]
+
+
+@inside
+def share_hosts(hosts: Array, dt: float, hz: float) -> None:
+    """What each row of an instance gets in this step."""
     for h in range(hosts.shape[0]):
-        free = hosts[h, WORKERS] - hosts[h, BUSY] + dt * hosts[h, INSTANCE_COMMITS]
-        want = hosts[h, WANTED]
-        hosts[h, ADMITTED] = 1.0 if want <= free else max(0.0, free / want)
-        left = max(0.05 * hosts[h, CORES], hosts[h, CORES] - hosts[h, MIRRORING_CPU])
-        runnable = hosts[h, RUNNABLE]
-        hosts[h, CPU_SHARE] = 1.0 if runnable <= left else left / runnable
-        hosts[h, BUSY_CORES] = hosts[h, MIRRORING_CPU]
+        cores = hosts[h, CORES]
+        free = hosts[h, WORKERS] - hosts[h, BUSY] + dt * hosts[h, COMMITS]
+        hosts[h, ADMITTED] = 1.0 if hosts[h, WANTED] <= free else max(0.0, free / hosts[h, WANTED])
+        left = max(LEAST_SHARE * cores, cores - hosts[h, MIRRORING_CPU])
+        redo_cores = hosts[h, REDO_S] * hz
+        hosts[h, REDO_SHARE] = 1.0 if redo_cores <= left else left / redo_cores
+        left = max(LEAST_SHARE * cores, left - redo_cores)
+        hosts[h, CPU_SHARE] = 1.0 if hosts[h, RUNNABLE] <= left else left / hosts[h, RUNNABLE]
+        streams = hosts[h, LOG_STREAMS]
+        hosts[h, LOG_SHARE] = 1.0 if hosts[h, LOG_WRITERS] <= streams else streams / hosts[h, LOG_WRITERS]
+        pages = hosts[h, DATA_PAGES] * dt
+        hosts[h, DATA_SHARE] = 1.0 if hosts[h, PAGES_WANTED] <= pages else pages / hosts[h, PAGES_WANTED]
+        wake_up_s = hosts[h, WAKE_UP_S]
+        hosts[h, WAKE_UP] = 1.0 / (1.0 + wake_up_s * hosts[h, MESSAGES_IN]) if wake_up_s > 0.0 else 1.0
+        hosts[h, TURN_STEPS] = hosts[h, SESSIONS] * wake_up_s * hz
 
 
-@njit(cache=True, error_model="numpy")
-def share_links(params: Array, place: Array, links: Array, wanted: Array, dt: float) -> None:
+@inside
+def share_links(place: Array, links: Array, scratch: Array, dt: float) -> None:
     """Divides each congested link fairly: small senders get what they ask, the others an equal part."""
-    for i in range(wanted.shape[0]):
-        k = place[i, LINK]
-        if wanted[i] > 0.0 and k >= 0:
-            links[k, LINK_WANTED] += wanted[i]
-            links[k, LINK_ROWS] += 1.0
     for k in range(links.shape[0]):
-        links[k, LINK_LEVEL] = np.inf
-        if links[k, LINK_WANTED] > links[k, LINK_KB] * dt:
-            links[k, LINK_LEVEL] = links[k, LINK_KB] * dt / links[k, LINK_ROWS]
-            for _ in range(2):
-                small = 0.0
-                big = 0.0
-                for i in range(wanted.shape[0]):
-                    if place[i, LINK] == k and wanted[i] > 0.0:
-                        if wanted[i] <= links[k, LINK_LEVEL]:
-                            small += wanted[i]
-                        else:
-                            big += 1.0
-                if big > 0.0:
-                    links[k, LINK_LEVEL] = (links[k, LINK_KB] * dt - small) / big
-    for i in range(wanted.shape[0]):
-        k = place[i, LINK]
-        if k >= 0:
-            wanted[i] = min(wanted[i], links[k, LINK_LEVEL])
+        links[k, LINK_WANTED] = 0.0
+        links[k, LINK_ROWS] = 0.0
+    for i in range(scratch.shape[1]):
+        if scratch[WISH, i] > 0.0:
+            links[place[i, LINK], LINK_WANTED] += scratch[WISH, i]
+            links[place[i, LINK], LINK_ROWS] += 1.0
+    for k in range(links.shape[0]):
+        carried = links[k, LINK_KB] * dt
+        if links[k, LINK_WANTED] <= carried:
+            continue
+        level = carried / links[k, LINK_ROWS]
+        for _ in range(3):
+            small = 0.0
+            big = 0.0
+            for i in range(scratch.shape[1]):
+                if place[i, LINK] == k and scratch[WISH, i] > 0.0:
+                    if scratch[WISH, i] <= level:
+                        small += scratch[WISH, i]
+                    else:
+                        big += 1.0
+            if big > 0.0:
+                level = (carried - small) / big
+        for i in range(scratch.shape[1]):
+            if place[i, LINK] == k:
+                scratch[WISH, i] = min(scratch[WISH, i], level)
 
 
-@njit(cache=True, error_model="numpy")
+@inside
 def step(
     state: Array,
     params: Array,
@@ -471,101 +604,139 @@ def step(
     hosts: Array,
     links: Array,
     history: Array,
-    wanted: Array,
-    known: Array,
+    scratch: Array,
     now: int,
     dt: float,
+    hz: float,
 ) -> None:
-    """All rows advance by *dt* seconds."""
-    share_hosts(state, params, place, hosts, links, dt)
+    """All rows advance by *dt* seconds. Order matters: see the module's functions from top to bottom."""
+    add_demands(state, params, place, hosts, dt)
+    share_hosts(hosts, dt, hz)
     for i in range(state.shape[0]):
-        p = params[i]
-        if p[ACTIVE] == 0.0:
+        if params[i, ACTIVE] == 0.0:
             continue
-        s = state[i]
-        known[i] = s[ACKNOWLEDGED]
-        if p[CARRYING] > 0.0:
-            back = p[ACK_S] / dt
+        known = state[i, ACKNOWLEDGED]
+        if params[i, CARRYING] > 0.0:
             # One step ago is the latest that can be known when the step begins.
-            known[i] = max(
-                known[i], look_back(history[i, 1], now - 1, back - 1.0) if back >= 1.0 else s[HARDENED]
+            back = params[i, ACK_STEPS] + hosts[place[i, HOST], TURN_STEPS] - 1.0
+            known = max(
+                known,
+                look_back(history, i, HARDENED_RING, now - 1, back) if back >= 0.0 else state[i, HARDENED],
             )
-        h = place[i, HOST]
-        if p[SERVING] > 0.0:
-            run_clients(s, p, hosts[h, ADMITTED], hosts[h, CPU_SHARE], known[i], dt)
-        wanted[i] = 0.0
-        if p[CARRYING] > 0.0:
-            source = s[GENERATED] if p[FROM_GENERATED] > 0.0 else s[FLUSHED]
-            room = p[WINDOW_KB] + p[SEND_KB] - (s[SENT] - s[RECEIVED]) if s[STALL_S] > 0.0 else p[SEND_KB]
-            wanted[i] = max(0.0, min(source - s[SENT], p[SEND_KB], room)) * p[WIRE_RATIO]
-    share_links(params, place, links, wanted, dt)
+        scratch[KNOWN, i] = known
+        if params[i, ALIVE] > 0.0:
+            write_log(state, params, i, hosts, place[i, HOST], known, dt)
+        wish = 0.0
+        if params[i, CARRYING] > 0.0:
+            source = state[i, GENERATED] if params[i, FROM_GENERATED] > 0.0 else state[i, FLUSHED]
+            wish = min(source - state[i, SENT], params[i, SEND_KB])
+            if state[i, STALL_S] > 0.0:
+                wish = min(wish, params[i, WINDOW_KB] - (state[i, SENT] - state[i, RECEIVED]))
+            wish = max(0.0, wish) * params[i, WIRE_RATIO]
+        scratch[WISH, i] = wish
+    share_links(place, links, scratch, dt)
     for i in range(state.shape[0]):
-        p = params[i]
-        if p[ACTIVE] == 0.0:
+        if params[i, ACTIVE] == 0.0:
             continue
-        s = state[i]
-        sent = carry_log(s, p, history[i, 0], history[i, 1], now, wanted[i] / p[WIRE_RATIO], known[i], dt)
-        done = commit(s, p, dt)
-        touches = redo(s, p, dt)
-        m = place[i, MIRROR_HOST]
-        wake_up = 1.0
-        if m >= 0:
-            wake_up = 1.0 / (1.0 + hosts[m, WAKE_UP_S] * hosts[m, INSTANCE_MESSAGES])
-        source = s[GENERATED] if p[FROM_GENERATED] > 0.0 else s[FLUSHED]
-        spend_cpu(s, p, sent, source - s[SENT], touches, wake_up, dt)
-        keep_counts(s, p, done, dt)
-        hosts[place[i, HOST], BUSY_CORES] += s[COMMIT_RATE] * p[CPU_S] / p[CPU_FACTOR]
+        if params[i, CARRYING] > 0.0:
+            sent = scratch[WISH, i] * params[i, PER_WIRE]
+            h, m = place[i, HOST], place[i, MIRROR_HOST]
+            carry_log(state, params, i, hosts, h, m, history, now, sent, scratch[KNOWN, i], dt)
+            spend_cpu(state, params, i, hosts, h, m, sent, dt, hz)
+        elif params[i, MIRROR_ALIVE] > 0.0:
+            finish_received(state, params, i, history, now)
+        if params[i, ALIVE] > 0.0:
+            commit(state, params, i, dt)
+        if params[i, MIRROR_ALIVE] > 0.0:
+            redo(state, params, i, hosts, place[i, MIRROR_HOST], dt)
     for h in range(hosts.shape[0]):
-        busy = min(hosts[h, CORES], hosts[h, BUSY_CORES])
-        hosts[h, CORE_S] += busy * dt
-        hosts[h, SMOOTH_CORES] += (busy - hosts[h, SMOOTH_CORES]) * (dt / COUNTER_SMOOTHING_S)
+        hosts[h, CORE_S] += min(hosts[h, CORES] * dt, hosts[h, BUSY_S])
 
 
-@njit(cache=True, error_model="numpy")
-def crossings_of(s: Array, p: Array) -> int:
+@inside
+def finish_received(state: Array, params: Array, i: int, history: Array, now: int) -> None:
+    """A mirror without a session hardens what had arrived; nothing is under way and nobody hears of it."""
+    state[i, HARDENED] += min(
+        (state[i, RECEIVED] - state[i, HARDENED]) * params[i, HARDEN_OUT], params[i, HARDEN_KB]
+    )
+    state[i, CPU_PRINCIPAL] = 0.0
+    state[i, CPU_MIRROR] = 0.0
+    state[i, MESSAGE_RATE] = 0.0
+    history[i, SENT_RING, now & (history.shape[2] - 1)] = state[i, SENT]
+    history[i, HARDENED_RING, now & (history.shape[2] - 1)] = state[i, HARDENED]
+
+
+@inside
+def look(state: Array, params: Array, hosts: Array) -> None:
+    """Rates since the last look, smoothed; and log files grow to hold their log."""
+    for i in range(state.shape[0]):
+        if params[i, ACTIVE] == 0.0:
+            continue
+        for total in range(TOTALS):
+            rate = (state[i, total] - state[i, LAST + total]) / LOOK_S
+            state[i, LAST + total] = state[i, total]
+            state[i, SMOOTH + total] += (rate - state[i, SMOOTH + total]) * LOOK_SHARE
+        while (
+            state[i, GENERATED] - state[i, REUSE] > state[i, LOG_SIZE]
+            and state[i, LOG_SIZE] < params[i, LOG_MAX]
+        ):
+            state[i, LOG_SIZE] = min(params[i, LOG_MAX], state[i, LOG_SIZE] * LOG_GROWTH + PAGE_KB)
+    for h in range(hosts.shape[0]):
+        rate = (hosts[h, CORE_S] - hosts[h, LAST_CORE_S]) / LOOK_S
+        hosts[h, LAST_CORE_S] = hosts[h, CORE_S]
+        hosts[h, SMOOTH_CORES] += (rate - hosts[h, SMOOTH_CORES]) * LOOK_SHARE
+
+
+@entry
+def crossings_of(state: Array, params: Array, i: int) -> int:
     """Crossings that hold for a row at this instant."""
     held = 0
-    on_its_way = p[CARRYING] > 0.0
-    if s[HARDENED] - s[REDONE] <= SMALL_KB and (on_its_way or s[RECEIVED] - s[HARDENED] <= SMALL_KB):
+    carrying = params[i, CARRYING] > 0.0
+    if state[i, HARDENED] - state[i, REDONE] <= SMALL_KB and (
+        carrying or state[i, RECEIVED] - state[i, HARDENED] <= SMALL_KB
+    ):
         held |= REDO_DONE
-    if on_its_way and s[FLUSHED] - s[SENT] <= p[BLOCK_KB]:
+    if carrying and state[i, FLUSHED] - state[i, SENT] <= params[i, BLOCK_KB]:
         held |= SEND_DONE
-    if s[GENERATED] - s[REUSE] >= p[LOG_MAX] - 0.5:
+    if state[i, GENERATED] - state[i, REUSE] >= params[i, LOG_MAX] - SMALL_KB:
         held |= LOG_FULL
-    if s[OPERATION_LEFT] <= 0.0:
+    if state[i, OPERATION_LEFT] <= 0.0:
         held |= OPERATION_DONE
     return held
 
 
-@njit(cache=True, error_model="numpy")
-def read_counters(s: Array, p: Array, hosts: Array, host: int, mirror_host: int, out: Array) -> None:
+@entry
+def read_counters(
+    state: Array, params: Array, i: int, hosts: Array, host: int, mirror_host: int, out: Array
+) -> None:
     """The counters of `COUNTERS`, in that order, at this instant."""
-    commits = s[SMOOTH_COMMITS]
+    commits = state[i, SMOOTH + TRANSACTIONS]
+    busy = commits > 1e-6
     out[0] = commits
-    out[1] = s[SMOOTH_INSIDE] / commits if commits > 1e-6 else 0.0
-    out[2] = 1000.0 * s[SMOOTH_WAITING] / commits if commits > 1e-6 and p[WAITS] > 0.0 else 0.0
-    out[3] = s[SMOOTH_GENERATED]
-    out[4] = s[SMOOTH_SENT]
-    out[5] = s[SMOOTH_REDONE]
-    out[6] = max(0.0, s[FLUSHED] - s[SENT]) if p[MIRRORED] > 0.0 else 0.0
-    out[7] = s[HARDENED] - s[REDONE]
-    out[8] = s[GENERATED] - s[REUSE]
-    out[9] = s[LOG_SIZE]
+    out[1] = state[i, SMOOTH + INSIDE_S] / commits if busy else 0.0
+    out[2] = 1000.0 * state[i, SMOOTH + WAITING_S] / commits if busy and params[i, WAITS] > 0.0 else 0.0
+    out[3] = state[i, SMOOTH + GENERATED]
+    out[4] = state[i, SMOOTH + SENT]
+    out[5] = state[i, SMOOTH + REDONE]
+    out[6] = max(0.0, state[i, FLUSHED] - state[i, SENT]) if params[i, MIRRORED] > 0.0 else 0.0
+    out[7] = state[i, HARDENED] - state[i, REDONE]
+    out[8] = state[i, GENERATED] - state[i, REUSE]
+    out[9] = max(state[i, LOG_SIZE], out[8])
     out[10] = 100.0 * hosts[host, SMOOTH_CORES] / hosts[host, CORES]
     out[11] = (
         100.0 * hosts[mirror_host, SMOOTH_CORES] / hosts[mirror_host, CORES] if mirror_host >= 0 else 0.0
     )
-    out[12] = PAGE_KB * s[SMOOTH_PAGES]
-    out[13] = PAGE_KB * s[SMOOTH_MIRROR_PAGES]
-    out[14] = s[DIRTY] + s[CHECKPOINT_BACKLOG]
-    out[15] = s[MIRROR_DIRTY] + s[MIRROR_BACKLOG]
-    out[16] = s[GENERATED] - s[CHECKPOINT_LOG]
-    out[17] = s[QUEUED] + s[IN_OTHER] + s[ON_CPU] + s[BLOCKED] + s[WAITING]
-    out[18] = s[SMOOTH_MESSAGES]
-    out[19] = max(0.0, s[GENERATED] - s[HARDENED]) if p[MIRRORED] > 0.0 else 0.0
+    out[12] = PAGE_KB * state[i, SMOOTH + PAGES_WRITTEN]
+    out[13] = PAGE_KB * state[i, SMOOTH + MIRROR_PAGES_WRITTEN]
+    out[14] = state[i, DIRTY] + state[i, CHECKPOINT_BACKLOG]
+    out[15] = state[i, MIRROR_DIRTY] + state[i, MIRROR_BACKLOG]
+    out[16] = state[i, GENERATED] - state[i, CHECKPOINT_LOG]
+    out[17] = state[i, QUEUED] + state[i, IN_OTHER] + state[i, ON_CPU] + state[i, BLOCKED] + state[i, WAITING]
+    out[18] = state[i, SMOOTH + MESSAGES]
+    out[19] = max(0.0, state[i, GENERATED] - state[i, HARDENED]) if params[i, MIRRORED] > 0.0 else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@entry
 def advance(
     state: Array,
     params: Array,
@@ -581,28 +752,35 @@ def advance(
     every: int,
     dt: float,
 ) -> int:
-    """Up to *ticks* ticks each; stops after the tick at which an armed crossing holds.
+    """Up to *ticks* ticks; stops after the tick at which an armed crossing holds. Returns the ticks run.
 
-    samples[k] gets all rows' counters each *every* ticks (0 = never). Returns the ticks run.
+    *samples* takes all rows' counters each *every* ticks of the clock (0 = never), one entry after another.
     """
     taken = 0
+    hz = 1.0 / dt
+    watching = False
+    for i in range(armed.shape[0]):
+        watching = watching or (armed[i] != 0 and params[i, ACTIVE] > 0.0)
     for tick in range(1, ticks + 1):
         for _ in range(clock[STEPS_PER_TICK]):
             clock[NOW] += 1
-            step(state, params, place, hosts, links, history, scratch[0], scratch[1], clock[NOW], dt)
+            step(state, params, place, hosts, links, history, scratch, clock[NOW], dt, hz)
         clock[TICKS] += 1
+        if clock[TICKS] % LOOK_TICKS == 0:
+            look(state, params, hosts)
         if every > 0 and clock[TICKS] % every == 0:
             for i in range(state.shape[0]):
                 if params[i, ACTIVE] > 0.0:
                     read_counters(
-                        state[i], params[i], hosts, place[i, HOST], place[i, MIRROR_HOST], samples[taken, i]
+                        state, params, i, hosts, place[i, HOST], place[i, MIRROR_HOST], samples[taken, i]
                     )
             taken += 1
-        for i in range(state.shape[0]):
-            if (
-                armed[i] != 0
-                and params[i, ACTIVE] > 0.0
-                and (crossings_of(state[i], params[i]) & armed[i]) != 0
-            ):
-                return tick
+        if watching:
+            for i in range(state.shape[0]):
+                if (
+                    armed[i] != 0
+                    and params[i, ACTIVE] > 0.0
+                    and crossings_of(state, params, i) & armed[i] != 0
+                ):
+                    return tick
     return ticks

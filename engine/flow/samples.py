@@ -45,8 +45,9 @@ class Samples:
             self._ticks = np.resize(self._ticks, length)
         return self._values[self.count :, :rows]
 
-    def took(self, first_tick: int, entries: int) -> None:
-        """Notes that *entries* entries were written, the first at *first_tick*."""
-        at = first_tick + self.every * np.arange(entries)
-        self._ticks[self.count : self.count + entries] = at
-        self.count += entries
+    def took(self, before: int, after: int) -> None:
+        """Notes the entries that were written between two tick counts of the flow, the first excluded."""
+        first = before // self.every + 1
+        taken = np.arange(first, after // self.every + 1) * self.every
+        self._ticks[self.count : self.count + len(taken)] = taken
+        self.count += len(taken)

@@ -86,6 +86,7 @@ class Site:
     checkpoint_interval_s: float  # T_cp
     checkpoint_pages_per_s: float  # v_cp
     mirror_flush_pages_per_s: float  # v_m
+    log_streams: float = 6.0  # log files that the device writes side by side before they slow each other
     wake_up_us: float = 0.0  # t_w, messages of many databases share the wake-up of one thread
     log_reread_share: float = 0.0  # cost of reading sent log back, as a share of writing it (fixed log cache)
     delayed_flush_s: float = 0.0  # T_dd, how often delayed durability releases its log; 0 = block by block
@@ -103,6 +104,8 @@ class RowSetup:
     scale: float = 1.0  # multiplies connections; 0 = idle
     host: int = 0  # index of the server instance
     mirror_host: int = -1  # -1 = none
+    alive: bool = True  # the principal's process runs; else its log, pages and clients stand still
+    mirror_alive: bool = True  # likewise the mirror's
     serving: bool = True  # clients can run transactions
     mode: Mode = Mode.NONE
     connected: bool = False  # the principal believes the mirror is there
