@@ -129,8 +129,11 @@ def timeout_s(world: World, guid: int) -> int:
     return next((copy.timeout_s for copy in world.session_copies(guid)), PARTNER_TIMEOUT_S)
 
 
-def reassess(world: World, only: int | None = None) -> None:
-    """Something has changed (for session *only*, or for all): have every end notice in due time what concerns it."""
+def reassess(world: World, only: int | None = None, awake: str | None = None) -> None:
+    """Something has changed (for session *only*, or for all): have every end notice in due time what concerns it.
+
+    *awake* has just come to itself after a freeze: it looks at its connections before it does anything else.
+    """
     hard_s = world.chance.uniform(*HARD_ERROR_S)
     quiet_s = world.chance.uniform(0.0, PING_INTERVAL_S)
     reconnect_s = world.chance.uniform(*RECONNECT_S)
@@ -148,7 +151,9 @@ def reassess(world: World, only: int | None = None) -> None:
         if wanted == contact.pending:
             continue
         contact = world.contacts[key] = replace(contact, pending=wanted, epoch=contact.epoch + 1)
-        if wanted in delays:
+        if wanted and me == awake and contact.connected:
+            world.after(0.0, "contact.lost", *key, contact.epoch, wanted)
+        elif wanted in delays:
             world.after(delays[wanted], "contact.lost", *key, contact.epoch, wanted)
         elif wanted == "silent":
             world.after(timeout_s(world, guid) + quiet_s, "contact.lost", *key, contact.epoch, wanted)

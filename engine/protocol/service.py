@@ -139,7 +139,7 @@ def unhang(world: World, server: str) -> None:
     if world.servers[server].hung:
         world.update_server(server, hung=False)
         _announce(world, server, "responds again")
-        network.reassess(world)
+        network.reassess(world, awake=server)
 
 
 def fail_disk(world: World, server: str, database: str) -> None:

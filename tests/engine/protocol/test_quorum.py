@@ -186,3 +186,11 @@ def test_principal_asks_the_witness_before_it_commits_alone() -> None:
     do(world, f"cut {P} {M}", then_s=25)
     assert facts(world) == (False, True)
     assert world.availability[DB].lost_transactions == 0
+
+
+def test_principal_that_comes_to_itself_after_failover_serves_nobody() -> None:
+    world = lab()
+    do(world, f"hang {P}", then_s=25)
+    assert facts(world) == (False, True)
+    do(world, f"unhang {P}", then_s=0.0)
+    assert facts(world) == (False, True)
