@@ -151,7 +151,7 @@ def reassess(world: World, only: int | None = None, awake: str | None = None) ->
         if wanted == contact.pending:
             continue
         contact = world.contacts[key] = replace(contact, pending=wanted, epoch=contact.epoch + 1)
-        if wanted and me == awake and contact.connected:
+        if wanted in delays and me == awake:
             world.after(0.0, "contact.lost", *key, contact.epoch, wanted)
         elif wanted in delays:
             world.after(delays[wanted], "contact.lost", *key, contact.epoch, wanted)
