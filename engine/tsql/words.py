@@ -24,3 +24,53 @@ STATEMENT_WORDS: Final = frozenset(_STATEMENT.split())
 
 KEYWORDS: Final = (STATEMENT_WORDS | frozenset(_OTHER.split())) - {"DISABLE", "ENABLE", "THROW"}
 """Reserved words: an error near one of them is message 156, near anything else 102."""
+
+STOP_WORDS: Final = STATEMENT_WORDS - {"ADD", "DISABLE", "ENABLE", "THROW", "WITH"}
+"""Words that end the statement before them even without a semicolon."""
+
+FOLLOWING_PAIRS: Final = frozenset(
+    {
+        ("UNION", "SELECT"),
+        ("ALL", "SELECT"),
+        ("EXCEPT", "SELECT"),
+        ("INTERSECT", "SELECT"),
+        ("ROW", "FETCH"),
+        ("ROWS", "FETCH"),
+        ("FOR", "UPDATE"),
+    }
+)
+"""After its first word the second one does not begin a statement."""
+
+_PAIRS: Final = """
+ALTER DATABASE, ALTER ENDPOINT, ALTER AUTHORIZATION, ALTER CERTIFICATE, ALTER LOGIN, ALTER USER, ALTER MASTER,
+ALTER SERVICE, CREATE ENDPOINT, CREATE CERTIFICATE, CREATE LOGIN, CREATE USER, CREATE MASTER, CREATE DATABASE,
+DROP ENDPOINT, DROP CERTIFICATE, DROP LOGIN, DROP USER, DROP MASTER, DROP DATABASE, DROP TABLE, DROP PROC,
+DROP PROCEDURE, DROP VIEW, DROP FUNCTION, BACKUP DATABASE, BACKUP LOG, BACKUP TRAN, BACKUP TRANSACTION,
+BACKUP CERTIFICATE, BACKUP MASTER, BACKUP SERVICE, RESTORE DATABASE, RESTORE LOG, RESTORE TRAN,
+RESTORE TRANSACTION, RESTORE HEADERONLY, RESTORE FILELISTONLY, RESTORE LABELONLY, RESTORE VERIFYONLY,
+RESTORE MASTER, RESTORE SERVICE, SAVE TRAN, SAVE TRANSACTION
+"""
+
+COMMAND_PAIRS: Final = frozenset(
+    (first, second) for first, second in (pair.split() for pair in _PAIRS.split(","))
+)
+"""Statements that the grammar of commands knows by their first two words."""
+
+_SINGLE: Final = """
+CHECKPOINT COMMIT DBCC DEALLOCATE DENY FETCH GRANT KILL RAISERROR RECONFIGURE REVOKE ROLLBACK SHUTDOWN THROW USE
+WAITFOR
+"""
+
+COMMAND_WORDS: Final = frozenset(_SINGLE.split())
+"""Statements that the grammar of commands knows by their first word."""
+
+INNER_WORDS: Final[dict[str, frozenset[str]]] = {
+    "ALTER": frozenset({"SET", "ALTER", "DROP"}),
+    "GRANT": STATEMENT_WORDS,
+    "DENY": STATEMENT_WORDS,
+    "REVOKE": STATEMENT_WORDS,
+    "BULK": frozenset({"INSERT"}),
+    "UPDATE": frozenset({"SET"}),
+    "MERGE": STATEMENT_WORDS,
+}
+"""Words that begin statements and may also stand inside a statement that begins with the word given."""

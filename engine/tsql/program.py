@@ -1,0 +1,575 @@
+"""A batch compiled to a flat list of instructions with jumps, so that a waiting batch is text and a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from engine.tsql import statements as s
+from engine.tsql import translate
+from engine.tsql.lexer import SyntaxProblem, Token, name_of, near, tokens_of
+from engine.tsql.parse import parse_command
+from engine.tsql.words import (
+    COMMAND_PAIRS,
+    COMMAND_WORDS,
+    FOLLOWING_PAIRS,
+    INNER_WORDS,
+    STATEMENT_WORDS,
+    STOP_WORDS,
+)
+
+DEPTH_LIMIT: Final = 60
+"""Blocks in blocks before message 191. Assumed; SQL Server's own limit is of the same order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """Carry out a statement."""
+
+    statement: s.Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Go to *target* unless the condition holds."""
+
+    condition: str
+    target: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    target: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class EndCatch:
+    """The error that the CATCH block was about is forgotten."""
+
+
+Action = Do | Branch | Jump | EndCatch
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    line: int
+    action: Action
+    handler: int | None
+    """Where an error goes on: the first instruction of the CATCH block around it."""
+
+
+Program = tuple[Instruction, ...]
+
+
+@lru_cache(maxsize=256)
+def compile_batch(text: str) -> Program:
+    """The program of one batch. Raises SyntaxProblem with the line in the batch."""
+    return _Compiler(text).program()
+
+
+@dataclass(slots=True)
+class _Loop:
+    start: int
+    breaks: list[int]
+
+
+class _Compiler:
+    """Walks the tokens once; each method leaves `place` behind what it has read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = tokens_of(text)
+        self.place = 0
+        self.depth = 0
+        self.lines: list[int] = []
+        self.actions: list[Action] = []
+        self.regions: list[int | None] = []
+        """For each action the number of the TRY block around it."""
+        self.catches: list[int] = []
+        """First action of the CATCH block of each TRY."""
+        self.region: int | None = None
+        self.loops: list[_Loop] = []
+        self.labels: dict[str, int] = {}
+        self.gotos: list[tuple[int, Token]] = []
+
+    # --- reading
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.place]
+
+    def ahead(self, count: int = 1) -> Token:
+        return self.tokens[min(self.place + count, len(self.tokens) - 1)]
+
+    def word(self, *words: str) -> bool:
+        return self.token.upper in words
+
+    def take(self) -> Token:
+        token = self.token
+        if token.kind != "end":
+            self.place += 1
+        return token
+
+    def take_if(self, *signs: str) -> bool:
+        if self.token.is_op(*signs):
+            self.place += 1
+            return True
+        return False
+
+    def expect(self, word: str) -> Token:
+        if not self.word(word):
+            raise self.problem()
+        return self.take()
+
+    def problem(self) -> SyntaxProblem:
+        return near(self.token, self.tokens[self.place - 1] if self.place else None)
+
+    def skip_semicolons(self) -> None:
+        while self.take_if(";"):
+            pass
+
+    def text_between(self, first: int, end: int) -> str:
+        """The text from token number *first* up to, not including, token number *end*."""
+        if end <= first:
+            return ""
+        return self.text[self.tokens[first].start : self.tokens[end - 1].end]
+
+    def skim(self, commas: bool = False, assign: bool = False) -> int:
+        """Move to the end of an expression or statement; the number of the token where it began.
+
+        It ends before a semicolon, a closing bracket, or a word that begins the next statement; with *commas*
+        also before a comma, with *assign* also before `=`.
+        """
+        first, level, cases = self.place, 0, 0
+        while self.token.kind != "end":
+            token = self.token
+            if token.is_op("("):
+                level += 1
+            elif token.is_op(")"):
+                if level == 0:
+                    break
+                level -= 1
+            elif level == 0:
+                if token.is_op(";") or (commas and token.is_op(",")) or (assign and token.is_op("=")):
+                    break
+                if token.upper == "CASE":
+                    cases += 1
+                elif token.upper == "END" and cases:
+                    cases -= 1
+                elif not (token.upper == "ELSE" and cases) and self.next_statement_begins(first):
+                    break
+            self.place += 1
+        if level:
+            raise self.problem()
+        return first
+
+    def skim_expression(self, commas: bool = False) -> int:
+        """As skim, for an expression: it has no words that begin statements, not even as its first."""
+        first = self.place
+        return first if self.token.upper in STOP_WORDS else self.skim(commas)
+
+    def next_statement_begins(self, first: int) -> bool:
+        """The word here begins another statement than the one that began at token number *first*."""
+        word = self.token.upper
+        if self.place == first or word not in STATEMENT_WORDS:
+            return False
+        before = self.tokens[self.place - 1]
+        if before.is_op(".") or (before.upper, word) in FOLLOWING_PAIRS or self.inside(first, word):
+            return False
+        if word == "WITH" and self.ahead().kind in ("word", "quoted") and self.ahead(2).upper == "AS":
+            raise SyntaxProblem(self.token.line, 319)
+        return word in STOP_WORDS
+
+    def inside(self, first: int, word: str) -> bool:
+        """*word* may stand here inside the statement that began at token number *first*."""
+        head = self.tokens[first].upper
+        if word not in INNER_WORDS.get(head, ()):
+            return False
+        seen = [token.upper for token in self.tokens[first + 1 : self.place]]
+        if head in ("GRANT", "DENY", "REVOKE"):
+            return "TO" not in seen and "FROM" not in seen
+        return head == "MERGE" or word not in seen
+
+    # --- writing
+
+    def emit(self, line: int, action: Action) -> int:
+        self.lines.append(line)
+        self.actions.append(action)
+        self.regions.append(self.region)
+        return len(self.actions) - 1
+
+    def do(self, line: int, statement: s.Statement) -> None:
+        self.emit(line, Do(statement))
+
+    @property
+    def here(self) -> int:
+        return len(self.actions)
+
+    def land(self, place: int) -> None:
+        """Let the jump or branch at *place* end here."""
+        action = self.actions[place]
+        if isinstance(action, Branch):
+            self.actions[place] = Branch(action.condition, self.here)
+        else:
+            self.actions[place] = Jump(self.here)
+
+    # --- the batch
+
+    def program(self) -> Program:
+        self.skip_semicolons()
+        first = self.token
+        named = first.kind == "quoted" or (first.kind == "word" and first.upper not in STATEMENT_WORDS)
+        if named and not self.ahead().is_op(":"):
+            self.command()
+            self.skip_semicolons()
+        while self.token.kind != "end":
+            self.statement()
+        for place, token in self.gotos:
+            if token.text.lower() not in self.labels:
+                raise SyntaxProblem(token.line, 133, token.text)
+            self.actions[place] = Jump(self.labels[token.text.lower()])
+        handlers = [None if region is None else self.catches[region] for region in self.regions]
+        return tuple(map(Instruction, self.lines, self.actions, handlers))
+
+    def statement(self) -> None:
+        """One statement with the semicolons behind it."""
+        self.depth += 1
+        if self.depth > DEPTH_LIMIT:
+            raise SyntaxProblem(self.token.line, 191)
+        word = self.token.upper
+        if self.token.kind == "word" and self.ahead().is_op(":"):
+            self.label()
+        elif word in _STRUCTURE:
+            _STRUCTURE[word](self)
+        elif (word, self.ahead().upper) in COMMAND_PAIRS or word in COMMAND_WORDS:
+            self.command()
+        elif word in ("CREATE", "ALTER"):
+            self.create_or_alter()
+        elif word in _QUERIES:
+            self.query()
+        elif word in STATEMENT_WORDS:
+            self.not_simulated()
+        else:
+            raise self.problem()
+        self.depth -= 1
+        self.skip_semicolons()
+
+    def command(self) -> None:
+        """A statement of commands.lark."""
+        line = self.token.line
+        first = self.skim()
+        if self.token.is_op(")"):
+            raise self.problem()
+        start, end = self.tokens[first].start, self.tokens[self.place - 1].end
+        self.do(line, parse_command(self.text, start, end))
+
+    def query(self) -> None:
+        """A statement for sqlglot."""
+        line, word = self.token.line, self.token.upper
+        first = self.skim()
+        if word == "WITH":
+            while self.word("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"):
+                self.skim()
+        elif word == "INSERT" and self.word("SELECT") and not self.has_word(first, "VALUES"):
+            self.skim()
+        elif word == "INSERT" and self.word("EXEC", "EXECUTE") and not self.has_word(first, "VALUES"):
+            target = self.text_between(first, self.place)
+            self.execute()
+            done = self.actions[-1]
+            assert isinstance(done, Do)
+            assert isinstance(done.statement, s.Execute | s.ExecuteString)
+            self.actions[-1] = Do(s.InsertExec(target, done.statement))
+            return
+        if self.token.is_op(")"):
+            raise self.problem()
+        text = self.text_between(first, self.place)
+        translate.check_statement(text, line)
+        self.do(line, s.Query(text))
+
+    def has_word(self, first: int, word: str) -> bool:
+        return any(token.upper == word for token in self.tokens[first : self.place])
+
+    def not_simulated(self, words: int = 2) -> None:
+        line = self.token.line
+        first = self.skim()
+        shown = [token.upper for token in self.tokens[first : min(first + words, self.place)] if token.upper]
+        self.do(line, s.NotSimulated(" ".join(shown)))
+
+    def create_or_alter(self) -> None:
+        words = [self.ahead(count).upper for count in (1, 2, 3)]
+        if self.token.upper == "CREATE" and words[:2] == ["OR", "ALTER"]:
+            words = words[2:]
+        if words[0] in ("PROC", "PROCEDURE", "FUNCTION", "VIEW", "TRIGGER", "SCHEMA", "RULE", "DEFAULT"):
+            self.rest_of_batch(words[0])
+        elif self.token.upper == "CREATE" and words[0] == "TABLE":
+            self.query()
+        else:
+            self.not_simulated()
+
+    def rest_of_batch(self, kind: str) -> None:
+        if self.actions or self.depth > 1:
+            verb = f"{self.token.upper} {kind}".replace(" PROC", " PROCEDURE").replace(
+                "PROCEDUREEDURE", "PROCEDURE"
+            )
+            raise SyntaxProblem(self.token.line, 111, verb)
+        self.do(self.token.line, s.NotSimulated(f"{self.token.upper} {kind}"))
+        self.place = len(self.tokens) - 1
+
+    # --- structure
+
+    def label(self) -> None:
+        token = self.take()
+        self.take()
+        if token.text.lower() in self.labels:
+            raise SyntaxProblem(token.line, 132, token.text)
+        self.labels[token.text.lower()] = self.here
+
+    def begin(self) -> None:
+        following = self.ahead().upper
+        if following in ("TRAN", "TRANSACTION", "DISTRIBUTED"):
+            self.command()
+        elif following in ("DIALOG", "CONVERSATION"):
+            self.not_simulated()
+        elif following == "TRY":
+            self.try_catch()
+        elif following == "CATCH":
+            raise near(self.ahead())
+        else:
+            self.take()
+            self.block()
+            self.expect("END")
+
+    def block(self, empty_allowed: bool = False) -> None:
+        self.skip_semicolons()
+        count = 0
+        while not self.word("END"):
+            if self.token.kind == "end":
+                raise self.problem()
+            self.statement()
+            count += 1
+        if not count and not empty_allowed:
+            raise self.problem()
+
+    def try_catch(self) -> None:
+        outer = self.region
+        self.place += 2
+        self.catches.append(-1)
+        self.region = region = len(self.catches) - 1
+        self.block()
+        self.expect("END")
+        self.expect("TRY")
+        self.region = outer
+        self.skip_semicolons()
+        over = self.emit(self.token.line, Jump())
+        self.expect("BEGIN")
+        self.expect("CATCH")
+        self.catches[region] = self.here
+        self.block(empty_allowed=True)
+        self.emit(self.token.line, EndCatch())
+        self.expect("END")
+        self.expect("CATCH")
+        self.land(over)
+
+    def condition(self) -> int:
+        """Read a condition; the number of the branch that leaves when it does not hold."""
+        line = self.token.line
+        first = self.skim_expression()
+        text = self.text_between(first, self.place)
+        if not text:
+            raise self.problem()
+        translate.check_condition(text, line)
+        return self.emit(line, Branch(text))
+
+    def if_else(self) -> None:
+        self.take()
+        leave = self.condition()
+        self.statement()
+        if self.word("ELSE"):
+            over = self.emit(self.token.line, Jump())
+            self.take()
+            self.land(leave)
+            self.statement()
+            self.land(over)
+        else:
+            self.land(leave)
+
+    def while_loop(self) -> None:
+        self.take()
+        loop = _Loop(self.here, [])
+        leave = self.condition()
+        self.loops.append(loop)
+        self.statement()
+        self.loops.pop()
+        self.emit(self.lines[leave], Jump(loop.start))
+        for place in (leave, *loop.breaks):
+            self.land(place)
+
+    def break_loop(self) -> None:
+        token = self.take()
+        if not self.loops:
+            raise SyntaxProblem(token.line, 135)
+        self.loops[-1].breaks.append(self.emit(token.line, Jump()))
+
+    def continue_loop(self) -> None:
+        token = self.take()
+        if not self.loops:
+            raise SyntaxProblem(token.line, 136)
+        self.emit(token.line, Jump(self.loops[-1].start))
+
+    def goto(self) -> None:
+        self.take()
+        if self.token.kind != "word":
+            raise self.problem()
+        self.gotos.append((self.emit(self.token.line, Jump()), self.take()))
+
+    # --- simple statements with expressions
+
+    def expression(self, first: int, line: int) -> str:
+        text = self.text_between(first, self.place)
+        if not text:
+            raise self.problem()
+        translate.check_expression(text, line)
+        return text
+
+    def print_text(self) -> None:
+        line = self.take().line
+        self.do(line, s.Print(self.expression(self.skim_expression(), line)))
+
+    def return_value(self) -> None:
+        line = self.take().line
+        first = self.skim_expression()
+        text = self.text_between(first, self.place)
+        if text:
+            translate.check_expression(text, line)
+        self.do(line, s.Return(text))
+
+    def assign_or_set(self) -> None:
+        line = self.take().line
+        if self.token.kind != "variable":
+            self.set_session(line)
+            return
+        name = self.take().text.lower()
+        sign = self.take()
+        if not (sign.kind == "op" and sign.text.endswith("=")) or sign.text in ("<=", ">=", "!="):
+            raise near(sign)
+        if self.word("CURSOR"):
+            self.cursor(name, line)
+            return
+        text = self.expression(self.skim_expression(), line)
+        if sign.text != "=":
+            text = f"{name} {sign.text[:-1]} ({text})"
+        self.do(line, s.Assign(name, text))
+
+    def set_session(self, line: int) -> None:
+        first = self.skim()
+        tokens = self.tokens[first : self.place]
+        if not tokens:
+            raise self.problem()
+        values = [token for token in tokens if token.kind in ("string", "number", "variable")]
+        value: s.Value = None
+        if values:
+            last = values[-1]
+            value = s.Variable(last.text.lower()) if last.kind == "variable" else name_of(last)
+        self.do(line, s.SetSession(tuple(token.text.upper() for token in tokens), value))
+
+    def declare(self) -> None:
+        line = self.take().line
+        if self.token.kind != "variable":
+            name = name_of(self.take()).lower()
+            self.cursor(name, line)
+            return
+        declared = [self.declaration(line)]
+        while self.take_if(","):
+            declared.append(self.declaration(line))
+        cursors = [item for item in declared if item.type == "cursor"]
+        if len(cursors) < len(declared):
+            self.do(line, s.Declare(tuple(item for item in declared if item.type != "cursor")))
+
+    def declaration(self, line: int) -> s.Declaration:
+        if self.token.kind != "variable":
+            raise self.problem()
+        name = self.take().text.lower()
+        if self.word("AS"):
+            self.take()
+        if self.word("TABLE"):
+            first = self.place + 1
+            self.take()
+            if not self.token.is_op("("):
+                raise self.problem()
+            self.skim(commas=True)
+            columns = self.text_between(first, self.place)
+            translate.check_columns(columns, line)
+            return s.Declaration(name, "table", columns=columns)
+        first = self.skim(commas=True, assign=True)
+        kind = self.text_between(first, self.place).lower()
+        if not kind:
+            raise self.problem()
+        default = ""
+        if self.take_if("="):
+            default = self.expression(self.skim_expression(commas=True), line)
+        return s.Declaration(name, kind, default)
+
+    def cursor(self, name: str, line: int) -> None:
+        """The rest of DECLARE name CURSOR … FOR select."""
+        seen = False
+        while not self.word("FOR"):
+            seen = seen or self.word("CURSOR")
+            if self.token.kind == "end" or self.word(*_NOT_IN_CURSOR):
+                raise self.problem()
+            self.take()
+        if not seen:
+            raise self.problem()
+        self.take()
+        first = self.skim()
+        if self.tokens[first].upper == "WITH" and self.word("SELECT"):
+            self.skim()
+        text = self.text_between(first, self.place)
+        translate.check_statement(translate.without_cursor_options(text), line)
+        self.do(line, s.DeclareCursor(name, text))
+
+    def execute(self) -> None:
+        following = self.ahead()
+        if following.upper == "AS":
+            self.not_simulated()
+            return
+        if not following.is_op("("):
+            self.command()
+            return
+        line = self.take().line
+        self.take()
+        text = self.expression(self.skim_expression(), line)
+        if not self.take_if(")"):
+            raise self.problem()
+        linked = ""
+        if self.word("AT"):
+            self.take()
+            linked = name_of(self.take())
+        self.do(line, s.ExecuteString(text, linked))
+
+    def set_of_two(self) -> None:
+        """OPEN, CLOSE: of a key or of a cursor."""
+        if self.ahead().upper in ("SYMMETRIC", "ALL"):
+            self.not_simulated()
+        else:
+            self.command()
+
+
+_NOT_IN_CURSOR: Final = tuple(STOP_WORDS)
+_QUERIES: Final = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
+_STRUCTURE: Final = {
+    "BEGIN": _Compiler.begin,
+    "IF": _Compiler.if_else,
+    "WHILE": _Compiler.while_loop,
+    "BREAK": _Compiler.break_loop,
+    "CONTINUE": _Compiler.continue_loop,
+    "GOTO": _Compiler.goto,
+    "PRINT": _Compiler.print_text,
+    "RETURN": _Compiler.return_value,
+    "SET": _Compiler.assign_or_set,
+    "DECLARE": _Compiler.declare,
+    "EXEC": _Compiler.execute,
+    "EXECUTE": _Compiler.execute,
+    "OPEN": _Compiler.set_of_two,
+    "CLOSE": _Compiler.set_of_two,
+}
