@@ -190,7 +190,8 @@ class Flow:
         mirror = int(self.place[row, k.MIRROR_HOST])
         core_s = self.hosts[:, k.CORE_S]
         mirror_core_s = float(core_s[mirror]) if mirror >= 0 else 0.0
-        return Totals(*s[: k.TOTALS].tolist(), float(core_s[self.place[row, k.HOST]]), mirror_core_s)
+        values = [*s[: k.TOTALS].tolist(), float(core_s[self.place[row, k.HOST]]), mirror_core_s]
+        return Totals(*values)
 
     def crossings(self, row: int) -> Crossing:
         """What holds for the row now, armed or not."""
