@@ -1,0 +1,219 @@
+"""What a condition can ask about a run: states and accounts as they truly are, and what has been sent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from engine.constants import TICKS_PER_S
+from engine.events import Event
+from engine.model import Availability, Copy, DbState, MirrorState, Role, Safety, Server, WitnessState, World
+from engine.protocol import availability
+
+Kind = Literal["database", "server", "client"]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The world of this moment, and the batches that were sent so far."""
+
+    world: World
+    batches: Sequence[Event]
+    """Events of kind sql_done, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a condition may name, as the scenario spells it."""
+
+    databases: tuple[str, ...]
+    servers: tuple[str, ...]
+    clients: tuple[str, ...]
+
+    def of(self, kind: Kind) -> tuple[str, ...]:
+        return {"database": self.databases, "server": self.servers, "client": self.clients}[kind]
+
+
+def principal(world: World, database: str) -> Copy | None:
+    """The copy that serves *database*, or that is its principal, or that is mirrored at all; None if none is."""
+    copies = [copy for copy in world.copies_of(database) if copy.guid is not None]
+    serving = {copy.server for copy in availability.serving_copies(world, database)}
+    order = sorted(
+        copies, key=lambda c: (c.server in serving, c.role is Role.PRINCIPAL, c.role_sequence), reverse=True
+    )
+    return order[0] if order else None
+
+
+# --- words after `is` ---------------------------------------------------------------------------------------
+
+NO_SESSION: Final = "NONE"
+DATABASE_WORDS: Final = (*MirrorState.__members__, NO_SESSION)
+COPY_WORDS: Final = (*Role.__members__, *MirrorState.__members__, *DbState.__members__, NO_SESSION, "ABSENT")
+WITNESS_WORDS: Final = (*WitnessState.__members__, NO_SESSION)
+SAFETY_WORDS: Final = ("OFF", "FULL", NO_SESSION)
+CLIENT_WORDS: Final = ("CONNECTED",)
+SERVER_WORDS: Final[dict[str, Callable[[Server], bool]]] = {
+    "RUNNING": lambda server: server.answering,
+    "STOPPED": lambda server: server.powered and not server.running,
+    "OFF": lambda server: not server.powered,
+    "HUNG": lambda server: server.hung,
+    "UNPLUGGED": lambda server: not server.nic_up,
+}
+
+
+def database_is(facts: Facts, database: str, word: str) -> bool:
+    """`Sales is SYNCHRONIZED`: the mirroring state as its principal knows it."""
+    copy = principal(facts.world, database)
+    if copy is None or copy.mirror_state is None:
+        return word == NO_SESSION
+    return copy.mirror_state.name == word
+
+
+def copy_is(facts: Facts, database: str, server: str, word: str) -> bool:
+    """`Sales on SERVER_B is PRINCIPAL`: role, mirroring state or database state of one copy."""
+    copy = facts.world.copies.get((server, database))
+    if copy is None:
+        return word == "ABSENT"
+    if copy.guid is None and word == NO_SESSION:
+        return True
+    known = (copy.role, copy.mirror_state, copy.db_state)
+    return any(value is not None and value.name == word for value in known)
+
+
+def serves(facts: Facts, database: str, server: str | None) -> bool:
+    """`Sales serves [on SERVER_B]`: clients can reach it and work in it."""
+    serving = availability.serving_copies(facts.world, database)
+    return any(server in (None, copy.server) for copy in serving)
+
+
+def witness_is(facts: Facts, database: str, word: str) -> bool:
+    copy = principal(facts.world, database)
+    if copy is None or copy.witness is None:
+        return word == NO_SESSION
+    return copy.witness_state.name == word
+
+
+def safety_is(facts: Facts, database: str, word: str) -> bool:
+    copy = principal(facts.world, database)
+    return word == (NO_SESSION if copy is None or copy.safety is Safety.UNKNOWN else copy.safety.name)
+
+
+def client_is(facts: Facts, client: str, server: str | None) -> bool:
+    """`APP [on SERVER_B] is CONNECTED`"""
+    connected = facts.world.clients[client].connected_to
+    return connected is not None and server in (None, connected)
+
+
+# --- what was sent ------------------------------------------------------------------------------------------
+
+_COMMENT: Final = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_LITERAL: Final = re.compile(r"N?'(?:[^']|'')*'")
+
+
+def plain(sql: str, keep_literals: bool) -> str:
+    """*sql* in capitals without comments, brackets, doubled space and (else anybody could PRINT it) literals."""
+    sql = _COMMENT.sub(" ", sql)
+    if not keep_literals:
+        sql = _LITERAL.sub("''", sql)
+    return " ".join(sql.upper().replace("[", "").replace("]", "").split())
+
+
+def errors(batch: Event) -> list[int]:
+    """Numbers of the errors that a batch met."""
+    return [message.number for message in batch.get("messages", ()) if message.is_error]
+
+
+def sent(facts: Facts, text: str, server: str | None, without_error: bool) -> list[Event]:
+    """Batches that hold *text*, on *server* if one is named; comments and literals do not count."""
+    wanted = plain(text, keep_literals=True)
+    return [
+        batch
+        for batch in facts.batches
+        if server in (None, batch.server)
+        and wanted in plain(batch.get("batch", ""), "'" in text)
+        and not (without_error and errors(batch))
+    ]
+
+
+def refused_with(facts: Facts, number: int, server: str | None) -> list[Event]:
+    """Batches that met error *number*."""
+    return [b for b in facts.batches if server in (None, b.server) and number in errors(b)]
+
+
+# --- numbers ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number that a condition may compare. *of* says what stands in its brackets."""
+
+    of: Kind | None
+    help: str
+    read: Callable[[Facts, str], float]
+
+
+def _counter(name: str) -> Callable[[Facts, str], float]:
+    def read(facts: Facts, database: str) -> float:
+        copy = principal(facts.world, database)
+        copies = [copy] if copy is not None else facts.world.copies_of(database)
+        row = next((c.row for c in copies if c.row is not None), None)
+        return float(getattr(facts.world.flow.reading(row), name)) if row is not None else 0.0
+
+    return read
+
+
+def _log_used_percent(facts: Facts, database: str) -> float:
+    limit = max((copy.log_max_kb for copy in facts.world.copies_of(database)), default=0.0)
+    return 100.0 * _counter("log_used_kb")(facts, database) / limit if limit else 0.0
+
+
+def _failovers(kind: str | None) -> Callable[[Facts, str], float]:
+    def read(facts: Facts, database: str) -> float:
+        return sum(
+            failover.online_tick is not None
+            and failover.database == database
+            and kind in (None, failover.kind)
+            for failover in facts.world.failovers
+        )
+
+    return read
+
+
+def _timeout_s(facts: Facts, database: str) -> float:
+    copy = principal(facts.world, database)
+    return float(copy.timeout_s) if copy is not None else 0.0
+
+
+def account(world: World, database: str) -> Availability:
+    """The account of *database* as it stands now."""
+    return availability.settled(world.availability[database], world.tick)
+
+
+QUANTITIES: Final[dict[str, Quantity]] = {
+    "time_s": Quantity(None, "seconds since the start", lambda f, _: f.world.t_s),
+    "downtime_s": Quantity(
+        "database", "seconds without service", lambda f, d: account(f.world, d).down_ticks / TICKS_PER_S
+    ),
+    "exposed_s": Quantity(
+        "database",
+        "seconds served without a synchronized mirror",
+        lambda f, d: account(f.world, d).exposed_ticks / TICKS_PER_S,
+    ),
+    "lost_transactions": Quantity(
+        "database", "committed transactions that are gone", lambda f, d: account(f.world, d).lost_transactions
+    ),
+    "lost_kb": Quantity("database", "committed log that is gone", lambda f, d: account(f.world, d).lost_kb),
+    "send_queue_kb": Quantity("database", "log not yet sent", _counter("send_queue_kb")),
+    "redo_queue_kb": Quantity("database", "log not yet redone on the mirror", _counter("redo_queue_kb")),
+    "log_used_kb": Quantity("database", "log that cannot be reused", _counter("log_used_kb")),
+    "log_used_percent": Quantity("database", "the same, of the most the file may grow to", _log_used_percent),
+    "transactions_per_s": Quantity("database", "commits a second", _counter("transactions_per_s")),
+    "failovers": Quantity("database", "failovers that are done", _failovers(None)),
+    "automatic_failovers": Quantity("database", "automatic ones", _failovers("automatic")),
+    "manual_failovers": Quantity("database", "manual ones", _failovers("manual")),
+    "forced_failovers": Quantity("database", "services forced", _failovers("forced")),
+    "timeout_s": Quantity("database", "partner timeout", _timeout_s),
+}
+"""Every number, by the name that conditions use."""

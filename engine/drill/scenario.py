@@ -1,0 +1,163 @@
+"""Reading a scenario: TOML text in, a checked Scenario out, or every problem with line and column."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable
+from typing import Any, Final, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from engine.drill.places import Path, places
+from engine.drill.problems import Finder, Problem, ScenarioProblems
+from engine.drill.references import check_references
+from engine.drill.schema import Scenario, schema
+
+__all__ = ["Problem", "Scenario", "ScenarioProblems", "load_scenario", "schema"]
+
+SIZE_MAX: Final = 1_000_000
+"""Characters of a scenario file; more is refused before it is parsed."""
+
+_PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
+
+
+def load_scenario(text: str, source_name: str) -> Scenario:
+    """The scenario in *text*, read from the file *source_name*. Raises ScenarioProblems with all problems."""
+    data = _toml(text, source_name)
+    finder = Finder(source_name, places(text))
+    stem = re.split(r"[/\\]", source_name)[-1].removesuffix(".toml")
+    if data.setdefault("name", stem) != stem:
+        finder.add(("name",), f"the name is {data['name']!r}", f"{stem!r}, as the file is called, or no name")
+    try:
+        scenario = Scenario.model_validate(data)
+    except ValidationError as errors:
+        for error in errors.errors(include_url=False):
+            _explain(finder, data, error)
+        finder.check()
+        raise AssertionError("a refused file without a problem") from errors
+    scenario._text = text
+    check_references(scenario, finder)
+    finder.check()
+    return scenario
+
+
+def _toml(text: str, file: str) -> dict[str, Any]:
+    if len(text) > SIZE_MAX:
+        found = f"the file has {len(text)} characters"
+        raise ScenarioProblems([Problem(file, 1, 1, "", found, f"at most {SIZE_MAX}")])
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        said = str(error)
+        place = _PLACE.search(said)
+        line, column = text.count("\n") + 1, 1
+        if place is not None and place[1] is not None:
+            line, column = int(place[1]), int(place[2])
+        problem = Problem(file, line, column, "", f"not TOML: {_PLACE.sub('', said)}")
+        raise ScenarioProblems([problem]) from None
+    except RecursionError:
+        problem = Problem(file, 1, 1, "", "lists or tables are nested too deep", "a few levels")
+        raise ScenarioProblems([problem]) from None
+
+
+# --- pydantic's errors in words -----------------------------------------------------------------------------
+
+EXPECTED: Final = {
+    "string_type": "a text in quotes",
+    "string_too_short": "at least {min_length} character(s)",
+    "string_too_long": "at most {max_length} characters",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "tuple_type": "a list in [ ]",
+    "model_type": "a table",
+    "model_attributes_type": "a table",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+    "too_short": "at least {min_length} entries",
+    "too_long": "at most {max_length} entries",
+    "literal_error": "one of {expected}",
+    "union_tag_invalid": "one of {expected_tags}",
+    "string_pattern_mismatch": "a name such as {pattern}",
+}
+"""pydantic's kind of error -> what was expected. Any other kind is said in pydantic's own words."""
+
+PATTERNS: Final = {
+    "[A-Za-z_]": "SERVER_A (letters, digits, _ $ -, at most 30)",
+    "[a-z0-9]": "back-in-service (small letters, digits, - and _)",
+}
+
+
+def _explain(finder: Finder, data: Any, error: ErrorDetails) -> None:
+    kind, given = error["type"], error["input"]
+    path = _written(error["loc"], data, keep_last=kind == "missing")
+    context = dict(error.get("ctx", {}))
+    if kind == "extra_forbidden":
+        finder.add(path, f"there is no key {path[-1]!r} here", _near(str(path[-1]), _keys(path[:-1], data)))
+    elif kind == "missing":
+        finder.add(path[:-1], f"the key {path[-1]!r} is missing")
+    elif kind == "union_tag_not_found":
+        finder.add(path, "the key 'kind' is missing")
+    elif kind == "union_tag_invalid":
+        finder.add(
+            (*path, "kind"), f"{context['tag']!r} is not known here", EXPECTED[kind].format(**context), 0
+        )
+    elif kind == "value_error":
+        reason = str(context["error"])
+        finder.add(path, f"{_short(given)} cannot stand here", reason.removeprefix("expected "), 0)
+    else:
+        pattern = str(context.get("pattern", ""))
+        context["pattern"] = next((said for start, said in PATTERNS.items() if start in pattern), pattern)
+        expected = EXPECTED.get(kind, error["msg"].lower()).format(**context)
+        finder.add(path, f"{_short(given)} does not fit", expected, 0)
+
+
+def _written(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
+    """*loc* without what pydantic puts in itself (the kind of a rule): the path as it stands in the file."""
+    parts, path = list(loc), []
+    for number, part in enumerate(parts):
+        inside = part in data if isinstance(data, dict) else isinstance(part, int) and isinstance(data, list)
+        if inside:
+            data = data[part]
+            path.append(part)
+        elif keep_last and number == len(parts) - 1:
+            path.append(part)
+    return tuple(path)
+
+
+def _keys(path: Path, data: Any) -> list[str]:
+    """The keys that the table at *path* may have."""
+    candidates: list[type[BaseModel]] = [Scenario]
+    for part in path:
+        data = data[part]
+        if isinstance(part, str):
+            fields = [
+                f for m in candidates for name, f in m.model_fields.items() if (f.alias or name) == part
+            ]
+            candidates = [m for f in fields for m in _models_in(f.annotation)]
+        if isinstance(data, dict) and len(candidates) > 1:
+            kind = data.get("kind")
+            candidates = [m for m in candidates if kind in get_args(m.model_fields["kind"].annotation)]
+    return [field.alias or name for m in candidates for name, field in m.model_fields.items()]
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models_in(part)]
+
+
+def _near(word: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(word, known, 1, cutoff=0.5)
+    return f"{near[0]}?" if near else f"one of {', '.join(known)}" if known else ""
+
+
+def _short(given: Any) -> str:
+    said = repr(given)
+    return said if len(said) <= 60 else f"{said[:57]}…"

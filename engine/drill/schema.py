@@ -1,0 +1,402 @@
+"""What a scenario file may hold: one TOML table for each class, checked by pydantic.
+
+Tables that may stand several times are written in the singular (`[[server]]`) and kept in the plural.
+Durations are seconds (30) or a number with its unit ("30s", "2min", "1h").
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    StringConstraints,
+    WithJsonSchema,
+)
+
+from engine.constants import ENDPOINT_PORT, PARTNER_TIMEOUT_S
+
+# --- kinds of values ----------------------------------------------------------------------------------------
+
+_DURATION: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|min|h)?\s*\Z")
+_UNIT_S: Final = {None: 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}
+DURATION_MAX_S: Final = 24 * 3600.0
+"""No drill lasts longer than a day; keeps a slip of the pen from running for ever."""
+
+
+def _seconds(value: Any) -> Any:
+    if isinstance(value, str):
+        match = _DURATION.match(value)
+        if match is None:
+            raise ValueError('expected seconds (30) or a number with s, min or h ("2min")')
+        value = float(match[1]) * _UNIT_S[match[2]]
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and not 0.0 <= value <= DURATION_MAX_S:
+        raise ValueError("expected a time from 0 to 24 h")
+    return value
+
+
+def _readable(text: str) -> str:
+    """Refuses characters that are not seen and change what is (controls, text direction)."""
+    for index, sign in enumerate(text):
+        hidden = (ord(sign) < 32 and sign not in "\n\t") or ord(sign) == 127
+        if hidden or sign in "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069":
+            raise ValueError(f"character {index + 1} is an invisible one (U+{ord(sign):04X})")
+    return text
+
+
+Duration = Annotated[
+    float,
+    BeforeValidator(_seconds),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": 0},
+                {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*(s|min|h)?\s*$"},
+            ]
+        }
+    ),
+]
+"""Seconds."""
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_$-]{0,29}$")]
+Line = Annotated[
+    str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True), AfterValidator(_readable)
+]
+Text = Annotated[
+    str, StringConstraints(min_length=1, max_length=8000, strip_whitespace=True), AfterValidator(_readable)
+]
+Words = Annotated[
+    str, StringConstraints(min_length=1, max_length=4000, strip_whitespace=True), AfterValidator(_readable)
+]
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(?:[-_][a-z0-9]+)*$", max_length=60)]
+Condition = Annotated[str, StringConstraints(min_length=1)]
+Points = Annotated[float, Field(ge=0, le=100)]
+
+
+class Part(BaseModel):
+    """A table of the file: no unknown keys, no silent conversions, not changed once read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=False)
+
+
+# --- the start world ----------------------------------------------------------------------------------------
+
+
+class Source(Part):
+    """Where the matter of the drill is published."""
+
+    paper: Line
+    section: Line
+
+
+class Endpoint(Part):
+    """[server.endpoint]: the database mirroring endpoint."""
+
+    port: int = Field(default=ENDPOINT_PORT, ge=1, le=65_535)
+    state: Literal["STARTED", "STOPPED", "DISABLED"] = "STARTED"
+    role: Literal["ALL", "PARTNER", "WITNESS"] = "ALL"
+    encryption: Literal["DISABLED", "SUPPORTED", "REQUIRED"] = "REQUIRED"
+    algorithms: Annotated[tuple[Literal["RC4", "AES"], ...], Field(strict=False, min_length=1)] = ("RC4",)
+
+
+class Server(Part):
+    """[[server]]: a computer with one instance on it."""
+
+    name: Name
+    version: Literal[2005, 2008, 2012, 2014] = 2005
+    edition: Literal["Enterprise", "Standard"] = "Enterprise"
+    cores: int | None = Field(default=None, ge=1, le=256)
+    """None: as many as the site's servers have."""
+    site: Line = "nec"
+    """Name of the hardware in flow/sites.py."""
+    domain: Name = "CORP"
+    trace_flags: Annotated[tuple[int, ...], Field(strict=False)] = ()
+    blocked_ports: Annotated[tuple[int, ...], Field(strict=False)] = ()
+    endpoint: Endpoint = Endpoint()
+
+
+class Link(Part):
+    """[[link]]: the network between two ends, the same both ways; pairs not named have a local network."""
+
+    ends: Annotated[tuple[Name, Name], Field(strict=False)]
+    rtt_ms: float = Field(default=0.2, ge=0, le=10_000)
+    jitter_ms: float = Field(default=0.0, ge=0, le=10_000)
+    bandwidth_mbps: float = Field(default=1000.0, gt=0, le=400_000)
+    loss: float = Field(default=0.0, ge=0, lt=1)
+
+
+class Database(Part):
+    """[[database]]: a user database and what its clients do."""
+
+    name: Name
+    server: Name | None = None
+    """Where it is, if no session says so."""
+    workload: Line = "none"
+    scale: float = Field(default=1.0, ge=0, le=1000)
+    size_mb: float = Field(default=40_960.0, gt=0)
+    log_size_mb: float = Field(default=4_096.0, gt=0)
+    log_max_mb: float = Field(default=40_960.0, gt=0)
+    recovery_model: Literal["FULL", "BULK_LOGGED", "SIMPLE"] = "FULL"
+    compression_ratio: float = Field(default=0.27, gt=0, le=1)
+    delayed_durability: Literal["DISABLED", "ALLOWED", "FORCED"] = "DISABLED"
+    log_backup_every: Duration = 900.0
+    """0: no log backup job."""
+
+
+class Session(Part):
+    """[[session]]: a database mirroring session that has been running for long."""
+
+    database: Name
+    principal: Name
+    mirror: Name
+    witness: Name | None = None
+    safety: Literal["FULL", "OFF"] = "FULL"
+    timeout_s: int = Field(default=PARTNER_TIMEOUT_S, ge=5, le=32_767)
+    state: Literal["SYNCHRONIZED", "SUSPENDED"] = "SYNCHRONIZED"
+
+
+class Client(Part):
+    """[[client]]: an application with its connection string."""
+
+    name: Name
+    databases: Annotated[tuple[Name, ...], Field(strict=False, min_length=1)]
+    data_source: Name
+    failover_partner: Name | None = None
+
+
+class Settings(Part):
+    """[settings]: choices that the documents leave open; the fields of model.Settings."""
+
+    auto_failover_after_witness_cut: bool = True
+    resume_on_mirror: bool = True
+    witness_off_on_mirror: bool = True
+    async_backlog_unsynchronizes: bool = False
+    boot_s: float = Field(default=60.0, ge=0, le=3600)
+    restart_service_s: float = Field(default=4.0, ge=0, le=3600)
+    start_time: Annotated[str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$")] = (
+        "2005-10-22T12:00:00"
+    )
+
+
+# --- what happens, what is wanted ---------------------------------------------------------------------------
+
+
+class Inject(Part):
+    """[[timeline]]: an input line that the scenario gives, at a time, in a window, or when a condition holds."""
+
+    do: Text
+    at: Duration | None = None
+    between: Annotated[tuple[Duration, Duration] | None, Field(strict=False)] = None
+    """Some moment of this window, drawn from the seed."""
+    when: Condition | None = None
+    after: Duration = 0.0
+    """With `when`: this long after the condition first held."""
+    note: Text | None = None
+    """Why, for the instructor."""
+
+
+class Goal(Part):
+    """[[goal]]: a state to be reached and to be kept until the end."""
+
+    name: Slug
+    text: Line
+    when: Condition
+    after: Duration = 0.0
+    """Not judged before this time (at the start the system is whole)."""
+    hold: Duration = 0.0
+    """It has to hold this long."""
+    within: Duration | None = None
+    """Reached by this time since the start, or missed."""
+    weight: float = Field(default=1.0, gt=0, le=100)
+    """Share of the points for goals."""
+
+
+class Forbidden(Part):
+    """[[forbidden]]: a state that must never be reached."""
+
+    name: Slug
+    text: Line
+    when: Condition
+    ends: bool = False
+    """Reaching it ends the drill."""
+    better: Line
+
+
+class Role(Part):
+    """[[role]]: who takes part and what this person knows."""
+
+    name: Line
+    text: Text
+
+
+class Hint(Part):
+    """[[hint]]: three layers of help towards one goal, each with its cost in points."""
+
+    goal: Slug
+    look: Text
+    """Where to look."""
+    means: Text
+    """What it means."""
+    type: Text
+    """What to type."""
+    cost: Annotated[tuple[Points, Points, Points], Field(strict=False)] = (1.0, 2.0, 4.0)
+
+
+class Step(Part):
+    """[[solution]]: an input line with its time (`95 …`, or `+5 …` after the step before or the condition)."""
+
+    do: Text
+    when: Condition | None = None
+    why: Line
+
+
+class Fidelity(Part):
+    """[fidelity]: how far the simulation can be trusted here."""
+
+    modelled: Text
+    simplified: Text
+    absent: Text
+
+
+# --- rubric -------------------------------------------------------------------------------------------------
+
+
+class Rule(Part):
+    name: Line
+    points: Points
+    better: Line
+    """What would have earned all the points."""
+
+
+class GoalsRule(Rule):
+    """Points for goals reached, shared out by their weights."""
+
+    kind: Literal["goals"]
+
+
+class DowntimeRule(Rule):
+    """Full points up to *target* without service, none from *limit* on, in a straight line between."""
+
+    kind: Literal["downtime"]
+    database: Name | None = None
+    """None: all databases together."""
+    target: Duration
+    limit: Duration
+
+
+class ExposedRule(Rule):
+    """The same for time served without a synchronized mirror."""
+
+    kind: Literal["exposed"]
+    database: Name | None = None
+    target: Duration
+    limit: Duration
+
+
+class LostRule(Rule):
+    """The same for committed transactions that are gone."""
+
+    kind: Literal["lost_transactions"]
+    database: Name | None = None
+    target: int = Field(default=0, ge=0)
+    limit: int = Field(ge=1)
+
+
+class ConditionRule(Rule):
+    """All the points if the condition holds at the end."""
+
+    kind: Literal["condition"]
+    when: Condition
+
+
+class ForbiddenRule(Rule):
+    """All the points unless one of the forbidden states was reached."""
+
+    kind: Literal["forbidden"]
+
+
+class Price(Part):
+    """[[rubric.price]]: an act that costs points of conduct, once."""
+
+    when: Condition
+    price: Points
+    why: Line
+    better: Line
+
+
+class ConductRule(Rule):
+    """Points that wrong, refused and harmful commands take away."""
+
+    kind: Literal["conduct"]
+    refused: Points = 3.0
+    """Price of each command that the server refuses."""
+    prices: Annotated[tuple[Price, ...], Field(strict=False, alias="price", max_length=50)] = ()
+
+
+AnyRule = Annotated[
+    GoalsRule | DowntimeRule | ExposedRule | LostRule | ConditionRule | ForbiddenRule | ConductRule,
+    Field(discriminator="kind"),
+]
+
+
+# --- the whole ----------------------------------------------------------------------------------------------
+
+
+class Scenario(Part):
+    """A scenario file."""
+
+    name: Slug
+    """The file's own name; need not be written."""
+    title: Line
+    summary: Line
+    level: Literal["beginner", "intermediate", "advanced", "expert"]
+    minutes: int = Field(ge=1, le=600)
+    """How long it takes a person, for planning."""
+    skills: Annotated[tuple[Slug, ...], Field(strict=False, max_length=20)] = ()
+    sources: Annotated[tuple[Source, ...], Field(strict=False, alias="source", max_length=20)] = ()
+    seed: int = Field(default=1, ge=0, lt=2**63)
+    length: Duration | None = None
+    """The drill ends after this time, whatever has been reached."""
+    settings: Settings = Settings()
+    servers: Annotated[tuple[Server, ...], Field(strict=False, alias="server", min_length=1, max_length=50)]
+    links: Annotated[tuple[Link, ...], Field(strict=False, alias="link", max_length=500)] = ()
+    databases: Annotated[
+        tuple[Database, ...], Field(strict=False, alias="database", min_length=1, max_length=500)
+    ]
+    sessions: Annotated[tuple[Session, ...], Field(strict=False, alias="session", max_length=500)] = ()
+    clients: Annotated[tuple[Client, ...], Field(strict=False, alias="client", max_length=100)] = ()
+    timeline: Annotated[tuple[Inject, ...], Field(strict=False, max_length=500)] = ()
+    brief: Text
+    roles: Annotated[tuple[Role, ...], Field(strict=False, alias="role", max_length=20)] = ()
+    goals: Annotated[tuple[Goal, ...], Field(strict=False, alias="goal", max_length=50)] = ()
+    forbidden: Annotated[tuple[Forbidden, ...], Field(strict=False, max_length=50)] = ()
+    hints: Annotated[tuple[Hint, ...], Field(strict=False, alias="hint", max_length=50)] = ()
+    solution: Annotated[tuple[Step, ...], Field(strict=False, max_length=200)] = ()
+    rubric: Annotated[tuple[AnyRule, ...], Field(strict=False, max_length=50)] = ()
+    facilitator: Text | None = None
+    """Notes for the instructor."""
+    fidelity: Fidelity | None = None
+
+    _text: str = PrivateAttr("")
+
+    @property
+    def text(self) -> str:
+        """The file as it was read, to be stored with a run."""
+        return self._text
+
+    @property
+    def scored(self) -> bool:
+        return bool(self.rubric)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a scenario file, for editors. `name` may be left out there."""
+    made = Scenario.model_json_schema(by_alias=True)
+    made["required"] = [key for key in made["required"] if key != "name"]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
