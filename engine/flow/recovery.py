@@ -1,7 +1,7 @@
-"""How long each phase of a failover takes, by mechanism: Table 6 of the 2005 whitepaper [WP] and its Table 5.
+"""How long each phase of a failover takes, by mechanism: tables 5 and 6 of the 2005 whitepaper [WP].
 
-Time to notice the failure is reported apart, as in [WP]; the redo queue is not in here at all, because the flow
-model works it off step by step. What is fitted and what follows from mechanism stands with each constant.
+Time to notice the failure is reported apart, as in [WP]; the redo queue is not in here at all, because the
+flow model works it off step by step. What is fitted and what follows stands with each constant.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ MECHANISMS: Final = {
     Cause.TIMEOUT: Mechanism(seen_by_silence=True),
     Cause.FORCED: Mechanism(analysis_passes=1.0, asks_witness=False),
 }
-"""Fixed seconds: idle rows of Table 6 less the decision and the role change; that the manual ones split 3 to 15.67
-between closing and analysis is assumed. Passes: the errorlog of a manual failover shows analysis and redo [WP]."""
+"""Fixed seconds: idle rows of Table 6 less the decision and the role change; that the manual ones split 3 to
+15.67 between closing and analysis is assumed. Passes: a manual failover logs analysis and redo [WP]."""
 
 END_CONNECTION_S: Final = 0.0024
-"""Ending one connection. Fitted: SHUTDOWN WITH NOWAIT takes 2.8 s longer with 1,000 connections [WP table 6]."""
+"""Ending one connection. Fitted: SHUTDOWN WITH NOWAIT, 2.8 s longer with 1,000 connections [WP table 6]."""
 
 AGREEMENT_S: Final = 0.1
 """Mirror and witness exchange what they see, both having lost the principal. Assumed."""
@@ -85,9 +85,9 @@ SPREAD_ROLE_CHANGE: Final = 0.10
 class FailoverTimes:
     """Phases of one failover in seconds, in the order in which they pass.
 
-    While *close_s* passes the mirror has lost the session, but the witness still sees the principal's process:
-    the decision waits. *decision_s* runs from there (or from the mirror's notice) until the mirror and the
-    witness agree; it includes the witness noticing by its own ping. Redo comes on top, from the flow.
+    While *close_s* passes the mirror has lost the session, but the witness still sees the principal's
+    process: the decision waits. *decision_s* runs from there (or from the mirror's notice) until the mirror
+    and the witness agree; it includes the witness noticing by its own ping. Redo comes on top, from the flow.
     """
 
     detection_s: float  # failure to the mirror's notice; not part of `failover_s`
@@ -107,7 +107,7 @@ class FailoverTimes:
 def failover_times(
     flow: Flow, row: int, cause: Cause, chance: Chance, timeout_s: float = PARTNER_TIMEOUT_S
 ) -> FailoverTimes:
-    """Phases of a failover of *row* that begins at this instant. Draws from *chance*; the flow is only read."""
+    """Phases of a failover of *row* that begins at this instant. The flow is only read."""
     setup = flow.row_setup(row)
     state, mechanism = flow.state[row], MECHANISMS[cause]
     close_s = mechanism.close_fixed_s * chance.lognormal(1.0, SPREAD_FIXED)
@@ -131,7 +131,7 @@ def failover_times(
         analysis_s=mechanism.analysis_fixed_s * chance.lognormal(1.0, SPREAD_FIXED)
         + mechanism.analysis_passes * since_kb / redo_kb_per_s,
         role_change_s=chance.lognormal(ROLE_CHANGE_S, SPREAD_ROLE_CHANGE),
-        undo_s=UNDO_COST * open_log_kb(flow, row) / redo_kb_per_s,
+        undo_s=undo_s(flow, row, open_log_kb(flow, row)),
     )
 
 
@@ -152,8 +152,8 @@ def _detection_s(cause: Cause, timeout_s: float, chance: Chance) -> float:
 def _witness_lag_s(messages_per_s: float, chance: Chance) -> float:
     """Time by which the witness notices later than the mirror.
 
-    The principal pings both from one timer, so without load both miss the same ping and differ only in when
-    they look. Under load the mirror misses the next log message first and waits for the witness's ping.
+    The principal pings both from one timer, so without load both miss the same ping and differ only in
+    when they look. Under load the mirror misses the next log message first and waits for the witness.
     """
     missed_ping_s = chance.uniform(0.0, PING_INTERVAL_S)
     witness_looks_s = chance.uniform(0.0, LOOK_INTERVAL_S)

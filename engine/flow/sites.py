@@ -81,20 +81,3 @@ SITES: Final = {"nec": NEC}
 
 WORKLOADS: Final = {workload.name: workload for workload in (WORKLOAD1, WORKLOAD2, NO_WORKLOAD)}
 """Workloads by the name that scenarios and input lines use."""
-
-IDLE: Final = Workload(
-    name="none",
-    connections=0,
-    think_s=1.0,
-    cpu_ms=1.0,
-    other_delay_ms=10.0,
-    log_kb_per_transaction=1.0,
-    page_touches=1.0,
-    hot_pages=1000,
-)
-
-SITES: Final = {"nec": NEC}
-"""Sites by the name that scenarios use."""
-
-WORKLOADS: Final = {load.name: load for load in (IDLE, WORKLOAD1, WORKLOAD2)}
-"""Workloads by the name that scenarios use."""
