@@ -124,9 +124,10 @@ class Login:
     sid: int
     """Same number on two servers: the same login; users are matched by it."""
     kind: str = "SQL"
-    """SQL or WINDOWS."""
+    """SQL, WINDOWS or CERTIFICATE."""
     password: str | None = None
     disabled: bool = False
+    default_database: str = "master"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,9 +152,52 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
+    """A job of SQL Server Agent."""
+
     name: str
     enabled: bool = True
     database: str | None = None
+    action: str = ""
+    """What the simulation has it do: "log backup", "monitor", or nothing."""
+    every_s: float = 0.0
+    """Interval of a "monitor" job; log backups go by the copy's own interval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """A warning threshold of the Database Mirroring Monitor, kept on one server for one database."""
+
+    database: str
+    alert_id: int
+    """1 oldest unsent transaction (min), 2 unsent log (KB), 3 unrestored log (KB), 4 commit overhead (ms),
+    5 retention (h)."""
+    threshold: float
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DbFile:
+    """A file of a database beside its first data file and its first log file."""
+
+    name: str
+    drive: str
+    size_kb: float
+    log: bool = False
+    added_kb: float = 0.0
+    """Log position of the record that creates it; a mirror meets it there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRepair:
+    """A row of sys.dm_db_mirroring_auto_page_repair."""
+
+    page: int
+    file: int = 1
+    error_type: int = 2
+    """-1 I/O error 823, 1 other error 824, 2 bad checksum, 3 torn page."""
+    status: int = 2
+    """2 queued, 3 asked the partner, 4 answer received, 5 repaired, 6 not repairable."""
+    tick: Tick = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +236,12 @@ class Server:
     endpoint: Endpoint | None = field(default_factory=Endpoint)
     blocked_ports: tuple[int, ...] = ()
     """Ports that the firewall of this server closes to incoming connections."""
+    used_ports: tuple[int, ...] = (1433,)
+    """Ports on which something else listens already."""
+    tcp_enabled: bool = True
+    """TCP/IP is enabled in the configuration; it counts from the next start of the service."""
+    tcp_listening: bool = True
+    """TCP/IP was enabled when the service last started."""
     max_worker_threads: int = 0
     trace_flags: tuple[int, ...] = ()
     master_key: bool = False
@@ -201,6 +251,8 @@ class Server:
     jobs: tuple[Job, ...] = ()
     linked_servers: tuple[str, ...] = ()
     volumes: tuple[Volume, ...] = ()
+    """Drives whose size counts. C, D and L exist without this, as large as need be; others only if listed."""
+    alerts: tuple[Alert, ...] = ()
     agent_running: bool = True
     log_disk_factor: float = 1.0
     data_disk_factor: float = 1.0
@@ -245,6 +297,9 @@ class Copy:
     """Databases with the same number descend from one another (Service Broker id)."""
     fork: int = 0
     """Recovery fork: +1 whenever a copy goes its own way (forced service, RESTORE WITH RECOVERY)."""
+    lineage: tuple[tuple[int, float], ...] = ((0, 0.0),)
+    """Path of the log: (number of a stretch, position in KB where it began). Two logs are one up to the first
+    difference; a stretch begins whenever a copy opens for writing that did not write before."""
     row: int | None = None
     """Row of the flow model that moves this copy's log; None: it stands still."""
     end_of_log_kb: float = 0.0
@@ -259,11 +314,27 @@ class Copy:
     last_log_backup_kb: float = 0.0
     full_backup: bool = True
     """A full backup has started the log chain."""
+    full_backup_id: int = 0
+    """The full backup on which differential backups stand."""
+    backup_from_kb: float | None = None
+    """A data backup is under way and needs the log from here on."""
+    active_from_kb: float | None = None
+    """Beginning of the oldest transaction that somebody holds open."""
+    restoring: bool = False
+    """A RESTORE is under way, or was broken off: the copy is of no use yet."""
+    was_mirror: bool = False
+    """It came out of a mirroring session as the mirror and has not been restored from a backup since."""
     workload: str = "none"
     scale: float = 1.0
     size_kb: float = 40.0 * 1024 * 1024
     log_size_kb: float = 4.0 * 1024 * 1024
     log_max_kb: float = 40.0 * 1024 * 1024
+    data_drive: str = "D"
+    log_drive: str = "L"
+    extra_files: tuple[DbFile, ...] = ()
+    bad_pages: tuple[int, ...] = ()
+    """Damaged pages of this copy."""
+    page_repairs: tuple[PageRepair, ...] = ()
     compression_ratio: float = 0.27
     """Wire bytes per log byte if the stream is compressed; a property of the data."""
     delayed_durability: int = 0
@@ -326,6 +397,8 @@ class Contact:
     """When *connected* last changed."""
     epoch: int = 0
     """Grows with each change; a timer of an older epoch is void."""
+    refused: str = ""
+    """Why the peer refuses this end's attempts to connect, as its ERRORLOG has it already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,6 +409,8 @@ class Client:
     databases: tuple[str, ...]
     data_source: str
     failover_partner: str | None = None
+    login: str = ""
+    """Login of the application; empty: one that every server knows and lets in."""
     connected_to: str | None = None
     """Server that holds the open connections; None while it looks for one."""
     known_partner: str | None = None
