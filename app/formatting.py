@@ -101,10 +101,6 @@ def server_time(start_time: str, tick: int, decimals: int = 2) -> str:
     return f"{text}.{at.microsecond // 10 ** (6 - decimals):0{decimals}}" if decimals else text
 
 
-def rows_affected(count: int) -> str:
-    return "(1 row affected)" if count == 1 else f"({count:,} rows affected)"
-
-
 def cell(value: object) -> str:
     """A value of a result set as Management Studio prints it in a grid."""
     match value:
@@ -131,13 +127,10 @@ def _quoted(text: str) -> str:
     return text
 
 
-def text_table(columns: list[str], rows: list[list[str]], right: set[int] | None = None) -> str:
-    """Columns under dashes, as in results to text; those in *right* (numbers) stand to the right."""
-    right = right or set()
+def text_table(columns: list[str], rows: list[list[str]]) -> str:
+    """Columns under dashes, as in results to text."""
     width = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
-
-    def line(row: list[str]) -> str:
-        cells = (text.rjust(width[i]) if i in right else text.ljust(width[i]) for i, text in enumerate(row))
-        return " ".join(cells).rstrip()
-
-    return "\n".join([line(columns), " ".join("-" * w for w in width), *(line(row) for row in rows)])
+    lines = [columns, ["-" * w for w in width], *rows]
+    return "\n".join(
+        " ".join(t.ljust(w) for t, w in zip(line, width, strict=True)).rstrip() for line in lines
+    )

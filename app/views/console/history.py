@@ -1,0 +1,107 @@
+"""Every batch that was run, with its outcome; any of them can be run again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal, SignalInstance
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app import formatting
+from app.tables import Column, TableModel, TableView
+from app.views.console.outcome import Outcome
+from engine.constants import TICKS_PER_S
+
+
+@dataclass(slots=True)
+class Entry:
+    """A batch and, once it has ended, what it brought."""
+
+    tick: int
+    window: str
+    batch: str
+    outcome: Outcome | None = None
+
+    @property
+    def first_line(self) -> str:
+        lines = [line.strip() for line in self.batch.splitlines() if line.strip()]
+        return lines[0] + (" …" if len(lines) > 1 else "") if lines else ""
+
+    @property
+    def summary(self) -> str:
+        return self.outcome.summary.splitlines()[0] if self.outcome else "running"
+
+    @property
+    def tone(self) -> str:
+        return "info" if self.outcome is None else "bad" if self.outcome.failed else "ok"
+
+
+COLUMNS = (
+    Column(title="Time", text=lambda e: formatting.run_time(e.tick / TICKS_PER_S), right=True, sample="1:00:00"),
+    Column(title="Window", text=lambda e: e.window, sample="SERVER_B#2"),
+    Column(title="Outcome", text=lambda e: e.summary, tone=lambda e: e.tone, tip=lambda e: e.summary,
+           sample="Msg 1422: The mirror"),
+    Column(title="Batch", text=lambda e: e.first_line, tip=lambda e: e.batch),
+)  # fmt: skip
+
+
+class History(QWidget):
+    """The list beside the query windows."""
+
+    chosen = Signal(str, str)
+    """(window, batch): show this text in the window."""
+    again = Signal(str, str)
+    """(window, batch): run it once more."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model = TableModel(COLUMNS)
+        self.table = TableView(self.model, "Batches that were run")
+        self._open = QPushButton("Open")
+        self._run = QPushButton("Run again")
+        self._open.clicked.connect(lambda: self._emit(self.chosen))
+        self._run.clicked.connect(lambda: self._emit(self.again))
+        self.table.doubleClicked.connect(lambda: self._emit(self.chosen))
+        self._add_key("Return", self.chosen, "Open in its window")
+        self._add_key("Ctrl+Return", self.again, "Run again")
+        buttons = QHBoxLayout()
+        buttons.addWidget(QLabel("<b>History</b>"), 1)
+        buttons.addWidget(self._open)
+        buttons.addWidget(self._run)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(4, 0, 0, 0)
+        layout.setSpacing(3)
+        layout.addLayout(buttons)
+        layout.addWidget(self.table, 1)
+        self.table.selectionModel().selectionChanged.connect(self._refresh)
+        self._refresh()
+
+    def replace(self, entries: list[Entry]) -> None:
+        self.model.replace(entries)
+
+    def append(self, entry: Entry) -> None:
+        self.model.append([entry])
+
+    def refresh(self) -> None:
+        """An entry has got its outcome."""
+        last = self.model.index(self.model.rowCount() - 1, len(COLUMNS) - 1)
+        self.model.dataChanged.emit(self.model.index(0, 0), last)
+
+    def _add_key(self, key: str, signal: SignalInstance, text: str) -> None:
+        action = QAction(text, self.table)
+        action.setShortcut(QKeySequence(key))
+        action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        action.triggered.connect(lambda: self._emit(signal))
+        self.table.addAction(action)
+
+    def _emit(self, signal: SignalInstance) -> None:
+        index = self.table.currentIndex()
+        if index.isValid():
+            entry: Entry = self.model.rows[index.row()]
+            signal.emit(entry.window, entry.batch)
+
+    def _refresh(self) -> None:
+        some = self.table.currentIndex().isValid()
+        self._open.setEnabled(some)
+        self._run.setEnabled(some)

@@ -1,0 +1,91 @@
+"""What a batch has brought: messages and result sets, as the engine's event tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app import formatting
+from engine.events import Event
+from engine.messages import Message
+
+COMPLETED: Final = "Commands completed successfully."
+
+
+@dataclass(frozen=True, slots=True)
+class Rowset:
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A batch that has ended."""
+
+    server: str
+    window: str
+    batch: str
+    messages: tuple[Message, ...]
+    results: tuple[Rowset, ...]
+    started_tick: int
+    elapsed_ticks: int
+
+    @property
+    def failed(self) -> bool:
+        return any(message.is_error for message in self.messages)
+
+    @property
+    def row_count(self) -> int:
+        """Rows of all result sets together."""
+        return sum(len(result.rows) for result in self.results)
+
+    @property
+    def summary(self) -> str:
+        """One line for the history: the first error, else the number of rows."""
+        for message in self.messages:
+            if message.is_error:
+                return f"Msg {message.number}: {message.text}"
+        if self.results:
+            return f"{self.row_count:,} row{'' if self.row_count == 1 else 's'}"
+        return next((message.text for message in self.messages), "completed")
+
+
+def from_event(event: Event) -> Outcome:
+    """The outcome that an event of kind "sql_done" tells."""
+    return Outcome(
+        server=event.get("server") or event.server or "",
+        window=event.get("window"),
+        batch=event.get("batch"),
+        messages=tuple(Message(**message) for message in event.get("messages", ())),
+        results=tuple(
+            Rowset(tuple(result["columns"]), tuple(tuple(row) for row in result["rows"]))
+            for result in event.get("results", ())
+        ),
+        started_tick=event.get("started_tick"),
+        elapsed_ticks=event.get("elapsed_ticks"),
+    )
+
+
+def message_lines(outcome: Outcome) -> Iterator[tuple[str, str | None, int | None]]:
+    """(text, tone, line of the batch) as the Messages tab prints it: a red head and text for an error."""
+    for message in outcome.messages:
+        if message.is_error:
+            head = f"Msg {message.number}, Level {message.severity}, State {message.state}"
+            server = message.server or outcome.server
+            yield f"{head}, Server {server}, Line {message.line}\n{message.text}", "bad", message.line
+        else:
+            yield message.text, None, None
+    if not outcome.messages and not outcome.results:
+        yield COMPLETED, None, None
+
+
+def as_text(outcome: Outcome) -> str:
+    """Everything as results to text show it."""
+    parts = [
+        formatting.text_table(
+            list(result.columns), [[formatting.cell(value) for value in row] for row in result.rows]
+        )
+        for result in outcome.results
+    ]
+    return "\n\n".join([*parts, *(text for text, _, _ in message_lines(outcome))])

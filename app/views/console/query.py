@@ -1,0 +1,199 @@
+"""One query window: the server's band, the editor, results, the status line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
+
+from app import formatting, theme
+from app.views.console.editor import Complete, SqlEditor
+from app.views.console.outcome import Outcome
+from app.views.console.results import Results
+from engine.constants import TICKS_PER_S
+from engine.messages import Message
+
+PRODUCT_VERSIONS: Final = {2005: "9.0", 2008: "10.0", 2012: "11.0", 2014: "12.0"}
+"""Version numbers as Management Studio's status line shows them."""
+
+STATES: Final = {
+    # state: (sign, token of the theme, words)
+    "ready": ("●", "idle", "Connected."),
+    "disconnected": ("○", "idle", "Disconnected."),
+    "sent": ("…", "info", "Sent; waiting for the simulation to go on."),
+    "running": ("▶", "info", "Executing query…"),
+    "done": ("✓", "ok", "Query executed successfully."),
+    "failed": ("!", "bad", "Query completed with errors."),
+    "parsed": ("✓", "ok", "The text can be parsed."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """What the status line says of a window's connection."""
+
+    server: str
+    number: int
+    """Place of the server in the drill: decides its colour."""
+    version: int
+    login: str = ""
+    database: str = ""
+
+
+class QueryWindow(QWidget):
+    """A batch editor bound to one server; *window* is its name in input lines (SERVER_A#2)."""
+
+    text_changed = Signal()
+
+    def __init__(self, window: str, complete: Complete, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.window_id = window
+        self.server = window.partition("#")[0]
+        self.state = "ready"
+        self.started_tick: int | None = None
+        self._connection = Connection(self.server, 0, 0)
+        self._first_line = 1
+        self._band = QLabel()
+        self._band.setTextFormat(Qt.TextFormat.RichText)
+        self.editor = SqlEditor(complete)
+        self.results = Results()
+        self.results.hide()
+        self.results.line_chosen.connect(lambda line: self.editor.go_to_line(self._first_line + line - 1))
+        self.editor.textChanged.connect(self.text_changed)
+        self.editor.said.connect(self._say)
+        self._split = QSplitter(Qt.Orientation.Vertical)
+        self._split.setChildrenCollapsible(False)
+        self._split.addWidget(self.editor)
+        self._split.addWidget(self.results)
+        self._split.setSizes([1, 1])
+        self._state, self._facts = QLabel(), QLabel()
+        self._lay_out()
+        self.set_state("ready")
+
+    def _lay_out(self) -> None:
+        status = QHBoxLayout()
+        status.setContentsMargins(6, 2, 6, 2)
+        status.addWidget(self._state, 1)
+        status.addWidget(self._facts)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._band)
+        layout.addWidget(self._split, 1)
+        layout.addLayout(status)
+        self._state.setAccessibleName("State of the query")
+        self._facts.setAccessibleName("Connection")
+        self._state.setMinimumWidth(60)
+
+    # --- what happens to it -------------------------------------------------------------------------------
+
+    @property
+    def busy(self) -> bool:
+        return self.state in ("sent", "running")
+
+    def sent(self) -> None:
+        """The text is on its way to the server; what is on the lower half belongs to the batch before it."""
+        self._first_line = self.editor.first_line
+        self.results.show_outcome(None)
+        self.set_state("sent")
+
+    def running(self, started_tick: int) -> None:
+        self.started_tick = started_tick
+        self.set_state("running")
+
+    def ended(self, outcome: Outcome) -> None:
+        self.started_tick = None
+        self.results.show_outcome(outcome)
+        self.results.show()
+        took = formatting.hms(outcome.elapsed_ticks / TICKS_PER_S)
+        rows = f"{outcome.row_count:,} row{'' if outcome.row_count == 1 else 's'}"
+        self.set_state("failed" if outcome.failed else "done", f"{took}   {rows}")
+
+    def refused(self, why: str) -> None:
+        """The simulation could not take the batch at all."""
+        self._show_alone([Message(0, 16, 1, 1, why)])
+        self.set_state("failed")
+
+    def parsed(self, messages: list[Message]) -> None:
+        """Result of parsing alone; nothing was sent."""
+        self._first_line = self.editor.first_line
+        self._show_alone(messages)
+        self.set_state("failed" if any(message.is_error for message in messages) else "parsed")
+
+    def forget(self) -> None:
+        """The run was set to another moment: what was shown may not have happened."""
+        self.started_tick = None
+        self.results.show_outcome(None)
+        self.results.hide()
+        self.set_state("ready")
+
+    def show_connection(self, connection: Connection) -> None:
+        if connection != self._connection:
+            self._connection = connection
+            self._paint_band()
+            self._show_facts()
+
+    def show_time(self, tick: int) -> None:
+        """While a batch waits, the status line counts."""
+        if self.started_tick is not None:
+            self._show_facts(formatting.hms((tick - self.started_tick) / TICKS_PER_S))
+
+    def toggle_results(self) -> None:
+        had_focus = self.results.isAncestorOf(self.focusWidget() or self)
+        self.results.setVisible(self.results.isHidden())
+        if had_focus:
+            self.editor.setFocus()
+
+    def cycle_focus(self) -> None:
+        """F6: editor, results, messages, editor."""
+        pages = [index for index in range(self.results.count()) if self.results.isTabVisible(index)]
+        if self.results.isHidden() or not pages:
+            self.editor.setFocus()
+        elif self.editor.hasFocus():
+            self.results.setCurrentIndex(pages[0])
+            self.results.focus_page()
+        elif self.results.currentIndex() != pages[-1]:
+            self.results.setCurrentIndex(pages[-1])
+            self.results.focus_page()
+        else:
+            self.editor.setFocus()
+
+    # --- status line and band -----------------------------------------------------------------------------
+
+    def set_state(self, state: str, facts: str = "") -> None:
+        self.state = state
+        self._say("")
+        self._show_facts(facts)
+
+    def _say(self, text: str) -> None:
+        """Show *text*, or the state when there is nothing to say."""
+        sign, tone, words = STATES[self.state]
+        colour: QColor = getattr(theme.tokens(self.palette()), tone)
+        self._state.setText(text or f'<b style="color:{colour.name()}">{sign}</b> {words}')
+
+    def _show_facts(self, last: str = "") -> None:
+        at = self._connection
+        server = f"{at.server} ({PRODUCT_VERSIONS.get(at.version, '?')})" if at.version else at.server
+        self._facts.setText("   ".join(part for part in (server, at.login, at.database, last) if part))
+
+    def _paint_band(self) -> None:
+        colours = theme.tokens(self.palette())
+        ground, text = colours.server(self._connection.number), colours.on_accent
+        self._band.setStyleSheet(f"background: {ground.name()}; color: {text.name()}; padding: 2px 8px;")
+        database = f" · {self._connection.database}" if self._connection.database else ""
+        version = f" · SQL Server {self._connection.version}" if self._connection.version else ""
+        self._band.setText(f"<b>{self.server}</b>{database}{version}")
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._paint_band()
+            self._say("")
+
+    def _show_alone(self, messages: list[Message]) -> None:
+        outcome = Outcome(self.server, self.window_id, "", tuple(messages), (), 0, 0)
+        self.results.show_outcome(outcome)
+        self.results.show()

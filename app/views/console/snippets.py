@@ -1,0 +1,137 @@
+"""Statements that mirroring work needs most, with `<name, type, value>` places as in Management Studio's templates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
+
+PLACE: Final = re.compile(r"<\s*([^,<>\n]+?)\s*,\s*([^,<>\n]*?)\s*,\s*([^<>\n]*?)\s*>")
+"""`<database, sysname, Sales>`: name, type, value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    name: str
+    type: str
+    value: str
+
+
+SNIPPETS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
+    (
+        "Look",
+        (
+            (
+                "State of all mirrored databases",
+                "SELECT DB_NAME(database_id) AS database_name, mirroring_role_desc, mirroring_state_desc,\n"
+                "       mirroring_safety_level_desc, mirroring_partner_name, mirroring_witness_name,\n"
+                "       mirroring_witness_state_desc\n"
+                "FROM sys.database_mirroring\n"
+                "WHERE mirroring_guid IS NOT NULL;\n",
+            ),
+            ("State of all databases", "SELECT name, state_desc, recovery_model_desc FROM sys.databases;\n"),
+            (
+                "What this server witnesses",
+                "SELECT database_name, principal_server_name, mirror_server_name, safety_level_desc,\n"
+                "       partner_sync_state_desc\n"
+                "FROM sys.database_mirroring_witnesses;\n",
+            ),
+            (
+                "Mirroring counters",
+                "SELECT instance_name, counter_name, cntr_value\n"
+                "FROM sys.dm_os_performance_counters\n"
+                "WHERE object_name LIKE '%Database Mirroring%' AND instance_name = '<database, sysname, Sales>';\n",
+            ),
+        ),
+    ),
+    (
+        "Partner",
+        tuple(
+            (title, f"ALTER DATABASE [<database, sysname, Sales>] SET PARTNER {rest};\n")
+            for title, rest in (
+                ("Fail over (on the principal)", "FAILOVER"),
+                ("Suspend", "SUSPEND"),
+                ("Resume", "RESUME"),
+                ("Force service, with possible data loss (on the mirror)", "FORCE_SERVICE_ALLOW_DATA_LOSS"),
+                ("Remove mirroring", "OFF"),
+                ("High safety", "SAFETY FULL"),
+                ("High performance", "SAFETY OFF"),
+                ("Set the timeout", "TIMEOUT <seconds, int, 10>"),
+                ("Name the partner", "= '<address, nvarchar, TCP://SERVER_B:5022>'"),
+            )
+        ),
+    ),
+    (
+        "Witness",
+        (
+            (
+                "Set the witness (on the principal)",
+                "ALTER DATABASE [<database, sysname, Sales>] SET WITNESS = '<address, nvarchar, TCP://SERVER_W:5022>';\n",
+            ),
+            ("Remove the witness", "ALTER DATABASE [<database, sysname, Sales>] SET WITNESS OFF;\n"),
+        ),
+    ),
+    (
+        "Bring online",
+        (
+            (
+                "Recover a copy that is no longer mirrored",
+                "RESTORE DATABASE [<database, sysname, Sales>] WITH RECOVERY;\n",
+            ),
+        ),
+    ),
+)
+"""Menu: (group, ((title, text), …))."""
+
+
+def places(text: str) -> list[Place]:
+    """The places of a text, each name once, in order."""
+    found: dict[str, Place] = {}
+    for name, kind, value in PLACE.findall(text):
+        found.setdefault(name.lower(), Place(name, kind, value))
+    return list(found.values())
+
+
+def filled(text: str, values: dict[str, str]) -> str:
+    """*text* with every place replaced by its value in *values* (by name), or by its own."""
+    lower = {name.lower(): value for name, value in values.items()}
+    return PLACE.sub(lambda found: lower.get(found[1].lower(), found[3]), text)
+
+
+def menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:
+    """A menu of all snippets; *insert* gets the text of the chosen one."""
+    found = QMenu(parent)
+    for group, entries in SNIPPETS:
+        part = found.addMenu(group)
+        for title, text in entries:
+            part.addAction(title).triggered.connect(lambda _=False, text=text: insert(text))
+    return found
+
+
+class PlacesDialog(QDialog):
+    """Specify Values for Template Parameters."""
+
+    def __init__(self, wanted: list[Place], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Specify values for template parameters")
+        form = QFormLayout()
+        self.fields: dict[str, QLineEdit] = {}
+        for place in wanted:
+            field = self.fields[place.name] = QLineEdit(place.value)
+            form.addRow(f"{place.name} ({place.type})" if place.type else place.name, field)
+        buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        )
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addLayout(form)
+        layout.addWidget(buttons)
+        self.resize(420, self.sizeHint().height())
+
+    @property
+    def values(self) -> dict[str, str]:
+        return {name: field.text() for name, field in self.fields.items()}

@@ -1,0 +1,72 @@
+"""What can be done with a query window, as actions with keys, and the bar that shows some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence, QPalette
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+
+from app import theme
+
+IN_BAR: Final = ("run", "cancel", "parse", "text", "snippets", "history")
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One tool: the first of *keys* is shown, the others work as well."""
+
+    name: str
+    text: str
+    icon: str
+    keys: tuple[str, ...]
+    do: Callable[[], Any]
+
+
+def build_actions(owner: QWidget, acts: Iterable[Act]) -> dict[str, QAction]:
+    """Actions that work while the keyboard is anywhere inside *owner*."""
+    actions = {}
+    for act in acts:
+        action = actions[act.name] = QAction(act.text, owner)
+        action.setShortcuts([QKeySequence(key) for key in act.keys])
+        action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        action.setToolTip(f"{act.text.replace('&', '')} ({act.keys[0]})")
+        action.setProperty("icon", act.icon)
+        action.triggered.connect(lambda _=False, do=act.do: do())
+        owner.addAction(action)
+    actions["text"].setCheckable(True)
+    actions["history"].setCheckable(True)
+    show_icons(actions, owner.palette())
+    return actions
+
+
+def show_icons(actions: Mapping[str, QAction], palette: QPalette) -> None:
+    """Icons in the colours of the theme in use."""
+    for action in actions.values():
+        if action.property("icon"):
+            action.setIcon(theme.icon(action.property("icon"), theme.tokens(palette)))
+
+
+def build_bar(actions: Mapping[str, QAction], new_menu: QMenu) -> QWidget:
+    """The buttons beside the tabs."""
+    bar = QWidget()
+    layout = QHBoxLayout(bar)
+    layout.setContentsMargins(2, 0, 2, 0)
+    layout.setSpacing(0)
+    for name in IN_BAR:
+        button = QToolButton()
+        button.setDefaultAction(actions[name])
+        if name == "run":
+            button.setText("Execute")
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        layout.addWidget(button)
+    new = QToolButton()
+    new.setText("New query")
+    new.setToolTip("New query on a chosen server (Ctrl+N: on the server of this window)")
+    new.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    new.setMenu(new_menu)
+    layout.addWidget(new)
+    return bar
