@@ -242,6 +242,8 @@ class Server:
     """TCP/IP is enabled in the configuration; it counts from the next start of the service."""
     tcp_listening: bool = True
     """TCP/IP was enabled when the service last started."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """(caller, reason) of refused mirroring connections that the ERRORLOG has already."""
     max_worker_threads: int = 0
     trace_flags: tuple[int, ...] = ()
     master_key: bool = False
@@ -397,8 +399,6 @@ class Contact:
     """When *connected* last changed."""
     epoch: int = 0
     """Grows with each change; a timer of an older epoch is void."""
-    refused: str = ""
-    """Why the peer refuses this end's attempts to connect, as its ERRORLOG has it already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
