@@ -128,3 +128,32 @@ def trace_steady(world: World, key: Key) -> None:
 def steady_key(copy: Copy) -> tuple[Role, MirrorState, bool]:
     assert copy.role is not None and copy.mirror_state is not None
     return copy.role, copy.mirror_state, copy.witness_state is WitnessState.CONNECTED
+
+
+def transitions_page() -> str:
+    """The help page of mirroring states, drawn from `NEXT_STATE` (Markdown with a Mermaid diagram)."""
+    arrows: dict[tuple[MirrorState, MirrorState], list[str]] = {}
+    for (old, cause), new in NEXT_STATE.items():
+        if old is not new:
+            arrows.setdefault((old, new), []).append(cause.value)
+    diagram = [f"    {old.name} --> {new.name}: {', '.join(causes)}" for (old, new), causes in arrows.items()]
+    table = [
+        f"| {old.name} | {', '.join(causes)} | {new.name} |" for (old, new), causes in sorted(arrows.items())
+    ]
+    return "\n".join(
+        [
+            "# Mirroring states",
+            "",
+            "The state of a session as `sys.database_mirroring` shows it, and what moves it.",
+            "",
+            "| from | when | to |",
+            "|---|---|---|",
+            *table,
+            "",
+            "```mermaid",
+            "stateDiagram-v2",
+            *diagram,
+            "```",
+            "",
+        ]
+    )
