@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QIcon, QPixmap
-from PySide6.QtWidgets import QDialog, QMenu, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QMenu, QSplitter, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from app import theme
 from app.views.console import snippets
 from app.views.console.history import Entry, History
 from app.views.console.outcome import from_event
 from app.views.console.query import Connection, QueryWindow
-from app.views.console.tools import Act, build_actions, build_bar, show_icons
+from app.views.console.tools import Act, build_actions, build_bar, close_button, show_icons
 from engine import tsql
 from engine.events import Event
 from engine.inputs import Input, parse_line
@@ -41,11 +41,9 @@ class Console(QWidget):
         self._closed: list[tuple[str, str]] = []
         self._as_text = False
         self.tabs = QTabWidget()
-        self.tabs.setTabsClosable(True)
         self.tabs.setMovable(True)
         self.tabs.setDocumentMode(True)
         self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
-        self.tabs.tabCloseRequested.connect(lambda index: self.close_window(self.window_at(index)))
         self.tabs.currentChanged.connect(lambda _: self._refresh_actions())
         self.history = History()
         self.history.hide()
@@ -156,7 +154,11 @@ class Console(QWidget):
         window.editor.setPlainText(text)
         window.results.show_as_text(self._as_text)
         window.text_changed.connect(self.drafts_changed)
-        self.tabs.setCurrentIndex(self.tabs.addTab(window, self._icon(window), name))
+        index = self.tabs.addTab(window, self._icon(window), name)
+        close = close_button(self.palette())
+        close.clicked.connect(lambda: self.close_window(window))
+        self.tabs.tabBar().setTabButton(index, QTabBar.ButtonPosition.RightSide, close)
+        self.tabs.setCurrentIndex(index)
         if self._world is not None:
             window.show_connection(self._connection(window))
         window.editor.setFocus()

@@ -30,7 +30,7 @@ Complete = Callable[[str, int], Sequence[str]]
 """Words that may stand at a position of a text."""
 
 _WORD_BEFORE: Final = re.compile(r"[\w@#$]*$")
-_COMMENT: Final = re.compile(r"^(\s*)-- ?")
+_COMMENT: Final = re.compile(r"^(\s*)--")
 _CHORD: Final = "(Ctrl+K) was pressed. Waiting for the second key: Ctrl+C comments, Ctrl+U uncomments."
 
 
@@ -221,9 +221,11 @@ class SqlEditor(QPlainTextEdit):
     def _open_completion(self) -> None:
         words = self._complete(self.toPlainText(), self.textCursor().position())
         self._words.setStringList(list(words))
-        self._narrow_completion()
+        self._completer.setCompletionPrefix(self._word_before())
         if self._completer.completionCount() == 1:
             self._insert_word(self._completer.currentCompletion())
+        else:
+            self._narrow_completion()
 
     def _narrow_completion(self) -> None:
         prefix, popup = self._word_before(), self._popup

@@ -44,7 +44,7 @@ class SqlHighlighter(QSyntaxHighlighter):
         super().__init__(document)
         self._colours = colours
         self._lexer = TransactSqlLexer(stripnl=False, ensurenl=False)
-        self._revision = -1
+        self._lexed = (-1, -1)
         self._spans: dict[int, list[tuple[int, int, str]]] = {}
         """Line number: (start, length, tone)."""
         self._open: set[int] = set()
@@ -55,8 +55,9 @@ class SqlHighlighter(QSyntaxHighlighter):
         self.rehighlight()
 
     def highlightBlock(self, text: str) -> None:
-        if self._revision != self.document().revision():
-            self._revision = self.document().revision()
+        now = (self.document().revision(), self.document().characterCount())
+        if self._lexed != now:
+            self._lexed = now
             self._lex()
         line = self.currentBlock().blockNumber()
         for start, length, tone in self._spans.get(line, ()):
@@ -69,8 +70,10 @@ class SqlHighlighter(QSyntaxHighlighter):
     def _lex(self) -> None:
         self._spans, self._open = {}, set()
         line = column = 0
+        before = ""
         for kind, word in self._lexer.get_tokens(self.document().toPlainText()):
-            tone = tone_of(kind, word)
+            tone = tone_of(kind, word) if before != "." else None  # sys.database_mirroring is a name
+            before = word
             for number, part in enumerate(word.split("\n")):
                 if number:
                     if tone:

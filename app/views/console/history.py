@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app import formatting
 from app.tables import Column, TableModel, TableView
@@ -58,8 +58,9 @@ class History(QWidget):
         super().__init__(parent)
         self.model = TableModel(COLUMNS)
         self.table = TableView(self.model, "Batches that were run")
-        self._open = QPushButton("Open")
-        self._run = QPushButton("Run again")
+        self._open, self._run = QToolButton(), QToolButton()
+        self._open.setText("Open")
+        self._run.setText("Run again")
         self._open.clicked.connect(lambda: self._emit(self.chosen))
         self._run.clicked.connect(lambda: self._emit(self.again))
         self.table.doubleClicked.connect(lambda: self._emit(self.chosen))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
@@ -34,7 +34,7 @@ def build_actions(owner: QWidget, acts: Iterable[Act]) -> dict[str, QAction]:
         action.setShortcuts([QKeySequence(key) for key in act.keys])
         action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         action.setToolTip(f"{act.text.replace('&', '')} ({act.keys[0]})")
-        action.setProperty("icon", act.icon)
+        action.setProperty("drawing", act.icon)  # "icon" is a property of QAction itself
         action.triggered.connect(lambda _=False, do=act.do: do())
         owner.addAction(action)
     actions["text"].setCheckable(True)
@@ -46,8 +46,8 @@ def build_actions(owner: QWidget, acts: Iterable[Act]) -> dict[str, QAction]:
 def show_icons(actions: Mapping[str, QAction], palette: QPalette) -> None:
     """Icons in the colours of the theme in use."""
     for action in actions.values():
-        if action.property("icon"):
-            action.setIcon(theme.icon(action.property("icon"), theme.tokens(palette)))
+        if action.property("drawing"):
+            action.setIcon(theme.icon(action.property("drawing"), theme.tokens(palette)))
 
 
 def build_bar(actions: Mapping[str, QAction], new_menu: QMenu) -> QWidget:
@@ -64,9 +64,21 @@ def build_bar(actions: Mapping[str, QAction], new_menu: QMenu) -> QWidget:
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         layout.addWidget(button)
     new = QToolButton()
-    new.setText("New query")
+    new.setText("New query ▾")
+    new.setStyleSheet("QToolButton::menu-indicator { image: none; }")
     new.setToolTip("New query on a chosen server (Ctrl+N: on the server of this window)")
     new.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     new.setMenu(new_menu)
     layout.addWidget(new)
     return bar
+
+
+def close_button(palette: QPalette) -> QToolButton:
+    """The small cross on a tab."""
+    button = QToolButton()
+    button.setIcon(theme.icon("close", theme.tokens(palette)))
+    button.setIconSize(QSize(10, 10))
+    button.setToolTip("Close this window (Ctrl+F4)")
+    button.setAccessibleName("Close this window")
+    button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    return button

@@ -1,0 +1,56 @@
+"""Hand-made worlds and runs for views: plain data, nothing simulated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from engine.chance import Chance
+from engine.events import Event
+from engine.flow import Flow, Samples
+from engine.model import Copy, DbState, MirrorState, Role, Server, WitnessState, World
+
+
+@dataclass
+class Run:
+    """What a view asks of a drill."""
+
+    world: World
+    events: list[Event] = field(default_factory=list)
+    samples: Samples = field(default_factory=lambda: Samples(every=100))
+
+    @property
+    def tick(self) -> int:
+        return self.world.tick
+
+
+def mirrored_copy(server: str, partner: str, role: Role, database: str = "Sales", **changes: Any) -> Copy:
+    known: dict[str, Any] = {
+        "db_state": DbState.ONLINE if role is Role.PRINCIPAL else DbState.RESTORING,
+        "guid": 1,
+        "role": role,
+        "mirror_state": MirrorState.SYNCHRONIZED,
+        "partner": partner,
+        "witness": "SERVER_W",
+        "witness_address": "TCP://SERVER_W:5022",
+        "witness_state": WitnessState.CONNECTED,
+    }
+    return Copy(server=server, database=database, **(known | changes))
+
+
+@pytest.fixture
+def world() -> World:
+    """The lab's servers and copies at 12 s, without flow."""
+    made = World(seed=1, chance=Chance.from_seed(1), flow=Flow.empty(), tick=1200)
+    for host, name in enumerate(("SERVER_A", "SERVER_B", "SERVER_W")):
+        made.servers[name] = Server(name=name, host=host, version=2005 if host < 2 else 2008)
+    made.copies["SERVER_A", "Sales"] = mirrored_copy("SERVER_A", "SERVER_B", Role.PRINCIPAL)
+    made.copies["SERVER_B", "Sales"] = mirrored_copy("SERVER_B", "SERVER_A", Role.MIRROR)
+    return made
+
+
+@pytest.fixture
+def run(world: World) -> Run:
+    return Run(world)

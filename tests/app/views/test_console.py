@@ -1,0 +1,396 @@
+"""The SQL windows with real keys: what goes out as an input line, what comes back from events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
+
+from app import theme
+from app.views.console import Console
+from engine import tsql
+from engine.events import Event
+from engine.inputs import parse_line
+from engine.messages import Message
+
+NONE = Qt.KeyboardModifier.NoModifier
+CTRL = Qt.KeyboardModifier.ControlModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+ALT = Qt.KeyboardModifier.AltModifier
+Key = Qt.Key
+
+
+def started(window: str, batch: str, tick: int = 1200) -> Event:
+    server = window.partition("#")[0]
+    return Event(tick, "sql", server, None, batch, (("server", server), ("window", window), ("batch", batch)))
+
+
+def ended(window: str, batch: str, messages: Any = (), results: Any = (), ticks: int = 3) -> Event:
+    server = window.partition("#")[0]
+    data = {
+        "server": server, "window": window, "batch": batch, "messages": list(messages), "results": list(results),
+        "started_tick": 1200, "elapsed_ticks": ticks,
+    }  # fmt: skip
+    return Event(1200 + ticks, "sql_done", server, None, "", tuple(data.items()))
+
+
+def says(text: str, number: int = 0, severity: int = 0, line: int = 1) -> dict[str, Any]:
+    return {"number": number, "severity": severity, "state": 1, "line": line, "text": text}
+
+
+ROWS = {"columns": ["name", "role"], "rows": [["Sales", 1], ["Orders", None]]}
+
+
+@pytest.fixture
+def console(qtbot: Any, run: Any) -> Console:
+    made = Console()
+    qtbot.addWidget(made)
+    made.lines = []  # type: ignore[attr-defined]
+    made.requested.connect(made.lines.append)  # type: ignore[attr-defined]
+    made.resize(800, 500)
+    made.show_drill(run)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    made.current.editor.setFocus()
+    return made
+
+
+def sent(console: Any) -> tuple[str, str]:
+    """(window, batch) of the last line that went out, as the engine reads it."""
+    window, batch = parse_line(console.lines[-1]).args
+    return window, batch
+
+
+def brings(console: Any, messages: Any = (), results: Any = (), ticks: int = 3) -> None:
+    window, batch = sent(console)
+    console.add_events([started(window, batch), ended(window, batch, messages, results, ticks)])
+
+
+# --- sending ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "modifiers"),
+    [(Key.Key_F5, NONE), (Key.Key_E, CTRL), (Key.Key_E, CTRL | SHIFT), (Key.Key_X, ALT)],
+)
+def test_run_keys_send_everything(qtbot: Any, console: Any, key: Key, modifiers: Any) -> None:
+    text = "SELECT 1   \n\n  FROM t -- x\nGO\n"
+    console.current.editor.setPlainText(text)
+    qtbot.keyClick(console.current.editor, key, modifiers)
+    window, batch = sent(console)
+    assert window == "SERVER_A"
+    assert [line.rstrip() for line in batch.splitlines()] == ["SELECT 1", "", "  FROM t -- x", "GO"]
+    assert console.current.busy
+
+
+def test_only_the_selection_runs(qtbot: Any, console: Any) -> None:
+    editor = console.current.editor
+    editor.setPlainText("DROP DATABASE Sales\nSELECT 2\nSELECT 3")
+    editor.go_to_line(2)
+    qtbot.keyClick(editor, Key.Key_F5)
+    assert sent(console) == ("SERVER_A", "SELECT 2")
+
+
+def test_nothing_is_sent_from_an_empty_or_a_busy_window(qtbot: Any, console: Any) -> None:
+    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    assert console.lines == []
+    console.current.editor.setPlainText("WAITFOR DELAY '00:00:10'")
+    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    assert len(console.lines) == 1
+
+
+@pytest.mark.parametrize(("key", "modifiers"), [(Key.Key_Pause, ALT), (Key.Key_Escape, NONE)])
+def test_cancel(qtbot: Any, console: Any, key: Key, modifiers: Any) -> None:
+    editor = console.current.editor
+    qtbot.keyClick(editor, key, modifiers)
+    assert console.lines == []
+    editor.setPlainText("WAITFOR DELAY '00:00:10'")
+    qtbot.keyClick(editor, Key.Key_F5)
+    console.add_events([started(*sent(console))])
+    qtbot.keyClick(editor, key, modifiers)
+    assert console.lines[-1] == "cancel SERVER_A"
+
+
+def test_a_waiting_batch_shows_simulated_time(qtbot: Any, console: Any, world: Any) -> None:
+    console.current.editor.setPlainText("WAITFOR DELAY '00:01:10'")
+    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    console.add_events([started(*sent(console))])
+    world.tick = 1200 + 6500
+    console.show_world(world)
+    assert "Executing query" in console.current._state.text()
+    assert "00:01:05" in console.current._facts.text()
+    console.add_events([ended(*sent(console), ticks=7000)])
+    assert "00:01:10" in console.current._facts.text()
+    assert not console.current.busy
+
+
+def test_parsing_sends_nothing(qtbot: Any, console: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def parse_only(text: str) -> list[Message]:
+        asked.append(text)
+        return [Message(102, 15, 1, 1, "Incorrect syntax near 'SELEC'.")] if "SELEC " in text else []
+
+    monkeypatch.setattr(tsql, "parse_only", parse_only, raising=False)
+    editor = console.current.editor
+    editor.setPlainText("SELECT 1")
+    qtbot.keyClick(editor, Key.Key_F5, CTRL)
+    assert console.current.results.messages.toPlainText() == "Commands completed successfully."
+    editor.setPlainText("SELEC 1")
+    qtbot.keyClick(editor, Key.Key_F5, CTRL)
+    assert (
+        "Msg 102, Level 15, State 1, Server SERVER_A, Line 1"
+        in console.current.results.messages.toPlainText()
+    )
+    assert asked == ["SELECT 1", "SELEC 1"]
+    assert console.lines == []
+
+
+# --- results ------------------------------------------------------------------------------------------------
+
+
+def test_rows_open_the_grid(qtbot: Any, console: Any) -> None:
+    console.current.editor.setPlainText("SELECT 1")
+    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    brings(console, [says("(2 rows affected)")], [ROWS, {"columns": [""], "rows": []}])
+    results = console.current.results
+    assert results.isVisible()
+    assert results.tabText(results.currentIndex()) == "Results"
+    first, second = results.grids
+    assert [first.table.index(1, column).data() for column in (0, 1)] == ["Orders", "NULL"]
+    assert second.table.columns[0].title == "(No column name)"
+    assert "2 rows" in console.current._facts.text()
+    assert "(2 rows affected)" in results.messages.toPlainText()
+
+
+def test_errors_open_the_messages_and_are_red(qtbot: Any, console: Any) -> None:
+    console.current.editor.setPlainText("USE Sales")
+    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    brings(console, [says("hello"), says("Database Sales is enabled.", 955, 14, line=1)])
+    results = console.current.results
+    assert results.tabText(results.currentIndex()) == "Messages"
+    assert not results.isTabVisible(0)
+    messages = results.messages
+    assert messages.toPlainText().splitlines() == [
+        "hello",
+        "Msg 955, Level 14, State 1, Server SERVER_A, Line 1",
+        "Database Sales is enabled.",
+    ]
+    colours = [
+        messages.document().findBlockByNumber(n).begin().fragment().charFormat().foreground().color()
+        for n in range(3)
+    ]
+    tokens = theme.tokens(messages.palette())
+    assert colours == [tokens.text, tokens.bad, tokens.bad]
+    assert "completed with errors" in console.current._state.text()
+
+
+def test_a_batch_without_words_has_completed_successfully(qtbot: Any, console: Any) -> None:
+    console.current.editor.setPlainText("ALTER DATABASE Sales SET PARTNER SUSPEND")
+    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    brings(console)
+    assert console.current.results.messages.toPlainText() == "Commands completed successfully."
+    assert "executed successfully" in console.current._state.text()
+
+
+def test_double_click_on_an_error_goes_to_its_line(qtbot: Any, console: Any) -> None:
+    """Lines are counted from the start of what was run, which began in line 3."""
+    editor = console.current.editor
+    editor.setPlainText("SELECT 1\nGO\nSELECT 2\nUSE Nowhere\n")
+    editor.go_to_line(3)
+    cursor = editor.textCursor()
+    cursor.movePosition(QTextCursor.MoveOperation.Down, QTextCursor.MoveMode.KeepAnchor)
+    cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
+    editor.setTextCursor(cursor)
+    qtbot.keyClick(editor, Key.Key_F5)
+    brings(console, [says("Database 'Nowhere' does not exist.", 911, 16, line=2)])
+    messages = console.current.results.messages
+    place = messages.cursorRect(QTextCursor(messages.document().findBlockByNumber(1))).center()
+    qtbot.mouseDClick(messages.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert editor.textCursor().blockNumber() == 3
+
+
+def test_results_to_text_and_back(qtbot: Any, console: Any) -> None:
+    editor = console.current.editor
+    editor.setPlainText("SELECT 1")
+    qtbot.keyClick(editor, Key.Key_T, CTRL)
+    qtbot.keyClick(editor, Key.Key_F5)
+    brings(console, [says("(2 rows affected)")], [ROWS])
+    results = console.current.results
+    page = results.currentWidget().currentWidget()
+    assert page.toPlainText().splitlines() == [
+        "name   role",
+        "------ ----",
+        "Sales  1",
+        "Orders NULL",
+        "",
+        "(2 rows affected)",
+    ]
+    qtbot.keyClick(editor, Key.Key_D, CTRL)
+    assert results.grids[0].isVisible()
+
+
+def test_ctrl_r_hides_and_shows_the_results(qtbot: Any, console: Any) -> None:
+    editor = console.current.editor
+    editor.setPlainText("SELECT 1")
+    qtbot.keyClick(editor, Key.Key_F5)
+    brings(console, results=[ROWS])
+    qtbot.keyClick(editor, Key.Key_R, CTRL)
+    assert not console.current.results.isVisible()
+    qtbot.keyClick(editor, Key.Key_R, CTRL)
+    assert console.current.results.isVisible()
+
+
+def test_f6_goes_round(qtbot: Any, console: Any) -> None:
+    window = console.current
+    window.editor.setPlainText("SELECT 1")
+    qtbot.keyClick(window.editor, Key.Key_F5)
+    brings(console, [says("(2 rows affected)")], [ROWS])
+    visited = []
+    for _ in range(3):
+        qtbot.keyClick(console.focusWidget(), Key.Key_F6)
+        visited.append(console.focusWidget())
+    assert visited == [window.results.grids[0], window.results.messages, window.editor]
+
+
+# --- windows ------------------------------------------------------------------------------------------------
+
+
+def test_every_window_has_a_name_of_its_own(qtbot: Any, console: Any) -> None:
+    qtbot.keyClick(console.current.editor, Key.Key_N, CTRL)
+    console.new_query("SERVER_B")
+    qtbot.keyClick(console.current.editor, Key.Key_N, CTRL)
+    assert list(console.drafts()) == ["SERVER_A", "SERVER_A#2", "SERVER_B", "SERVER_B#2"]
+    console.close_window(console.windows()[0])
+    console.new_query("SERVER_A")
+    assert "SERVER_A" in console.drafts()
+
+
+def test_results_reach_the_window_that_asked(qtbot: Any, console: Any) -> None:
+    first = console.current
+    first.editor.setPlainText("SELECT 1")
+    qtbot.keyClick(first.editor, Key.Key_F5)
+    line = console.lines[-1]
+    second = console.new_query("SERVER_A", "SELECT 2")
+    window, batch = parse_line(line).args
+    console.add_events([started(window, batch), ended(window, batch, results=[ROWS])])
+    assert first.results.grids
+    assert not second.results.grids
+    assert not first.busy
+
+
+def test_batches_of_the_scenario_stay_out_of_the_windows(console: Any) -> None:
+    """What the scenario does behind the scenes must not give the plot away."""
+    batch = "ALTER DATABASE Sales SET PARTNER SUSPEND"
+    console.add_events([started("SERVER_A", batch), ended("SERVER_A", batch, results=[ROWS])])
+    assert not console.current.results.grids
+    assert console.history.model.total == 0
+
+
+def test_the_band_has_the_servers_colour(console: Any) -> None:
+    tokens = theme.tokens(console.palette())
+    console.new_query("SERVER_B")
+    bands = [window._band.styleSheet() for window in console.windows()]
+    assert tokens.server(0).name() in bands[0]
+    assert tokens.server(1).name() in bands[1]
+    assert "SERVER_B" in console.current._band.text()
+
+
+def test_a_text_that_was_closed_can_be_had_back(qtbot: Any, console: Any) -> None:
+    console.current.editor.setPlainText("SELECT precious")
+    qtbot.keyClick(console.current.editor, Key.Key_F4, CTRL)
+    assert console.windows() == []
+    console._new_menu.aboutToShow.emit()
+    last = console._new_menu.actions()[-1]
+    assert "SELECT precious" in last.text()
+    last.trigger()
+    assert console.drafts() == {"SERVER_A": "SELECT precious"}
+
+
+def test_closing_a_busy_window_cancels(qtbot: Any, console: Any) -> None:
+    console.current.editor.setPlainText("WAITFOR DELAY '00:01:00'")
+    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    console.close_window(console.current)
+    assert console.lines[-1] == "cancel SERVER_A"
+
+
+def test_drafts_survive(qtbot: Any, console: Any, run: Any) -> None:
+    told = []
+    console.drafts_changed.connect(lambda: told.append(console.drafts()))
+    qtbot.keyClicks(console.current.editor, "SELECT")
+    assert told[-1] == {"SERVER_A": "SELECT"}
+    other = Console()
+    qtbot.addWidget(other)
+    other.restore_drafts({"SERVER_B#2": "USE Sales", "SERVER_A": "SELECT 1"})
+    other.show_drill(run)
+    assert other.drafts() == {"SERVER_B#2": "USE Sales", "SERVER_A": "SELECT 1"}
+
+
+def test_another_moment_keeps_texts_and_drops_results(qtbot: Any, console: Any, run: Any) -> None:
+    console.current.editor.setPlainText("SELECT 1")
+    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    brings(console, results=[ROWS])
+    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    console.show_drill(run)
+    assert console.drafts() == {"SERVER_A": "SELECT 1"}
+    assert not console.current.results.isVisible()
+    assert not console.current.busy
+    assert console.history.model.total == 0
+
+
+def test_a_refused_line_frees_the_window_and_says_why(qtbot: Any, console: Any) -> None:
+    console.current.editor.setPlainText("SELECT 1")
+    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    refusal = Event(
+        1200, "note", None, None, "sql SERVER_A SELECT 1: there is no server", (("refused", True),)
+    )
+    console.add_events([refusal])
+    assert not console.current.busy
+    assert "there is no server" in console.current.results.messages.toPlainText()
+
+
+# --- history, snippets --------------------------------------------------------------------------------------
+
+
+def test_history_tells_outcomes_and_runs_again(qtbot: Any, console: Any) -> None:
+    editor = console.current.editor
+    for text, messages in (("SELECT 1", []), ("USE Sales\nSELECT 2", [says("No quorum.", 955, 14)])):
+        editor.setPlainText(text)
+        qtbot.keyClick(editor, Key.Key_F5)
+        brings(console, messages)
+    qtbot.keyClick(editor, Key.Key_H, CTRL | ALT)
+    table = console.history.table
+    assert console.focusWidget() is table
+    rows = [[table.table.index(row, column).data() for column in range(4)] for row in range(2)]
+    assert rows == [
+        ["0:12", "SERVER_A", "completed", "SELECT 1"],
+        ["0:12", "SERVER_A", "Msg 955: No quorum.", "USE Sales …"],
+    ]
+    table.selectRow(1)
+    qtbot.keyClick(table, Key.Key_Return, CTRL)
+    assert sent(console) == ("SERVER_A", "USE Sales\nSELECT 2")
+    table.selectRow(0)
+    qtbot.keyClick(table, Key.Key_Return)
+    assert editor.toPlainText() == "SELECT 1"
+
+
+def test_a_snippet_and_its_places(qtbot: Any, console: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from app.views.console import snippets
+
+    console.current.editor.setPlainText("USE master")
+    partner = next(menu for menu in console._snippet_menu.actions() if menu.text() == "Partner")
+    next(action for action in partner.menu().actions() if action.text() == "Set the timeout").trigger()
+    assert [place.name for place in snippets.places(console.drafts()["SERVER_A"])] == ["database", "seconds"]
+
+    def fill(dialog: snippets.PlacesDialog) -> int:
+        dialog.fields["database"].setText("Orders")
+        return dialog.DialogCode.Accepted
+
+    monkeypatch.setattr(snippets.PlacesDialog, "exec", fill)
+    qtbot.keyClick(console.current.editor, Key.Key_M, CTRL | SHIFT)
+    expected = "USE master\nALTER DATABASE [Orders] SET PARTNER TIMEOUT 10;\n"
+    assert console.drafts() == {"SERVER_A": expected}

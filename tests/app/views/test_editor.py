@@ -1,0 +1,148 @@
+"""The T-SQL editor with real keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
+
+from app import theme
+from app.views.console.editor import SqlEditor
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+Key = Qt.Key
+
+
+def complete(text: str, position: int) -> Sequence[str]:
+    return ["SELECT", "SET", "SERVER_A", "sys.databases"]
+
+
+@pytest.fixture
+def editor(qtbot: Any) -> SqlEditor:
+    made = SqlEditor(complete)
+    qtbot.addWidget(made)
+    made.resize(400, 200)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    made.setFocus()
+    return made
+
+
+def select_all(editor: SqlEditor) -> None:
+    cursor = editor.textCursor()
+    cursor.select(QTextCursor.SelectionType.Document)
+    editor.setTextCursor(cursor)
+
+
+@pytest.mark.parametrize("second", [CTRL, Qt.KeyboardModifier.NoModifier])
+def test_comment_and_uncomment_chords(qtbot: Any, editor: SqlEditor, second: Any) -> None:
+    said: list[str] = []
+    editor.said.connect(said.append)
+    editor.setPlainText("USE Sales\n\n  SELECT 1")
+    select_all(editor)
+    qtbot.keyClick(editor, Key.Key_K, CTRL)
+    assert "Ctrl+K" in said[-1]
+    qtbot.keyClick(editor, Key.Key_C, second)
+    assert editor.toPlainText() == "--USE Sales\n\n--  SELECT 1"
+    assert said[-1] == ""
+    qtbot.keyClick(editor, Key.Key_K, CTRL)
+    qtbot.keyClick(editor, Key.Key_U, second)
+    assert editor.toPlainText() == "USE Sales\n\n  SELECT 1"
+
+
+def test_a_chord_that_is_none_types_nothing(qtbot: Any, editor: SqlEditor) -> None:
+    qtbot.keyClick(editor, Key.Key_K, CTRL)
+    qtbot.keyClick(editor, Key.Key_X)
+    qtbot.keyClick(editor, Key.Key_Y)
+    assert editor.toPlainText() == "y"
+
+
+def test_upper_and_lower_case(qtbot: Any, editor: SqlEditor) -> None:
+    editor.setPlainText("select Sales")
+    select_all(editor)
+    qtbot.keyClick(editor, Key.Key_U, CTRL | SHIFT)
+    assert editor.toPlainText() == "SELECT SALES"
+    qtbot.keyClick(editor, Key.Key_L, CTRL | SHIFT)
+    assert editor.toPlainText() == "select sales"
+
+
+def test_tab_indents_lines_and_back(qtbot: Any, editor: SqlEditor) -> None:
+    editor.setPlainText("a\nb")
+    select_all(editor)
+    qtbot.keyClick(editor, Key.Key_Tab)
+    assert editor.toPlainText() == "    a\n    b"
+    qtbot.keyClick(editor, Key.Key_Backtab, SHIFT)
+    assert editor.toPlainText() == "a\nb"
+
+
+def test_a_new_line_begins_under_the_one_before(qtbot: Any, editor: SqlEditor) -> None:
+    qtbot.keyClicks(editor, "  a")
+    qtbot.keyClick(editor, Key.Key_Return)
+    qtbot.keyClicks(editor, "b")
+    assert editor.toPlainText() == "  a\n  b"
+
+
+def test_one_step_of_undo_takes_a_comment_back(qtbot: Any, editor: SqlEditor) -> None:
+    editor.setPlainText("a\nb")
+    select_all(editor)
+    qtbot.keyClick(editor, Key.Key_K, CTRL)
+    qtbot.keyClick(editor, Key.Key_C, CTRL)
+    qtbot.keyClick(editor, Key.Key_Z, CTRL)
+    assert editor.toPlainText() == "a\nb"
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")  # offscreen has no keyboard to grab
+def test_completion_narrows_while_typing_and_enter_takes_it(qtbot: Any, editor: SqlEditor) -> None:
+    qtbot.keyClicks(editor, "se")
+    qtbot.keyClick(editor, Key.Key_Space, CTRL)
+    popup = editor._popup
+    assert popup.isVisible()
+    assert popup.model().rowCount() == 3
+    qtbot.keyClicks(popup, "r")
+    assert popup.model().rowCount() == 1
+    qtbot.keyClick(popup, Key.Key_Return)
+    assert editor.toPlainText() == "SERVER_A"
+    assert not popup.isVisible()
+
+
+def test_a_single_completion_is_taken_at_once(qtbot: Any, editor: SqlEditor) -> None:
+    qtbot.keyClicks(editor, "USE sel")
+    qtbot.keyClick(editor, Key.Key_Space, CTRL)
+    assert editor.toPlainText() == "USE SELECT"
+    assert not editor._popup.isVisible()
+
+
+def test_colours_also_where_a_comment_spans_lines(qtbot: Any, editor: SqlEditor) -> None:
+    def tones(line: int) -> dict[str, str]:
+        block = editor.document().findBlockByNumber(line)
+        return {
+            block.text()[f.start : f.start + f.length]: f.format.foreground().color().name()
+            for f in block.layout().formats()
+        }
+
+    colours = theme.tokens(editor.palette())
+    editor.setPlainText("SET PARTNER 'x' 12\nSELECT name FROM sys.database_mirroring\n*/ GO")
+    assert tones(0) == {
+        "SET": colours.keyword.name(),
+        "PARTNER": colours.keyword.name(),
+        "'x'": colours.string.name(),
+        "12": colours.number.name(),
+    }
+    assert set(tones(1)) == {"SELECT", "FROM"}
+    cursor = QTextCursor(editor.document().findBlockByNumber(0))
+    cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+    cursor.insertText(" /* open")
+    comment = colours.comment.name()
+    assert tones(1) == {"SELECT name FROM sys.database_mirroring": comment}
+    assert tones(2) == {"*/": comment, "GO": colours.keyword.name()}
+
+
+def test_the_margin_makes_room_for_the_numbers(editor: SqlEditor) -> None:
+    narrow = editor.viewportMargins().left()
+    editor.setPlainText("\n" * 1500)
+    assert editor.viewportMargins().left() > narrow
