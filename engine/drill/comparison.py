@@ -1,0 +1,56 @@
+"""Whether a failover may be compared with the published times, and with which."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.model import Failover, Safety, Server, World
+from engine.protocol import network
+from engine.published.table6 import FAILOVER_S, REFERENCE
+
+LAN_RTT_MS_MAX: Final = 2.0
+"""What the paper calls a local network: 0 to 2 ms. Documented [WP table 7]."""
+
+LAN_MBPS_MIN: Final = 1000.0
+"""Network of the paper's test site. Documented [WP appendix A]."""
+
+SCALE_RANGE: Final = (0.9, 1.1)
+"""How far the number of connections may be from the paper's 1,000. Assumed."""
+
+
+def published(world: World, failover: Failover) -> tuple[float, str] | None:
+    """Seconds and reference of the matching row of Table 6; None if the conditions are not those of the paper.
+
+    Those are: synchronous with witness, one database, Workload1 or no load, 2005 on the paper's hardware, a
+    local network, nothing slowed down, and one of the table's six causes.
+    """
+    row = FAILOVER_S.get(failover.cause)
+    if row is None or failover.kind != ("manual" if failover.cause == "manual" else "automatic"):
+        return None
+    copy = world.copies.get((failover.to_server, failover.database))
+    if copy is None or copy.witness is None or copy.safety is not Safety.FULL:
+        return None
+    if sum(other.server == failover.to_server for other in world.copies.values()) > 1:
+        return None
+    if failover.under_load and not (
+        copy.workload == "Workload1" and SCALE_RANGE[0] <= copy.scale <= SCALE_RANGE[1]
+    ):
+        return None
+    servers = [failover.from_server, failover.to_server]
+    if not all(_as_published(world.servers[server]) for server in servers):
+        return None
+    if not all(_local(world, a, b) for a in servers for b in (*servers, copy.witness) if a != b):
+        return None
+    name, idle_s, loaded_s = row
+    load = "normal load" if failover.under_load else "no load"
+    return (loaded_s if failover.under_load else idle_s), f"{REFERENCE}, {name}, {load}"
+
+
+def _as_published(server: Server) -> bool:
+    factors = (server.log_disk_factor, server.data_disk_factor, server.cpu_factor)
+    return server.site == "nec" and server.version == 2005 and set(factors) == {1.0}
+
+
+def _local(world: World, a: str, b: str) -> bool:
+    path = network.link(world, a, b)
+    return path.rtt_ms <= LAN_RTT_MS_MAX and path.bandwidth_mbps >= LAN_MBPS_MIN and path.loss == 0.0

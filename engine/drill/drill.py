@@ -1,0 +1,317 @@
+"""A drill: scenario, seed and mode; its world; what has been done and what has happened; its end and its score."""
+
+from __future__ import annotations
+
+import copy
+import heapq
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any, Final
+
+from engine import simulator
+from engine.chance import Chance
+from engine.constants import TICKS_PER_S
+from engine.drill import comparison, conditions, facts, report, score
+from engine.drill.build import build_world
+from engine.drill.conditions import Condition
+from engine.drill.goals import NEWS, GoalState, Opened, judge
+from engine.drill.references import names_of
+from engine.drill.schema import ConditionRule, ConductRule, Hint, Inject, Scenario
+from engine.drill.score import Course, Score
+from engine.events import Event
+from engine.flow import Samples
+from engine.inputs import Input, InputProblem, parse_line, parse_script
+from engine.model import Tick, World, ticks
+
+TIMELINE_STREAM: Final = 0x7154
+"""Keeps the moments that a scenario draws apart from the world's own chance. Any number does."""
+
+
+class Mode(StrEnum):
+    """How a drill is taken."""
+
+    GUIDED = "guided"  # hints cost nothing
+    PRACTICE = "practice"  # hints cost what they say
+    EXAM = "exam"  # there are no hints
+    LAB = "lab"  # free play
+
+
+class End(StrEnum):
+    """Why a drill is over."""
+
+    GOALS = "all goals are reached"
+    TIME = "the time is over"
+    FORBIDDEN = "what must never happen has happened"
+    ASKED = "the drill was ended"
+
+
+class Drill:
+    """The one way to run a scenario. Reading its fields is free; change it by `do` and `advance_to` only.
+
+    Whole seconds are when goals, prices and conditional injects are looked at; within a tick, timers come first,
+    then that look, then the timeline's inputs, then the trainee's. So a run is the same in any slices.
+    """
+
+    def __init__(self, scenario: Scenario, seed: int | None = None, mode: Mode | str = Mode.PRACTICE) -> None:
+        self.scenario = scenario
+        self.seed = scenario.seed if seed is None else seed
+        self.mode = Mode(mode)
+        self.world: World = build_world(scenario, self.seed)
+        self.events: list[Event] = []
+        self.journal: list[Input] = []
+        """What the trainee did; with scenario, seed and mode all that is needed to play it again."""
+        self.samples = Samples(every=TICKS_PER_S)
+        self.rows: list[dict[str, int | None]] = []
+        """For each entry of the samples: the flow row that carried each database then."""
+        self.goals = {goal.name: GoalState() for goal in scenario.goals}
+        self.first_held: dict[str, Tick] = {}
+        self.hints: list[Opened] = []
+        self.published: dict[int, tuple[float, str]] = {}
+        """Place in world.failovers -> published seconds and their reference, where comparable."""
+        self.ended_by: End | None = None
+        self._batches: list[Event] = []
+        self._conditions = _conditions(scenario)
+        self._compared = 0
+        self._waiting: list[tuple[Tick, int, Input]] = []
+        self._unfired: dict[int, Inject] = {}
+        self._schedule()
+        self._give_due()
+
+    # --- time and deeds -------------------------------------------------------------------------------------
+
+    @property
+    def tick(self) -> Tick:
+        return self.world.tick
+
+    @property
+    def finished(self) -> bool:
+        return self.ended_by is not None
+
+    @property
+    def end_tick(self) -> Tick | None:
+        """When the scenario's length is over; None: never."""
+        return None if self.scenario.length is None else ticks(self.scenario.length)
+
+    def advance_to(self, tick: Tick) -> list[Event]:
+        """Let time pass until *tick* or the end of the drill; returns what happened."""
+        first = len(self.events)
+        while self.world.tick < tick and not self.finished:
+            whole_second = (self.world.tick // TICKS_PER_S + 1) * TICKS_PER_S
+            due = self._waiting[0][0] if self._waiting else tick
+            self._take(simulator.advance(self.world, min(tick, whole_second, due), (), self.samples))
+            if self.world.tick % TICKS_PER_S == 0:
+                self._look()
+            self._give_due()
+        return self.events[first:]
+
+    def do(self, line: str) -> Input:
+        """Do an input line (without its time) now and write it into the journal, names as the world spells them.
+
+        Raises InputProblem, with nothing changed, for a line that cannot be done.
+        """
+        if self.finished:
+            raise InputProblem(f"the drill is over: {self.ended_by}")
+        item = simulator.resolve(self.world, parse_line(line, self.world.tick))
+        if item.verb == "hint" and self.next_hint() is None:
+            raise InputProblem(
+                "there are no hints in an exam" if self.mode is Mode.EXAM else "there is no hint"
+            )
+        simulator.perform(self.world, item)
+        self.journal.append(item)
+        self._take(simulator.advance(self.world, self.world.tick))
+        if item.verb == "finish":
+            self._end(End.ASKED)
+        return item
+
+    def finish(self) -> None:
+        """End the drill now."""
+        self.do("finish")
+
+    # --- what it is worth -----------------------------------------------------------------------------------
+
+    def score(self) -> Score:
+        """The score as it stands; final when the drill is finished."""
+        return score.score(
+            Course(
+                scenario=self.scenario,
+                world=self.world,
+                events=self.events,
+                goals=self.goals,
+                first_held=self.first_held,
+                holds_now=self.holds,
+                hints=self.hints,
+            )
+        )
+
+    def holds(self, text: str) -> bool:
+        """Whether a condition holds now. Raises ConditionProblem for one that cannot be understood."""
+        known = self._conditions.get(text)
+        if known is None:
+            known = self._conditions[text] = conditions.parse(text, names_of(self.scenario))
+        return known.holds(facts.Facts(self.world, self._batches))
+
+    def next_hint(self) -> Hint | None:
+        """The hint for the first goal that is not reached; None without hints, and in an exam."""
+        if self.mode is Mode.EXAM:
+            return None
+        by_goal = {hint.goal: hint for hint in self.scenario.hints}
+        return next((by_goal[g] for g, state in self.goals.items() if g in by_goal and not state.met), None)
+
+    def hint_cost(self, layer: int) -> float:
+        """Points that opening *layer* (1 to 3) of the next hint costs now; ones already open are free."""
+        hint = self.next_hint()
+        if hint is None or self.mode is not Mode.PRACTICE:
+            return 0.0
+        opened = any(o.goal == hint.goal and o.layer == layer for o in self.hints)
+        return 0.0 if opened else hint.cost[layer - 1]
+
+    def hint(self, layer: int) -> str:
+        """Open a layer of the next hint (1 where to look, 2 what it means, 3 what to type) and return its text."""
+        hint = self.next_hint()
+        self.do(f"hint {layer}")
+        assert hint is not None, "do has refused to open a hint that is not there"
+        return (hint.look, hint.means, hint.type)[layer - 1]
+
+    def report(self) -> dict[str, Any]:
+        """The whole run as `run --json` prints it."""
+        return report.report(self)
+
+    # --- again ----------------------------------------------------------------------------------------------
+
+    def state_hash(self) -> str:
+        return self.world.state_hash()
+
+    def fork(self) -> Drill:
+        """An independent drill with the same past."""
+        twin = copy.copy(self)
+        twin.world = self.world.fork()
+        twin.samples = copy.deepcopy(self.samples)
+        for name in ("events", "journal", "rows", "goals", "first_held", "hints", "published"):
+            setattr(twin, name, copy.copy(getattr(self, name)))
+        twin._batches = self._batches.copy()
+        twin._waiting = self._waiting.copy()
+        twin._unfired = self._unfired.copy()
+        return twin
+
+    # --- inside ---------------------------------------------------------------------------------------------
+
+    def _schedule(self) -> None:
+        """Put the timeline's inputs where they belong; those with a condition wait for it."""
+        chance = Chance.from_seed(self.seed ^ TIMELINE_STREAM)
+        for number, inject in enumerate(self.scenario.timeline):
+            drawn = chance.uniform(*(inject.between or (0.0, 1.0)))
+            if inject.when is not None:
+                self._unfired[number] = inject
+            else:
+                self._queue(number, inject, ticks(drawn if inject.at is None else inject.at))
+
+    def _queue(self, number: int, inject: Inject, tick: Tick) -> None:
+        heapq.heappush(self._waiting, (tick, number, parse_line(inject.do.strip(), tick)))
+
+    def _give_due(self) -> None:
+        """Do the timeline's inputs that are due."""
+        while self._waiting and self._waiting[0][0] <= self.world.tick and not self.finished:
+            item = heapq.heappop(self._waiting)[2]
+            self._take(simulator.advance(self.world, self.world.tick, [item]))
+
+    def _take(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if event.kind == "hint":
+                event = self._opened(event)
+            elif event.kind == "sql_done":
+                self._batches.append(event)
+            self.events.append(event)
+
+    def _opened(self, event: Event) -> Event:
+        hint, layer = self.next_hint(), int(event.get("layer"))
+        assert hint is not None, "do has refused to open a hint that is not there"
+        cost = self.hint_cost(layer)
+        self.hints.append(Opened(event.tick, hint.goal, layer, cost))
+        text = (hint.look, hint.means, hint.type)[layer - 1]
+        return replace(event, text=text, data=(("goal", hint.goal), ("layer", layer), ("cost", cost)))
+
+    def _tell(self, kind: str, text: str, **data: Any) -> None:
+        self.events.append(Event(self.world.tick, kind, None, None, text, tuple(data.items())))
+
+    def _look(self) -> None:
+        """Once a second: what has come true, and whether the drill is over."""
+        self.rows.append(
+            {database: report.row_of(self.world, database) for database in self.world.availability}
+        )
+        self._compare_failovers()
+        for number, inject in list(self._unfired.items()):
+            if inject.when is not None and self.holds(inject.when):
+                del self._unfired[number]
+                self._queue(number, inject, self.world.tick + ticks(inject.after))
+        for goal in self.scenario.goals:
+            state, news = judge(goal, self.goals[goal.name], self.holds(goal.when), self.world.tick)
+            self.goals[goal.name] = state
+            if news is not None:
+                self._tell("goal", NEWS[news].format(text=goal.text), goal=goal.name, news=news)
+        self._note_first_held()
+        if any(f.ends and f"forbidden:{f.name}" in self.first_held for f in self.scenario.forbidden):
+            self._end(End.FORBIDDEN)
+        elif self.goals and all(state.met for state in self.goals.values()):
+            self._end(End.GOALS)
+        elif self.end_tick is not None and self.world.tick >= self.end_tick:
+            self._end(End.TIME)
+
+    def _note_first_held(self) -> None:
+        watched = [(f"forbidden:{f.name}", f.when, f.text) for f in self.scenario.forbidden]
+        for rule in self.scenario.rubric:
+            if isinstance(rule, ConductRule):
+                watched += [(f"price:{rule.name}:{i}", p.when, p.why) for i, p in enumerate(rule.prices)]
+        for name, when, text in watched:
+            if name not in self.first_held and self.holds(when):
+                self.first_held[name] = self.world.tick
+                self._tell("score", text, rule=name)
+
+    def _compare_failovers(self) -> None:
+        """Find the published row for each new failover, while the world is still as it was when it began."""
+        for place in range(self._compared, len(self.world.failovers)):
+            found = comparison.published(self.world, self.world.failovers[place])
+            if found is not None:
+                self.published[place] = found
+        self._compared = len(self.world.failovers)
+
+    def _end(self, why: End) -> None:
+        self.ended_by = why
+        self._tell("note", f"the drill is over: {why}", ended_by=why.name.lower())
+        for item in self.score().items:
+            self._tell("score", f"{item.name}: {item.points:g} of {item.max:g}. {item.why}",
+                       name=item.name, points=item.points, max=item.max)  # fmt: skip
+
+
+def _conditions(scenario: Scenario) -> dict[str, Condition]:
+    """Every condition of the scenario by its text."""
+    texts = [inject.when for inject in scenario.timeline if inject.when is not None]
+    texts += [goal.when for goal in scenario.goals] + [state.when for state in scenario.forbidden]
+    texts += [rule.when for rule in scenario.rubric if isinstance(rule, ConditionRule)]
+    names = names_of(scenario)
+    return {text: conditions.parse(text, names) for text in texts}
+
+
+def replay(scenario: Scenario, seed: int, mode: Mode | str, lines: Iterable[str], tick: Tick = 0) -> Drill:
+    """The drill as it was at *tick* after the journal's *lines*. Raises InputProblem for a journal of another drill."""
+    inputs, problems = parse_script("\n".join(lines))
+    if problems:
+        raise InputProblem("; ".join(problems))
+    drill = Drill(scenario, seed, mode)
+    play_inputs(drill, inputs)
+    drill.advance_to(tick)
+    return drill
+
+
+def play_inputs(
+    drill: Drill, inputs: Iterable[Input], refused: Callable[[Input, InputProblem], None] | None = None
+) -> None:
+    """Do *inputs* at their times. One that cannot be done goes to *refused*, or raises InputProblem without it."""
+    for item in inputs:
+        drill.advance_to(item.tick)
+        try:
+            drill.do(item.words)
+        except InputProblem as problem:
+            if refused is None:
+                raise
+            refused(item, problem)

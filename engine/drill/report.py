@@ -1,0 +1,161 @@
+"""The report of a run, as `run --json` prints it: events, failovers, availability, SQL, score, readings."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, is_dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any, Final
+
+from engine.constants import TICKS_PER_S
+from engine.drill import facts
+from engine.flow import COUNTERS
+from engine.model import Availability, Failover, World
+
+if TYPE_CHECKING:
+    from engine.drill.drill import Drill
+
+STEPS: Final = ("failed", "detected", "redo_done", "decided", "online", "undo_done")
+"""Steps of a failover in their order; manual and forced ones have the same, without a loss to detect."""
+
+
+def report(drill: Drill) -> dict[str, Any]:
+    """Everything about the run so far, of plain JSON types."""
+    score = drill.score()
+    return {
+        "scenario": drill.scenario.name,
+        "title": drill.scenario.title,
+        "seed": drill.seed,
+        "mode": drill.mode.value,
+        "version": program_version(),
+        "ended_at_s": drill.world.t_s,
+        "ended_by": drill.ended_by.name.lower() if drill.ended_by else None,
+        "state_hash": drill.state_hash(),
+        "inputs": [item.line for item in drill.journal],
+        "events": [plain(event.as_json()) for event in drill.events],
+        "failovers": [
+            failover_json(failover, drill.published.get(place))
+            for place, failover in enumerate(drill.world.failovers)
+            if not failover.cancelled
+        ],
+        "availability": availability_json(drill.world),
+        "sql": [
+            {
+                "t_s": event.t_s,
+                "server": event.server,
+                **{key: plain(value) for key, value in event.data},
+            }
+            for event in drill.events
+            if event.kind == "sql_done"
+        ],
+        "goals": [
+            {"name": goal.name, "text": goal.text, "met": state.met, "met_t_s": _s(state.met_tick)}
+            for goal in drill.scenario.goals
+            for state in [drill.goals[goal.name]]
+        ],
+        "score": {
+            "total": score.total,
+            "scored": score.scored,
+            "finished": score.finished,
+            "items": [item.as_json() for item in score.items],
+        },
+        "readings": readings(drill),
+    }
+
+
+def program_version() -> str:
+    try:
+        return version("mirrordrill")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def plain(value: Any) -> Any:
+    """*value* in types that JSON knows."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    if isinstance(value, dict):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(part) for part in value]
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def failover_json(failover: Failover, published: tuple[float, str] | None) -> dict[str, Any]:
+    """One failover with its time stamps; *failover_s* runs from detection to the role taken, as in the paper."""
+    out: dict[str, Any] = {
+        "database": failover.database,
+        "kind": failover.kind,
+        "cause": failover.cause,
+        "from_server": failover.from_server,
+        "to_server": failover.to_server,
+        "under_load": failover.under_load,
+    }
+    for step in STEPS:
+        out[f"{step}_t_s"] = _s(getattr(failover, f"{step}_tick"))
+    done = failover.online_tick is not None
+    out["failover_s"] = _s(failover.online_tick - failover.detected_tick) if failover.online_tick else None
+    out["lost_transactions"] = failover.lost_transactions
+    out["lost_kb"] = failover.lost_kb
+    if published is not None and done:
+        out["published_s"], out["published_ref"] = published
+    return out
+
+
+def _s(tick: int | None) -> float | None:
+    return None if tick is None else tick / TICKS_PER_S
+
+
+def availability_json(world: World) -> dict[str, Any]:
+    """Downtime, exposure and losses in all, and of each database."""
+    accounts = {name: facts.account(world, name) for name in world.availability}
+    total = {
+        name: sum(_account(a)[name] for a in accounts.values())
+        for name in _account(Availability(database=""))
+    }
+    return {**total, "databases": {name: _account(a) for name, a in accounts.items()}}
+
+
+def _account(account: Availability) -> dict[str, float]:
+    return {
+        "downtime_s": account.down_ticks / TICKS_PER_S,
+        "exposed_s": account.exposed_ticks / TICKS_PER_S,
+        "lost_transactions": account.lost_transactions,
+        "lost_kb": account.lost_kb,
+    }
+
+
+# --- readings -----------------------------------------------------------------------------------------------
+
+
+def row_of(world: World, database: str) -> int | None:
+    """The row of the flow model that carries *database* now: its principal's, else any."""
+    copy = facts.principal(world, database)
+    if copy is not None and copy.row is not None:
+        return copy.row
+    return next((other.row for other in world.copies_of(database) if other.row is not None), None)
+
+
+def readings(drill: Drill) -> dict[str, Any]:
+    """t_s and one array for each counter of the first database; of all under `databases` if there are several.
+
+    None stands where no copy of the database was alive.
+    """
+    names = list(drill.world.availability)
+    by_database = {name: _arrays(drill, name) for name in names}
+    out = {
+        "t_s": [tick / TICKS_PER_S for tick in drill.samples.ticks.tolist()],
+        "database": names[0],
+        **by_database[names[0]],
+    }
+    return {**out, "databases": by_database} if len(names) > 1 else out
+
+
+def _arrays(drill: Drill, database: str) -> dict[str, list[float | None]]:
+    values = drill.samples.values
+    rows = [entry[database] for entry in drill.rows]
+    return {
+        counter: [
+            None if row is None else float(values[entry, row, column]) for entry, row in enumerate(rows)
+        ]
+        for column, counter in enumerate(COUNTERS)
+    }

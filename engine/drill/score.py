@@ -1,0 +1,247 @@
+"""The score of a drill: every point with its reason, its moments and what would have been better.
+
+Points for outcome and conduct are earned by finishing: as long as a goal is missing only the goals count, so that
+doing nothing is never worth more than doing it badly, and nobody who did not finish ranks above one who did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from engine.constants import TICKS_PER_S
+from engine.drill import facts
+from engine.drill.goals import GoalState, Opened
+from engine.drill.schema import (
+    AnyRule,
+    ConditionRule,
+    ConductRule,
+    DowntimeRule,
+    ExposedRule,
+    ForbiddenRule,
+    GoalsRule,
+    LostRule,
+    Scenario,
+)
+from engine.events import Event
+from engine.model import Tick, World
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Points of one rule (negative: a deduction), why, when, and the better way where points are missing."""
+
+    name: str
+    points: float
+    max: float
+    why: str
+    at_s: tuple[float, ...] = ()
+    better: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "points": self.points,
+            "max": self.max,
+            "why": self.why,
+            "at_s": list(self.at_s),
+            "better": self.better,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """0 to 100 points and where they come from. *scored* is False where the scenario has no rubric."""
+
+    total: float
+    items: tuple[Item, ...]
+    finished: bool
+    scored: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """All that a score is made of."""
+
+    scenario: Scenario
+    world: World
+    events: Sequence[Event]
+    goals: Mapping[str, GoalState]
+    first_held: Mapping[str, Tick]
+    """Condition (`forbidden:…`, `price:…`) -> when it first held."""
+    holds_now: Callable[[str], bool]
+    """Whether a condition of the scenario holds at this moment."""
+    hints: Sequence[Opened]
+
+
+def score(course: Course) -> Score:
+    """What the run is worth as it stands."""
+    if not course.scenario.scored:
+        return Score(0.0, (), finished=False, scored=False)
+    reached = [goal for goal in course.scenario.goals if course.goals[goal.name].met]
+    finished = len(reached) == len(course.scenario.goals)
+    items = [_item(course, rule) for rule in course.scenario.rubric]
+    if not finished:
+        items = [
+            item if isinstance(rule, GoalsRule) else _withheld(item, len(reached), len(course.scenario.goals))
+            for item, rule in zip(items, course.scenario.rubric, strict=True)
+        ]
+    pairs = zip(items, course.scenario.rubric, strict=True)
+    besides_goals = sum(item.points for item, rule in pairs if not isinstance(rule, GoalsRule))
+    items += _hints(course, besides_goals)
+    total = round(max(0.0, min(100.0, sum(item.points for item in items))), 1)
+    return Score(total, tuple(items), finished)
+
+
+def _withheld(item: Item, reached: int, goals: int) -> Item:
+    """What an unfinished drill earns by a rule that is not about goals: nothing yet."""
+    why = f"{item.why} Counts once all goals are reached ({reached} of {goals} are)."
+    return Item(item.name, 0.0, item.max, why, item.at_s, item.better)
+
+
+def _item(course: Course, rule: AnyRule) -> Item:
+    points, why, at = RULES[rule.kind](course, rule)
+    points = round(max(0.0, min(rule.points, points)), 1)
+    moments = tuple(tick / TICKS_PER_S for tick in at)
+    return Item(rule.name, points, rule.points, why, moments, "" if points >= rule.points else rule.better)
+
+
+Judged = tuple[float, str, Sequence[Tick]]
+"""Points, why, when."""
+
+
+def _goals(course: Course, rule: GoalsRule) -> Judged:
+    weights = sum(goal.weight for goal in course.scenario.goals)
+    met = [goal for goal in course.scenario.goals if course.goals[goal.name].met]
+    open_goals = [goal.text for goal in course.scenario.goals if not course.goals[goal.name].met]
+    at = [tick for goal in met if (tick := course.goals[goal.name].met_tick) is not None]
+    why = f"{len(met)} of {len(course.scenario.goals)} goals reached."
+    if open_goals:
+        why += f" Missing: {'; '.join(open_goals)}."
+    return rule.points * sum(goal.weight for goal in met) / weights, why, at
+
+
+def graded(points: float, value: float, target: float, limit: float) -> float:
+    """All *points* up to *target*, none from *limit* on, in a straight line between."""
+    return points * min(1.0, max(0.0, (limit - value) / (limit - target)))
+
+
+def _measured(course: Course, database: str | None, name: str) -> float:
+    names = [database] if database else list(course.world.availability)
+    return float(sum(getattr(facts.account(course.world, each), name) for each in names))
+
+
+def _moments(course: Course, database: str | None, wanted: Callable[[Event], bool]) -> list[Tick]:
+    return [e.tick for e in course.events if database in (None, e.database) and wanted(e)]
+
+
+def _span(measured: float, target: float, limit: float, unit: str) -> str:
+    return f"{measured:g} {unit}; all points up to {target:g}, none from {limit:g} on."
+
+
+def _downtime(course: Course, rule: DowntimeRule) -> Judged:
+    down_s = _measured(course, rule.database, "down_ticks") / TICKS_PER_S
+    at = _moments(course, rule.database, lambda e: e.kind == "availability" and e.get("serving") is not None)
+    why = (
+        f"{rule.database or 'The databases'} did not serve for {_span(down_s, rule.target, rule.limit, 's')}"
+    )
+    return graded(rule.points, down_s, rule.target, rule.limit), why, at
+
+
+def _exposed(course: Course, rule: ExposedRule) -> Judged:
+    exposed_s = _measured(course, rule.database, "exposed_ticks") / TICKS_PER_S
+    at = _moments(course, rule.database, lambda e: e.kind == "state")
+    span = _span(exposed_s, rule.target, rule.limit, "s")
+    why = f"{rule.database or 'The databases'} served without a synchronized mirror for {span}"
+    return graded(rule.points, exposed_s, rule.target, rule.limit), why, at
+
+
+def _lost(course: Course, rule: LostRule) -> Judged:
+    lost = _measured(course, rule.database, "lost_transactions")
+    at = _moments(course, rule.database, lambda e: bool(e.get("lost_transactions")))
+    why = f"Lost for good: {_span(lost, rule.target, rule.limit, 'committed transactions')}"
+    return graded(rule.points, lost, rule.target, rule.limit), why, at
+
+
+def _condition(course: Course, rule: ConditionRule) -> Judged:
+    holds = course.holds_now(rule.when)
+    why = f"At the end {rule.when}." if holds else f"At the end it is not so that {rule.when}."
+    return rule.points if holds else 0.0, why, []
+
+
+def _forbidden(course: Course, rule: ForbiddenRule) -> Judged:
+    broken = [state for state in course.scenario.forbidden if f"forbidden:{state.name}" in course.first_held]
+    if not broken:
+        return rule.points, "Nothing happened that must never happen.", []
+    why = " ".join(f"{state.text}: {state.better}" for state in broken)
+    return 0.0, why, [course.first_held[f"forbidden:{state.name}"] for state in broken]
+
+
+REFUSAL_RANGES: Final = ((1400, 1500), (3101, 3121), (5011, 5012))
+"""Errors that say "this command was wrong here": mirroring, RESTORE, no such database. Looking (954, 955, …) and
+mistyping (102, 156, …) cost nothing but time."""
+
+REFUSAL_ADVICE: Final[dict[int, str]] = {
+    1431: "without quorum the session cannot be changed; SET PARTNER OFF needs none",
+    1447: "both partners have to be connected first",
+    1455: "service is forced on the mirror, and only while the principal is lost to all",
+    1462: "redo has stopped on an error; mend that first",
+    1470: "this belongs on the principal",
+    1422: "wait for SYNCHRONIZED",
+    1477: "FAILOVER needs safety FULL",
+    1416: "the database is not mirrored on this server",
+    3104: "the session has to be removed (SET PARTNER OFF) before RESTORE",
+    3117: "only a RESTORING database can be recovered",
+    5011: "there is no such database on this server",
+}
+"""What the refusal should have told."""
+
+
+def refusals(events: Sequence[Event]) -> list[tuple[Tick, str | None, int]]:
+    """(tick, server, number) of every command that a server refused as wrong."""
+    found = []
+    for event in events:
+        if event.kind == "sql_done":
+            wrong = [n for n in facts.errors(event) if any(a <= n < b for a, b in REFUSAL_RANGES)]
+            found += [(event.tick, event.server, wrong[0])] if wrong else []
+    return found
+
+
+def _conduct(course: Course, rule: ConductRule) -> Judged:
+    said, at = [], []
+    cost = 0.0
+    for tick, server, number in refusals(course.events):
+        cost += rule.refused
+        at.append(tick)
+        advice = REFUSAL_ADVICE.get(number, "read the message before the next command")
+        said.append(f"-{rule.refused:g}: {server} refused a command with {number}: {advice}.")
+    for number, price in enumerate(rule.prices):
+        first = course.first_held.get(f"price:{rule.name}:{number}")
+        if first is not None:
+            cost += price.price
+            at.append(first)
+            said.append(f"-{price.price:g}: {price.why} Better: {price.better}")
+    return rule.points - cost, " ".join(said) or "No command was refused, none did harm.", at
+
+
+def _hints(course: Course, besides_goals: float) -> list[Item]:
+    """Hints cost what was said beforehand, and never more than was earned besides the goals."""
+    cost = sum(hint.cost for hint in course.hints)
+    if not course.hints:
+        return []
+    taken = round(min(cost, besides_goals), 1)
+    why = f"{len(course.hints)} layer(s) of hints opened, {cost:g} point(s) by their price."
+    return [Item("Hints", 0.0 - taken, 0.0, why, tuple(hint.tick / TICKS_PER_S for hint in course.hints))]
+
+
+RULES: Final[dict[str, Callable[[Course, Any], Judged]]] = {
+    "goals": _goals,
+    "downtime": _downtime,
+    "exposed": _exposed,
+    "lost_transactions": _lost,
+    "condition": _condition,
+    "forbidden": _forbidden,
+    "conduct": _conduct,
+}
+"""How each kind of rule is judged."""
