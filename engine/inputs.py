@@ -115,6 +115,13 @@ VERBS: Final[dict[str, Verb]] = {
         _verb("sql", [Parameter("server", "window"), _REST], "send T-SQL to a server", "sql"),
         _verb("cancel", [Parameter("server", "window")], "cancel the running batch of a window", "sql"),
         _verb("note", [_REST], "write a remark into the run", "remark"),
+        _verb(
+            "hint",
+            [Parameter("layer", choices=("1", "2", "3"))],
+            "open a hint: 1 where to look, 2 what it means, 3 what to type",
+            "remark",
+        ),
+        _verb("finish", [], "end the drill and have it scored", "remark"),
     )
 }
 """Every verb. Handlers stand in the simulator's table; a test compares the two."""

@@ -51,6 +51,8 @@ VERB_HANDLERS: Final[dict[str, Callable[[World, Input], None]]] = {
     "sql": lambda world, item: tsql.submit(world, item.args[0], item.args[1]),
     "cancel": lambda world, item: tsql.cancel(world, item.args[0]),
     "note": lambda world, item: world.emit("note", item.args[0]),
+    "hint": lambda world, item: world.emit("hint", "a hint was opened", layer=int(item.args[0])),
+    "finish": lambda world, item: world.emit("note", "the drill is to end here"),
 }
 """What each verb of an input line does."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from engine import flow
 from engine.flow import Crossing, Mode, RowSetup, recovery
-from engine.flow.setup import Workload
+from engine.flow.setup import Site, Workload
 from engine.flow.sites import SITES, WORKLOADS
 from engine.model import Copy, Key, MirrorState, Safety, Service, World
 from engine.protocol import network, quorum, security
@@ -189,7 +190,7 @@ def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
     copy = world.copies[owner]
     server = world.servers[copy.server]
     alone = RowSetup(
-        site=SITES[server.site],
+        site=_site(server.site, server.cores),
         workload=workload_of(copy),
         scale=copy.scale,
         host=server.host,
@@ -235,6 +236,12 @@ def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
         mirror_data_disk_factor=peer.data_disk_factor,
         mirror_cpu_factor=peer.cpu_factor,
     )
+
+
+@cache
+def _site(name: str, cores: int) -> Site:
+    """The hardware of that name with as many cores as the server has; one object for equal ones."""
+    return replace(SITES[name], cores=cores)
 
 
 def _has_clients(world: World, copy: Copy) -> bool:
