@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from engine.constants import TICKS_PER_S
 from engine.flow import COUNTERS, Samples
-from engine.model import Role, World
 
 Array = np.ndarray[Any, Any]
 Value = TypeVar("Value")
 
-_EXISTS = COUNTERS.index("log_size_kb")
-"""A row that lives has a log file; a row of the buffer that nobody has written holds zeros."""
-
 _NICE = (1.0, 2.0, 5.0)
 """Bin widths are these times a power of ten, so that bins stay where they are while the window moves on."""
-
-
-def database_rows(world: World, database: str) -> list[int]:
-    """Rows of the flow model that hold the log of *database*: the copy that clients use first."""
-
-    def rank(row: int) -> tuple[bool, bool, int]:
-        owner = world.copies[world.rows[row][0]]
-        used = any(client.connected_to == owner.server for client in world.clients.values())
-        return not used, owner.role is not Role.PRINCIPAL, row
-
-    return sorted((row for row, (owner, _) in world.rows.items() if owner[1] == database), key=rank)
 
 
 class CounterHistory:
@@ -44,23 +29,22 @@ class CounterHistory:
         self._rows = np.zeros(64, dtype=np.int16)
         self._count = 0
 
-    def follow(self, samples: Samples, rows: Sequence[int]) -> bool:
-        """Take in what *samples* has gained; the first of *rows* that lived at the time is the one that counts.
+    def follow(self, samples: Samples, carried: Sequence[Mapping[str, int | None]], database: str) -> bool:
+        """Take in what *samples* has gained; *carried* says which row carried each database at each sample.
 
         True if there is anything new. Another buffer, or one that was cut back, starts the history anew.
         """
-        if samples is not self._samples or samples.count < self._count:
+        count = min(samples.count, len(carried))
+        if samples is not self._samples or count < self._count:
             self._samples, self._count = samples, 0
-        if samples.count == self._count:
+        if count == self._count:
             return False
-        values = samples.values[self._count :]
-        chosen = np.full(len(values), -1, dtype=np.int16)
-        for row in reversed([row for row in rows if row < values.shape[1]]):
-            chosen[values[:, row, _EXISTS] > 0.0] = row
-        if samples.count > len(self._rows):
-            self._rows = np.resize(self._rows, 2 * samples.count)
-        self._rows[self._count : samples.count] = chosen
-        self._count = samples.count
+        if count > len(self._rows):
+            self._rows = np.resize(self._rows, 2 * count)
+        for index in range(self._count, count):
+            row = carried[index].get(database)
+            self._rows[index] = -1 if row is None else row
+        self._count = count
         return True
 
     @property

@@ -11,29 +11,28 @@ from app.series import CounterHistory, Track, bin_width, peaks
 from engine.flow import COUNTERS, Samples
 
 QUEUE = COUNTERS.index("send_queue_kb")
-SIZE = COUNTERS.index("log_size_kb")
+CARRIED = [{"Sales": 0}] * 200
 
 
-def fill(samples: Samples, first_tick: int, queue: list[list[float]], alive: list[bool]) -> None:
-    """Entries of every row: its send queue over time, and whether the row lives."""
+def fill(samples: Samples, first_tick: int, queue: list[list[float]]) -> None:
+    """Entries of every row: its send queue over time."""
     entries = len(queue[0])
     room = samples.room_for(entries, len(queue))
     room[:entries] = 0.0
     for row, values in enumerate(queue):
         room[:entries, row, QUEUE] = values
-        room[:entries, row, SIZE] = 1.0 if alive[row] else 0.0
-    samples.took(first_tick, entries)
+    samples.took(first_tick - 1, first_tick + samples.every * (entries - 1))
 
 
 def test_a_history_grows_with_its_samples_and_says_so() -> None:
     samples, history = Samples(every=100), CounterHistory()
     assert history.end_s == 0.0
     assert history.at("send_queue_kb", 3.0) is None
-    fill(samples, 100, [[1.0, 2.0]], [True])
-    assert history.follow(samples, [0])
-    assert not history.follow(samples, [0])
-    fill(samples, 300, [[3.0] * 100], [True])
-    assert history.follow(samples, [0])
+    fill(samples, 100, [[1.0, 2.0]])
+    assert history.follow(samples, CARRIED, "Sales")
+    assert not history.follow(samples, CARRIED, "Sales")
+    fill(samples, 300, [[3.0] * 100])
+    assert history.follow(samples, CARRIED, "Sales")
     x, y = history.window("send_queue_kb", 0.0, 10.0, bins=100)
     assert x.tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
     assert y[:4].tolist() == [1, 2, 3, 3]
@@ -41,26 +40,31 @@ def test_a_history_grows_with_its_samples_and_says_so() -> None:
     assert history.end_s == 102.0
 
 
-def test_the_row_that_lived_at_the_time_counts() -> None:
-    """Forced service gives the database a second row; the new one is asked first and did not exist before."""
+def test_the_row_that_carried_the_database_at_the_time_counts() -> None:
+    """Forced service gives the database a second row; later none of its copies moves."""
     samples, history = Samples(every=100), CounterHistory()
-    fill(samples, 100, [[1.0, 2.0]], [True])
-    fill(samples, 300, [[3.0, 4.0], [30.0, 40.0]], [True, True])
-    fill(samples, 500, [[0.0], [50.0]], [False, True])
-    fill(samples, 600, [[0.0], [0.0]], [False, False])
-    history.follow(samples, [1, 0])
-    values = [history.at("send_queue_kb", t) for t in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]
-    assert values == [1.0, 2.0, 30.0, 40.0, 50.0, None]
+    fill(samples, 100, [[1.0, 2.0]])
+    fill(samples, 300, [[3.0, 4.0], [30.0, 40.0]])
+    carried: list[dict[str, int | None]] = [{"Sales": 0}, {"Sales": 0}, {"Sales": 1}, {"Sales": None}]
+    history.follow(samples, carried, "Sales")
+    assert [history.at("send_queue_kb", t) for t in (1.0, 2.0, 3.0, 4.0)] == [1.0, 2.0, 30.0, None]
     assert np.isnan(history.window("send_queue_kb", 0.0, 9.0, 100)[1][-1])
+
+
+def test_samples_without_their_row_have_to_wait() -> None:
+    samples, history = Samples(every=100), CounterHistory()
+    fill(samples, 100, [[1.0, 2.0]])
+    history.follow(samples, CARRIED[:1], "Sales")
+    assert history.end_s == 1.0
 
 
 def test_a_buffer_that_was_cut_back_starts_the_history_anew() -> None:
     samples, history = Samples(every=100), CounterHistory()
-    fill(samples, 100, [[1.0, 2.0, 3.0]], [True])
-    history.follow(samples, [0])
+    fill(samples, 100, [[1.0, 2.0, 3.0]])
+    history.follow(samples, CARRIED, "Sales")
     samples.count = 1
-    fill(samples, 200, [[9.0]], [True])
-    assert history.follow(samples, [0])
+    fill(samples, 200, [[9.0]])
+    assert history.follow(samples, CARRIED, "Sales")
     assert history.at("send_queue_kb", 2.0) == 9.0
     assert history.end_s == 2.0
 
