@@ -14,6 +14,10 @@ os.environ.setdefault(
 )  # before anything imports Qt; a set one wins, to watch a test
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rewrite", action="store_true", help="record the transcripts anew")
+
+
 @pytest.fixture(autouse=True)
 def profile_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where this test's profile is, also for the processes that it starts."""

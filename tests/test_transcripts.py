@@ -1,0 +1,89 @@
+"""Transcripts: what is done, and all that is seen of it. `pytest --rewrite` records them anew; review the diff.
+
+A block is `lab [option=value …]` or input lines without time, then `run SECONDS`, then `----` and what happened.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.events import Event
+from engine.model import Safety, World
+from tests.engine.worlds import do, lab
+
+FOLDER = Path(__file__).parent / "transcripts"
+SHOWN = ("detected", "state", "role", "witness", "trace", "errorlog", "service", "client", "availability", "failover",
+         "log", "fault")  # fmt: skip
+
+
+def start(words: list[str]) -> World:
+    options = dict(word.split("=") for word in words)
+    return lab(
+        seed=int(options.get("seed", "1")),
+        witness=options.get("witness", "yes") == "yes",
+        safety=Safety[options.get("safety", "FULL")],
+        workload=options.get("workload", "Workload1"),
+    )
+
+
+def line_of(event: Event) -> list[str]:
+    where = f" {event.server}" if event.server else ""
+    if event.kind == "sql":
+        return [f"{event.t_s:.2f}{where} > {line}" for line in event.text.splitlines()]
+    if event.kind == "sql_done":
+        lines = []
+        for message in event.get("messages", []):
+            head = f"Msg {message['number']}, Level {message['severity']}, State {message['state']}: "
+            lines.append((head if message["severity"] > 10 else "") + message["text"])
+        for result in event.get("results", []):
+            lines.append(" | ".join(result["columns"]))
+            lines += [
+                " | ".join("NULL" if cell is None else str(cell) for cell in row) for row in result["rows"]
+            ]
+        return [f"{event.t_s:.2f}{where} < {line}" for line in lines]
+    if event.kind in SHOWN:
+        return [f"{event.t_s:.2f}{where} {event.kind}: {event.text}"]
+    return []
+
+
+def record(text: str) -> str:
+    """The transcript as it comes out now."""
+    world = lab()
+    out: list[str] = []
+    for block in text.split("\n\n"):
+        asked = block.split("\n----")[0].rstrip().splitlines()
+        happened: list[str] = []
+        pending: list[str] = []
+        for line in asked:
+            word, _, rest = line.partition(" ")
+            if line.startswith("#"):
+                continue
+            if line[:1] == " " and pending:
+                pending[-1] += "\n" + line
+            elif word == "lab":
+                world = start(rest.split())
+            elif word == "run":
+                for event in do(world, *pending, then_s=float(rest.removesuffix("s"))):
+                    happened += line_of(event)
+                pending = []
+            else:
+                pending.append(line)
+        assert not pending, f"no run after {pending}"
+        out.append(
+            "\n".join(
+                [*asked, *(["----", *happened] if any(line.startswith("run") for line in asked) else [])]
+            )
+        )
+    return "\n\n".join(out).rstrip() + "\n"
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
+def test_transcript(path: Path, request: pytest.FixtureRequest) -> None:
+    text = path.read_text(encoding="utf-8")
+    now = record(text)
+    if request.config.getoption("--rewrite"):
+        path.write_text(now, encoding="utf-8")
+        return
+    assert now == text
