@@ -1,0 +1,5 @@
+"""The picture of servers, copies, links and applications."""
+
+from app.views.topology.view import Topology
+
+__all__ = ["Topology"]

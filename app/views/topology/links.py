@@ -1,0 +1,218 @@
+"""Links between the cards: their state, what it measures, and the traffic that moves on them."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPainterPathStroker, QPen, QPolygonF
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+
+from app.offers import Target
+from app.views.topology.look import Look, arrow_head, draw_mark, draw_sign, draw_text, sign_width
+from app.views.topology.picture import LinkFace, Sign
+
+LOG_CROSSING_S: Final = 1.6
+"""Time in which a drawn log block crosses its link: slow enough to follow. It is a picture, not a measurement."""
+PING_CROSSING_S: Final = 0.45
+"""Time in which a drawn ping crosses; it leaves once a simulated second, as real ones do."""
+BLOCKS_MAX: Final = 7
+"""Log blocks drawn at once on a busy link."""
+PEN_STYLE: Final = {"ok": Qt.PenStyle.SolidLine, "warn": Qt.PenStyle.DashLine, "bad": Qt.PenStyle.DotLine}
+
+
+class LinkItem(QGraphicsItem):
+    """One link; follows the cards at its ends."""
+
+    def __init__(self, face: LinkFace, style: Look) -> None:
+        super().__init__()
+        self.face = face
+        self.style = style
+        self._line = QLineF()
+        self._outward = QPointF(0.0, -1.0)
+        self._moving = False
+        self._phase_s = 0.0
+        self._ping_s = 1.0
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
+        self.setZValue(0.0)
+
+    @property
+    def target(self) -> Target:
+        return Target("link", (self.face.a, self.face.b))
+
+    @property
+    def line(self) -> QLineF:
+        """From border to border, in scene coordinates."""
+        return self._line
+
+    def show_face(self, face: LinkFace) -> None:
+        if face != self.face:
+            self.prepareGeometryChange()
+            self.face = face
+            self.update()
+
+    def show_style(self, style: Look) -> None:
+        self.prepareGeometryChange()
+        self.style = style
+        self.update()
+
+    def show_line(self, line: QLineF, centre: QPointF) -> None:
+        """Run along *line*; words stand on the side away from *centre*."""
+        self.prepareGeometryChange()
+        self._line = line
+        normal = line.normalVector().unitVector()
+        outward = QPointF(normal.dx(), normal.dy())
+        middle = line.center() - centre
+        side = QPointF.dotProduct(outward, middle)
+        if side < -1.0 or (
+            abs(side) <= 1.0 and outward.y() > 0.0
+        ):  # through the middle: words above the line
+            outward = -outward
+        self._outward = outward
+
+    def show_traffic(self, moving: bool, phase_s: float, ping_s: float) -> None:
+        """Put blocks and pings where they are *phase_s* after the start; nothing moves unless *moving*."""
+        was, self._moving = self._moving, moving
+        self._phase_s, self._ping_s = phase_s, ping_s
+        if (moving and self._has_traffic()) or was != moving:
+            self.update()
+
+    def _has_traffic(self) -> bool:
+        face = self.face
+        return face.log_kb_per_s > 0.0 or face.pinged or (face.kind == "client" and face.active)
+
+    def boundingRect(self) -> QRectF:
+        box = QRectF(self._line.p1(), self._line.p2()).normalized().adjusted(-14, -14, 14, 14)
+        return box.united(self._label_box().adjusted(-4, -4, 4, 4))
+
+    def shape(self) -> QPainterPath:
+        path = QPainterPath(self._line.p1())
+        path.lineTo(self._line.p2())
+        stroker = QPainterPathStroker()
+        stroker.setWidth(14.0)  # wide enough to hit with a mouse
+        shape = stroker.createStroke(path)
+        shape.addRect(self._label_box())
+        return shape
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        face, style = self.face, self.style
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        good = face.status.tone == "ok"
+        colour = style.tone(face.status.tone) if not good else style.colours.muted
+        width = 2.4 if face.kind == "mirroring" or (face.kind == "client" and face.active) else 1.4
+        if self.isSelected():
+            painter.setPen(QPen(style.colours.focus, width + 5.0))
+            painter.drawLine(self._line)
+            painter.setPen(QPen(style.colours.surface, width + 2.0))
+            painter.drawLine(self._line)
+        quiet = face.kind == "client" and not face.active and good
+        pen = QPen(
+            colour, 1.0 if quiet else width, Qt.PenStyle.DashLine if quiet else PEN_STYLE[face.status.tone]
+        )
+        painter.setPen(pen)
+        painter.drawLine(self._line)
+        if not good:
+            self._draw_break(painter)
+        elif self._moving:
+            self._draw_traffic(painter)
+        self._draw_label(painter)
+
+    def _draw_break(self, painter: QPainter) -> None:
+        side = self.style.unit * 1.15
+        box = QRectF(0, 0, side, side)
+        box.moveCenter(self._line.center())
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.style.colours.surface)
+        painter.drawEllipse(box.adjusted(-3, -3, 3, 3))
+        draw_mark(painter, self.face.status.shape, box, self.style.tone(self.face.status.tone))
+
+    # --- words ----------------------------------------------------------------------------------------------
+
+    def _label(self) -> tuple[Sign | None, tuple[str, ...]]:
+        """Status and notes as far as they say more than the cards; everything of a link that is chosen."""
+        face = self.face
+        plain = face.status.word in ("ok", "power off", "cable pulled")
+        notes = face.notes or ((face.measured,) if self.isSelected() else ())
+        return (None if plain and not self.isSelected() else face.status), notes
+
+    def _label_box(self) -> QRectF:
+        style = self.style
+        status, notes = self._label()
+        width = max([style.width(note, style.small) for note in notes], default=0.0)
+        width = max(width, sign_width(status, style) if status else 0.0)
+        height = QFontMetricsF(style.small).height() * (len(notes) + (status is not None))
+        margin = style.unit * (0.7 if self.face.status.tone == "ok" else 0.9)
+        away = abs(self._outward.x()) * width / 2.0 + abs(self._outward.y()) * height / 2.0 + margin
+        box = QRectF(0.0, 0.0, width, height)
+        box.moveCenter(self._line.center() + self._outward * away)
+        return box
+
+    def _draw_label(self, painter: QPainter) -> None:
+        style, box = self.style, self._label_box()
+        status, notes = self._label()
+        metrics = QFontMetricsF(style.small)
+        base = box.top() + metrics.ascent()
+        if status is not None:
+            left = box.center().x() - sign_width(status, style) / 2.0
+            draw_sign(painter, status, QPointF(left, base), style)
+            base += metrics.height()
+        for note in notes:
+            left = box.center().x() - style.width(note, style.small) / 2.0
+            draw_text(painter, note, QPointF(left, base), style.small, style.colours.muted)
+            base += metrics.height()
+
+    # --- traffic --------------------------------------------------------------------------------------------
+
+    def _draw_traffic(self, painter: QPainter) -> None:
+        style, face, unit = self.style, self.face, self.style.unit
+        painter.setPen(Qt.PenStyle.NoPen)
+        if face.log_kb_per_s > 0.0:
+            count = min(BLOCKS_MAX, 1 + round(1.5 * math.log10(1.0 + face.log_kb_per_s)))
+            painter.setBrush(style.colours.series[0])
+            for share in self._shares(count, LOG_CROSSING_S):
+                box = QRectF(0, 0, unit * 0.5, unit * 0.4)
+                box.moveCenter(self._beside(share, 0.32))
+                painter.drawRoundedRect(box, 2, 2)
+            if face.acknowledged:
+                painter.setBrush(style.colours.ok)
+                for share in self._shares(count, LOG_CROSSING_S):
+                    painter.drawPolygon(self._arrow(1.0 - share, -0.32, backwards=True))
+        elif face.kind == "client" and face.active:
+            painter.setBrush(style.colours.series[3])
+            for share in self._shares(3, LOG_CROSSING_S):
+                painter.drawEllipse(self._beside(share, 0.0), unit * 0.16, unit * 0.16)
+        if face.pinged and self._ping_s < PING_CROSSING_S:
+            painter.setBrush(style.colours.series[4])
+            share = self._ping_s / PING_CROSSING_S
+            for where in (share, 1.0 - share):
+                painter.drawEllipse(self._beside(where, 0.0), unit * 0.14, unit * 0.14)
+
+    def _shares(self, count: int, crossing_s: float) -> list[float]:
+        start = self._phase_s / crossing_s
+        return [(start + index / count) % 1.0 for index in range(count)]
+
+    def _beside(self, share: float, units: float) -> QPointF:
+        """The point at *share* of the line, *units* line heights beside it."""
+        normal = self._line.normalVector().unitVector()
+        return self._line.pointAt(share) + QPointF(normal.dx(), normal.dy()) * units * self.style.unit
+
+    def _arrow(self, share: float, units: float, backwards: bool) -> QPolygonF:
+        angle = -math.radians(self._line.angle()) + (math.pi if backwards else 0.0)
+        return arrow_head(self._beside(share, units), angle, self.style.unit * 0.42)
+
+
+def clipped(a: QRectF, b: QRectF) -> QLineF:
+    """The part of the line between the centres of two cards that lies outside both."""
+    line = QLineF(a.center(), b.center())
+    start, end = _leaves(a, line), _leaves(b, QLineF(line.p2(), line.p1()))
+    return QLineF(start, end)
+
+
+def _leaves(box: QRectF, line: QLineF) -> QPointF:
+    dx, dy = line.dx(), line.dy()
+    shares = [box.width() / 2.0 / abs(dx)] if dx else []
+    shares += [box.height() / 2.0 / abs(dy)] if dy else []
+    return line.pointAt(min([1.0, *shares]))

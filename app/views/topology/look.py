@@ -1,0 +1,246 @@
+"""How the topology draws signs: fonts, marks, chips and queue bars, from the theme's tokens."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
+
+from app import theme
+from app.theme import Tokens
+from app.views.topology.picture import QueueFace, Sign
+
+QUEUE_FULL_KB: Final = 10.0 * 1024 * 1024
+"""A queue bar is full at 10 GB; the scale is logarithmic, as queues span seven powers of ten."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Tokens and fonts of the scene; made anew when theme or font size change."""
+
+    colours: Tokens
+    font: QFont
+    small: QFont
+    bold: QFont
+    title: QFont
+
+    @property
+    def unit(self) -> float:
+        """Height of a line of ordinary text: everything is measured in it, so that the scene follows the font."""
+        return QFontMetricsF(self.font).height()
+
+    def width(self, text: str, font: QFont | None = None) -> float:
+        return QFontMetricsF(font or self.font).horizontalAdvance(text)
+
+    def tone(self, name: str) -> QColor:
+        colour: QColor = getattr(self.colours, name)
+        return colour
+
+    def soft(self, name: str) -> QColor:
+        colour: QColor = getattr(self.colours, f"{name}_soft")
+        return colour
+
+
+def look(colours: Tokens, font: QFont) -> Look:
+    return Look(
+        colours=colours,
+        font=font,
+        small=theme.sized(font, 0.9),
+        bold=theme.sized(font, 1.0, bold=True),
+        title=theme.sized(font, 1.15, bold=True),
+    )
+
+
+# --- marks: shapes in the unit square -----------------------------------------------------------------------
+
+
+def _lines(*strokes: tuple[tuple[float, float], ...]) -> QPainterPath:
+    path = QPainterPath()
+    for first, *others in strokes:
+        path.moveTo(*first)
+        for point in others:
+            path.lineTo(*point)
+    return path
+
+
+def _check() -> QPainterPath:
+    return _lines(((0.12, 0.55), (0.4, 0.82), (0.9, 0.22)))
+
+
+def _cross() -> QPainterPath:
+    return _lines(((0.18, 0.18), (0.82, 0.82)), ((0.82, 0.18), (0.18, 0.82)))
+
+
+def _pause() -> QPainterPath:
+    return _lines(((0.32, 0.15), (0.32, 0.85)), ((0.68, 0.15), (0.68, 0.85)))
+
+
+def _cycle() -> QPainterPath:
+    path = QPainterPath()
+    path.arcMoveTo(0.12, 0.12, 0.76, 0.76, 30)
+    path.arcTo(0.12, 0.12, 0.76, 0.76, 30, 285)
+    path.addPath(_lines(((0.98, 0.62), (0.8, 0.78), (0.62, 0.6))))
+    return path
+
+
+def _swap() -> QPainterPath:
+    return _lines(
+        ((0.08, 0.34), (0.9, 0.34)), ((0.66, 0.12), (0.9, 0.34)),
+        ((0.92, 0.68), (0.1, 0.68)), ((0.34, 0.9), (0.1, 0.68)),
+    )  # fmt: skip
+
+
+def _hourglass() -> QPainterPath:
+    return _lines(((0.2, 0.1), (0.8, 0.1), (0.2, 0.9), (0.8, 0.9), (0.2, 0.1)))
+
+
+def _bar() -> QPainterPath:
+    return _lines(((0.15, 0.5), (0.85, 0.5)))
+
+
+def _ring() -> QPainterPath:
+    path = QPainterPath()
+    path.addEllipse(QRectF(0.17, 0.17, 0.66, 0.66))
+    return path
+
+
+def _warning() -> QPainterPath:
+    path = _lines(((0.5, 0.1), (0.95, 0.9), (0.05, 0.9), (0.5, 0.1)))
+    path.addPath(_lines(((0.5, 0.4), (0.5, 0.6))))
+    path.addPath(_lines(((0.5, 0.74), (0.5, 0.76))))
+    return path
+
+
+def _cylinder() -> QPainterPath:
+    path = QPainterPath()
+    path.addEllipse(QRectF(0.1, 0.08, 0.8, 0.3))
+    path.moveTo(0.1, 0.23)
+    path.lineTo(0.1, 0.8)
+    path.arcTo(QRectF(0.1, 0.65, 0.8, 0.3), 180, 180)
+    path.lineTo(0.9, 0.23)
+    return path
+
+
+_STROKED: Final[dict[str, Callable[[], QPainterPath]]] = {
+    "check": _check,
+    "cross": _cross,
+    "pause": _pause,
+    "cycle": _cycle,
+    "swap": _swap,
+    "hourglass": _hourglass,
+    "bar": _bar,
+    "ring": _ring,
+    "warning": _warning,
+    "single": _cylinder,
+    "mirror": _cylinder,
+}
+
+
+def draw_mark(painter: QPainter, shape: str, box: QRectF, colour: QColor) -> None:
+    """Draw the mark *shape* (of a Sign) into *box*."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.translate(box.topLeft())
+    painter.scale(box.width(), box.height())
+    pen = QPen(colour, 0.15, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
+    if shape == "dot":
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        painter.drawEllipse(QRectF(0.16, 0.16, 0.68, 0.68))
+    elif shape == "principal":
+        painter.setPen(QPen(pen.brush(), 0.1))
+        painter.setBrush(colour)
+        painter.drawPath(_cylinder().simplified())
+    else:
+        pen.setWidthF(0.11 if shape in ("mirror", "single", "warning") else 0.15)
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(_STROKED[shape]())
+    painter.restore()
+
+
+# --- words --------------------------------------------------------------------------------------------------
+
+
+def draw_text(painter: QPainter, text: str, at: QPointF, font: QFont, colour: QColor) -> float:
+    """Draw *text* with the left end of its base line at *at*; returns its width."""
+    painter.setFont(font)
+    painter.setPen(colour)
+    painter.drawText(at, text)
+    return QFontMetricsF(font).horizontalAdvance(text)
+
+
+def draw_sign(
+    painter: QPainter, sign: Sign, at: QPointF, style: Look, font: QFont | None = None, quiet: bool = False
+) -> float:
+    """Mark and word with the base line at *at*; a *quiet* good sign keeps its word in the muted colour."""
+    font = font or style.small
+    metrics = QFontMetricsF(font)
+    side = metrics.ascent() * 0.85
+    colour = style.tone(sign.tone)
+    draw_mark(painter, sign.shape, QRectF(at.x(), at.y() - side, side, side), colour)
+    words = style.colours.muted if quiet and sign.tone in ("ok", "idle") else colour
+    return side * 1.35 + draw_text(painter, sign.word, QPointF(at.x() + side * 1.35, at.y()), font, words)
+
+
+def sign_width(sign: Sign, style: Look, font: QFont | None = None) -> float:
+    metrics = QFontMetricsF(font or style.small)
+    return metrics.ascent() * 0.85 * 1.35 + metrics.horizontalAdvance(sign.word)
+
+
+def draw_chip(painter: QPainter, sign: Sign, box: QRectF, style: Look, font: QFont | None = None) -> None:
+    """A sign on its soft ground, filling *box*."""
+    font = font or style.small
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(style.tone(sign.tone), 1.0))
+    painter.setBrush(style.soft(sign.tone))
+    painter.drawRoundedRect(box, box.height() * 0.32, box.height() * 0.32)
+    painter.restore()
+    metrics = QFontMetricsF(font)
+    base = box.center().y() + (metrics.ascent() - metrics.descent()) / 2.0
+    left = box.center().x() - sign_width(sign, style, font) / 2.0
+    draw_sign(painter, sign, QPointF(left, base), style, font)
+
+
+def queue_share(kb: float) -> float:
+    """Filled share of a queue bar, 0 to 1: logarithmic from 1 KB to QUEUE_FULL_KB."""
+    return min(1.0, math.log10(1.0 + max(0.0, kb)) / math.log10(1.0 + QUEUE_FULL_KB))
+
+
+def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: Look) -> None:
+    """Name, bar and size of a queue in one line."""
+    metrics = QFontMetricsF(style.small)
+    base = box.center().y() + (metrics.ascent() - metrics.descent()) / 2.0
+    name_width = style.width("redo queue ", style.small)
+    size_width = style.width("1,023 MB", style.small)
+    draw_text(painter, queue.name, QPointF(box.left(), base), style.small, style.colours.muted)
+    bar = QRectF(box.left() + name_width, box.center().y() - style.unit * 0.22,
+                 box.width() - name_width - size_width - style.unit * 0.4, style.unit * 0.44)  # fmt: skip
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(style.colours.idle_soft)
+    painter.drawRoundedRect(bar, bar.height() / 2, bar.height() / 2)
+    share = queue_share(queue.kb)
+    if share > 0.0:
+        filled = QRectF(bar)
+        filled.setWidth(max(bar.height(), bar.width() * share))
+        painter.setBrush(style.colours.series[0 if queue.name == "send queue" else 1])
+        painter.drawRoundedRect(filled, bar.height() / 2, bar.height() / 2)
+    painter.restore()
+    text = queue.text
+    left = box.right() - style.width(text, style.small)
+    draw_text(painter, text, QPointF(left, base), style.small, style.colours.text)
+
+
+def arrow_head(tip: QPointF, angle: float, size: float) -> QPolygonF:
+    """A triangle pointing along *angle* (radians), its point at *tip*."""
+    points = [tip]
+    for turn in (math.pi - 0.42, math.pi + 0.42):
+        points.append(tip + QPointF(math.cos(angle + turn), math.sin(angle + turn)) * size)
+    return QPolygonF(points)

@@ -1,0 +1,253 @@
+"""Cards of servers and applications on the canvas."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Generic, TypeVar
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+
+from app.offers import Target
+from app.views.topology.look import (
+    Look,
+    draw_chip,
+    draw_mark,
+    draw_queue,
+    draw_sign,
+    draw_text,
+    sign_width,
+)
+from app.views.topology.picture import ClientFace, CopyFace, ServerFace, Sign
+
+Face = TypeVar("Face", bound=ServerFace | ClientFace)
+
+WIDTH_UNITS: Final = 16.0
+"""Width of a partner's card in line heights; a copy's chips fit side by side."""
+SMALL_WIDTH_UNITS: Final = 12.0
+"""Width of the cards of witnesses and applications."""
+CELL_UNITS: Final = 0.95
+"""Side of a cell of the grid that stands for a database."""
+
+
+class Node(QGraphicsItem, Generic[Face]):
+    """A card that can be chosen, moved and spoken. `face` is what it shows."""
+
+    def __init__(self, face: Face, style: Look) -> None:
+        super().__init__()
+        self.face = face
+        self.style = style
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsMovable)
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemSendsGeometryChanges)
+        self.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
+        self.setZValue(1.0)
+
+    @property
+    def target(self) -> Target:
+        raise NotImplementedError
+
+    def show_face(self, face: Face) -> None:
+        """Draw *face* from now on; nothing happens if it is the same."""
+        if face != self.face:
+            self.prepareGeometryChange()
+            self.face = face
+            self.update()
+
+    def show_style(self, style: Look) -> None:
+        self.prepareGeometryChange()
+        self.style = style
+        self.update()
+
+    def card(self) -> QRectF:
+        """The card itself, centred on the item's position."""
+        raise NotImplementedError
+
+    def boundingRect(self) -> QRectF:
+        return self.card().adjusted(-5, -5, 5, 5)
+
+    def shape(self) -> QPainterPath:
+        path = QPainterPath()
+        path.addRect(self.card())
+        return path
+
+    def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: Any) -> Any:
+        if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged and self.scene() is not None:
+            self.scene().node_moved(self)  # type: ignore[attr-defined]  # a TopologyScene, which imports this module
+        return super().itemChange(change, value)
+
+    def _draw_frame(self, painter: QPainter, status: Sign) -> None:
+        """Ground (flat when nothing runs), border in the tone of what is wrong, and a ring when chosen."""
+        tone = status.tone if status.tone in ("bad", "warn") else None
+        style, box = self.style, self.card()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        radius = style.unit * 0.5
+        if self.isSelected():
+            painter.setPen(QPen(style.colours.focus, 2.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(box.adjusted(-3, -3, 3, 3), radius + 3, radius + 3)
+        painter.setPen(QPen(style.tone(tone) if tone else style.colours.border, 1.6 if tone else 1.2))
+        painter.setBrush(style.colours.window if tone == "bad" else style.colours.raised)
+        painter.drawRoundedRect(box, radius, radius)
+
+
+def _base(style: Look, line_middle: float, small: bool = True) -> float:
+    metrics = QFontMetricsF(style.small if small else style.font)
+    return line_middle + (metrics.ascent() - metrics.descent()) / 2.0
+
+
+class ServerNode(Node[ServerFace]):
+    """A server: its instance, and on it each copy with role, state and queue; or a grid of many copies."""
+
+    @property
+    def target(self) -> Target:
+        return Target("server", (self.face.name,))
+
+    @property
+    def small(self) -> bool:
+        return bool(self.face.kind == "witness")
+
+    def card(self) -> QRectF:
+        unit = self.style.unit
+        width = (SMALL_WIDTH_UNITS if self.small else WIDTH_UNITS) * unit
+        rows = 2.1 + 1.3 * len(self.face.troubles) + sum(self._copy_rows(copy) for copy in self.face.copies)
+        rows += 2.3 if self.small else 0.0
+        rows += self._grid_rows() * CELL_UNITS * 1.15 + 1.6 if self.face.grid else 0.0
+        height = (rows + 0.35) * unit
+        return QRectF(-width / 2.0, -height / 2.0, width, height)
+
+    @staticmethod
+    def _copy_rows(copy: CopyFace) -> float:
+        return 6.35
+
+    def _grid_columns(self) -> int:
+        return max(1, int((WIDTH_UNITS - 1.2) / (CELL_UNITS * 1.15)))
+
+    def _grid_rows(self) -> int:
+        return -(-len(self.face.grid) // self._grid_columns())
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        face, style, box = self.face, self.style, self.card()
+        self._draw_frame(painter, face.status)
+        left, right = box.left() + style.unit * 0.75, box.right() - style.unit * 0.6
+        self._draw_header(painter, left, right, box.top())
+        y = box.top() + style.unit * 2.1
+        for trouble in face.troubles:
+            sign = Sign(trouble, "warn", "warning")
+            draw_sign(painter, sign, QPointF(left, _base(style, y + style.unit * 0.55)), style)
+            y += style.unit * 1.3
+        if self.small:
+            self._draw_duties(painter, left, right, y)
+        for copy in face.copies:
+            _draw_copy(
+                painter, copy, QRectF(left, y, right - left, style.unit * self._copy_rows(copy)), style
+            )
+            y += style.unit * self._copy_rows(copy)
+        if face.grid:
+            self._draw_grid(painter, left, y)
+
+    def _draw_header(self, painter: QPainter, left: float, right: float, top: float) -> None:
+        face, style = self.face, self.style
+        band = QRectF(self.card().left(), top, style.unit * 0.36, self.card().height())
+        path = QPainterPath()
+        path.addRoundedRect(self.card(), style.unit * 0.5, style.unit * 0.5)
+        painter.save()
+        painter.setClipPath(path)
+        painter.fillRect(band, style.colours.server(face.colour))
+        painter.restore()
+        middle = top + style.unit * 1.1
+        metrics = QFontMetricsF(style.title)
+        base = middle + (metrics.ascent() - metrics.descent()) / 2.0
+        draw_text(painter, face.name, QPointF(left, base), style.title, style.colours.text)
+        status = right - sign_width(face.status, style)
+        draw_sign(painter, face.status, QPointF(status, _base(style, middle)), style, quiet=True)
+
+    def _draw_duties(self, painter: QPainter, left: float, right: float, y: float) -> None:
+        style, base = self.style, _base(self.style, y + self.style.unit * 0.4)
+        draw_text(painter, "witness", QPointF(left, base), style.small, style.colours.muted)
+        x, base = left, _base(style, y + style.unit * 1.5)
+        for sign in self.face.duties:
+            short = Sign(sign.word.removeprefix("does not see ").removeprefix("sees "), sign.tone, sign.shape)
+            x += draw_sign(painter, short, QPointF(x, base), style, quiet=True) + style.unit * 0.6
+
+    def _draw_grid(self, painter: QPainter, left: float, y: float) -> None:
+        style, step = self.style, CELL_UNITS * 1.15 * self.style.unit
+        side = CELL_UNITS * style.unit
+        for index, (_, sign) in enumerate(self.face.grid):
+            row, column = divmod(index, self._grid_columns())
+            cell = QRectF(left + column * step, y + row * step, side, side)
+            painter.fillRect(cell, style.soft(sign.tone))
+            inner = cell.adjusted(side * 0.22, side * 0.22, -side * 0.22, -side * 0.22)
+            draw_mark(painter, sign.shape, inner, style.tone(sign.tone))
+        counts: dict[Sign, int] = {}
+        for _, sign in self.face.grid:
+            counts[sign] = counts.get(sign, 0) + 1
+        x, base = left, _base(style, y + self._grid_rows() * step + style.unit * 0.6)
+        for sign, count in sorted(counts.items(), key=lambda item: -item[1]):
+            words = Sign(f"{count} {sign.word.lower()}", sign.tone, sign.shape)
+            x += draw_sign(painter, words, QPointF(x, base), style) + style.unit * 0.6
+
+
+def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: Look) -> None:
+    """Name and role; states; service, quorum, witness; queue: a line each."""
+    unit = style.unit
+    painter.setPen(QPen(style.colours.border, 1.0))
+    painter.drawLine(QPointF(box.left(), box.top()), QPointF(box.right(), box.top()))
+    side, middle = unit * 1.05, box.top() + unit * 0.95
+    draw_mark(
+        painter,
+        copy.role.shape,
+        QRectF(box.left(), middle - side / 2, side, side),
+        style.tone(copy.role.tone),
+    )
+    metrics = QFontMetricsF(style.bold)
+    base = middle + (metrics.ascent() - metrics.descent()) / 2.0
+    draw_text(painter, copy.database, QPointF(box.left() + side * 1.35, base), style.bold, style.colours.text)
+    width = style.width(copy.role.word, style.bold)
+    draw_text(
+        painter, copy.role.word, QPointF(box.right() - width, base), style.bold, style.tone(copy.role.tone)
+    )
+
+    chips = [sign for sign in (copy.state, copy.db_state) if sign is not None]
+    x, y, height = box.left(), box.top() + unit * 1.75, unit * 1.3
+    for sign in chips:
+        width = sign_width(sign, style) + unit * 0.7
+        draw_chip(painter, sign, QRectF(x, y, width, height), style)
+        x += width + unit * 0.35
+
+    x, base = box.left(), _base(style, box.top() + unit * 3.9)
+    for sign in copy.signs:
+        x += draw_sign(painter, sign, QPointF(x, base), style, quiet=True) + unit * 0.6
+    if copy.queue is not None:
+        draw_queue(painter, copy.queue, QRectF(box.left(), box.top() + unit * 4.75, box.width(), unit), style)
+
+
+class ClientNode(Node[ClientFace]):
+    """A client application."""
+
+    @property
+    def target(self) -> Target:
+        return Target("client", (self.face.name,))
+
+    def card(self) -> QRectF:
+        unit = self.style.unit
+        width, height = SMALL_WIDTH_UNITS * unit, 3.9 * unit
+        return QRectF(-width / 2.0, -height / 2.0, width, height)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        face, style, box = self.face, self.style, self.card()
+        self._draw_frame(painter, face.status)
+        left, right = box.left() + style.unit * 0.75, box.right() - style.unit * 0.6
+        metrics = QFontMetricsF(style.title)
+        base = box.top() + style.unit * 1.1 + (metrics.ascent() - metrics.descent()) / 2.0
+        draw_text(painter, face.name, QPointF(left, base), style.title, style.colours.text)
+        kind = "application"
+        draw_text(painter, kind, QPointF(right - style.width(kind, style.small), base), style.small,
+                  style.colours.muted)  # fmt: skip
+        draw_sign(painter, face.status, QPointF(left, _base(style, box.top() + style.unit * 2.2)), style)
+        draw_text(painter, face.rate, QPointF(left, _base(style, box.top() + style.unit * 3.2)), style.small,
+                  style.colours.text)  # fmt: skip

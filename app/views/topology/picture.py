@@ -1,0 +1,492 @@
+"""What the topology shows of a world, as plain data: every fact a word, a shape and a tone. No Qt.
+
+Items only draw these faces; tool tips, spoken texts and tests read the same ones.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from app import formatting
+from engine.flow import Reading
+from engine.model import (
+    Client,
+    Copy,
+    DbState,
+    Link,
+    MirrorState,
+    Role,
+    Safety,
+    Server,
+    Service,
+    WitnessState,
+    World,
+)
+from engine.protocol import network, quorum
+
+COPIES_IN_FULL: Final = 2
+"""With more databases on a server its card shows a grid of cells instead. Ours: what fits at 1366x768."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A fact as word, shape and tone, so that it can be told without colour."""
+
+    word: str
+    tone: str
+    """Name of a token of the theme: ok, warn, bad, info, idle."""
+    shape: str
+    """check, cross, pause, cycle, swap, dot, ring, bar, hourglass, warning."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFace:
+    """Log that waits: in the principal to be sent, in the mirror to be applied."""
+
+    name: str
+    kb: float
+
+    @property
+    def text(self) -> str:
+        return formatting.kb(self.kb)
+
+
+@dataclass(frozen=True, slots=True)
+class CopyFace:
+    """One copy of a database, as it is."""
+
+    server: str
+    database: str
+    role: Sign
+    state: Sign | None
+    """Mirroring state; None without a session."""
+    db_state: Sign
+    safety: str | None
+    signs: tuple[Sign, ...]
+    """Service, quorum and witness link, as far as they mean anything for this copy."""
+    queue: QueueFace | None
+
+    @property
+    def spoken(self) -> str:
+        parts = [self.database, self.role.word]
+        parts += [self.state.word] if self.state else []
+        parts += [self.db_state.word, *(sign.word for sign in self.signs)]
+        parts += [f"safety {self.safety}"] if self.safety else []
+        parts += [f"{self.queue.name} {self.queue.text}"] if self.queue else []
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFace:
+    """A server with its instance and what lies on it."""
+
+    name: str
+    kind: str
+    """partner or witness."""
+    colour: int
+    """Number of the server's colour in every view."""
+    status: Sign
+    version: int
+    copies: tuple[CopyFace, ...]
+    grid: tuple[tuple[str, Sign], ...]
+    """(database, state) of each copy where there are too many to show in full."""
+    duties: tuple[Sign, ...]
+    """What a witness sees of the partners."""
+    troubles: tuple[str, ...]
+    """Faults of the machine itself: pulled cables, slow disks, closed ports."""
+
+    @property
+    def spoken(self) -> str:
+        parts = [f"{self.name}: {self.kind}, {self.status.word}", *self.troubles]
+        parts += [sign.word for sign in self.duties]
+        parts += [copy.spoken for copy in self.copies]
+        counts = Counter(sign.word for _, sign in self.grid)
+        parts += [f"{count} databases {word}" for word, count in sorted(counts.items())]
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFace:
+    """A client application."""
+
+    name: str
+    status: Sign
+    rate: str
+
+    @property
+    def spoken(self) -> str:
+        return f"{self.name}: application, {self.status.word}, {self.rate}"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFace:
+    """The network between two ends and the connection that uses it."""
+
+    a: str
+    b: str
+    kind: str
+    """mirroring, witness or client."""
+    status: Sign
+    notes: tuple[str, ...]
+    """What stands beside it: safety, measured values, what nobody has noticed yet; nothing if all is usual."""
+    measured: str
+    """What the network between the two does now."""
+    active: bool
+    """Something uses the link now."""
+    log_kb_per_s: float
+    """Log stream from *a* to *b*."""
+    acknowledged: bool
+    """The mirror answers each block (safety FULL)."""
+    pinged: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.a} – {self.b}"
+
+    @property
+    def spoken(self) -> str:
+        return ", ".join((f"link {self.a} to {self.b}: {self.status.word}", *self.notes, self.measured))
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Everything on the canvas at one moment."""
+
+    servers: tuple[ServerFace, ...]
+    clients: tuple[ClientFace, ...]
+    links: tuple[LinkFace, ...]
+
+    @property
+    def spoken(self) -> str:
+        texts = [face.spoken for face in self.servers]
+        texts += [face.spoken for face in self.clients]
+        texts += [face.spoken for face in self.links]
+        return ". ".join(texts) + "."
+
+
+def picture_of(world: World) -> Picture:
+    """The faces of everything in *world*."""
+    readings = {row: world.flow.reading(row) for row in world.rows}
+    return Picture(
+        servers=tuple(
+            _server_face(world, server, index, readings)
+            for index, server in enumerate(world.servers.values())
+        ),
+        clients=tuple(_client_face(world, client, readings) for client in world.clients.values()),
+        links=tuple(_link_faces(world, readings)),
+    )
+
+
+# --- servers ------------------------------------------------------------------------------------------------
+
+RUNNING: Final = Sign("running", "ok", "dot")
+_SERVICE: Final = {
+    Service.RUNNING: RUNNING,
+    Service.STARTING: Sign("starting", "warn", "hourglass"),
+    Service.STOPPING: Sign("stopping", "warn", "hourglass"),
+    Service.STOPPED: Sign("service stopped", "bad", "bar"),
+}
+OFF: Final = Sign("power off", "bad", "cross")
+HUNG: Final = Sign("does not respond", "bad", "hourglass")
+BOOTING: Final = Sign("booting", "warn", "hourglass")
+
+
+def status_of(world: World, server: Server) -> Sign:
+    """Power, service and responsiveness as one sign."""
+    if not server.powered:
+        return OFF
+    if server.hung:
+        return HUNG
+    if server.service is Service.STOPPED and _boot_ends(world, server.name):
+        return BOOTING
+    return _SERVICE[server.service]
+
+
+def _boot_ends(world: World, name: str) -> bool:
+    return any(handler == "service.start" and args[0] == name for _, _, handler, args in world.timers)
+
+
+def _server_face(world: World, server: Server, index: int, readings: dict[int, Reading]) -> ServerFace:
+    copies = [copy for copy in world.copies.values() if copy.server == server.name]
+    duties = [
+        Sign(
+            f"sees {partner}" if seen else f"does not see {partner}",
+            "ok" if seen else "bad",
+            "check" if seen else "cross",
+        )
+        for partner, seen in _seen_by_witness(world, server)
+    ]
+    in_full = len(copies) <= COPIES_IN_FULL
+    return ServerFace(
+        name=server.name,
+        kind="witness" if not copies else "partner",
+        colour=index,
+        status=status_of(world, server),
+        version=server.version,
+        copies=tuple(_copy_face(world, copy, readings) for copy in copies) if in_full else (),
+        grid=() if in_full else tuple((copy.database, _copy_state(world, copy)) for copy in copies),
+        duties=tuple(duties),
+        troubles=tuple(_troubles(server)),
+    )
+
+
+def _seen_by_witness(world: World, server: Server) -> list[tuple[str, bool]]:
+    if not server.answering:
+        return []
+    found: dict[str, bool] = {}
+    for (witness, guid), record in sorted(world.witnesses.items()):
+        if witness == server.name:
+            for partner in sorted((record.principal, record.mirror)):
+                seen = quorum.contact(world, guid, witness, partner).connected
+                found[partner] = found.get(partner, True) and seen
+    return list(found.items())
+
+
+def _troubles(server: Server) -> Iterator[str]:
+    if not server.nic_up:
+        yield "network cables pulled"
+    for name, factor in (
+        ("log disk", server.log_disk_factor),
+        ("data disk", server.data_disk_factor),
+        ("processors", server.cpu_factor),
+    ):
+        if factor > 1.0:
+            yield f"{name} {formatting.significant(factor)} times slower"
+    for port in server.blocked_ports:
+        yield f"firewall blocks port {port}"
+
+
+# --- copies -------------------------------------------------------------------------------------------------
+
+_ROLE: Final = {
+    Role.PRINCIPAL: Sign("PRINCIPAL", "info", "principal"),
+    Role.MIRROR: Sign("MIRROR", "info", "mirror"),
+    None: Sign("no mirroring", "idle", "single"),
+}
+_STATE: Final = {
+    MirrorState.SYNCHRONIZED: Sign("SYNCHRONIZED", "ok", "check"),
+    MirrorState.SYNCHRONIZING: Sign("SYNCHRONIZING", "info", "cycle"),
+    MirrorState.SUSPENDED: Sign("SUSPENDED", "warn", "pause"),
+    MirrorState.DISCONNECTED: Sign("DISCONNECTED", "bad", "cross"),
+    MirrorState.PENDING_FAILOVER: Sign("PENDING FAILOVER", "warn", "swap"),
+}
+_DB_STATE: Final = {
+    DbState.ONLINE: Sign("ONLINE", "ok", "dot"),
+    DbState.RESTORING: Sign("RESTORING", "idle", "ring"),
+    DbState.RECOVERING: Sign("IN RECOVERY", "warn", "hourglass"),
+    DbState.RECOVERY_PENDING: Sign("RECOVERY PENDING", "bad", "warning"),
+    DbState.SUSPECT: Sign("SUSPECT", "bad", "warning"),
+    DbState.EMERGENCY: Sign("EMERGENCY", "bad", "warning"),
+    DbState.OFFLINE: Sign("OFFLINE", "idle", "bar"),
+}
+_NO_INSTANCE: Final = Sign("instance is down", "idle", "bar")
+
+
+def _copy_face(world: World, copy: Copy, readings: dict[int, Reading]) -> CopyFace:
+    role = _ROLE[copy.role]
+    running = world.servers[copy.server].running
+    if not running:
+        was = Sign(f"was {role.word}" if copy.role else role.word, "idle", role.shape)
+        return CopyFace(copy.server, copy.database, was, None, _NO_INSTANCE, None, (), None)
+    return CopyFace(
+        server=copy.server,
+        database=copy.database,
+        role=role,
+        state=_STATE[copy.mirror_state] if copy.mirror_state is not None else None,
+        db_state=_DB_STATE[copy.db_state],
+        safety=copy.safety.name if copy.guid is not None and copy.safety is not Safety.UNKNOWN else None,
+        signs=tuple(_copy_signs(world, copy)),
+        queue=_queue(copy, readings),
+    )
+
+
+def _copy_state(world: World, copy: Copy) -> Sign:
+    """The one sign of a copy that has only a cell of a grid."""
+    if not world.servers[copy.server].running:
+        return _NO_INSTANCE
+    return _STATE[copy.mirror_state] if copy.mirror_state is not None else _DB_STATE[copy.db_state]
+
+
+def _copy_signs(world: World, copy: Copy) -> Iterator[Sign]:
+    if copy.role is not Role.MIRROR:
+        yield _service_sign(world, copy)
+    if copy.guid is not None and copy.witness is not None:
+        agreed = quorum.has_quorum(world, copy)
+        yield Sign(
+            "quorum" if agreed else "no quorum", "ok" if agreed else "bad", "check" if agreed else "cross"
+        )
+        seen = copy.witness_state is WitnessState.CONNECTED
+        yield Sign(
+            "witness" if seen else "no witness", "ok" if seen else "warn", "check" if seen else "cross"
+        )
+
+
+def _service_sign(world: World, copy: Copy) -> Sign:
+    if copy.log_full:
+        return Sign("log full", "bad", "warning")
+    if not quorum.serves(world, (copy.server, copy.database)):
+        return Sign("not serving", "bad", "bar")
+    if copy.guid is not None and copy.mirror_state is not MirrorState.SYNCHRONIZED:
+        return Sign("exposed", "warn", "warning")
+    return Sign("serving", "ok", "dot")
+
+
+def _queue(copy: Copy, readings: dict[int, Reading]) -> QueueFace | None:
+    reading = readings.get(copy.row) if copy.row is not None else None
+    if reading is None or copy.role is None:
+        return None
+    if copy.role is Role.PRINCIPAL:
+        return QueueFace("send queue", reading.send_queue_kb)
+    return QueueFace("redo queue", reading.redo_queue_kb)
+
+
+# --- clients ------------------------------------------------------------------------------------------------
+
+
+def _client_face(world: World, client: Client, readings: dict[int, Reading]) -> ClientFace:
+    if client.connected_to is None:
+        looking = any(h == "client.try" and args[0] == client.name for _, _, h, args in world.timers)
+        status = (
+            Sign("looking for a server", "warn", "hourglass") if looking else Sign("stopped", "idle", "bar")
+        )
+        return ClientFace(client.name, status, "0 transactions/s")
+    rows = [world.copies[client.connected_to, db].row for db in client.databases
+            if (client.connected_to, db) in world.copies]  # fmt: skip
+    rate = sum(readings[row].transactions_per_s for row in rows if row in readings and row is not None)
+    lost = client.lost_since is not None
+    status = (
+        Sign(f"lost {client.connected_to}", "bad", "cross")
+        if lost
+        else Sign(f"on {client.connected_to}", "ok", "dot")
+    )
+    return ClientFace(client.name, status, f"{formatting.number(0 if lost else rate)} transactions/s")
+
+
+# --- links --------------------------------------------------------------------------------------------------
+
+
+def _link_faces(world: World, readings: dict[int, Reading]) -> Iterator[LinkFace]:
+    drawn: set[frozenset[str]] = set()
+    for a, b, kind in (*_session_pairs(world), *_client_pairs(world), *_changed_pairs(world)):
+        if frozenset((a, b)) not in drawn:
+            drawn.add(frozenset((a, b)))
+            yield _link_face(world, a, b, kind, readings)
+
+
+def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
+    """Principal before mirror; partner before witness. Partners before witnesses, so that their link wins."""
+    copies = sorted(
+        world.copies.values(), key=lambda c: (c.role is not Role.PRINCIPAL, not quorum.serves(world, _key(c)))
+    )
+    in_session = [copy for copy in copies if copy.guid is not None]
+    for copy in in_session:
+        if copy.partner in world.servers:
+            yield copy.server, str(copy.partner), "mirroring"
+    for copy in in_session:
+        if copy.witness in world.servers:
+            yield copy.server, str(copy.witness), "witness"
+
+
+def _client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
+    for client in world.clients.values():
+        for server in (client.data_source, client.failover_partner, client.known_partner):
+            if server in world.servers:
+                yield client.name, str(server), "client"
+
+
+def _changed_pairs(world: World) -> Iterator[tuple[str, str, str]]:
+    """Links that somebody has changed are shown even when no session uses them."""
+    for a, b in sorted(world.links):
+        if world.links[a, b] != Link() or world.links.get((b, a), Link()) != Link():
+            yield a, b, "client" if a in world.clients or b in world.clients else "witness"
+
+
+def _key(copy: Copy) -> tuple[str, str]:
+    return copy.server, copy.database
+
+
+def _link_face(world: World, a: str, b: str, kind: str, readings: dict[int, Reading]) -> LinkFace:
+    believed = [c.connected for (_, me, peer), c in world.contacts.items() if {me, peer} == {a, b}]
+    status = _link_status(world, a, b)
+    passing = status.tone != "bad"
+    log_kb_per_s = _log_stream(world, a, b, readings) if kind == "mirroring" and passing else 0.0
+    if kind == "client":
+        active = world.clients[a].connected_to == b if a in world.clients else False
+    else:
+        active = any(believed)
+        if passing and believed and not all(believed):
+            status = Sign("not connected", "warn", "ring")
+        elif not passing and active:
+            status = Sign(f"{status.word}, not noticed yet", status.tone, status.shape)
+    return LinkFace(
+        a=a,
+        b=b,
+        kind=kind,
+        status=status,
+        notes=tuple(_link_notes(world, a, b, kind, passing and active, log_kb_per_s)),
+        measured=_measured(network.link(world, a, b)) if passing else "no traffic",
+        active=active,
+        log_kb_per_s=log_kb_per_s,
+        acknowledged=log_kb_per_s > 0.0 and _safety(world, a, b) is Safety.FULL,
+        pinged=kind != "client" and passing and all(believed) and bool(believed),
+    )
+
+
+def _link_status(world: World, a: str, b: str) -> Sign:
+    there, back = network.link(world, a, b), network.link(world, b, a)
+    for end in (a, b):
+        if end in world.servers and not world.servers[end].powered:
+            return Sign("power off", "bad", "cross")
+        if not network.nic_up(world, end):
+            return Sign("cable pulled", "bad", "cross")
+    if not (there.up and back.up):
+        return Sign("cut", "bad", "cross")
+    if not there.passing and not back.passing:
+        return Sign("drops everything", "bad", "ring")
+    if not there.passing or not back.passing:
+        return Sign(
+            f"nothing passes {a} → {b}" if back.passing else f"nothing passes {b} → {a}", "bad", "bar"
+        )
+    if any(_was_degraded(world, a, b)):
+        return Sign("degraded", "warn", "warning")
+    return Sign("ok", "ok", "check")
+
+
+def _was_degraded(world: World, a: str, b: str) -> Iterator[bool]:
+    for fault in world.faults:
+        if fault.verb == "degrade" and fault.reverted_tick is None:
+            yield {a, b} == set(fault.args[:2])
+
+
+def _link_notes(world: World, a: str, b: str, kind: str, in_use: bool, log_kb_per_s: float) -> Iterator[str]:
+    if kind == "mirroring" and in_use:
+        yield f"safety {_safety(world, a, b).name}"
+    measured = _measured(network.link(world, a, b))
+    if kind == "mirroring" and in_use:
+        yield f"{measured} · log {formatting.kb_per_s(round(log_kb_per_s))}"
+    elif in_use and any(_was_degraded(world, a, b)):
+        yield measured
+
+
+def _measured(link: Link) -> str:
+    parts = [f"{formatting.significant(link.rtt_ms, 2)} ms"]
+    if link.bandwidth_mbps != Link().bandwidth_mbps:
+        parts.append(f"{formatting.significant(link.bandwidth_mbps)} Mbit/s")
+    if link.loss:
+        parts.append(f"{formatting.percent(link.loss, 1)} lost")
+    return " · ".join(parts)
+
+
+def _log_stream(world: World, a: str, b: str, readings: dict[int, Reading]) -> float:
+    return sum(
+        readings[row].log_send_kb_per_s
+        for row, (owner, mirror) in world.rows.items()
+        if mirror is not None and owner[0] == a and mirror[0] == b
+    )
+
+
+def _safety(world: World, a: str, b: str) -> Safety:
+    return next((c.safety for c in world.copies.values() if c.server == a and c.partner == b), Safety.UNKNOWN)

@@ -1,0 +1,70 @@
+"""Where things stand on the canvas until somebody moves them. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    width: float
+    height: float
+
+
+Place = tuple[float, float]
+"""Centre of a card."""
+
+
+def arrange(
+    partners: Sequence[tuple[str, Size]],
+    witnesses: Sequence[tuple[str, Size]],
+    clients: Sequence[tuple[str, Size]],
+    gap: float,
+) -> dict[str, Place]:
+    """Partners in a row, witnesses above, applications below, as the papers draw them.
+
+    Between two partners there is room for the witness's card and for words on the link.
+    """
+    places = _row(partners, 0.0, _between(partners, witnesses, clients, gap))
+    reach = max((size.height for _, size in partners), default=0.0) / 2.0
+    beside = len(partners) <= 2  # with two partners witness and application stand in the middle between them
+    for rows, side in ((witnesses, -1.0), (clients, 1.0)):
+        height = max((size.height for _, size in rows), default=0.0)
+        drop = reach + height / 2.0 + (gap * 0.32 if beside else gap)
+        places |= _row(rows, side * drop, gap)
+    return places
+
+
+def _between(
+    partners: Sequence[tuple[str, Size]],
+    witnesses: Sequence[tuple[str, Size]],
+    clients: Sequence[tuple[str, Size]],
+    gap: float,
+) -> float:
+    if len(partners) != 2:
+        return gap
+    middle = max((sum(size.width for _, size in rows) for rows in (witnesses, clients)), default=0.0)
+    return max(gap * 1.6, middle + gap * 0.3)
+
+
+def _row(items: Sequence[tuple[str, Size]], y: float, gap: float) -> dict[str, Place]:
+    width = sum(size.width for _, size in items) + gap * max(0, len(items) - 1)
+    x, places = -width / 2.0, {}
+    for name, size in items:
+        places[name] = (x + size.width / 2.0, y)
+        x += size.width + gap
+    return places
+
+
+def nearest(places: dict[str, Place], start: str, direction: Place) -> str | None:
+    """The thing that lies from *start* in *direction*, (1, 0) being right; the nearest by angle and distance."""
+    x0, y0 = places[start]
+    best: tuple[float, str] | None = None
+    for name, (x, y) in places.items():
+        along = (x - x0) * direction[0] + (y - y0) * direction[1]
+        across = abs((x - x0) * direction[1]) + abs((y - y0) * direction[0])
+        if name != start and along > 1e-6 and across <= 2.5 * along:
+            rank = (along + 2.0 * across, name)
+            best = min(best, rank) if best else rank
+    return best[1] if best else None

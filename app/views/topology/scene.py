@@ -1,0 +1,152 @@
+"""The canvas as items: made from a picture, kept in step with it, and where everything stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from PySide6.QtCore import QObject, QPointF, QRectF, Signal
+from PySide6.QtWidgets import QGraphicsScene
+
+from app.offers import Target
+from app.views.topology.links import LinkItem, clipped
+from app.views.topology.look import Look
+from app.views.topology.nodes import ClientNode, Node, ServerNode
+from app.views.topology.picture import ClientFace, LinkFace, Picture, ServerFace
+from app.views.topology.places import Place, Size, arrange
+
+Item = Node[Any] | LinkItem
+
+GAP_UNITS: Final = 7.0
+"""Free space between neighbouring cards in line heights: room for words on the links."""
+MARGIN_UNITS: Final = 1.2
+
+
+class TopologyScene(QGraphicsScene):
+    """Cards and links of one drill."""
+
+    extent_changed = Signal()
+    """Something was added, removed, moved or has grown."""
+
+    def __init__(self, style: Look, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.nodes: dict[str, Node[Any]] = {}
+        self.links: dict[frozenset[str], LinkItem] = {}
+        self._style = style
+        self._places: dict[str, Place] = {}
+        """Where somebody has put a card, by its name."""
+        self._arranging = False
+
+    # --- content --------------------------------------------------------------------------------------------
+
+    def show_picture(self, picture: Picture) -> None:
+        """Bring the items in step: new ones are made, those that are gone are removed."""
+        sizes = self._sizes()
+        self._show_nodes(picture)
+        ends = {pair: (link.face.a, link.face.b) for pair, link in self.links.items()}
+        self._show_links(picture)
+        if sizes != self._sizes():
+            self.arrange()
+        elif ends != {pair: (link.face.a, link.face.b) for pair, link in self.links.items()}:
+            self._draw_lines()
+
+    def show_style(self, style: Look) -> None:
+        self._style = style
+        for item in self.items_in_order():
+            item.show_style(style)
+        self.arrange()
+
+    def _show_nodes(self, picture: Picture) -> None:
+        faces: dict[str, ServerFace | ClientFace] = {face.name: face for face in picture.servers}
+        faces |= {face.name: face for face in picture.clients}
+        for name in self.nodes.keys() - faces.keys():
+            self.removeItem(self.nodes.pop(name))
+        for name, face in faces.items():
+            if name in self.nodes:
+                self.nodes[name].show_face(face)
+            else:
+                self.nodes[name] = _node(face, self._style)
+                self.addItem(self.nodes[name])
+
+    def _show_links(self, picture: Picture) -> None:
+        faces: dict[frozenset[str], LinkFace] = {frozenset((face.a, face.b)): face for face in picture.links}
+        for pair in self.links.keys() - faces.keys():
+            self.removeItem(self.links.pop(pair))
+        for pair, face in faces.items():
+            if pair in self.links:
+                self.links[pair].show_face(face)
+            else:
+                self.links[pair] = LinkItem(face, self._style)
+                self.addItem(self.links[pair])
+
+    def _sizes(self) -> dict[str, tuple[float, float]]:
+        return {name: (node.card().width(), node.card().height()) for name, node in self.nodes.items()}
+
+    def items_in_order(self) -> list[Item]:
+        """Cards as they were made, then links: the order in which Tab goes through them."""
+        return [*self.nodes.values(), *self.links.values()]
+
+    def item_of(self, target: Target) -> Item | None:
+        return next((item for item in self.items_in_order() if item.target == target), None)
+
+    # --- places ---------------------------------------------------------------------------------------------
+
+    def arrange(self) -> None:
+        """Put every card where somebody has left it, or else where it belongs."""
+        named: dict[str, list[tuple[str, Size]]] = {"partner": [], "witness": [], "client": []}
+        for name, node in self.nodes.items():
+            kind = node.face.kind if isinstance(node, ServerNode) else "client"
+            named[kind].append((name, Size(node.card().width(), node.card().height())))
+        gap = GAP_UNITS * self._style.unit
+        places = arrange(named["partner"], named["witness"], named["client"], gap) | self._places
+        self._arranging = True
+        for name, node in self.nodes.items():
+            node.setPos(QPointF(*places[name]))
+        self._arranging = False
+        self._draw_lines()
+
+    def places(self) -> dict[str, Place]:
+        """Where everything stands now."""
+        return {name: (node.x(), node.y()) for name, node in self.nodes.items()}
+
+    def moved_places(self) -> dict[str, Place]:
+        """Where somebody has put things, to be remembered."""
+        return {name: place for name, place in self._places.items() if name in self.nodes}
+
+    def put(self, places: Mapping[str, Place]) -> None:
+        """Stand where *places* says; everything else where it belongs."""
+        self._places = dict(places)
+        self.arrange()
+
+    def node_moved(self, node: Node[Any]) -> None:
+        """A card was dragged or pushed; its links follow."""
+        if not self._arranging:
+            self._places[node.face.name] = (node.x(), node.y())
+            self._draw_lines()
+
+    def _draw_lines(self) -> None:
+        boxes = {name: node.card().translated(node.pos()) for name, node in self.nodes.items()}
+        centre = self._extent(boxes).center()
+        for link in self.links.values():
+            link.show_line(clipped(boxes[link.face.a], boxes[link.face.b]), centre)
+        self.extent_changed.emit()
+
+    def extent(self) -> QRectF:
+        """Everything, with a margin."""
+        boxes = {name: node.card().translated(node.pos()) for name, node in self.nodes.items()}
+        margin = MARGIN_UNITS * self._style.unit
+        box = self._extent(boxes)
+        for link in self.links.values():
+            box = box.united(link.boundingRect())
+        return box.adjusted(-margin, -margin, margin, margin)
+
+    @staticmethod
+    def _extent(boxes: Mapping[str, QRectF]) -> QRectF:
+        box = QRectF()
+        for other in boxes.values():
+            box = box.united(other)
+        return box
+
+
+def _node(face: ServerFace | ClientFace, style: Look) -> Node[Any]:
+    return ServerNode(face, style) if isinstance(face, ServerFace) else ClientNode(face, style)
