@@ -87,6 +87,7 @@ def parameters(setup: RowSetup, dt: float) -> np.ndarray[Any, Any]:
 
 def _clients(p: np.ndarray[Any, Any], setup: RowSetup, dt: float) -> None:
     load = setup.workload
+    p[k.CONNECTIONS] = load.connections * setup.scale
     # Closing the loop costs one step: what think time is too short for is taken from the other delay.
     if setup.serving:
         p[k.THINK_OUT] = min(1.0, dt / load.think_s) if load.think_s > 0.0 else 1.0

@@ -101,7 +101,6 @@ class Flow:
         self.state[row] = 0.0
         self.history[row] = 0.0
         self.armed[row] = 0
-        self.state[row, k.LOG_SIZE] = setup.log_size_kb
         self.state[row, k.NOISE] = 1.0 + row * 7919 + int(self.clock[k.NOW]) % 65_537
         self.state[row, k.OPERATION_RUNNING] = 1.0
         self._place(row, setup)
@@ -224,6 +223,8 @@ class Flow:
         self._need_history(params)
         s = self.state[row]
         s[k.STALL_S] = 0.0
+        if before is None or before.log_size_kb != setup.log_size_kb:
+            s[k.LOG_SIZE] = setup.log_size_kb
         _resize_population(s, setup)
         if setup.operation is not None and (before is None or before.operation != setup.operation):
             self.start_operation(row)
@@ -299,6 +300,7 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, li
         every,
         flow.step_s,
     )
+    assert ran >= 0, f"row {-1 - ran} of the flow does not balance: {flow.state[-1 - ran].tolist()}"
     if samples is not None:
         samples.took(before, before + ran)
     held = []

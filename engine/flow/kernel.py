@@ -91,6 +91,7 @@ TOTALS = 9
     ACTIVE,
     ALIVE,
     MIRROR_ALIVE,
+    CONNECTIONS,
     MIRRORED,  # the row has a mirror, reachable or not
     CARRYING,
     WAITS,  # commits wait for the mirror
@@ -142,8 +143,8 @@ TOTALS = 9
     MIRROR_PER_KB_CPU,
     OPERATION_KB,  # that a step would write if nothing held it up
     OPERATION_BATCH,
-) = range(54)
-PARAMETER_COLUMNS = 54
+) = range(55)
+PARAMETER_COLUMNS = 55
 
 # Columns of a server instance: what its rows ask of it, what each gets, what it has, what it did.
 (
@@ -218,6 +219,7 @@ LOOK_TICKS = 10  # counters are looked at each 0.1 s
 LOOK_S = 0.1
 LOOK_SHARE = 0.1  # and smoothed over a second
 LEAST_SHARE = 0.05  # of an instance's cores that clients keep under any load
+SLACK = 1e-6
 LOG_GROWTH = 1.1  # a full log file grows by a tenth
 
 
@@ -687,6 +689,33 @@ def look(state: Array, params: Array, hosts: Array) -> None:
         hosts[h, SMOOTH_CORES] += (rate - hosts[h, SMOOTH_CORES]) * LOOK_SHARE
 
 
+@inside
+def is_sound(state: Array, params: Array, i: int) -> bool:
+    """No log is lost or invented, no connection either, and everything is a number."""
+    total = 0.0
+    for column in range(STATE_COLUMNS):
+        total += state[i, column]
+    inside = state[i, QUEUED] + state[i, IN_OTHER] + state[i, ON_CPU] + state[i, BLOCKED] + state[i, WAITING]
+    connections = params[i, CONNECTIONS]
+    if not math.isfinite(total) or abs(inside + state[i, THINKING] - connections) > SLACK * (
+        1.0 + connections
+    ):
+        return False
+    least = min(state[i, THINKING], state[i, QUEUED], state[i, IN_OTHER], state[i, ON_CPU])
+    if min(least, state[i, BLOCKED], state[i, WAITING], state[i, DIRTY], state[i, MIRROR_DIRTY]) < -SLACK:
+        return False
+    slack = SLACK * (1.0 + 1e-3 * abs(state[i, GENERATED]))
+    received, hardened = state[i, RECEIVED], state[i, HARDENED]
+    if state[i, FLUSHED] > state[i, GENERATED] + slack or hardened > received + slack:
+        return False
+    if state[i, REDONE] > hardened + slack or state[i, ACKNOWLEDGED] > hardened + slack:
+        return False
+    sent = state[i, SENT]
+    return bool(
+        params[i, CARRYING] == 0.0 or received <= sent + slack and sent <= state[i, GENERATED] + slack
+    )
+
+
 @entry
 def crossings_of(state: Array, params: Array, i: int) -> int:
     """Crossings that hold for a row at this instant."""
@@ -754,6 +783,7 @@ def advance(
 ) -> int:
     """Up to *ticks* ticks; stops after the tick at which an armed crossing holds. Returns the ticks run.
 
+    -1 - row instead: the books of that row do not balance, which is a mistake of this program.
     *samples* takes all rows' counters each *every* ticks of the clock (0 = never), one entry after another.
     """
     taken = 0
@@ -768,6 +798,9 @@ def advance(
         clock[TICKS] += 1
         if clock[TICKS] % LOOK_TICKS == 0:
             look(state, params, hosts)
+            for i in range(state.shape[0]):
+                if params[i, ACTIVE] > 0.0 and not is_sound(state, params, i):
+                    return -1 - i
         if every > 0 and clock[TICKS] % every == 0:
             for i in range(state.shape[0]):
                 if params[i, ACTIVE] > 0.0:

@@ -65,7 +65,7 @@ WORKLOAD2: Final = Workload(
     transactions_per_business_transaction=69.67,  # read off: responses give 68.8, 70.7, 69.5
 )
 
-NO_WORKLOAD: Final = Workload(
+IDLE: Final = Workload(
     name="none",  # nobody works in the database
     connections=0,
     think_s=1.0,
@@ -79,5 +79,5 @@ NO_WORKLOAD: Final = Workload(
 SITES: Final = {"nec": NEC}
 """Hardware by the name that scenarios use."""
 
-WORKLOADS: Final = {workload.name: workload for workload in (WORKLOAD1, WORKLOAD2, NO_WORKLOAD)}
+WORKLOADS: Final = {workload.name: workload for workload in (WORKLOAD1, WORKLOAD2, IDLE)}
 """Workloads by the name that scenarios and input lines use."""

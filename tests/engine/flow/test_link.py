@@ -1,0 +1,76 @@
+"""Compression, jitter, loss and long or thin links."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.flow import Mode, run
+from engine.flow.setup import tries_compression, wire_ratio
+from tests.engine.flow.rows import W1, W2, means, one, run_s, setup
+
+
+@pytest.mark.parametrize(
+    ("ratio", "version", "on_the_wire"),
+    [(0.27, 2008, 0.27), (0.875, 2008, 0.875), (0.88, 2008, 1.0), (0.27, 2005, 1.0), (1.0, 2014, 1.0)],
+)
+def test_a_saving_below_an_eighth_is_not_used(ratio: float, version: int, on_the_wire: float) -> None:
+    assert wire_ratio(ratio, version) == on_the_wire
+
+
+def test_trying_to_compress_costs_even_when_the_message_goes_raw() -> None:
+    assert tries_compression(0.95, 2008)
+    raw, tried = (means(one(W2, Mode.FULL, version=2008, compression_ratio=r)) for r in (1.0, 0.95))
+    assert tried.cpu_percent > raw.cpu_percent + 1.0
+    assert tried.mirror_cpu_percent == pytest.approx(raw.mirror_cpu_percent, rel=0.01)
+
+
+def test_compression_carries_more_log_over_a_thin_link() -> None:
+    raw, packed = (
+        means(one(W2, Mode.FULL, version=2008, bandwidth_mbps=20.0, compression_ratio=r)) for r in (1.0, 0.27)
+    )
+    assert packed.log_kb_per_s == pytest.approx(raw.log_kb_per_s / 0.27, rel=0.05)
+    assert raw.log_kb_per_s == pytest.approx(20 * 122.07 * 0.949, rel=0.01), "the link is the limit"
+
+
+def test_jitter_keeps_the_mean_and_makes_the_counters_move() -> None:
+    calm, restless = one(W1, Mode.FULL, rtt_ms=40.0), one(W1, Mode.FULL, rtt_ms=40.0, jitter_ms=10.0)
+    seen = set()
+    for _ in range(30):
+        run(restless, 100)
+        seen.add(round(restless.reading(0).response_s, 6))
+    assert len(seen) > 20
+    assert means(restless, 120).transactions_per_s == pytest.approx(
+        means(calm, 120).transactions_per_s, rel=0.01
+    )
+
+
+def test_lost_packets_stall_the_stream_and_the_more_the_worse() -> None:
+    answers = [means(one(W1, Mode.FULL, rtt_ms=20.0, loss=loss), 300).response_s for loss in (0, 0.002, 0.02)]
+    assert answers[0] < answers[1] < answers[2]
+    assert answers[2] > answers[0] + 0.01
+
+
+def test_loss_limits_a_long_fat_link() -> None:
+    flow = one(W2, Mode.OFF, rtt_ms=50.0, loss=0.01)
+    got = means(flow, 120)
+    window = 1.46 * 1.22 / 0.01**0.5
+    assert got.sent_kb_per_s <= window / 0.055 * 1.01
+    assert got.sent_kb_per_s > 0.3 * window / 0.055
+
+
+def test_a_very_thin_link_is_slow_but_sound() -> None:
+    flow = one(W1, Mode.OFF, bandwidth_mbps=0.056)
+    assert means(flow, 60).sent_kb_per_s == pytest.approx(0.056 * 122.07 * 0.949, rel=0.01)
+
+
+def test_a_longer_way_after_the_fact_does_not_lose_the_past() -> None:
+    flow = one(W1, Mode.FULL)
+    before = flow.positions(0)
+    flow.setup(0, setup(W1, Mode.FULL, rtt_ms=3000.0))
+    assert flow.history.shape[2] >= 256
+    run_s(flow, 1)
+    after = flow.positions(0)
+    assert after.received_kb >= before.received_kb
+    assert after.received_kb == pytest.approx(before.sent_kb, abs=5.0), "what was sent at 0.2 ms has arrived"
+    run_s(flow, 30)
+    assert flow.positions(0).hardened_kb > before.sent_kb

@@ -1,0 +1,86 @@
+"""Phases of a failover (table 6 of the 2005 whitepaper): idle and loaded, by cause."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.chance import Chance
+from engine.flow import Mode, Workload
+from engine.flow.operations import index_build
+from engine.flow.recovery import Cause, FailoverTimes, failover_times, open_log_kb, undo_s
+from engine.flow.sites import IDLE
+from tests.engine.flow.rows import W1, W2, one, run_s
+
+PUBLISHED = {
+    Cause.MANUAL: (20.5, 32.2),
+    Cause.NOWAIT: (5.7, 8.5),
+    Cause.STOP_SERVICE: (3.2, 10.8),
+    Cause.SHUTDOWN_SERVER: (10.2, 15.8),
+    Cause.POWER_OFF: (2.2, 2.6),
+    Cause.CABLE: (1.9, 3.1),
+}
+
+
+def times(cause: Cause, workload: Workload, seeds: int = 200, **changes: object) -> list[FailoverTimes]:
+    flow = one(workload, Mode.FULL, **changes)
+    runs = []
+    for seed in range(seeds):
+        chance = Chance.from_seed(seed)
+        flow.warm_start(0, chance.uniform())
+        runs.append(failover_times(flow, 0, cause, chance))
+    return runs
+
+
+@pytest.mark.parametrize("cause", PUBLISHED)
+def test_table_6(cause: Cause) -> None:
+    medians = []
+    for workload, published in zip((IDLE, W1), PUBLISHED[cause], strict=True):
+        p5, median, p95 = np.percentile([t.failover_s for t in times(cause, workload)], [5, 50, 95])
+        assert p5 <= published <= p95
+        assert median == pytest.approx(published, rel=0.10)
+        medians.append(median)
+    assert medians[0] < medians[1], "load always adds time"
+
+
+def test_parts_follow_what_they_stand_for() -> None:
+    def mean(part: str, cause: Cause, workload: Workload, **changes: object) -> float:
+        return float(np.mean([getattr(t, part) for t in times(cause, workload, 60, **changes)]))
+
+    few = replace(W1, connections=100)
+    assert mean("close_s", Cause.NOWAIT, W1) - mean("close_s", Cause.NOWAIT, few) == pytest.approx(
+        900 * 0.0024, rel=0.1
+    )
+    assert mean("close_s", Cause.STOP_SERVICE, W1, data_disk_factor=3.0) > 5 + mean(
+        "close_s", Cause.STOP_SERVICE, W1
+    )
+    assert mean("page_flush_s", Cause.CABLE, W2) > mean("page_flush_s", Cause.CABLE, W1)
+    assert mean("page_flush_s", Cause.CABLE, IDLE) == 0.0
+    assert mean("page_flush_s", Cause.CABLE, W1, availability_group=True) == 0.0
+    assert mean("decision_s", Cause.POWER_OFF, W1) > 0.2 + mean("decision_s", Cause.POWER_OFF, IDLE)
+    assert mean("decision_s", Cause.MANUAL, W1) == 0.0
+    assert mean("analysis_s", Cause.POWER_OFF, W1) == 0.0
+    assert mean("analysis_s", Cause.MANUAL, W1) > 3 + mean("analysis_s", Cause.MANUAL, IDLE)
+    assert 10 <= mean("detection_s", Cause.TIMEOUT, W1) <= 11
+    assert 0.6 <= mean("detection_s", Cause.CABLE, W1) <= 1.1
+
+
+def test_the_flow_is_only_read() -> None:
+    flow = one()
+    before = flow.digest()
+    failover_times(flow, 0, Cause.MANUAL, Chance.from_seed(1))
+    assert flow.digest() == before
+
+
+def test_undo_grows_with_open_log() -> None:
+    flow = one(W1, Mode.FULL)
+    small = open_log_kb(flow, 0)
+    assert 0 < small < 200
+    flow = one(W1, Mode.FULL, operation=index_build(0.05))
+    flow.start_operation(0)
+    run_s(flow, 30)
+    large = open_log_kb(flow, 0)
+    assert large > 100_000
+    assert undo_s(flow, 0, large) == pytest.approx(1.5 * large / 9265, rel=0.01)

@@ -1,0 +1,117 @@
+"""What databases of one instance share: cores, worker threads, log and data disks, the link."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.flow import Flow, Mode, Workload, redo_threads, run, worker_threads
+from engine.flow import kernel as k
+from engine.flow.places import mirroring_threads
+from engine.flow.sites import NEC
+from tests.engine.flow.rows import W1, W2, means, run_s, setup
+
+
+def many(count: int, workload: Workload, mode: Mode, **changes: object) -> Flow:
+    flow = Flow.empty()
+    for _ in range(count):
+        flow.add_row(setup(workload, mode, **changes))
+    run_s(flow, 20)
+    return flow
+
+
+def total_tps(flow: Flow, seconds: float = 20.0) -> float:
+    rows = range(len(flow.setups))
+    before = [flow.totals(row).transactions for row in rows]
+    run_s(flow, seconds)
+    return sum(flow.totals(row).transactions - was for row, was in zip(rows, before, strict=True)) / seconds
+
+
+def test_threads_are_counted_as_documented() -> None:
+    twenty = [setup(W1, Mode.FULL) for _ in range(20)]
+    assert mirroring_threads(twenty) == {0: 41, 1: 101}
+    assert redo_threads(8) == 2
+    assert redo_threads(8, enterprise=False) == 1
+    assert worker_threads(8) == 576
+    assert worker_threads(2) == 512
+
+
+def test_databases_of_an_instance_share_its_cores() -> None:
+    alone = total_tps(many(1, W2, Mode.NONE))
+    three = total_tps(many(3, W2, Mode.NONE))
+    assert three == pytest.approx(8 / 14.73e-3, rel=0.02), "eight cores, 14.73 ms each"
+    assert three < 2.6 * alone
+
+
+def test_worker_threads_bound_the_requests_under_way() -> None:
+    site = replace(NEC, worker_threads=60)
+    flow = many(4, W1, Mode.NONE, site=site)
+    got = total_tps(flow)
+    assert got == pytest.approx(60 / 0.13, rel=0.03)
+    assert flow.reading(0).response_s > 1.0, "the others wait for a thread"
+
+
+def test_a_link_is_shared_fairly_and_a_small_sender_gets_all_it_asks() -> None:
+    flow = Flow.empty()
+    small = flow.add_row(setup(W1, Mode.OFF, bandwidth_mbps=50.0))
+    big = [flow.add_row(setup(W2, Mode.OFF, bandwidth_mbps=50.0)) for _ in range(2)]
+    run_s(flow, 20)
+    before = {row: flow.totals(row).sent_kb for row in (small, *big)}
+    run_s(flow, 20)
+    rate = {row: (flow.totals(row).sent_kb - before[row]) / 20 for row in before}
+    capacity = 50 * 122.07 * 0.949
+    assert rate[small] == pytest.approx(720, rel=0.01)
+    assert rate[big[0]] == pytest.approx((capacity - 720) / 2, rel=0.01)
+    assert rate[big[0]] == pytest.approx(rate[big[1]], rel=1e-6)
+    assert sum(rate.values()) <= capacity * 1.001
+
+
+def test_links_to_different_mirrors_do_not_disturb_each_other() -> None:
+    flow = Flow.empty()
+    for mirror_host in (1, 2):
+        flow.add_row(setup(W2, Mode.OFF, bandwidth_mbps=50.0, mirror_host=mirror_host))
+    run_s(flow, 10)
+    assert means(flow, 10).sent_kb_per_s == pytest.approx(50 * 122.07 * 0.949, rel=0.01)
+
+
+def test_log_files_on_one_device_slow_each_other_beyond_its_streams() -> None:
+    load = replace(W2, cpu_ms=0.1, connections=40)
+    site = replace(NEC, cores=64, log_streams=2.0)
+    alone = total_tps(many(1, load, Mode.NONE, site=site))
+    six = total_tps(many(6, load, Mode.NONE, site=site))
+    assert six < 3 * alone
+    assert 0.9 * 2 * 15_000 / 55.7 < six <= 2 * 15_000 / 55.7
+
+
+def test_checkpoints_of_many_databases_share_the_data_disk() -> None:
+    flow = many(5, W1, Mode.NONE)
+    for row in range(5):
+        flow.warm_start(row, 0.999)
+    before = [flow.totals(row).pages_written for row in range(5)]
+    run_s(flow, 2.06)
+    pages = sum(flow.totals(row).pages_written - was for row, was in enumerate(before))
+    assert pages == pytest.approx(2 * NEC.checkpoint_pages_per_s, rel=0.03)
+
+
+def test_a_single_communications_thread_amortises_wake_ups_and_takes_turns() -> None:
+    site = replace(NEC, wake_up_us=100.0)
+    plain, shared = many(10, W1, Mode.FULL), many(10, W1, Mode.FULL, site=site)
+    run(plain, 1)
+    run(shared, 1)
+    assert shared.state[0, k.CPU_MIRROR] < 0.95 * plain.state[0, k.CPU_MIRROR]
+    slower = shared.reading(0).response_s - plain.reading(0).response_s
+    assert slower == pytest.approx(2 * 10 * 100e-6, rel=0.2), "ten sessions, both ways"
+
+
+def test_redo_of_many_databases_cannot_use_more_cores_than_there_are() -> None:
+    flow = many(6, W1, Mode.OFF, redoing=False)
+    for row in range(6):
+        flow.setup(row, setup(W1, Mode.OFF))
+    before = flow.totals(0).mirror_core_s
+    redone = [flow.totals(row).redone_kb for row in range(6)]
+    run_s(flow, 1)
+    assert flow.totals(0).mirror_core_s - before == pytest.approx(8.0, rel=0.02)
+    rate = sum(flow.totals(row).redone_kb - was for row, was in enumerate(redone))
+    assert rate < 6 * 9265, "twelve redo threads on eight cores"
+    assert rate > 0.6 * 8 * 4632

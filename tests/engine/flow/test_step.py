@@ -1,0 +1,80 @@
+"""The step of 10 ms is small enough: halving it changes no figure by 1 %, and the source runs as plain Python."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from engine.flow import Flow, Mode, Workload, run
+from tests.engine.flow.rows import W1, W2, means, setup
+
+CASES = [
+    (W1, Mode.NONE, {}),
+    (W1, Mode.FULL, {}),
+    (W1, Mode.FULL, {"rtt_ms": 100.0}),
+    (W1, Mode.FULL, {"bandwidth_mbps": 5.0}),
+    (W1, Mode.OFF, {"rtt_ms": 100.0}),
+    (W2, Mode.OFF, {}),
+    (W2, Mode.FULL, {}),
+    (W2, Mode.FULL, {"rtt_ms": 20.0, "version": 2008, "compression_ratio": 0.27}),
+    (W2, Mode.FULL, {"jitter_ms": 2.0}),
+]
+
+
+@pytest.mark.parametrize(("workload", "mode", "changes"), CASES)
+def test_halving_the_step_changes_nothing(workload: Workload, mode: Mode, changes: dict[str, float]) -> None:
+    figures = []
+    for steps_per_tick in (1, 2):
+        flow = Flow.empty(steps_per_tick)
+        flow.add_row(setup(workload, mode, **changes))
+        flow.warm_start(0, 0.0)
+        figures.append(means(flow, 120))
+    coarse, fine = figures
+    for name in vars(coarse):
+        assert getattr(coarse, name) == pytest.approx(getattr(fine, name), rel=0.01, abs=1e-6), name
+
+
+def test_a_disturbance_passes_alike_at_half_the_step() -> None:
+    queues = []
+    for steps_per_tick in (1, 2):
+        flow = Flow.empty(steps_per_tick)
+        flow.add_row(setup(W2, Mode.OFF))
+        flow.warm_start(0, 0.0)
+        flow.setup(0, setup(W2, Mode.OFF, sending=False))
+        run(flow, 3000)
+        flow.setup(0, setup(W2, Mode.OFF))
+        queue = [flow.reading(0).send_queue_kb]
+        for _ in range(5):
+            run(flow, 500)
+            queue.append(flow.reading(0).send_queue_kb)
+        queues.append(queue)
+    assert queues[0] == pytest.approx(queues[1], rel=0.001)
+    assert queues[0][0] == pytest.approx(30 * 11_978, rel=0.01)
+
+
+TWIN = """
+from engine.flow import Flow, run
+from tests.engine.flow.rows import setup, W2
+flow = Flow.empty()
+flow.add_row(setup(rtt_ms=30.0, jitter_ms=3.0, loss=0.001))
+flow.add_row(setup(W2))
+run(flow, 150)
+print(flow.digest().hex())
+"""
+
+
+def test_the_same_source_runs_as_plain_python_to_the_bit() -> None:
+    answers = [
+        subprocess.run(
+            [sys.executable, "-c", TWIN],
+            env={**os.environ, "NUMBA_DISABLE_JIT": disable},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for disable in ("0", "1")
+    ]
+    assert answers[0] == answers[1]
