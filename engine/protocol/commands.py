@@ -7,7 +7,6 @@ Which number fits which refusal is derived where the manual is silent; see facts
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -26,7 +25,20 @@ from engine.model import (
     WitnessState,
     World,
 )
-from engine.protocol import errorlog, failover, network, quorum, roles, rows, security, service, session, sync
+from engine.protocol import (
+    errorlog,
+    failover,
+    lineage,
+    network,
+    prerequisites,
+    quorum,
+    roles,
+    rows,
+    security,
+    service,
+    session,
+    sync,
+)
 from engine.protocol.roles import Cause
 
 
@@ -41,9 +53,6 @@ class Pending:
 
 Outcome = list[Message] | Pending
 COMPLETIONS: Final[dict[str, Callable[..., Outcome]]] = {}
-
-ADDRESS: Final = re.compile(r"tcp://(?P<host>[^:/\s]+|\[[0-9a-f:]+\]):(?P<port>\d{1,5})/?$", re.IGNORECASE)
-
 
 # --- checks ----------------------------------------------------------------------------------------
 
@@ -134,6 +143,10 @@ def partner_force(world: World, server: str, database: str) -> Outcome:
 
 def partner_off(world: World, server: str, database: str) -> Outcome:
     """SET PARTNER OFF: on either partner, in any state; the other partner hears of it when it can."""
+    copy = copy_on(world, server, database)
+    if copy.guid is None and copy.partner is not None:
+        world.update_copy(_key(copy), partner=None, partner_address=None)  # the session never began
+        return []
     copy = _in_session(world, server, database)
     running = failover.active(world, copy.guid)
     if running is not None and running.decided_tick is not None:
@@ -239,54 +252,27 @@ def partner_set(world: World, server: str, database: str, address: str) -> Outco
     copy = copy_on(world, server, database)
     if copy.guid is not None:
         raise SqlError(1405, copy.database)
-    host = host_of(world, address)
+    if copy.partner is not None:
+        raise SqlError(1405, copy.database)  # a future mirror that knows its principal already
+    host = prerequisites.host_of(world, address)
     if host == server:
         raise SqlError(1452)
-    if copy.recovery_model is not RecoveryModel.FULL:
-        raise SqlError(1465, copy.database)
+    prerequisites.own_side(world, copy, address)
     if copy.db_state is DbState.RESTORING:
         # The future mirror only stores where its principal will be; it contacts nobody.
         world.update_copy(_key(copy), partner=host, partner_address=address)
         return []
     if copy.db_state is not DbState.ONLINE:
         raise SqlError(1467, copy.database)
-    if host is None or not _endpoint_answers(world, server, host, address):
+    port = prerequisites.port_of(address)
+    if host is None or not prerequisites.reaches(world, server, host, port, witness=False):
         raise SqlError(1418, address)
-    return _establish(world, copy, host, address)
+    return _establish(world, copy, prerequisites.other_side(world, copy, host), address)
 
 
-def _endpoint_answers(world: World, server: str, host: str, address: str) -> bool:
-    end = world.servers[host].endpoint
-    match = ADDRESS.match(address)
-    if end is None or match is None or int(match["port"]) != end.port:
-        return False
-    if not (world.servers[host].answering and network.passing(world, server, host)):
-        return False
-    if not security.reachable_port(world, host):
-        return False
-    refusal = security.handshake(world, server, host)
-    if refusal is not None:
-        errorlog.write_text(world, host, f"Database Mirroring login attempt failed with error: '{refusal}'.")
-    return refusal is None
-
-
-def _establish(world: World, copy: Copy, host: str, address: str) -> Outcome:
-    other = world.copies.get((host, copy.database))
-    if other is None:
-        raise SqlError(1448, copy.database)
-    if other.guid is not None:
-        raise SqlError(1410, copy.database)
-    if other.db_state is not DbState.RESTORING:
-        raise SqlError(1464, copy.database)
-    if other.partner != copy.server:
-        raise SqlError(1416, copy.database)
-    if other.family != copy.family:
-        raise SqlError(1436, copy.database)
-    end = other.end_of_log_kb
-    if other.fork != copy.fork and end > copy.failover_lsn_kb:
-        raise SqlError(1412, copy.database, state=0)
-    if end < copy.log_start_kb:
-        raise SqlError(1478 if end >= copy.failover_lsn_kb and end > 0 else 1412, copy.database)
+def _establish(world: World, copy: Copy, other: Copy, address: str) -> Outcome:
+    if not prerequisites.reaches(world, other.server, copy.server, None, witness=False):
+        raise SqlError(1413, address)  # the partner connects back
     guid = world.new_session(copy.database)
     assert copy.row is not None
     for me, peer, role, where in (
@@ -307,6 +293,7 @@ def _establish(world: World, copy: Copy, host: str, address: str) -> Outcome:
             role_sequence=1,
             timeout_s=10,
             fork=copy.fork,
+            was_mirror=False,
             trace=0,
         )
         roles.set_state(world, _key(me), MirrorState.DISCONNECTED, "mirroring established")
@@ -316,37 +303,30 @@ def _establish(world: World, copy: Copy, host: str, address: str) -> Outcome:
     return []
 
 
-def host_of(world: World, address: str) -> str | None:
-    """The server that *address* names (short or with its domain); 1449 if it is no address."""
-    match = ADDRESS.match(address.strip())
-    if match is None:
-        raise SqlError(1449)
-    name = match["host"].split(".")[0].lower()
-    return next((server for server in world.servers if server.lower() == name), None)
-
-
 # --- SET WITNESS -----------------------------------------------------------------------------------
 
 
 def witness_set(world: World, server: str, database: str, address: str) -> Outcome:
     """SET WITNESS = 'TCP://host:port': on the principal, all three connected, the mirror caught up."""
     copy = _on_principal(world, server, database)
-    host = host_of(world, address)
+    host = prerequisites.host_of(world, address)
     if host in (copy.server, copy.partner):
         raise SqlError(1429, address)
     if host is not None and host == copy.witness:
         raise SqlError(1446, address)
     _need_connection(world, copy)
-    if host is None or not _endpoint_answers(world, server, host, address):
+    port = prerequisites.port_of(address)
+    if host is None or not prerequisites.reaches(world, server, host, port, witness=True):
         raise SqlError(1456, address)
-    end = world.servers[host].endpoint
-    if end is None or end.role == "PARTNER":
+    if not security.plays(world.servers[host], witness=True):
         raise SqlError(1427, address)
     partner = copy.partner
     assert partner is not None and copy.guid is not None
-    linked = network.passing(world, partner, host) and security.handshake(world, partner, host) is None
+    linked = prerequisites.reaches(world, partner, host, None, witness=True)
     if not linked or copy.mirror_state not in (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZING):
         raise SqlError(1426)
+    if copy.witness is not None:
+        witness_off(world, server, database)  # the new one takes its place
     for key in _both(world, copy):
         world.update_copy(key, witness=host, witness_address=address)
     sync.new_record(world, world.copies[_key(copy)], host)
@@ -405,7 +385,8 @@ def _recovered(world: World, server: str, database: str) -> Outcome:
     _account_recovery_loss(world, copy)
     world.update_copy(
         (server, database), db_state=DbState.ONLINE, fork=copy.fork + 1, partner=None, partner_address=None,
-        failover_lsn_kb=copy.end_of_log_kb, log_start_kb=copy.end_of_log_kb,
+        failover_lsn_kb=copy.end_of_log_kb, log_start_kb=copy.end_of_log_kb, last_log_backup_kb=copy.end_of_log_kb,
+        lineage=lineage.branch(world, copy.lineage, copy.end_of_log_kb), was_mirror=False,
     )  # fmt: skip
     rows.add_row(world, (server, database), copy.end_of_log_kb)
     errorlog.write(world, server, 17137, database)

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.flow.recovery import undo_s
 from engine.model import Copy, DbState, Failover, Key, Role, World
-from engine.protocol import causes, errorlog, quorum, roles, rows
+from engine.protocol import causes, errorlog, lineage, quorum, roles, rows
 from engine.protocol.roles import Cause
 
 
@@ -216,7 +216,12 @@ def _promote(world: World, failover: Failover, new: Key, old: Key) -> None:
     rows.take_over(world, row)
     roles.take_role(world, new, Role.PRINCIPAL, reason=REASON[failover.kind], sequence=sequence)
     world.update_copy(
-        new, db_state=DbState.ONLINE, failover_lsn_kb=hardened_kb, armed=False, recovering=False
+        new,
+        db_state=DbState.ONLINE,
+        failover_lsn_kb=hardened_kb,
+        lineage=lineage.branch(world, world.copies[new].lineage, hardened_kb),
+        armed=False,
+        recovering=False,
     )
     if failover.kind == "manual":
         _hand_over(world, old, sequence, hardened_kb)

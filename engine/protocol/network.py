@@ -73,6 +73,7 @@ def can_connect(world: World, guid: int, me: str, peer: str) -> bool:
         world.servers[me].answering
         and world.servers[peer].answering
         and passing(world, me, peer)
+        and all(security.plays(world.servers[name], _is_witness(world, guid, name)) for name in (me, peer))
         and security.handshake(world, me, peer) is None
         and not _disk_failed(world, guid, me)
         and not _disk_failed(world, guid, peer)
@@ -82,6 +83,10 @@ def can_connect(world: World, guid: int, me: str, peer: str) -> bool:
 def _disk_failed(world: World, guid: int, server: str) -> bool:
     copy = world.copy_in_session(guid, server)
     return copy is not None and copy.disk_failed
+
+
+def _is_witness(world: World, guid: int, server: str) -> bool:
+    return world.copy_in_session(guid, server) is None
 
 
 def _is_partner(world: World, guid: int, me: str, peer: str) -> bool:
@@ -94,6 +99,8 @@ def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True
         old = world.contacts.get((guid, me, peer))
         epoch = old.epoch + 1 if old else 0
         world.contacts[guid, me, peer] = Contact(connected=connected, epoch=epoch, since_tick=world.tick)
+    if connected:
+        security.forget_refusals(world, a, b)
 
 
 def close_contacts(world: World, guid: int, server: str) -> None:
@@ -124,6 +131,14 @@ def drop_contacts(world: World, guid: int, server: str) -> None:
             world.contacts[key] = gone
 
 
+def _note_refusal(world: World, caller: str, acceptor: str) -> None:
+    """The ERRORLOG has the reason if *caller* reaches *acceptor* and is turned away."""
+    if world.servers[acceptor].answering and passing(world, caller, acceptor):
+        refusal = security.handshake(world, caller, acceptor)
+        if refusal is not None:
+            security.note_refusal(world, caller, acceptor, refusal)
+
+
 def timeout_s(world: World, guid: int) -> int:
     """The partner timeout of session *guid*."""
     return next((copy.timeout_s for copy in world.session_copies(guid)), PARTNER_TIMEOUT_S)
@@ -147,6 +162,8 @@ def reassess(world: World, only: int | None = None, awake: str | None = None) ->
             wanted: str = hearing(world, guid, me, peer)
         else:
             wanted = "reconnect" if can_connect(world, guid, me, peer) else "ok"
+            if wanted == "ok":
+                _note_refusal(world, me, peer)
         wanted = "" if wanted == "ok" else wanted
         if wanted == contact.pending:
             continue

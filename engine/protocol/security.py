@@ -1,10 +1,16 @@
-"""Endpoints, encryption, authentication and permissions: may two instances talk, and if not, why."""
+"""May two instances talk, and if not, why: endpoints, encryption, authentication, permission to connect.
+
+A connection is opened by one side, the caller, and judged by the other, the acceptor. Either side of a session may
+call, so one way that works is enough to keep a session going; setting one up needs both.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Final
 
-from engine.model import Endpoint, EndpointState, World
+from engine.model import Certificate, Endpoint, EndpointState, Login, Server, User, World
+from engine.protocol import errorlog
 
 ENCRYPTION_FITS: Final = {
     ("DISABLED", "DISABLED"): True,
@@ -16,19 +22,98 @@ ENCRYPTION_FITS: Final = {
 }
 """Either order. Documented [WP, DOC: CREATE ENDPOINT]."""
 
+LOCAL_ACCOUNTS: Final = ("localsystem", "local system", "nt authority\\system", "nt authority\\local service")
+"""Service accounts that are nobody on the network: certificates are needed. Documented [DOC]."""
+
+MACHINE_ACCOUNTS: Final = ("nt authority\\network service", "network service", "nt service\\")
+"""Beginnings of service accounts that go by the account of their computer, DOMAIN\\HOST$. Documented [DOC]."""
+
+NO_AUTHENTICATION: Final = (
+    "Connection handshake failed. There is no compatible authentication protocol. State 21."
+)
+NO_ALGORITHM: Final = "Connection handshake failed. There is no compatible encryption algorithm. State 22."
+NO_LOGON: Final = (
+    "Connection handshake failed. An OS call failed: "
+    "(8009030c) 0x8009030c(The logon attempt failed). State 67."
+)
+NO_CONNECT: Final = (
+    "Connection handshake failed. The login '{}' does not have CONNECT permission on the endpoint. State 84."
+)
+BAD_PEER_CERTIFICATE: Final = (
+    "Connection handshake failed. The certificate used by the peer is invalid due to the following reason: {}. "
+    "State 89."
+)
+BAD_OWN_CERTIFICATE: Final = (
+    "Connection handshake failed. The certificate used by this endpoint was not found: {}. State 85."
+)
+"""Reasons as the ERRORLOG quotes them. States 22 and 84 have been seen in logs; 21, 67, 85, 89 are from memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a connection does not come about. *user* is whom the refusing side has recognized, if anybody."""
+
+    reason: str
+    user: str = ""
+    heard: bool = True
+    """False: nobody answered, so nobody has written anything."""
+    by_caller: bool = False
+    """The caller itself broke it off; the lines stand in its ERRORLOG."""
+    first: tuple[int, str] | None = None
+    """Number and argument of a message that comes before."""
+
+
+# --- listening -------------------------------------------------------------------------------------
+
+
+def listens(server: Server) -> bool:
+    """The instance has a started endpoint and TCP/IP to listen with."""
+    end = server.endpoint
+    return end is not None and end.state is EndpointState.STARTED and server.tcp_listening
+
 
 def open_for(world: World, a: str, b: str) -> bool:
-    """Both instances have a started endpoint whose port no firewall closes (one open port is enough)."""
-    ends = world.servers[a].endpoint, world.servers[b].endpoint
-    if any(end is None or end.state is not EndpointState.STARTED for end in ends):
+    """Both instances listen, and a firewall leaves at least one of their ports open for the other to call."""
+    if not (listens(world.servers[a]) and listens(world.servers[b])):
         return False
     return reachable_port(world, a) or reachable_port(world, b)
 
 
 def reachable_port(world: World, server: str) -> bool:
     """The endpoint of *server* can be connected to from outside."""
-    end = world.servers[server].endpoint
-    return end is not None and end.port not in world.servers[server].blocked_ports
+    state = world.servers[server]
+    return state.endpoint is not None and listens(state) and state.endpoint.port not in state.blocked_ports
+
+
+def plays(server: Server, witness: bool) -> bool:
+    """The role of the endpoint lets the instance be a witness (or a partner)."""
+    return server.endpoint is not None and server.endpoint.role in (
+        "ALL",
+        "WITNESS" if witness else "PARTNER",
+    )
+
+
+# --- handshake -------------------------------------------------------------------------------------
+
+
+def handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
+    """None if *caller* gets its mirroring connection to *acceptor*, else why not."""
+    a, b = world.servers[caller], world.servers[acceptor]
+    if not (listens(a) and reachable_port(world, acceptor)):
+        return Refusal("The endpoint is not reachable.", heard=False)
+    assert a.endpoint is not None and b.endpoint is not None
+    methods = _common_methods(a.endpoint, b.endpoint)
+    if not methods:
+        return Refusal(NO_AUTHENTICATION)
+    if not encryption_fits(a.endpoint, b.endpoint):
+        return Refusal(NO_ALGORITHM, user=network_identity(a) or "")
+    refusal = None
+    for method in methods:
+        check = _certificates if method == "CERTIFICATE" else _windows_account
+        refusal = check(world, a, b)
+        if refusal is None:
+            return None
+    return refusal
 
 
 def encryption_fits(a: Endpoint, b: Endpoint) -> bool:
@@ -47,12 +132,170 @@ def encrypted(world: World, a: str, b: str) -> bool:
     return all(end is not None and end.encryption != "DISABLED" for end in ends)
 
 
-def handshake(world: World, caller: str, acceptor: str) -> str | None:
-    """None if a mirroring connection comes about, else the reason as the acceptor's ERRORLOG gives it."""
-    if not open_for(world, caller, acceptor):
-        return "The endpoint is not reachable."
+def algorithm(world: World, caller: str, acceptor: str) -> str:
+    """Algorithm of a connection between the two: the acceptor's first choice that both know; "NONE" in clear."""
     mine, theirs = world.servers[caller].endpoint, world.servers[acceptor].endpoint
-    assert mine is not None and theirs is not None
-    if not encryption_fits(mine, theirs):
-        return "There is no compatible encryption algorithm. State 22."
+    if mine is None or theirs is None or not encrypted(world, caller, acceptor):
+        return "NONE"
+    return next((name for name in theirs.algorithms if name in mine.algorithms), "NONE")
+
+
+def _methods(end: Endpoint) -> list[tuple[str, str]]:
+    """("WINDOWS", protocol) and ("CERTIFICATE", "") in the order in which the endpoint tries them."""
+    words = end.authentication.upper().split()
+    found: list[tuple[str, str]] = []
+    for word in words:
+        if word in ("WINDOWS", "CERTIFICATE"):
+            found.append((word, "NEGOTIATE" if word == "WINDOWS" else ""))
+        elif word in ("NTLM", "KERBEROS") and found:
+            found[-1] = (found[-1][0], word)
+    return found
+
+
+def _common_methods(a: Endpoint, b: Endpoint) -> list[str]:
+    theirs = dict(_methods(b))
+    return [
+        name
+        for name, protocol in _methods(a)
+        if name in theirs and (protocol == theirs[name] or "NEGOTIATE" in (protocol, theirs[name]))
+    ]
+
+
+# --- Windows accounts ------------------------------------------------------------------------------
+
+
+def network_identity(server: Server) -> str | None:
+    """Account under which the instance appears to others; None if it is nobody outside its computer."""
+    account = server.service_account
+    low = account.lower()
+    domain, _, _ = account.partition("\\")
+    if not server.domain or low in LOCAL_ACCOUNTS:
+        return None
+    if low.startswith(MACHINE_ACCOUNTS):
+        return f"{server.domain}\\{server.name}$"
+    if "\\" not in account or domain in (".", server.name):
+        return None
+    return account
+
+
+def _windows_account(world: World, a: Server, b: Server) -> Refusal | None:
+    identity = network_identity(a)
+    if identity is None or identity.partition("\\")[0].lower() != b.domain.lower():
+        return Refusal(NO_LOGON)  # domains trust nobody but themselves here
+    if identity.lower() == b.service_account.lower():
+        return None
+    login = login_of(b, identity)
+    if login is None or not may_connect(b, login):
+        return Refusal(NO_CONNECT.format(identity), user=identity)
     return None
+
+
+def login_of(server: Server, name: str) -> Login | None:
+    """The login of that name, found without regard to case."""
+    return next((login for login in server.logins if login.name.lower() == name.lower()), None)
+
+
+def may_connect(server: Server, login: Login) -> bool:
+    """The login may use the mirroring endpoint: it owns it, or CONNECT was granted to it (or to public)."""
+    end = server.endpoint
+    if end is None or login.disabled:
+        return False
+    granted = [name.lower() for name in end.granted]
+    return login.name.lower() in (end.owner.lower(), *granted) or "public" in granted
+
+
+# --- certificates ----------------------------------------------------------------------------------
+
+
+def _certificates(world: World, a: Server, b: Server) -> Refusal | None:
+    """Each side shows its certificate; each must hold a copy of the other's, owned by somebody who may connect."""
+    mine, theirs = endpoint_certificate(a), endpoint_certificate(b)
+    if mine is None:
+        return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"), by_caller=True)
+    if theirs is None:
+        return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"))
+    for certificate, form in ((theirs, BAD_OWN_CERTIFICATE), (mine, BAD_PEER_CERTIFICATE)):
+        number = _invalid(world, certificate)
+        if number is not None:
+            what = "Certificate expired" if number == 28025 else "Certificate not yet valid"
+            return Refusal(form.format(what), first=(number, certificate.name))
+    refusal = _known(b, mine)
+    if refusal is not None:
+        return refusal
+    refusal = _known(a, theirs)
+    return None if refusal is None else replace(refusal, by_caller=True)
+
+
+def endpoint_certificate(server: Server) -> Certificate | None:
+    """The certificate that the endpoint shows to others."""
+    name = server.endpoint.certificate if server.endpoint is not None else None
+    return certificate_of(server, name) if name is not None else None
+
+
+def certificate_of(server: Server, name: str) -> Certificate | None:
+    """The certificate of that name in master, found without regard to case."""
+    return next((c for c in server.certificates if c.name.lower() == name.lower()), None)
+
+
+def _invalid(world: World, certificate: Certificate) -> int | None:
+    """28024 not yet valid, 28025 expired, None valid now."""
+    if world.tick < certificate.valid_from_tick:
+        return 28024
+    return 28025 if world.tick >= certificate.expires_tick else None
+
+
+def _known(server: Server, shown: Certificate) -> Refusal | None:
+    """What the server makes of the certificate that the other end shows."""
+    held = next((c for c in server.certificates if c.thumbprint == shown.thumbprint), None)
+    if held is None:
+        return Refusal(BAD_PEER_CERTIFICATE.format("Certificate not found"))
+    if held.owner == "dbo":
+        return None
+    user = next((u for u in server.users if u.database == "master" and u.name == held.owner), None)
+    login = login_of_user(server, user) if user is not None else None
+    if login is None or not may_connect(server, login):
+        name = login.name if login is not None else held.owner
+        return Refusal(NO_CONNECT.format(name), user=name)
+    return None
+
+
+def login_of_user(server: Server, user: User) -> Login | None:
+    """The login that the database user belongs to: the one with its SID."""
+    return next((login for login in server.logins if login.sid == user.sid), None)
+
+
+# --- ERRORLOG --------------------------------------------------------------------------------------
+
+
+def client_ip(world: World, server: str) -> str:
+    """The address of a server as ERRORLOG lines show it."""
+    return f"10.0.0.{world.servers[server].host + 11}"
+
+
+def note_refusal(world: World, caller: str, acceptor: str, refusal: Refusal) -> None:
+    """Write the lines of a refused connection, once until the reason changes or a connection comes about."""
+    where, other = (caller, acceptor) if refusal.by_caller else (acceptor, caller)
+    known = world.servers[where].refused
+    if not refusal.heard or (other, refusal.reason) in known:
+        return
+    kept = tuple(entry for entry in known if entry[0] != other)
+    world.update_server(where, refused=(*kept, (other, refusal.reason)))
+    if refusal.first is not None:
+        errorlog.write(world, where, *refusal.first)
+    client = client_ip(world, other)
+    if refusal.user:
+        errorlog.write(world, where, 28048, refusal.user, refusal.reason, client)
+    else:
+        errorlog.write(world, where, 28047, refusal.reason, client)
+    end = world.servers[acceptor].endpoint
+    address = f"TCP://{acceptor}:{end.port}" if end is not None else acceptor
+    errorlog.write(world, caller, 1474, 4, "64(The specified network name is no longer available.)", address)
+    errorlog.write(world, caller, 9642, 8474, 11, "Initiator", address)
+
+
+def forget_refusals(world: World, a: str, b: str) -> None:
+    """The two are connected: the next refusal is news again."""
+    for me, peer in ((a, b), (b, a)):
+        if any(name == peer for name, _ in world.servers[me].refused):
+            kept = tuple(entry for entry in world.servers[me].refused if entry[0] != peer)
+            world.update_server(me, refused=kept)

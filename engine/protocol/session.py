@@ -167,6 +167,7 @@ def leave_session(world: World, key: Key) -> None:
     assert copy.guid is not None
     network.close_contacts(world, copy.guid, key[0])
     was_serving_principal = copy.role is Role.PRINCIPAL
+    was_mirror = copy.role is Role.MIRROR
     if copy.role is Role.MIRROR and copy.row is not None:
         rows.detach_mirror(world, copy.row)
     if copy.role is Role.PRINCIPAL and copy.row is not None:
@@ -184,6 +185,7 @@ def leave_session(world: World, key: Key) -> None:
         witness_state=WitnessState.UNKNOWN,
         armed=False,
         redo_failed=False,
+        was_mirror=was_mirror,
         trace=0,
         db_state=DbState.RECOVERING if was_serving_principal else DbState.RESTORING,
         recovering=False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.model import Copy, DbState, Key, MirrorState, WitnessRecord, World
-from engine.protocol import errorlog, quorum, roles, rows
+from engine.protocol import errorlog, lineage, quorum, roles, rows
 from engine.protocol.roles import Cause
 
 
@@ -49,14 +49,17 @@ def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
 
 
 def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
-    """The mirror gives up log that the principal never had: it goes back to where the roles changed."""
+    """The mirror gives up log that the principal never had: it goes back to where their paths part."""
     lead, follow = world.copies[principal], world.copies[mirror]
     end = rows.end_of_log_kb(world, follow)
-    if follow.fork != lead.fork or end > lead.failover_lsn_kb:
-        common = min(end, lead.failover_lsn_kb) if lead.failover_lsn_kb else end
-        world.update_copy(
-            mirror, end_of_log_kb=common, redone_kb=min(follow.redone_kb, common), fork=lead.fork
-        )
+    common = min(end, lineage.common_kb(lead.lineage, follow.lineage))
+    world.update_copy(
+        mirror,
+        end_of_log_kb=common,
+        redone_kb=min(follow.redone_kb, common),
+        fork=lead.fork,
+        lineage=lead.lineage,
+    )
 
 
 def caught_up(world: World, row: int) -> None:

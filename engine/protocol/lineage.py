@@ -1,0 +1,30 @@
+"""The path of a log: which stretches it is made of, and up to where two copies have the same log.
+
+A backup can be restored, and a mirror can follow, only where the two logs are still one.
+"""
+
+from __future__ import annotations
+
+import math
+
+from engine.model import World
+
+Lineage = tuple[tuple[int, float], ...]
+"""(number of a stretch, position in KB where it began), oldest first."""
+
+
+def common_kb(a: Lineage, b: Lineage) -> float:
+    """The position up to which two logs are the same one; infinite if neither has left the other's path."""
+    if a == b:
+        return math.inf
+    shared = 0
+    while shared < min(len(a), len(b)) and a[shared] == b[shared]:
+        shared += 1
+    starts = [path[shared][1] for path in (a, b) if len(path) > shared]
+    return min(starts) if shared else 0.0
+
+
+def branch(world: World, path: Lineage, at_kb: float) -> Lineage:
+    """The path of a log that goes its own way from *at_kb* on."""
+    kept = tuple(stretch for stretch in path if stretch[1] < at_kb) or path[:1]
+    return (*kept, (world.next_id(), at_kb))

@@ -1,0 +1,108 @@
+"""What a new mirroring session needs: editions, versions, endpoints that answer, a mirror that fits. Facts 1.2, 0.2."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from engine.messages import SqlError
+from engine.model import Copy, DbState, RecoveryModel, Server, World
+from engine.protocol import errorlog, lineage, network, rows, security
+
+ADDRESS: Final = re.compile(r"tcp://(?P<host>[^:/\s]+|\[[0-9a-f:]+\]):(?P<port>\d{1,5})/?$", re.IGNORECASE)
+
+NO_PARTNER: Final = ("Express", "Workgroup", "Web")
+"""Editions that may be a witness only. Documented [WP, DOC]."""
+
+
+def host_of(world: World, address: str) -> str | None:
+    """The server that *address* names (short, with its domain, or by number); 1449 if it is no address."""
+    match = ADDRESS.match(address.strip())
+    if match is None:
+        raise SqlError(1449)
+    name = match["host"].lower()
+    for server in world.servers:
+        if name in (server.lower(), security.client_ip(world, server)) or name.startswith(
+            f"{server.lower()}."
+        ):
+            return server
+    return None
+
+
+def own_side(world: World, copy: Copy, address: str) -> None:
+    """The copy's own server and database can take part: 1463, 1465, 1418."""
+    server = world.servers[copy.server]
+    if server.edition in NO_PARTNER:
+        raise SqlError(1463)
+    if copy.recovery_model is not RecoveryModel.FULL:
+        raise SqlError(1465, copy.database)
+    if not security.listens(server) or not security.plays(server, witness=False):
+        if not security.listens(server):
+            errorlog.write(world, copy.server, 1486)
+        raise SqlError(1418, address)
+
+
+def reaches(world: World, caller: str, host: str, port: int | None, *, witness: bool) -> bool:
+    """*caller* gets a connection to the endpoint of *host*; a refusal is written into the ERRORLOG."""
+    other = world.servers[host]
+    if other.endpoint is None or port not in (None, other.endpoint.port):
+        return False
+    if not (other.answering and network.passing(world, caller, host)):
+        return False
+    refusal = security.handshake(world, caller, host)
+    if refusal is not None:
+        security.note_refusal(world, caller, host, refusal)
+    return refusal is None and (witness or security.plays(other, witness=False))
+
+
+def port_of(address: str) -> int:
+    """The port that an address names; 1449 if it is no address."""
+    match = ADDRESS.match(address.strip())
+    if match is None:
+        raise SqlError(1449)
+    return int(match["port"])
+
+
+def same_product(a: Server, b: Server) -> bool:
+    """Both partners have the same edition (Developer is Enterprise under another licence)."""
+    return _family(a.edition) == _family(b.edition)
+
+
+def _family(edition: str) -> str:
+    return "Enterprise" if edition in ("Enterprise", "Developer") else edition
+
+
+def version_fits(world: World, principal: str, mirror: str) -> bool:
+    """Log goes to the same or, during a rolling upgrade, to a newer version; never to an older one."""
+    return world.servers[principal].version <= world.servers[mirror].version
+
+
+def other_side(world: World, copy: Copy, host: str) -> Copy:
+    """The copy on *host* that is fit to become the mirror of *copy*, or why there is none.
+
+    1448, 1410, 1419, 1416, 1407, 1463, 1424, 1465, 1412, 1478 in this order (derived).
+    """
+    other = world.copies.get((host, copy.database))
+    if other is None:
+        raise SqlError(1448, copy.database)
+    if other.guid is not None:
+        raise SqlError(1410, copy.database)
+    if other.db_state is not DbState.RESTORING or other.restoring:
+        raise SqlError(1464, copy.database)
+    if other.partner != copy.server:
+        raise SqlError(1416, copy.database)
+    if other.family != copy.family:
+        raise SqlError(1436, copy.database)
+    if not same_product(world.servers[copy.server], world.servers[host]):
+        raise SqlError(1463)
+    if not version_fits(world, copy.server, host):
+        raise SqlError(1424, copy.database)
+    if other.recovery_model is not RecoveryModel.FULL:
+        raise SqlError(1465, copy.database)
+    end = rows.end_of_log_kb(world, other)
+    if end > lineage.common_kb(copy.lineage, other.lineage):
+        raise SqlError(1412, copy.database, state=0)
+    if end < max(copy.log_start_kb, copy.last_log_backup_kb):
+        # Facts 1.8: 1478 is what comes after PARTNER OFF and a log backup, 1412 what comes at a first set-up.
+        raise SqlError(1478, copy.database) if other.was_mirror else SqlError(1412, copy.database, state=0)
+    return other
