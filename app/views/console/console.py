@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QIcon, QPixmap
@@ -19,6 +19,9 @@ from engine import tsql
 from engine.events import Event
 from engine.inputs import Input, parse_line
 from engine.model import World
+
+if TYPE_CHECKING:
+    from engine.drill.drill import Drill
 
 CLOSED_KEPT: Final = 10
 """Texts of closed windows that can be had back."""
@@ -69,7 +72,7 @@ class Console(QWidget):
     # --- contract of views --------------------------------------------------------------------------------
 
     @Slot(object)
-    def show_drill(self, drill: Any) -> None:
+    def show_drill(self, drill: Drill) -> None:
         """A new run, or the same at another moment: texts stay, what was shown of a lost future goes."""
         self._world = drill.world
         for window in self.windows():
@@ -80,7 +83,7 @@ class Console(QWidget):
         self._sent.clear()
         self._entries.clear()
         self.history.replace([])
-        self._replay(drill.events)
+        self._replay(drill)
         if not self.windows():
             self.new_query(next(iter(drill.world.servers), None))
         self.show_world(drill.world)
@@ -242,12 +245,13 @@ class Console(QWidget):
                 window.refused(event.text)
                 self._refresh(window)
 
-    def _replay(self, events: Sequence[Event]) -> None:
-        """Fill the history, and each window with what it showed last, from a run that went on elsewhere."""
-        for event in events:
-            if event.kind == "sql":
+    def _replay(self, drill: Drill) -> None:
+        """Fill the history, and each window with what it showed last, from what has happened so far."""
+        mine = {(item.tick, *item.args) for item in drill.journal if item.verb == "sql"}
+        for event in drill.events:
+            if event.kind == "sql" and (event.tick, event.get("window"), event.get("batch")) in mine:
                 self._sent[event.get("window")] = event.get("batch")
-        self._sent.clear()
+            self.add_events([event])
 
     # --- tools --------------------------------------------------------------------------------------------
 

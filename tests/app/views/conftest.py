@@ -10,6 +10,7 @@ import pytest
 from engine.chance import Chance
 from engine.events import Event
 from engine.flow import Flow, Samples
+from engine.inputs import Input
 from engine.model import Copy, DbState, MirrorState, Role, Server, WitnessState, World
 
 
@@ -19,6 +20,9 @@ class Run:
 
     world: World
     events: list[Event] = field(default_factory=list)
+    journal: list[Input] = field(default_factory=list)
+    rows: list[dict[str, int | None]] = field(default_factory=list)
+    published: dict[int, tuple[float, str]] = field(default_factory=dict)
     samples: Samples = field(default_factory=lambda: Samples(every=100))
 
     @property

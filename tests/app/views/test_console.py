@@ -12,7 +12,7 @@ from app import theme
 from app.views.console import Console
 from engine import tsql
 from engine.events import Event
-from engine.inputs import parse_line
+from engine.inputs import Input, parse_line
 from engine.messages import Message
 
 NONE = Qt.KeyboardModifier.NoModifier
@@ -340,6 +340,20 @@ def test_another_moment_keeps_texts_and_drops_results(qtbot: Any, console: Any, 
     assert not console.current.results.isVisible()
     assert not console.current.busy
     assert console.history.model.total == 0
+
+
+def test_a_run_that_went_on_elsewhere_fills_history_and_windows(console: Any, run: Any) -> None:
+    """After a resume: the trainee's batches are there, the scenario's are not."""
+    run.journal.append(Input(1200, "sql", ("SERVER_A", "SELECT 1")))
+    run.events += [
+        started("SERVER_A", "SELECT 1"),
+        ended("SERVER_A", "SELECT 1", results=[ROWS]),
+        started("SERVER_A", "ALTER DATABASE Sales SET PARTNER SUSPEND"),
+        ended("SERVER_A", "ALTER DATABASE Sales SET PARTNER SUSPEND"),
+    ]
+    console.show_drill(run)
+    assert [entry.batch for entry in console.history.model.rows] == ["SELECT 1"]
+    assert len(console.current.results.grids) == 1
 
 
 def test_a_refused_line_frees_the_window_and_says_why(qtbot: Any, console: Any) -> None:
