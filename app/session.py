@@ -1,0 +1,435 @@
+"""Holds the drill: turns wall time into ticks, and wishes of the views into input lines, recorded before shown."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
+
+from app.recording import NoRecorder, NotRecorded, Recorder
+from engine.constants import TICKS_PER_S
+from engine.drill.drill import Drill, Mode
+from engine.drill.schema import Scenario
+from engine.events import Event
+from engine.inputs import Input, InputProblem
+
+FRAME_MS: Final = 16
+"""Interval of the frame timer: about 60 frames a second."""
+BUDGET_S: Final = 0.010
+"""Wall time that one frame may spend in the engine; the rest is for drawing."""
+ELAPSED_MS_MAX: Final = 250.0
+"""A frame makes good for no more than this: a laptop that slept does not wake up an hour ahead."""
+SLICE_TICKS: Final = 50
+"""Ticks between two looks at the clock; at 5 us a tick well below a millisecond."""
+SPEED_MIN, SPEED_MAX = 0.1, 1000.0
+HEARTBEAT_MS: Final = 500.0
+"""Wall time between two heartbeats: what a killed program may lose of a run without inputs."""
+CHECKPOINT_MS: Final = 10_000.0
+"""Wall time between two hashes of the world."""
+LAG_SHARE: Final = 0.9
+"""Below this share of the wished speed the session says that it lags."""
+SEARCH_TICKS_MAX: Final = 3600 * TICKS_PER_S
+"""A search for the next event gives up after an hour in which nothing happens."""
+
+STATE_KINDS: Final = frozenset({"state", "role", "witness", "availability"})
+EVENT_KINDS: Final = STATE_KINDS | {
+    "fault", "detected", "failover", "service", "client", "log", "sql_done", "chore", "goal",
+}  # fmt: skip
+"""What "next event" stops at. ERRORLOG lines and traces only repeat these."""
+
+
+class Session(QObject):
+    """The one holder of the drill on screen. `on_frame` is all that the frame timer does; tests call it themselves."""
+
+    drill_changed = Signal(object)
+    """Another drill, or another moment of it: show it from the start."""
+    world_changed = Signal(object)
+    happened = Signal(list)
+    refused = Signal(str)
+    """Something could not be done; one sentence."""
+    speed_changed = Signal(float)
+    running_changed = Signal(bool)
+    lagging = Signal(float)
+    """The speed that is really reached, or 0 when the wished one is."""
+    progress = Signal(float)
+    """Share of a search or a replay that is done, 0 to 1; -1 when there is none any more."""
+    finished = Signal()
+    loaded = Signal(object)
+    """The drill that `load` was asked for, played to its tick."""
+
+    def __init__(self, parent: QObject | None = None, clock: Callable[[], float] = time.perf_counter) -> None:
+        super().__init__(parent)
+        self.drill: Drill | None = None
+        self._recorder: Recorder = NoRecorder()
+        self._clock = clock
+        self._speed = 1.0
+        self._running = False
+        self._lagging = False
+        self._owed_ticks = 0.0
+        self._search: _Search | None = None
+        self._load: _Load | None = None
+        self._since_heartbeat_ms = 0.0
+        self._since_checkpoint_ms = 0.0
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(FRAME_MS)
+        self._timer.timeout.connect(self._on_timeout)
+        self._elapsed = QElapsedTimer()
+
+    # --- which drill ----------------------------------------------------------------------------------------
+
+    def open(self, drill: Drill, recorder: Recorder) -> None:
+        """Show *drill*, paused; what is done from now on goes to *recorder*."""
+        self.pause()
+        self.cancel()
+        self.drill = drill
+        self._recorder = recorder
+        self._owed_ticks = 0.0
+        self._say_lag(False)
+        self.drill_changed.emit(drill)
+
+    def close(self) -> None:
+        """Let go of the drill; its record stays as it is."""
+        self.pause()
+        self.cancel()
+        self.drill = None
+        self._recorder = NoRecorder()
+
+    def load(
+        self,
+        scenario: Scenario,
+        seed: int,
+        mode: Mode,
+        inputs: Sequence[Input],
+        tick: int,
+        hashes: Sequence[tuple[int, str]] = (),
+    ) -> None:
+        """Play *inputs* up to *tick* in slices; `loaded` then brings the drill, `progress` the way there.
+
+        *hashes* of moments on the way are compared; another hash is refused, as another engine plays another run.
+        """
+        self.pause()
+        self.cancel()
+        self._load = _Load(Drill(scenario, seed, mode), list(inputs), tick, sorted(hashes))
+        self.progress.emit(0.0)
+        self._set_timer()
+
+    # --- time -----------------------------------------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        return self._running
+
+    @property
+    def busy(self) -> bool:
+        """A search or a replay is under way."""
+        return self._search is not None or self._load is not None
+
+    @property
+    def speed(self) -> float:
+        """Simulated seconds in a second of wall time."""
+        return self._speed
+
+    @Slot()
+    def play(self) -> None:
+        if self.drill is not None and not self.drill.finished and not self.busy:
+            self._set_running(True)
+
+    @Slot()
+    def pause(self) -> None:
+        self._set_running(False)
+
+    @Slot()
+    def toggle(self) -> None:
+        """Pause when it runs or searches, run when it is paused."""
+        if self.busy:
+            self.cancel()
+        elif self._running:
+            self.pause()
+        else:
+            self.play()
+
+    @Slot(float)
+    def set_speed(self, speed: float) -> None:
+        speed = min(SPEED_MAX, max(SPEED_MIN, speed))
+        if speed != self._speed:
+            self._speed = speed
+            self._owed_ticks = 0.0
+            self.speed_changed.emit(speed)
+
+    @Slot()
+    def step(self) -> None:
+        """One tick (10 ms) further."""
+        self.pause()
+        if self._may_advance():
+            self._advance(1, SLICE_TICKS)
+            self._beat(self._since_heartbeat_ms + HEARTBEAT_MS)
+
+    @Slot()
+    def run_to_event(self) -> None:
+        """Run, as fast as it goes, until anything happens."""
+        self._begin_search(EVENT_KINDS)
+
+    @Slot()
+    def run_to_state(self) -> None:
+        """Run, as fast as it goes, until a role, a state, a witness link or service changes."""
+        self._begin_search(STATE_KINDS)
+
+    def run_to(self, tick: int) -> None:
+        """Run, as fast as it goes, to *tick*."""
+        self._begin_search(frozenset(), tick)
+
+    @Slot()
+    def cancel(self) -> None:
+        """Stop a search or a replay where it is."""
+        if self.busy:
+            self._search = self._load = None
+            self.progress.emit(-1.0)
+            self._set_timer()
+
+    # --- deeds ----------------------------------------------------------------------------------------------
+
+    @Slot(str)
+    def do(self, line: str) -> bool:
+        """Do an input line now. It is on disk before anything of it is shown; False (and `refused`) if it cannot be."""
+        drill = self.drill
+        if drill is None:
+            return False
+        known, tick = len(drill.events), drill.tick
+        try:
+            item = drill.do(line)
+        except InputProblem as problem:
+            self.refused.emit(_sentence(str(problem)))
+            return False
+        try:
+            self._recorder.line(item.tick, item.line)
+        except NotRecorded as problem:
+            self._take_back(drill, tick)
+            self.refused.emit(str(problem))
+            return False
+        self._show(drill.events[known:])
+        return True
+
+    def _take_back(self, drill: Drill, tick: int) -> None:
+        """The last line was done but not recorded: go on from the drill without it."""
+        self.pause()
+        without = Drill(drill.scenario, drill.seed, drill.mode)
+        _play(without, drill.journal[:-1])
+        without.advance_to(tick)
+        self.drill = without
+        self.drill_changed.emit(without)
+
+    # --- frames ---------------------------------------------------------------------------------------------
+
+    def _on_timeout(self) -> None:
+        self.on_frame(float(self._elapsed.restart()))
+
+    def on_frame(self, elapsed_ms: float) -> None:
+        """What is due after *elapsed_ms* of wall time, within the budget of a frame."""
+        if self._load is not None:
+            self._go_on_loading(self._load)
+        elif self._search is not None:
+            self._go_on_searching(self._search)
+            self._beat(elapsed_ms)
+        elif self._running:
+            self._run(min(elapsed_ms, ELAPSED_MS_MAX))
+            self._beat(elapsed_ms)
+
+    def _run(self, elapsed_ms: float) -> None:
+        self._owed_ticks += elapsed_ms / 1000.0 * self._speed * TICKS_PER_S
+        whole = int(self._owed_ticks)
+        done = self._advance(whole, SLICE_TICKS)
+        behind = done < whole * LAG_SHARE
+        self._owed_ticks = (
+            0.0 if done < whole else self._owed_ticks - whole
+        )  # what is lost is not made up for
+        self._say_lag(behind, done / TICKS_PER_S / (elapsed_ms / 1000.0) if elapsed_ms else 0.0)
+
+    def _advance(self, ticks: int, slice_ticks: int, stop: Callable[[Event], bool] | None = None) -> int:
+        """Up to *ticks* further within the budget; stops after the tick of an event that *stop* wants."""
+        drill = self.drill
+        if drill is None or ticks <= 0:
+            return 0
+        start, until = drill.tick, self._clock() + BUDGET_S
+        events: list[Event] = []
+        while drill.tick < start + ticks and not drill.finished:
+            new = drill.advance_to(min(start + ticks, drill.tick + slice_ticks))
+            events += new
+            if self._clock() >= until or (stop is not None and any(stop(event) for event in new)):
+                break
+        self._show(events)
+        return ticks if drill.finished else drill.tick - start
+
+    def _show(self, events: list[Event]) -> None:
+        drill = self.drill
+        assert drill is not None
+        if events:
+            self.happened.emit(events)
+        self.world_changed.emit(drill.world)
+        if drill.finished:
+            self._finish(drill)
+
+    def _finish(self, drill: Drill) -> None:
+        self.pause()
+        self.cancel()
+        try:
+            self._recorder.finish(drill.report())
+        except NotRecorded as problem:
+            self.refused.emit(str(problem))
+        self._recorder = NoRecorder()
+        self.finished.emit()
+
+    def _may_advance(self) -> bool:
+        return self.drill is not None and not self.drill.finished and not self.busy
+
+    # --- searching ------------------------------------------------------------------------------------------
+
+    def _begin_search(self, kinds: frozenset[str], to_tick: int | None = None) -> None:
+        if not self._may_advance() or self.drill is None:
+            return
+        self.pause()
+        start = self.drill.tick
+        self._search = _Search(kinds, start, to_tick if to_tick is not None else start + SEARCH_TICKS_MAX)
+        self.progress.emit(0.0)
+        self._set_timer()
+
+    def _go_on_searching(self, search: _Search) -> None:
+        assert self.drill is not None
+        left = search.until_tick - self.drill.tick
+        # A search for events goes tick by tick, to stop exactly where something happens.
+        self._advance(left, 1 if search.kinds else SLICE_TICKS, search.finds)
+        if self._search is None:
+            return  # the drill has ended meanwhile
+        if search.found or self.drill.tick >= search.until_tick:
+            self.cancel()
+            self._beat(HEARTBEAT_MS)
+            if search.kinds and not search.found:
+                self.refused.emit("Nothing has happened for an hour of simulated time.")
+        else:
+            done = self.drill.tick - search.start_tick
+            self.progress.emit(done / (search.until_tick - search.start_tick))
+
+    # --- loading --------------------------------------------------------------------------------------------
+
+    def _go_on_loading(self, load: _Load) -> None:
+        until = self._clock() + BUDGET_S
+        try:
+            while not load.done and self._clock() < until:
+                load.go_on(SLICE_TICKS * 10)
+        except InputProblem as problem:
+            self.cancel()
+            self.refused.emit(_sentence(f"The journal cannot be played again: {problem}"))
+            return
+        if load.done:
+            self.cancel()
+            self.loaded.emit(load.drill)
+        else:
+            self.progress.emit(load.drill.tick / max(1, load.tick))
+
+    # --- record ---------------------------------------------------------------------------------------------
+
+    def _beat(self, elapsed_ms: float) -> None:
+        """Tell the recorder, now and then, how far the run has come."""
+        drill = self.drill
+        if drill is None or drill.finished:
+            return
+        self._since_heartbeat_ms += elapsed_ms
+        self._since_checkpoint_ms += elapsed_ms
+        try:
+            if self._since_checkpoint_ms >= CHECKPOINT_MS:
+                self._since_checkpoint_ms = self._since_heartbeat_ms = 0.0
+                self._recorder.checkpoint(drill.tick, drill.state_hash())
+            elif self._since_heartbeat_ms >= HEARTBEAT_MS:
+                self._since_heartbeat_ms = 0.0
+                self._recorder.heartbeat(drill.tick)
+        except NotRecorded as problem:
+            self.pause()
+            self.refused.emit(str(problem))
+
+    # --- inside ---------------------------------------------------------------------------------------------
+
+    def _set_running(self, running: bool) -> None:
+        if running == self._running:
+            return
+        self._running = running
+        self._owed_ticks = 0.0
+        self._set_timer()
+        if not running:
+            self._say_lag(False)
+            self._beat(HEARTBEAT_MS)
+        self.running_changed.emit(running)
+
+    def _set_timer(self) -> None:
+        if self._running or self.busy:
+            if not self._timer.isActive():
+                self._elapsed.start()
+                self._timer.start()
+        else:
+            self._timer.stop()
+
+    def _say_lag(self, behind: bool, reached: float = 0.0) -> None:
+        if behind or self._lagging:
+            self._lagging = behind
+            self.lagging.emit(reached if behind else 0.0)
+
+
+class _Search:
+    """Runs until an event of some *kinds* (none: until the tick)."""
+
+    def __init__(self, kinds: frozenset[str], start_tick: int, until_tick: int) -> None:
+        self.kinds = kinds
+        self.start_tick = start_tick
+        self.until_tick = until_tick
+        self.found = False
+
+    def finds(self, event: Event) -> bool:
+        wanted = event.kind in self.kinds
+        self.found = self.found or wanted
+        return wanted
+
+
+class _Load:
+    """Plays a journal up to a tick, in slices."""
+
+    def __init__(self, drill: Drill, inputs: list[Input], tick: int, hashes: list[tuple[int, str]]) -> None:
+        self.drill = drill
+        self.tick = tick
+        self._inputs = sorted(inputs, key=lambda item: item.tick)
+        self._hashes = hashes
+
+    @property
+    def done(self) -> bool:
+        return not self._inputs and (self.drill.tick >= self.tick or self.drill.finished)
+
+    def go_on(self, ticks: int) -> None:
+        """Up to *ticks* further. Raises InputProblem if the journal does not fit or the world is another one."""
+        stops = [self.tick, self.drill.tick + ticks]
+        stops += [self._inputs[0].tick] if self._inputs else []
+        stops += [self._hashes[0][0]] if self._hashes else []
+        self.drill.advance_to(min(stops))
+        while self._hashes and self._hashes[0][0] <= self.drill.tick:
+            tick, wanted = self._hashes.pop(0)
+            if tick == self.drill.tick and not self._pending_here() and self.drill.state_hash() != wanted:
+                raise InputProblem(
+                    f"at {tick / TICKS_PER_S:g} s the world is not the one that was recorded; "
+                    "the run was made by another version"
+                )
+        while self._pending_here():
+            self.drill.do(self._inputs.pop(0).words)
+
+    def _pending_here(self) -> bool:
+        return bool(self._inputs) and self._inputs[0].tick <= self.drill.tick
+
+
+def _play(drill: Drill, inputs: Sequence[Input]) -> None:
+    for item in inputs:
+        drill.advance_to(item.tick)
+        drill.do(item.words)
+
+
+def _sentence(text: str) -> str:
+    """*text* as a sentence: a capital at the start, a full stop at the end."""
+    text = text.strip()
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")
