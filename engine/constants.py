@@ -58,3 +58,17 @@ ENDPOINT_PORT: Final = 5022
 
 VERSIONS: Final = (2005, 2008, 2012, 2014)
 """Product versions that are told apart."""
+
+ENDPOINT_REDIAL_S: Final = 0.25
+"""An instance that has reconfigured its own endpoint calls its partners again. Assumed; below the time in which
+mirror and witness agree on a failover (0.61 s [WP, Table 5]), else every change of an endpoint would end in one."""
+
+CERTIFICATE_LIFE_S: Final = 365 * 86_400.0
+"""Life of a certificate without EXPIRY_DATE: one year from its start. Documented [DOC: CREATE CERTIFICATE]."""
+
+REPLAY_LOOK_S: Final = 0.5
+"""How often a mirror that is behind looks whether it has redone a change of the catalog. Assumed; shows nowhere
+but in how late a new user or file appears on the mirror."""
+
+LOG_GROWTH_STEP: Final = 0.1
+"""Growth of a full log file, as a share of its size. Documented: default FILEGROWTH 10 % [DOC: CREATE DATABASE]."""

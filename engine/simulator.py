@@ -12,7 +12,19 @@ from engine.events import Event
 from engine.flow import Crossing, Samples
 from engine.inputs import VERBS, Input, InputProblem
 from engine.model import World
-from engine.protocol import availability, clients, failover, faults, load, rows, service, session, sync
+from engine.protocol import (
+    availability,
+    clients,
+    endpoints,
+    failover,
+    faults,
+    load,
+    redo,
+    rows,
+    service,
+    session,
+    sync,
+)
 
 HANDLERS: Final[dict[str, Callable[..., None]]] = {
     "contact.lost": session.on_lost,
@@ -31,6 +43,8 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     "client.timeout": clients.timed_out,
     "service.off": service.switched_off,
     "log.backup": load.back_up_log,
+    **endpoints.HANDLERS,
+    **redo.HANDLERS,
     **tsql.HANDLERS,
 }
 """What each timer does."""

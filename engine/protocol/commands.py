@@ -32,6 +32,7 @@ from engine.protocol import (
     network,
     prerequisites,
     quorum,
+    redo,
     roles,
     rows,
     security,
@@ -191,8 +192,9 @@ def partner_resume(world: World, server: str, database: str) -> Outcome:
     _need_quorum(world, copy)
     _need_connection(world, copy)
     other = _partner_of(world, copy)
-    if copy.redo_failed or other.redo_failed:
-        raise SqlError(1462, copy.database)
+    for stopped in (copy, other):
+        if stopped.redo_failed and not redo.mended(world, _key(stopped)):
+            raise SqlError(1462, copy.database)
     if MirrorState.SUSPENDED not in (copy.mirror_state, other.mirror_state):
         return []
     lead, follow = (copy, other) if copy.role is Role.PRINCIPAL else (other, copy)

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.flow.recovery import undo_s
 from engine.model import Copy, DbState, Failover, Key, Role, World
-from engine.protocol import causes, errorlog, lineage, quorum, roles, rows
+from engine.protocol import causes, errorlog, lineage, quorum, redo, roles, rows
 from engine.protocol.roles import Cause
 
 
@@ -213,6 +213,7 @@ def _promote(world: World, failover: Failover, new: Key, old: Key) -> None:
     _account_loss(world, failover, world.copies[old], row)
     hardened_kb = world.flow.positions(row).hardened_kb
     sequence = world.copies[new].role_sequence + 1
+    redo.finish(world, new)
     rows.take_over(world, row)
     roles.take_role(world, new, Role.PRINCIPAL, reason=REASON[failover.kind], sequence=sequence)
     world.update_copy(

@@ -1,0 +1,174 @@
+"""CREATE, ALTER and DROP ENDPOINT, its owner, and who may connect to it. Facts 1.3.
+
+Each function takes the server on which the statement runs and raises SqlError with the server's number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from engine.constants import ENDPOINT_REDIAL_S
+from engine.messages import Message, SqlError
+from engine.model import Endpoint, EndpointState, Server, World
+from engine.protocol import errorlog, network, security, session
+
+WITNESS_ONLY: Final = ("Express", "Workgroup", "Web")
+"""Editions whose endpoint may be a witness and nothing else. Documented [DOC: CREATE ENDPOINT]."""
+
+
+def create(
+    world: World,
+    server: str,
+    name: str,
+    *,
+    port: int,
+    role: str,
+    owner: str | None = None,
+    state: str | None = None,
+    ip: str | None = None,
+    authentication: str | None = None,
+    certificate: str | None = None,
+    encryption: str | None = None,
+    algorithms: tuple[str, ...] = (),
+    login: str = "sa",
+) -> list[Message]:
+    """CREATE ENDPOINT … FOR DATABASE_MIRRORING; *login* is who runs it and owns the endpoint unless *owner* does.
+
+    None and () stand for what the statement does not say: STOPPED, ALL addresses, WINDOWS NEGOTIATE, REQUIRED with
+    RC4 (the defaults up to 2014).
+    """
+    here = world.servers[server]
+    if here.endpoint is not None:
+        raise SqlError(7862)
+    if owner is not None and owner.lower() != "sa" and security.login_of(here, owner) is None:
+        raise SqlError(15151, "find", "login", owner)
+    asked = Endpoint(
+        name=name,
+        port=port,
+        ip=ip or "ALL",
+        state=EndpointState[(state or "STOPPED").upper()],
+        role=role.upper(),
+        encryption=(encryption or "REQUIRED").upper(),
+        algorithms=tuple(word.upper() for word in algorithms) or ("RC4",),
+        authentication=(authentication or "WINDOWS NEGOTIATE").upper(),
+        certificate=certificate,
+        owner=owner or login,
+    )
+    _check(here, asked)
+    _put(world, server, asked)
+    if asked.state is EndpointState.STARTED:
+        errorlog.write(world, server, 9690)
+    network.reassess(world)
+    return []
+
+
+def alter(world: World, server: str, name: str, *, state: str | None = None, **changes: Any) -> list[Message]:
+    """ALTER ENDPOINT: *changes* are parameters of `create`; what is None or () stays as it is.
+
+    Any change but a start ends the connections of the endpoint; they come back if the settings still fit.
+    """
+    before = _named(world, server, name, "alter")
+    said = {key: value for key, value in changes.items() if value not in (None, ())}
+    for key in ("role", "encryption", "authentication"):
+        if key in said:
+            said[key] = said[key].upper()
+    if "algorithms" in said:
+        said["algorithms"] = tuple(word.upper() for word in said["algorithms"])
+    if "authentication" in said and "CERTIFICATE" not in said["authentication"].split():
+        said["certificate"] = None
+    after = replace(before, **said, state=before.state if state is None else EndpointState[state.upper()])
+    _check(world.servers[server], after)
+    _put(world, server, after)
+    if after.state is not before.state:
+        started = after.state is EndpointState.STARTED
+        if started or before.state is EndpointState.STARTED:
+            errorlog.write(world, server, 9690 if started else 9691)
+    elif said and after.state is EndpointState.STARTED:
+        _restart(world, server)
+    network.reassess(world)
+    return []
+
+
+def drop(world: World, server: str, name: str) -> list[Message]:
+    """DROP ENDPOINT: sessions stay, without a connection."""
+    before = _named(world, server, name, "drop")
+    _put(world, server, None)
+    if before.state is EndpointState.STARTED:
+        errorlog.write(world, server, 9691)
+    network.reassess(world)
+    return []
+
+
+def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]:
+    """ALTER AUTHORIZATION ON ENDPOINT::name TO owner: permissions that the old owner granted are gone."""
+    before = _named(world, server, name, "find")
+    if owner.lower() != "sa" and security.login_of(world.servers[server], owner) is None:
+        raise SqlError(15151, "find", "login", owner)
+    _put(world, server, replace(before, owner=owner, granted=()))
+    network.reassess(world)
+    return []
+
+
+def permit(world: World, server: str, name: str, verb: str, grantees: tuple[str, ...]) -> list[Message]:
+    """GRANT, REVOKE or DENY CONNECT ON ENDPOINT::name. Open connections stay; it counts for the next."""
+    before = _named(world, server, name, "find")
+    here = world.servers[server]
+    logins = []
+    for grantee in grantees:
+        login = security.login_of(here, grantee)
+        if login is None and grantee.lower() not in ("public", "sa"):
+            raise SqlError(15151, "find", "login", grantee)
+        logins.append(login.name if login is not None else grantee.lower())
+    kept = tuple(login for login in before.granted if login not in logins)
+    granted = (*kept, *logins) if verb.upper() == "GRANT" else kept
+    _put(world, server, replace(before, granted=granted))
+    network.reassess(world)
+    return []
+
+
+# --- helpers ---------------------------------------------------------------------------------------
+
+
+def _named(world: World, server: str, name: str, verb: str) -> Endpoint:
+    end = world.servers[server].endpoint
+    if end is None or end.name.lower() != name.lower():
+        raise SqlError(15151, verb, "endpoint", name)
+    return end
+
+
+def _check(server: Server, end: Endpoint) -> None:
+    if server.edition in WITNESS_ONLY and end.role != "WITNESS":
+        raise SqlError(7878)
+    if end.certificate is not None:
+        certificate = security.certificate_of(server, end.certificate)
+        if certificate is None:
+            raise SqlError(15151, "find", "certificate", end.certificate)
+        if not certificate.has_private_key:
+            raise SqlError(28055, end.certificate)
+    if end.state is EndpointState.STARTED and end.port in server.used_ports:
+        raise SqlError(9692, end.port)
+
+
+def _put(world: World, server: str, end: Endpoint | None) -> None:
+    world.update_server(server, endpoint=end, refused=())
+
+
+def _restart(world: World, server: str) -> None:
+    """The endpoint closes its connections and opens new ones under its new settings."""
+    for (guid, me, peer), contact in list(world.contacts.items()):
+        if me == server and contact.connected:
+            session.on_lost(world, guid, me, peer, contact.epoch, "closed")
+    world.after(ENDPOINT_REDIAL_S, "endpoint.redial", server)
+
+
+def redial(world: World, server: str) -> None:
+    """Timer: the instance calls everybody with whom it has lost its connection."""
+    for (guid, me, peer), contact in list(world.contacts.items()):
+        waiting = server in (me, peer) and not contact.connected
+        unchanged = world.contacts.get((guid, me, peer)) == contact
+        if waiting and unchanged and network.can_connect(world, guid, me, peer):
+            session.on_made(world, guid, me, peer, contact.epoch)
+
+
+HANDLERS: Final = {"endpoint.redial": redial}

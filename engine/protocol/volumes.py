@@ -1,0 +1,87 @@
+"""Drives and the files on them: which exist, how full they are, how far a log file can grow."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.constants import LOG_GROWTH_STEP
+from engine.model import Copy, DbFile, Server, World
+
+STANDARD_DRIVES: Final = "CDL"
+"""Drives that every server has, as large as need be unless a Volume says otherwise: system, data, log. Assumed."""
+
+BACKUP_FOLDER: Final = "D:\\Backup"
+"""Where backup jobs write. Assumed."""
+
+
+def has_drive(server: Server, letter: str) -> bool:
+    """The server has that drive."""
+    return letter.upper() in STANDARD_DRIVES or size_kb(server, letter) is not None
+
+
+def size_kb(server: Server, letter: str) -> float | None:
+    """Size of the drive; None if it does not exist, or exists without a limit."""
+    return next((v.size_kb for v in server.volumes if v.letter.upper() == letter.upper()), None)
+
+
+def free_kb(world: World, server: str, letter: str) -> float:
+    """Room on the drive; infinite if nobody has limited it, 0 if it does not exist."""
+    state = world.servers[server]
+    whole = size_kb(state, letter)
+    if whole is None:
+        return float("inf") if has_drive(state, letter) else 0.0
+    return max(0.0, whole - used_kb(world, server, letter))
+
+
+def used_kb(world: World, server: str, letter: str) -> float:
+    """What database and backup files take on the drive."""
+    letter = letter.upper()
+    databases = sum(
+        file.size_kb
+        for (where, _), copy in world.copies.items()
+        if where == server
+        for file in files_of(copy)
+        if file.drive.upper() == letter
+    )
+    others = sum(
+        float(file.size_kb)
+        for (where, path), file in world.files.items()
+        if where == server and path[:1].upper() == letter
+    )
+    return databases + others
+
+
+def files_of(copy: Copy) -> tuple[DbFile, ...]:
+    """All files of a copy: first data file, first log file, the others."""
+    return (
+        DbFile(name=copy.database, drive=copy.data_drive, size_kb=copy.size_kb),
+        DbFile(name=f"{copy.database}_log", drive=copy.log_drive, size_kb=copy.log_size_kb, log=True),
+        *copy.extra_files,
+    )
+
+
+def path_of(copy: Copy, file: DbFile) -> str:
+    """Where the file lies, as sys.master_files shows it."""
+    ending = "ldf" if file.log else "mdf" if file.name == copy.database else "ndf"
+    return f"{file.drive}:\\{'Log' if file.log else 'Data'}\\{file.name}.{ending}"
+
+
+def log_room_kb(copy: Copy) -> float:
+    """Log that the log files of the copy hold at their present size."""
+    return copy.log_size_kb + sum(file.size_kb for file in copy.extra_files if file.log)
+
+
+def log_limit_kb(world: World, copy: Copy) -> float:
+    """How far the first log file can grow: to its limit, or to the end of its drive."""
+    free = free_kb(world, copy.server, copy.log_drive)
+    return max(copy.log_size_kb, min(copy.log_max_kb, copy.log_size_kb + free))
+
+
+def next_log_size_kb(world: World, copy: Copy) -> float:
+    """Size of the first log file after its next growth; the present size if it cannot grow."""
+    return min(log_limit_kb(world, copy), copy.log_size_kb * (1.0 + LOG_GROWTH_STEP))
+
+
+def drive_of(path: str) -> str:
+    """The letter of a path; "" for a path without one (a network share, a URL)."""
+    return path[0].upper() if path[1:2] == ":" else ""
