@@ -1,0 +1,164 @@
+"""Time controls: the clock, play and step, and the speed on a logarithmic scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QFontMetrics
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSlider, QToolButton, QVBoxLayout, QWidget
+
+from app import formatting, theme
+from engine.model import World
+
+SPEEDS: Final = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+"""Steps of the keys and the slider's ticks; the slider itself can stand between them."""
+_SLIDER_STEPS: Final = 100
+"""Positions of the slider in a factor of ten."""
+
+
+class HasWorld(Protocol):
+    @property
+    def world(self) -> World: ...
+
+
+def slider_of(speed: float) -> int:
+    """Where the slider stands for *speed*: 0 is 1x."""
+    return round(math.log10(speed) * _SLIDER_STEPS)
+
+
+def speed_of(slider: int) -> float:
+    """The speed for a place of the slider; near a step it is that step exactly."""
+    speed = 10.0 ** (slider / _SLIDER_STEPS)
+    near = min(SPEEDS, key=lambda step: abs(math.log10(step / speed)))
+    return near if abs(slider_of(near) - slider) <= 3 else float(f"{speed:.2g}")
+
+
+def speed_text(speed: float) -> str:
+    return f"{formatting.significant(speed, 2)}×"
+
+
+def next_speed(speed: float, up: bool) -> float:
+    """The step above or below *speed*."""
+    if up:
+        return next((step for step in SPEEDS if step > speed * 1.001), SPEEDS[-1])
+    return next((step for step in reversed(SPEEDS) if step < speed * 0.999), SPEEDS[0])
+
+
+class Transport(QWidget):
+    """Shows the simulated time and speed; its buttons are the window's own actions."""
+
+    speed_chosen = Signal(float)
+
+    def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._clock = QLabel("0:00.00")
+        self._clock.setAccessibleName("Simulated time")
+        self._server_time = QLabel()
+        self._server_time.setProperty("muted", "true")
+        self._server_time.setToolTip("What the clocks of the simulated servers show")
+        self._buttons = [self._button(action) for action in actions]
+        self._speed_label = QLabel("1×")
+        self._speed_label.setAccessibleName("Speed")
+        self._slider = QSlider(Qt.Orientation.Horizontal)
+        self._slider.setRange(slider_of(SPEEDS[0]), slider_of(SPEEDS[-1]))
+        self._slider.setTickInterval(_SLIDER_STEPS)
+        self._slider.setTickPosition(QSlider.TickPosition.TicksBelow)
+        self._slider.setSingleStep(10)
+        self._slider.setPageStep(_SLIDER_STEPS // 2)
+        self._slider.setAccessibleName("Speed, 0.1 to 1000 times")
+        self._slider.setToolTip("Speed: simulated seconds in a second ([ slower, ] faster)")
+        self._slider.valueChanged.connect(lambda place: self.speed_chosen.emit(speed_of(place)))
+        self._note = QLabel()
+        self._note.setProperty("muted", "true")
+        self._progress = QProgressBar()
+        self._progress.setRange(0, 1000)
+        self._progress.setTextVisible(False)
+        self._progress.setAccessibleName("Search or replay")
+        self._lay_out()
+        self.show_speed(1.0)
+        self.show_progress(-1.0)
+        self._show_font()
+
+    def _button(self, action: QAction) -> QToolButton:
+        button = QToolButton()
+        button.setDefaultAction(action)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        return button
+
+    def _lay_out(self) -> None:
+        clock = QVBoxLayout()
+        clock.setSpacing(0)
+        clock.addWidget(self._clock)
+        clock.addWidget(self._server_time)
+        speed = QVBoxLayout()
+        speed.setSpacing(2)
+        above = QHBoxLayout()
+        above.addWidget(self._speed_label)
+        above.addStretch()
+        above.addWidget(self._note)
+        speed.addLayout(above)
+        speed.addWidget(self._slider)
+        speed.addWidget(self._progress)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 4, 6, 4)
+        row.setSpacing(2)
+        row.addLayout(clock)
+        row.addSpacing(10)
+        for button in self._buttons:
+            row.addWidget(button)
+        row.addSpacing(10)
+        row.addLayout(speed)
+
+    # --- what is shown --------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_drill(self, drill: HasWorld) -> None:
+        self.show_world(drill.world)
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        self._clock.setText(formatting.run_time(world.t_s, 2))
+        self._server_time.setText(formatting.server_time(world.settings.start_time, world.tick, 0))
+
+    @Slot(float)
+    def show_speed(self, speed: float) -> None:
+        with QSignalBlocker(self._slider):
+            self._slider.setValue(slider_of(speed))
+        self._speed_label.setText(speed_text(speed))
+
+    @Slot(float)
+    def show_lag(self, reached: float) -> None:
+        """The speed that is really *reached*; 0: the wished one."""
+        self._note.setText(f"only {speed_text(reached)} reached" if reached else "")
+
+    @Slot(float)
+    def show_progress(self, share: float) -> None:
+        """How far a search or a replay is; below 0: there is none."""
+        self._progress.setVisible(share >= 0.0)
+        self._slider.setVisible(share < 0.0)
+        self._progress.setValue(round(share * 1000))
+
+    # --- theme ----------------------------------------------------------------------------------------------
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._show_font()
+
+    def _show_font(self) -> None:
+        clock = theme.sized(theme.fixed_font(1.0), 1.7, bold=True)
+        self._clock.setFont(clock)
+        self._clock.setMinimumWidth(QFontMetrics(clock).horizontalAdvance("0:00:00.00"))
+        self._speed_label.setFont(theme.sized(self.font(), 1.05, bold=True))
+        small = theme.sized(self.font(), 0.85)
+        self._server_time.setFont(small)
+        self._note.setFont(small)
+        line = self.fontMetrics().height()
+        self._slider.setFixedWidth(11 * line)
+        self._progress.setFixedWidth(11 * line)
+        for index, button in enumerate(self._buttons):
+            side = round(line * (1.6 if index == 0 else 1.3))
+            button.setIconSize(QSize(side, side))
