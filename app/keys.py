@@ -1,0 +1,356 @@
+"""Every key of the desk in one table: what it does, where it works, and what people have chosen instead. No widgets.
+
+A row belongs to one action. `bind` gives actions their keys; `clashes` tells which keys would be ambiguous. Rows that
+are *fixed* are keys that a view handles itself; they stand here so that the sheet shows them and no other action takes
+them by mistake.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+from PySide6.QtCore import QKeyCombination, Qt
+from PySide6.QtGui import QAction, QKeySequence
+
+SSMS, VS_CODE = "SSMS", "VS Code"
+SCHEMES: Final = (SSMS, VS_CODE)
+"""SSMS: keys of Management Studio (2017 manual, its 2008 R2 variants beside them). VS Code: of its mssql extension."""
+
+Keys = Mapping[str, tuple[str, ...]]
+"""Name of a command -> its keys as portable text ("Ctrl+K, Ctrl+C"); the first is the one that menus show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One action and its usual keys."""
+
+    name: str
+    text: str
+    group: str
+    scope: str
+    """Where the keyboard has to be; a name of `SCOPES`."""
+    ssms: tuple[str, ...] = ()
+    vs_code: tuple[str, ...] | None = None
+    """None: as in Management Studio."""
+    fixed: bool = False
+    """The view handles these keys itself; nobody can choose others."""
+
+    def keys(self, scheme: str) -> tuple[str, ...]:
+        return self.vs_code if scheme == VS_CODE and self.vs_code is not None else self.ssms
+
+
+WINDOW: Final = "window"
+SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    WINDOW: ("anywhere", ()),
+    "query": ("in an SQL window", (WINDOW,)),
+    "editor": ("in the text of an SQL window", ("query",)),
+    "explorer": ("in Object Explorer", (WINDOW,)),
+    "topology": ("in the topology", (WINDOW,)),
+    "items": ("in the topology table", (WINDOW,)),
+    "ledger": ("in the fault ledger", (WINDOW,)),
+    "counters": ("in the counters", (WINDOW,)),
+    "table": ("in any table", ("query", "items", "ledger", "counters")),
+}
+"""Scope -> how it is called, and the scopes that may lie around it, whose keys work there as well."""
+
+
+def _rows(group: str, scope: str, *rows: tuple[str, ...], fixed: bool = False) -> Iterator[Command]:
+    """Rows of (name, text, keys, keys in VS Code), keys that mean the same with a bar between them."""
+    for name, text, *schemes in rows:
+        keys = [tuple(choice.split(" | ")) for choice in schemes]
+        ssms, vs_code = keys[0] if keys else (), keys[1] if len(keys) > 1 else None
+        yield Command(name, text, group, scope, ssms, vs_code, fixed)
+
+
+COMMANDS: Final[tuple[Command, ...]] = (
+    *_rows(
+        "Drill", WINDOW,
+        ("drill.open", "Open a drill…", "Ctrl+O"),
+        ("drill.restart", "Start this drill again", "Ctrl+Shift+Home"),
+        ("drill.hint", "Ask for a hint", "Ctrl+F1"),
+        ("drill.note", "Write a note into the run", "Ctrl+M"),
+        ("drill.finish", "End the drill and have it scored", "Ctrl+Shift+End"),
+        ("drill.quit", "Quit", "Ctrl+Q"),
+    ),
+    *_rows(
+        "Time", WINDOW,
+        ("time.play", "Run or pause", "Pause | Ctrl+Shift+Space"),
+        ("time.step", "One step of 10 ms", "F10"),
+        ("time.next_event", "Run to the next event", "F9"),
+        ("time.next_state", "Run to the next change of state", "Shift+F9"),
+        ("time.run_to", "Run to a moment…", "Ctrl+F10"),
+        ("time.faster", "Faster", "Alt+."),
+        ("time.slower", "Slower", "Alt+,"),
+        ("time.normal", "Normal speed", "Alt+-"),
+    ),
+    *_rows(
+        "Faults", WINDOW,
+        ("fault.revert_all", "Take back every fault", "Ctrl+Shift+Backspace"),
+    ),
+    *_rows(
+        "Views", WINDOW,
+        ("view.explorer", "Object Explorer", "F8", "F8 | Ctrl+B"),
+        ("view.topology", "Topology", "Alt+1"),
+        ("view.console", "SQL windows", "Alt+2"),
+        ("view.monitor", "Database Mirroring Monitor", "Alt+3"),
+        ("view.charts", "Charts", "Alt+4"),
+        ("view.error_log", "SQL Server logs", "Alt+5"),
+        ("view.events", "Events", "Alt+6"),
+        ("view.counters", "Counters", "Alt+7"),
+        ("view.ledger", "Fault ledger", "Alt+8"),
+        ("view.table", "Topology as a table", "Alt+9 | F7"),
+        ("view.trace", "State change trace"),
+        ("view.timing", "Failover timing"),
+        ("view.brief", "Brief", "F4"),
+        ("view.full_screen", "Full screen", "Alt+Shift+Return", "F11"),
+        ("view.larger", "Larger text", "Ctrl++ | Ctrl+="),
+        ("view.smaller", "Smaller text", "Ctrl+-"),
+        ("view.usual_size", "Usual text size", "Ctrl+0"),
+        ("view.theme", "Next theme"),
+        ("view.reset_layout", "Put every panel back where it belongs"),
+    ),
+    *_rows(
+        "Help", WINDOW,
+        ("help.here", "Help on this panel", "F1"),
+        ("help.palette", "Find any command…", "Ctrl+Shift+P"),
+        ("help.sheet", "All keys", "Shift+F1"),
+        ("help.keys", "Change keys…", "Ctrl+Alt+K"),
+    ),
+    *_rows(
+        "SQL windows", WINDOW,
+        ("query.new", "New query on this server", "Ctrl+N"),
+    ),
+    *_rows(
+        "SQL windows", "query",
+        ("query.run", "Execute", "F5 | Ctrl+E | Ctrl+Shift+E | Alt+X", "F5 | Ctrl+Shift+E"),
+        ("query.cancel", "Cancel the query", "Alt+Pause | Alt+Cancel | Esc"),
+        ("query.parse", "Parse, without running it", "Ctrl+F5", "Shift+F5"),
+        ("query.text", "Results to text", "Ctrl+T"),
+        ("query.grid", "Results to grid", "Ctrl+D | Ctrl+Shift+D"),
+        ("query.results", "Show or hide results", "Ctrl+R", "Ctrl+R | Ctrl+J"),
+        ("query.focus", "Next pane", "F6 | Shift+F6"),
+        ("query.places", "Fill in template parameters…", "Ctrl+Shift+M"),
+        ("query.snippets", "Insert a statement", "Ctrl+Alt+T"),
+        ("query.history", "History of batches", "Ctrl+Alt+H"),
+        ("query.next", "Next window", "Ctrl+F6", "Ctrl+PgDown | Ctrl+F6"),
+        ("query.close", "Close window", "Ctrl+F4", "Ctrl+W | Ctrl+F4"),
+    ),
+    *_rows(
+        "T-SQL text", "editor",
+        ("editor.complete", "Complete a word", "Ctrl+Space"),
+        ("editor.comment", "Comment out", "Ctrl+K, Ctrl+C"),
+        ("editor.uncomment", "Uncomment", "Ctrl+K, Ctrl+U"),
+        ("editor.upper", "Upper case", "Ctrl+Shift+U"),
+        ("editor.lower", "Lower case", "Ctrl+U | Ctrl+Shift+L"),
+        ("editor.line", "Go to a line", "Ctrl+G"),
+        ("editor.undo", "Undo", "Ctrl+Z"),
+        ("editor.redo", "Redo", "Ctrl+Y"),
+        ("editor.cut", "Cut", "Ctrl+X | Shift+Del"),
+        ("editor.copy", "Copy", "Ctrl+C | Ctrl+Ins"),
+        ("editor.paste", "Paste", "Ctrl+V | Shift+Ins"),
+        ("editor.all", "Select everything", "Ctrl+A"),
+        fixed=True,
+    ),
+    *_rows(
+        "Object Explorer", "explorer",
+        ("explorer.refresh", "Refresh", "F5", "F5 | Ctrl+R"),
+        ("explorer.query", "New query here", "Ctrl+Return"),
+        ("explorer.properties", "Mirroring properties", "Alt+Return"),
+    ),
+    *_rows(
+        "Topology", "topology",
+        ("topology.go", "Next thing in this direction", "Left | Right | Up | Down"),
+        ("topology.nudge", "Move a card", "Shift+Left | Shift+Right | Shift+Up | Shift+Down"),
+        ("topology.menu", "What can be done", "Return | Menu | Shift+F10"),
+        ("topology.larger", "Zoom in", "+ | ="),
+        ("topology.smaller", "Zoom out", "-"),
+        ("topology.fit", "Fit everything in", "0"),
+        ("topology.nothing", "Select nothing", "Esc"),
+        fixed=True,
+    ),
+    *_rows(
+        "Topology table", "items",
+        ("items.menu", "What can be done", "Return | Menu | Shift+F10"),
+        fixed=True,
+    ),
+    *_rows(
+        "Fault ledger", "ledger",
+        ("ledger.revert", "Take back the selected fault", "Del"),
+    ),
+    *_rows(
+        "Counters", "counters",
+        ("counters.add", "Add counters…", "Ins | Ctrl+I"),
+        ("counters.remove", "Remove the selected counter", "Del"),
+        ("counters.highlight", "Highlight the selected counter", "Ctrl+H"),
+    ),
+    *_rows(
+        "Tables", "table",
+        ("table.copy", "Copy", "Ctrl+C | Ctrl+Ins"),
+        ("table.copy_headers", "Copy with headers", "Ctrl+Shift+C"),
+        ("table.all", "Select everything", "Ctrl+A"),
+        fixed=True,
+    ),
+)  # fmt: skip
+"""Every command, in the order in which the sheet shows them."""
+
+BY_NAME: Final = {command.name: command for command in COMMANDS}
+
+_NO_TEXT: Final = (
+    Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
+)
+
+
+# --- keys as text -------------------------------------------------------------------------------------------
+
+
+def normal(text: str) -> str:
+    """Keys as they are always written: `ctrl+k,ctrl+c` -> `Ctrl+K, Ctrl+C`. Raises ValueError for what is no key."""
+    sequence = QKeySequence(text)
+    if not sequence.count() or any(key.key() in (Qt.Key.Key_unknown, Qt.Key(0)) for key in _parts(sequence)):
+        raise ValueError(f"{text!r} is no key; write keys like F5, Ctrl+Shift+P or Ctrl+K, Ctrl+C")
+    return sequence.toString(QKeySequence.SequenceFormat.PortableText)
+
+
+def shown(text: str) -> str:
+    """Keys as this system's menus write them."""
+    return QKeySequence(text).toString(QKeySequence.SequenceFormat.NativeText)
+
+
+def types_a_character(text: str) -> bool:
+    """The key alone would write something, so that outside of its view it would be taken away from text fields."""
+    first = _parts(QKeySequence(text))[0]
+    writes = first.key() < Qt.Key.Key_Escape  # codes above are no characters
+    return writes and not first.keyboardModifiers() & _NO_TEXT
+
+
+def _parts(sequence: QKeySequence) -> list[QKeyCombination]:
+    return [sequence[place] for place in range(sequence.count())]  # type: ignore[index]  # missing in the stubs
+
+
+# --- which keys hold ----------------------------------------------------------------------------------------
+
+
+def keys_of(scheme: str, changes: Keys | None = None) -> dict[str, tuple[str, ...]]:
+    """The keys of every command: those of *scheme*, and in their place the *changes* that somebody has made."""
+    found = {command.name: tuple(normal(key) for key in command.keys(scheme)) for command in COMMANDS}
+    for name, keys in (changes or {}).items():
+        if name in found and not BY_NAME[name].fixed:
+            found[name] = tuple(normal(key) for key in keys)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Two commands that the same keys would reach: neither would work there."""
+
+    keys: str
+    first: str
+    second: str
+
+    @property
+    def sentence(self) -> str:
+        one, other = BY_NAME[self.first], BY_NAME[self.second]
+        return f"{shown(self.keys)} is both “{one.text}” and “{other.text}” {SCOPES[_inner(one, other)][0]}."
+
+
+def clashes(keys: Keys) -> list[Clash]:
+    """Every pair of commands that get in each other's way."""
+    found = []
+    for one, other in combinations(COMMANDS, 2):
+        if meet(one.scope, other.scope):
+            for key in keys.get(one.name, ()):
+                found += [
+                    Clash(key, one.name, other.name)
+                    for second in keys.get(other.name, ())
+                    if _same_start(key, second)
+                ]
+    return found
+
+
+def clashes_with(keys: Keys, name: str, text: str) -> list[Clash]:
+    """What would get in the way if the command *name* had the keys *text*."""
+    tried = {**keys, name: (normal(text),)}
+    return [clash for clash in clashes(tried) if name in (clash.first, clash.second)]
+
+
+def meet(one: str, other: str) -> bool:
+    """A keyboard can be in both scopes at once: one is the other, or may lie around it."""
+    return one in _around(other) or other in _around(one)
+
+
+def _around(scope: str) -> set[str]:
+    """The scope and all that may lie around it."""
+    return {scope}.union(*(_around(outer) for outer in SCOPES[scope][1]))
+
+
+def _inner(one: Command, other: Command) -> str:
+    return one.scope if other.scope in _around(one.scope) else other.scope
+
+
+def _same_start(one: str, other: str) -> bool:
+    """Equal, or one is the beginning of the other: Ctrl+K leaves no Ctrl+K, Ctrl+C."""
+    none = QKeySequence.SequenceMatch.NoMatch
+    a, b = QKeySequence(one), QKeySequence(other)
+    return a.matches(b) != none or b.matches(a) != none
+
+
+# --- changes that last --------------------------------------------------------------------------------------
+
+
+def changes_from(scheme: str, keys: Keys) -> dict[str, tuple[str, ...]]:
+    """What differs from *scheme*."""
+    usual = keys_of(scheme)
+    return {
+        name: tuple(found) for name, found in keys.items() if name in usual and tuple(found) != usual[name]
+    }
+
+
+def to_text(changes: Keys) -> str:
+    """The changes for the settings; empty for none."""
+    return json.dumps({name: list(keys) for name, keys in sorted(changes.items())}) if changes else ""
+
+
+def from_text(text: str) -> dict[str, tuple[str, ...]]:
+    """Changes out of the settings; what cannot be understood any more is left out, so that nobody is locked out."""
+    try:
+        stored = json.loads(text) if text else {}
+    except json.JSONDecodeError:
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for name, keys in stored.items() if isinstance(stored, dict) else ():
+        if name in BY_NAME and isinstance(keys, list) and all(_is_key(key) for key in keys):
+            found[name] = tuple(normal(key) for key in keys)
+    return found
+
+
+def _is_key(value: object) -> bool:
+    try:
+        return isinstance(value, str) and bool(normal(value))
+    except ValueError:
+        return False
+
+
+# --- actions ------------------------------------------------------------------------------------------------
+
+
+def bind(actions: Mapping[str, QAction], keys: Keys) -> None:
+    """Give each action the keys of the command of its name, and have them work where the table says.
+
+    KeyError for a name that the table does not know.
+    """
+    inside, window = Qt.ShortcutContext.WidgetWithChildrenShortcut, Qt.ShortcutContext.WindowShortcut
+    for name, action in actions.items():
+        command = BY_NAME[name]
+        assert not command.fixed, f"{name} has keys that its view handles itself"
+        action.setShortcuts([QKeySequence(key) for key in keys[name]])
+        action.setShortcutContext(window if command.scope == WINDOW else inside)
+
+
+def unbound(names: Iterable[str]) -> list[str]:
+    """Commands that have no action among *names*: the table would promise what nobody does."""
+    there = set(names)
+    return [command.name for command in COMMANDS if not command.fixed and command.name not in there]
