@@ -13,8 +13,9 @@ from engine.constants import (
     HARD_ERROR_S,
     TICKS_PER_S,
 )
+from engine.messages import SqlError, text_of
 from engine.model import Client, Service, World, ticks
-from engine.protocol import network, quorum
+from engine.protocol import accounts, errorlog, network, quorum
 
 Answer = Literal["serves", "refused", "silence"]
 
@@ -24,7 +25,7 @@ def answer(world: World, client: Client, server: str) -> Answer:
     state = world.servers.get(server)
     if state is None or not state.powered or state.hung or not network.passing(world, client.name, server):
         return "silence"
-    if state.service is not Service.RUNNING:
+    if state.service is not Service.RUNNING or not state.tcp_listening:
         return "refused"
     copies = [world.copies.get((server, database)) for database in client.databases]
     serves = all(copy is not None and quorum.serves(world, (server, copy.database)) for copy in copies)
@@ -77,9 +78,14 @@ def attempt(world: World, name: str, epoch: int) -> None:
     names = [client.data_source, client.failover_partner or client.known_partner or client.data_source]
     server = names[client.attempt % 2]
     met = answer(world, client, server)
-    if met == "serves":
+    refusal = accounts.login_refusal(world, client, server) if met == "serves" else None
+    if met == "serves" and refusal is None:
         _connected(world, client, server)
         return
+    if refusal is not None:
+        met = "refused"
+        if client.attempt < 2:
+            _note_refused_login(world, client, server, refusal)
     round_number = client.attempt // 2
     left_s = CLIENT_LOGIN_TIMEOUT_S - (world.tick - client.login_since) / TICKS_PER_S
     slice_s = min(CLIENT_LOGIN_TIMEOUT_S * CLIENT_RETRY_SHARE * (round_number + 1), left_s)
@@ -91,6 +97,14 @@ def attempt(world: World, name: str, epoch: int) -> None:
     else:
         world.after(wait_s, "client.try", name, epoch + 1)
     world.clients[name] = replace(client, attempt=client.attempt + 1, epoch=epoch + 1)
+
+
+def _note_refused_login(world: World, client: Client, server: str, refusal: SqlError) -> None:
+    """The server is there and serves, but not this login: a user without its login, say, after a failover."""
+    errorlog.write(world, server, 18456, client.login)
+    text = text_of(refusal.number, *refusal.parameters, version=world.servers[server].version)[1]
+    world.emit("client", f"{client.name}: {text}", server=server, client=client.name, what="login failed",
+               number=refusal.number)  # fmt: skip
 
 
 def timed_out(world: World, name: str, epoch: int) -> None:

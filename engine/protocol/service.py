@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
 from engine.model import DbState, MirrorState, Role, Service, WitnessState, World, ticks
-from engine.protocol import causes, errorlog, network, rows
+from engine.protocol import causes, errorlog, network, rows, security
 
 
 def _announce(world: World, server: str, text: str) -> None:
@@ -107,9 +109,15 @@ def started(world: World, server: str) -> None:
     state = world.servers[server]
     if state.service is not Service.STARTING or not state.powered:
         return
-    world.update_server(server, service=Service.RUNNING, started_tick=world.tick)
+    world.update_server(
+        server,
+        service=Service.RUNNING,
+        started_tick=world.tick,
+        tcp_listening=state.tcp_enabled,
+        refused=(),
+    )
     _announce(world, server, "SQL Server is running")
-    if state.endpoint is None or state.endpoint.state != 0:
+    if not security.listens(world.servers[server]):
         errorlog.write(world, server, 1486)
     else:
         errorlog.write(world, server, 9690)
@@ -188,7 +196,9 @@ def _gone(world: World, server: str) -> None:
             # Known only to the dead process; after a restart the session begins disconnected.
             world.update_copy(key, mirror_state=MirrorState.DISCONNECTED, trace=0)
         in_session = copy.guid is not None
-        changes = {"witness_state": WitnessState.UNKNOWN, "recovering": True} if in_session else {}
-        world.update_copy(key, armed=False, **changes)
+        changes: dict[str, Any] = (
+            {"witness_state": WitnessState.UNKNOWN, "recovering": True} if in_session else {}
+        )
+        world.update_copy(key, armed=False, backup_from_kb=None, active_from_kb=None, **changes)
     rows.refresh(world)
     network.reassess(world)

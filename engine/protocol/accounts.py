@@ -1,0 +1,327 @@
+"""Logins, users, the master key and certificates: who may enter an instance, a database, an endpoint. Facts 1.4.
+
+Each function takes the server on which the statement runs and raises SqlError with the server's number.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from engine.constants import CERTIFICATE_LIFE_S
+from engine.messages import Message, SqlError
+from engine.model import Certificate, Client, Login, User, World, ticks
+from engine.protocol import clock, commands, network, redo, security, volumes
+
+WINDOWS_SID: Final = 1 << 40
+"""SIDs of Windows accounts begin here: the same account has the same SID on every server."""
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateFile:
+    """What BACKUP CERTIFICATE writes."""
+
+    certificate: Certificate
+    private: bool = False
+    """It holds the private key."""
+    size_kb: float = 1.0
+
+
+# --- logins ----------------------------------------------------------------------------------------
+
+
+def create_login(
+    world: World,
+    server: str,
+    name: str,
+    *,
+    windows: bool = False,
+    certificate: str | None = None,
+    password: str | None = None,
+    sid: int | None = None,
+    default_database: str | None = None,
+) -> list[Message]:
+    """CREATE LOGIN. A SQL login gets a SID of its own on each server unless *sid* gives one [WP]."""
+    here = world.servers[server]
+    if security.login_of(here, name) is not None or name.lower() == "sa":
+        raise SqlError(15025, name)
+    if certificate is not None and security.certificate_of(here, certificate) is None:
+        raise SqlError(15151, "find", "certificate", certificate)
+    kind = "WINDOWS" if windows else "CERTIFICATE" if certificate is not None else "SQL"
+    login = Login(
+        name=name,
+        sid=sid if sid is not None else windows_sid(name) if windows else world.next_id(),
+        kind=kind,
+        password=password,
+        default_database=default_database or "master",
+    )
+    world.update_server(server, logins=(*here.logins, login))
+    return []
+
+
+def windows_sid(account: str) -> int:
+    """The SID of a Windows account."""
+    return WINDOWS_SID + zlib.crc32(account.lower().encode())
+
+
+def alter_login(
+    world: World, server: str, name: str, *, state: str | None = None, **changes: Any
+) -> list[Message]:
+    """ALTER LOGIN … ENABLE|DISABLE or WITH; *changes* are fields of Login, None for what is not said."""
+    login = _login(world, server, name, "alter")
+    said = {key: value for key, value in changes.items() if value is not None}
+    if state is not None:
+        said["disabled"] = state.upper() == "DISABLE"
+    _put_login(world, server, login, replace(login, **said))
+    network.reassess(world)
+    return []
+
+
+def drop_login(world: World, server: str, name: str) -> list[Message]:
+    """DROP LOGIN: its users stay behind as orphans, its permission on the endpoint goes with it."""
+    login = _login(world, server, name, "drop")
+    end = world.servers[server].endpoint
+    if end is not None and end.owner.lower() == login.name.lower():
+        raise SqlError(15141, "endpoint")
+    _put_login(world, server, login, None)
+    if end is not None and login.name in end.granted:
+        granted = tuple(name for name in end.granted if name != login.name)
+        world.update_server(server, endpoint=replace(end, granted=granted))
+    network.reassess(world)
+    return []
+
+
+def _login(world: World, server: str, name: str, verb: str) -> Login:
+    login = security.login_of(world.servers[server], name)
+    if login is None:
+        raise SqlError(15151, verb, "login", name)
+    return login
+
+
+def _put_login(world: World, server: str, old: Login, new: Login | None) -> None:
+    logins = (login if login is not old else new for login in world.servers[server].logins)
+    world.update_server(server, logins=tuple(login for login in logins if login is not None))
+
+
+# --- users -----------------------------------------------------------------------------------------
+
+
+def users_of(world: World, server: str, database: str) -> tuple[User, ...]:
+    """The users of a database (master included) as this server has them."""
+    return tuple(u for u in world.servers[server].users if u.database.lower() == database.lower())
+
+
+def orphans(world: World, server: str, database: str) -> tuple[User, ...]:
+    """Users whose SID belongs to no login here: what `sp_change_users_login 'Report'` lists."""
+    here = world.servers[server]
+    return tuple(
+        u for u in users_of(world, server, database) if u.sid and security.login_of_user(here, u) is None
+    )
+
+
+def create_user(
+    world: World,
+    server: str,
+    database: str,
+    name: str,
+    *,
+    login: str | None = None,
+    without_login: bool = False,
+) -> list[Message]:
+    """CREATE USER in *database*; in a mirrored database it reaches the mirror through the log."""
+    database = _open(world, server, database)
+    if any(user.name.lower() == name.lower() for user in users_of(world, server, database)):
+        raise SqlError(15023, name)
+    sid = 0 if without_login else _login_for_user(world, server, login or name).sid
+    _put_user(world, server, None, User(name=name, database=database, sid=sid))
+    return []
+
+
+def alter_user(
+    world: World,
+    server: str,
+    database: str,
+    name: str,
+    *,
+    login: str | None = None,
+    new_name: str | None = None,
+) -> list[Message]:
+    """ALTER USER … WITH LOGIN = …, NAME = …: gives an orphan the SID of a login that exists here."""
+    user = _user(world, server, database, name, "alter")
+    sid = user.sid if login is None else _login_for_user(world, server, login).sid
+    _put_user(world, server, user, replace(user, sid=sid, name=new_name or user.name))
+    return []
+
+
+def drop_user(world: World, server: str, database: str, name: str) -> list[Message]:
+    """DROP USER; a user of master that owns a certificate cannot be dropped."""
+    user = _user(world, server, database, name, "drop")
+    owned = [c for c in world.servers[server].certificates if c.owner == user.name]
+    if user.database == "master" and owned:
+        raise SqlError(15138, "certificate")
+    _put_user(world, server, user, None)
+    return []
+
+
+def _login_for_user(world: World, server: str, name: str) -> Login:
+    login = security.login_of(world.servers[server], name)
+    if login is None:
+        raise SqlError(15007, name)
+    return login
+
+
+def _open(world: World, server: str, database: str) -> str:
+    commands.use_database(world, server, database)
+    if database.lower() in ("master", "msdb", "tempdb", "model"):
+        return database.lower()
+    return commands.copy_on(world, server, database).database
+
+
+def _user(world: World, server: str, database: str, name: str, verb: str) -> User:
+    database = _open(world, server, database)
+    for user in users_of(world, server, database):
+        if user.name.lower() == name.lower():
+            return user
+    raise SqlError(15151, verb, "user", name)
+
+
+def _put_user(world: World, server: str, old: User | None, new: User | None) -> None:
+    kept = [user for user in world.servers[server].users if user is not old]
+    world.update_server(server, users=tuple([*kept, new] if new is not None else kept))
+    database = (new or old or User(name="", database="", sid=0)).database
+    if (server, database) in world.copies:
+        redo.note_change(world, (server, database))
+    network.reassess(world)
+
+
+# --- the master key and certificates ----------------------------------------------------------------
+
+
+def create_master_key(world: World, server: str) -> list[Message]:
+    """CREATE MASTER KEY ENCRYPTION BY PASSWORD in master."""
+    if world.servers[server].master_key:
+        raise SqlError(15578)
+    world.update_server(server, master_key=True)
+    return []
+
+
+def drop_master_key(world: World, server: str) -> list[Message]:
+    """DROP MASTER KEY: not while a certificate is encrypted by it."""
+    here = world.servers[server]
+    if not here.master_key:
+        raise SqlError(15151, "drop", "symmetric key", "master key")
+    if any(certificate.has_private_key for certificate in here.certificates):
+        raise SqlError(15580)
+    world.update_server(server, master_key=False)
+    return []
+
+
+def create_certificate(
+    world: World,
+    server: str,
+    name: str,
+    *,
+    owner: str | None = None,
+    subject: str | None = None,
+    start_date: str | None = None,
+    expiry_date: str | None = None,
+    file: str | None = None,
+    private_key_file: str | None = None,
+) -> list[Message]:
+    """CREATE CERTIFICATE in master: a new one with its private key, or the other side's FROM FILE."""
+    here = world.servers[server]
+    if security.certificate_of(here, name) is not None:
+        raise SqlError(15232, name)
+    if owner is not None and owner.lower() != "dbo":
+        owner = _user(world, server, "master", owner, "find").name
+    if file is not None:
+        made = _imported(world, server, name, file, private_key_file)
+    else:
+        if not here.master_key:
+            raise SqlError(15581, state=3)
+        begins = world.tick if start_date is None else clock.tick_of(world, start_date)
+        lasts = begins + ticks(CERTIFICATE_LIFE_S)
+        made = Certificate(
+            name=name,
+            thumbprint=world.next_id(),
+            subject=subject or name,
+            valid_from_tick=begins,
+            expires_tick=lasts if expiry_date is None else clock.tick_of(world, expiry_date),
+        )
+    made = replace(made, owner="dbo" if owner is None else owner)
+    world.update_server(server, certificates=(*here.certificates, made), refused=())
+    network.reassess(world)
+    return []
+
+
+def _imported(world: World, server: str, name: str, file: str, private_key_file: str | None) -> Certificate:
+    for path in (file, private_key_file):
+        if path is not None and not isinstance(file_on(world, server, path), CertificateFile):
+            raise SqlError(15208, path)
+    found: Certificate = file_on(world, server, file).certificate
+    key = file_on(world, server, private_key_file) if private_key_file is not None else None
+    same = [c for c in world.servers[server].certificates if c.thumbprint == found.thumbprint]
+    if same:
+        raise SqlError(15232, same[0].name)
+    mine = key is not None and key.private and key.certificate.thumbprint == found.thumbprint
+    return replace(found, name=name, has_private_key=mine)
+
+
+def backup_certificate(
+    world: World, server: str, name: str, file: str, private_key_file: str | None = None
+) -> list[Message]:
+    """BACKUP CERTIFICATE … TO FILE: writes the public part (and the private key into a file of its own)."""
+    certificate = security.certificate_of(world.servers[server], name)
+    if certificate is None:
+        raise SqlError(15151, "find", "certificate", name)
+    paths = [path for path in (file, private_key_file) if path is not None]
+    for path in paths:
+        drive = volumes.drive_of(path)
+        lost = drive != "" and not volumes.has_drive(world.servers[server], drive)
+        if lost or file_on(world, server, path) is not None:
+            raise SqlError(15240, path)
+    for path in paths:
+        world.files[server, path] = CertificateFile(certificate, private=path == private_key_file)
+    return []
+
+
+def drop_certificate(world: World, server: str, name: str) -> list[Message]:
+    """DROP CERTIFICATE: not while the endpoint shows it."""
+    here = world.servers[server]
+    certificate = security.certificate_of(here, name)
+    if certificate is None:
+        raise SqlError(15151, "drop", "certificate", name)
+    if security.endpoint_certificate(here) is certificate:
+        raise SqlError(15352, certificate.name)
+    kept = tuple(c for c in here.certificates if c is not certificate)
+    world.update_server(server, certificates=kept)
+    network.reassess(world)
+    return []
+
+
+def file_on(world: World, server: str, path: str) -> Any:
+    """The file at *path* of the server, found without regard to case; None if there is none."""
+    found = world.files.get((server, path))
+    if found is not None:
+        return found
+    wanted = path.lower()
+    return next(
+        (f for (where, name), f in world.files.items() if where == server and name.lower() == wanted), None
+    )
+
+
+# --- the application's login -----------------------------------------------------------------------
+
+
+def login_refusal(world: World, client: Client, server: str) -> SqlError | None:
+    """Why the server turns the application's login away: 18456, or 4060 and 18456 for a user without a login."""
+    if not client.login or client.login.lower() == "sa":
+        return None
+    login = security.login_of(world.servers[server], client.login)
+    if login is None or login.disabled:
+        return SqlError(18456, client.login)
+    for database in client.databases:
+        if not any(user.sid == login.sid for user in users_of(world, server, database)):
+            return SqlError(4060, database, also=(18456,))
+    return None

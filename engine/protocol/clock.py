@@ -1,0 +1,39 @@
+"""The wall clock that the simulated servers show, and its way back into ticks."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from engine.constants import TICKS_PER_S
+from engine.messages import SqlError
+from engine.model import Tick, World
+
+FORMATS: Final = (
+    "%Y%m%d",
+    "%Y-%m-%d",
+    "%m/%d/%Y",
+    "%d.%m.%Y",
+    "%Y%m%d %H:%M:%S",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S",
+    "%m/%d/%Y %H:%M:%S",
+)
+"""Dates that T-SQL literals are seen to hold, month before day as with us_english."""
+
+
+def time_at(world: World, tick: Tick) -> datetime:
+    """What the servers' clocks show at *tick*."""
+    return datetime.fromisoformat(world.settings.start_time) + timedelta(seconds=tick / TICKS_PER_S)
+
+
+def tick_of(world: World, text: str) -> Tick:
+    """The tick of a date in a statement (negative before the start); 241 if it is none."""
+    for form in FORMATS:
+        try:
+            moment = datetime.strptime(text.strip(), form)
+        except ValueError:
+            continue
+        since = moment - datetime.fromisoformat(world.settings.start_time)
+        return round(since.total_seconds() * TICKS_PER_S)
+    raise SqlError(241)
