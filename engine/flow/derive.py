@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.constants import TICKS_PER_S
 from engine.flow import kernel as k
 from engine.flow.setup import Mode, RowSetup, redo_threads, tries_compression, wire_ratio
 
@@ -23,6 +24,9 @@ WANDER_S = 0.1
 """Time over which the jitter of a path changes. Assumed."""
 
 TINY_KB = 1e-6
+
+STEPS_PER_TICK_MAX = 16
+"""Quicker loops than 0.6 ms are not told apart."""
 
 
 def attached(setup: RowSetup) -> bool:
@@ -56,6 +60,16 @@ def handling_ms(setup: RowSetup) -> float:
     site = setup.site
     saved = 0.0 if setup.encryption else 2.0 * site.send_window_kb * site.encryption_cpu_us_per_kb / 1000.0
     return site.window_handling_ms - saved
+
+
+def steps_per_tick(setup: RowSetup) -> int:
+    """Steps in a tick that this workload needs: the loop of a connection closes once a step, not oftener."""
+    load = setup.workload
+    loop_s = load.think_s + load.other_delay_ms / 1000.0
+    steps = 1
+    while steps < STEPS_PER_TICK_MAX and 1.0 / TICKS_PER_S / steps > loop_s:
+        steps *= 2
+    return steps
 
 
 def parameters(setup: RowSetup, dt: float) -> np.ndarray[Any, Any]:
@@ -118,7 +132,6 @@ def _local_log(p: np.ndarray[Any, Any], setup: RowSetup, dt: float) -> None:
     p[k.LIMIT] = site.log_limit_kb_2005 if setup.version < 2008 else site.log_limit_kb
     p[k.LOG_MAX] = setup.log_max_kb
     p[k.DELAYED] = setup.delayed_durability and setup.version >= 2014
-    p[k.RELEASE_EVERY_S] = site.delayed_flush_s
 
 
 def _session(p: np.ndarray[Any, Any], setup: RowSetup, dt: float) -> None:

@@ -44,7 +44,7 @@ class Flow:
 
     @classmethod
     def empty(cls, steps_per_tick: int = 1) -> Flow:
-        """No rows. More steps per tick of 10 ms only serve to show that the step does not matter."""
+        """No rows. The flow itself takes more steps per tick of 10 ms where a workload is too quick for one."""
         return cls(steps_per_tick)
 
     @property
@@ -216,6 +216,7 @@ class Flow:
 
     def _place(self, row: int, setup: RowSetup) -> None:
         before = self.setups[row]
+        self._refine(derive.steps_per_tick(setup))
         params = derive.parameters(setup, self.step_s)
         self.setups = _with(self.setups, row, setup)
         self.params = _with_row(self.params, row, params)
@@ -233,6 +234,27 @@ class Flow:
 
     def _recount(self) -> None:
         self.place, self.hosts, self.links = lay_out(self.setups, self.hosts)
+
+    def _refine(self, steps_per_tick: int) -> None:
+        """Shortens the step for a workload whose transactions are quicker than it; never lengthens it."""
+        factor = steps_per_tick // self.steps_per_tick
+        if factor <= 1:
+            return
+        self.steps_per_tick = steps_per_tick
+        self.clock[k.STEPS_PER_TICK] = steps_per_tick
+        for row, setup in enumerate(self.setups):
+            if setup is not None:
+                self.params = _with_row(self.params, row, derive.parameters(setup, self.step_s))
+        length, now = self.history.shape[2], int(self.clock[k.NOW])
+        rings = np.zeros((len(self.history), 2, length * factor))
+        for back in range(length * factor):
+            newer, older = back // factor, min(back // factor + 1, length - 1)
+            part = back % factor / factor
+            past = self.history[:, :, (now - newer) % length]
+            rings[:, :, (now - back) % (length * factor)] = past + part * (
+                self.history[:, :, (now - older) % length] - past
+            )
+        self.history = rings
 
     def _need_history(self, params: Array) -> None:
         """Lengthens the rings when a delay of this setup is longer than they are."""

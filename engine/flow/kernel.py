@@ -61,8 +61,7 @@ SMOOTH = 18
     ACKNOWLEDGED,
     DURABLE,  # what commits have been answered up to
     REUSE,  # log before this may be overwritten
-    RELEASED,  # delayed durability: log that may go to the disk
-    SINCE_RELEASE_S,
+    RELEASED,  # log that may go to the disk and, in FULL, to the mirror
     LOG_SIZE,
     DIRTY,  # pages
     CHECKPOINT_BACKLOG,
@@ -82,8 +81,8 @@ SMOOTH = 18
     STALL_S,  # a lost packet holds up what follows it
     WANDER,  # slow part of the jitter
     NOISE,  # random stream of the link
-) = range(27, 60)
-STATE_COLUMNS = 60
+) = range(27, 59)
+STATE_COLUMNS = 59
 TOTALS = 9
 
 # Columns of a row's parameters, all derived from its setup for one step length.
@@ -112,7 +111,6 @@ TOTALS = 9
     PER_TWO_CROWD,
     LOG_MAX,
     DELAYED,
-    RELEASE_EVERY_S,
     WRITE_S,
     SEND_KB,  # most that the session can send in a step
     WIRE_RATIO,
@@ -143,8 +141,8 @@ TOTALS = 9
     MIRROR_PER_KB_CPU,
     OPERATION_KB,  # that a step would write if nothing held it up
     OPERATION_BATCH,
-) = range(55)
-PARAMETER_COLUMNS = 55
+) = range(54)
+PARAMETER_COLUMNS = 54
 
 # Columns of a server instance: what its rows ask of it, what each gets, what it has, what it did.
 (
@@ -169,13 +167,14 @@ PARAMETER_COLUMNS = 55
     WORKERS,
     WAKE_UP_S,
     LOG_STREAMS,
+    BACKGROUND,  # cores that are busy whatever clients do
     DATA_PAGES,
     BUSY_S,
     CORE_S,
     LAST_CORE_S,
     SMOOTH_CORES,
-) = range(26)
-HOST_COLUMNS = 26
+) = range(27)
+HOST_COLUMNS = 27
 DEMANDS = 10
 
 (LINK_KB, LINK_WANTED, LINK_ROWS, LINK_LEVEL) = range(4)  # columns of a link between two instances
@@ -276,16 +275,6 @@ def operate(state: Array, params: Array, i: int, room: float, dt: float) -> floa
 
 
 @inside
-def release(state: Array, params: Array, i: int, generated: float, dt: float) -> float:
-    """Delayed durability: the position up to which log may go to the disk now."""
-    state[i, SINCE_RELEASE_S] += dt
-    if state[i, SINCE_RELEASE_S] >= params[i, RELEASE_EVERY_S]:
-        state[i, SINCE_RELEASE_S] = 0.0
-        state[i, RELEASED] = generated
-    return float(state[i, RELEASED])
-
-
-@inside
 def write_log(state: Array, params: Array, i: int, hosts: Array, h: int, known: float, dt: float) -> None:
     """Connections move one station on; those past their CPU part write log, which is then flushed."""
     leaving = state[i, THINKING] * params[i, THINK_OUT]
@@ -301,13 +290,11 @@ def write_log(state: Array, params: Array, i: int, hosts: Array, h: int, known: 
     before = state[i, GENERATED]
     flushed = state[i, FLUSHED]
     most = params[i, FLUSH_KB] * hosts[h, LOG_SHARE]
-    room = params[i, LOG_MAX] - (before - state[i, REUSE])
-    if params[i, DELAYED] == 0.0:
-        # What this step's flush makes durable counts, else the limit would depend on the step.
-        durable_soon = flushed + most * min(1.0, (before - flushed) * params[i, PER_BLOCK])
-        if params[i, WAITS] > 0.0:
-            durable_soon = min(durable_soon, known)
-        room = min(room, params[i, LIMIT] - (before - durable_soon))
+    # What this step's flush makes durable counts as room, else the limit would depend on the step.
+    durable_soon = flushed + most * min(1.0, (before - flushed) * params[i, PER_BLOCK])
+    if params[i, WAITS] > 0.0:
+        durable_soon = min(durable_soon, known)
+    room = min(params[i, LOG_MAX] - (before - state[i, REUSE]), params[i, LIMIT] - (before - durable_soon))
     room = max(0.0, room)
     log = blocked * params[i, LOG_KB]
     moved = blocked
@@ -319,7 +306,10 @@ def write_log(state: Array, params: Array, i: int, hosts: Array, h: int, known: 
         crowd = 0.0
         log += operate(state, params, i, room - log, dt)
     generated = before + log
-    flushable = generated if params[i, DELAYED] == 0.0 else release(state, params, i, generated, dt)
+    flushable = generated
+    if params[i, DELAYED] > 0.0 and generated - state[i, RELEASED] < params[i, BLOCK_KB]:
+        flushable = state[i, RELEASED]  # delayed durability writes a block when it is full
+    state[i, RELEASED] = flushable
     flushed += flush_backlog(
         max(0.0, flushable - flushed),
         params[i, BLOCK_KB],
@@ -446,6 +436,8 @@ def commit(state: Array, params: Array, i: int, dt: float) -> None:
     state[i, TRANSACTIONS] += done
     state[i, COMMIT_RATE] += (done - state[i, COMMIT_RATE] * dt) * RATE_SMOOTHING_PER_S
     state[i, INSIDE_S] += (inside + thinking * params[i, THINK_INSIDE]) * dt
+    if params[i, DELAYED] > 0.0:  # nobody waits, yet the counters tell how long the mirror took
+        waiting = (generated - min(state[i, FLUSHED], state[i, ACKNOWLEDGED])) / params[i, LOG_KB]
     state[i, WAITING_S] += waiting * dt
 
 
@@ -485,9 +477,11 @@ def spend_cpu(
     messages = 0.0
     rate = sent * hz
     if rate > 0.0:
-        source = state[i, GENERATED] if params[i, FROM_GENERATED] > 0.0 else state[i, FLUSHED]
+        source = state[i, RELEASED] if params[i, FROM_GENERATED] > 0.0 else state[i, FLUSHED]
         if source - state[i, SENT] > params[i, WINDOW_KB]:
             messages = rate / params[i, WINDOW_KB]  # a backlog goes in full windows
+        elif params[i, DELAYED] > 0.0:
+            messages = rate * params[i, PER_BLOCK]
         else:
             commits = state[i, COMMIT_RATE]
             busy = commits * params[i, WRITE_S]
@@ -511,7 +505,8 @@ def add_demands(state: Array, params: Array, place: Array, hosts: Array, dt: flo
     for h in range(hosts.shape[0]):
         for column in range(DEMANDS):
             hosts[h, column] = 0.0
-        hosts[h, BUSY_S] = 0.0
+        hosts[h, BUSY_S] = hosts[h, BACKGROUND] * dt
+        hosts[h, MIRRORING_CPU] = hosts[h, BACKGROUND]
     for i in range(state.shape[0]):
         if params[i, ACTIVE] == 0.0:
             continue
@@ -630,7 +625,7 @@ def step(
             write_log(state, params, i, hosts, place[i, HOST], known, dt)
         wish = 0.0
         if params[i, CARRYING] > 0.0:
-            source = state[i, GENERATED] if params[i, FROM_GENERATED] > 0.0 else state[i, FLUSHED]
+            source = state[i, RELEASED] if params[i, FROM_GENERATED] > 0.0 else state[i, FLUSHED]
             wish = min(source - state[i, SENT], params[i, SEND_KB])
             if state[i, STALL_S] > 0.0:
                 wish = min(wish, params[i, WINDOW_KB] - (state[i, SENT] - state[i, RECEIVED]))
@@ -712,7 +707,7 @@ def is_sound(state: Array, params: Array, i: int) -> bool:
         return False
     sent = state[i, SENT]
     return bool(
-        params[i, CARRYING] == 0.0 or received <= sent + slack and sent <= state[i, GENERATED] + slack
+        params[i, CARRYING] == 0.0 or (received <= sent + slack and sent <= state[i, GENERATED] + slack)
     )
 
 

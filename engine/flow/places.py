@@ -66,5 +66,6 @@ def _instances(setups: Setups, before: Array) -> Array:
         hosts[host, k.WORKERS] = workers - threads.get(host, 0)
         hosts[host, k.WAKE_UP_S] = site.wake_up_us / 1e6
         hosts[host, k.LOG_STREAMS] = site.log_streams
+        hosts[host, k.BACKGROUND] = site.background_cores
         hosts[host, k.DATA_PAGES] = site.checkpoint_pages_per_s
     return hosts

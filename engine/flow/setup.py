@@ -89,7 +89,7 @@ class Site:
     log_streams: float = 6.0  # log files that the device writes side by side before they slow each other
     wake_up_us: float = 0.0  # t_w, messages of many databases share the wake-up of one thread
     log_reread_share: float = 0.0  # cost of reading sent log back, as a share of writing it (fixed log cache)
-    delayed_flush_s: float = 0.0  # T_dd, how often delayed durability releases its log; 0 = block by block
+    background_cores: float = 0.0  # busy on each server whatever clients do
     worker_threads: float = 0.0  # 0 = what the product chooses for these cores
     lan_rtt_ms: float = 0.2
     lan_mbps: float = 1000.0

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from engine.flow import Crossing, Mode, run
-from engine.flow.sites import NEC
 from tests.engine.flow.rows import W1, W2, means, one, run_s, setup
 
 
@@ -121,19 +118,28 @@ def test_standard_edition_redoes_with_one_thread() -> None:
     assert rates[0] == pytest.approx(2 * rates[1], rel=0.01)
 
 
-def test_delayed_durability_answers_before_the_log_is_written() -> None:
-    site = replace(NEC, delayed_flush_s=20.0)
-    flow = one(W1, Mode.FULL, warm=False, site=site, version=2014, delayed_durability=True)
-    run_s(flow, 15)
-    at = flow.positions(0)
-    assert at.committed_kb == at.generated_kb
-    assert at.flushed_kb == 0.0, "nothing is released in the first 20 s"
-    run_s(flow, 6)
-    assert flow.positions(0).flushed_kb > at.generated_kb
+def test_delayed_durability_answers_before_the_log_is_written_and_writes_whole_blocks() -> None:
+    flow = one(W1, Mode.FULL, warm=False, version=2014, delayed_durability=True, scale=0.02)
+    most = 0.0
+    for _ in range(3000):
+        run(flow, 1)
+        at = flow.positions(0)
+        assert at.committed_kb == at.generated_kb
+        most = max(most, at.generated_kb - at.flushed_kb)
+    assert 50.0 < most < 62.0, "a block of 60 KB waits until it is full"
     assert flow.reading(0).response_s < 0.13
-    older = one(W1, Mode.FULL, site=site, version=2012, delayed_durability=True)
+    assert flow.reading(0).commit_delay_ms > 1000, "half of the 4 s in which 14 KB/s fill a block"
+    older = one(W1, Mode.FULL, version=2012, delayed_durability=True)
     run_s(older, 5)
     assert older.positions(0).committed_kb < older.positions(0).generated_kb
+
+
+def test_delayed_commits_cannot_run_away_from_a_far_mirror() -> None:
+    flow = one(W2, Mode.FULL, version=2014, delayed_durability=True, rtt_ms=100.0)
+    got = means(flow, 60)
+    assert got.log_kb_per_s == pytest.approx(64 / 0.105, rel=0.02), "one window each round trip"
+    at = flow.positions(0)
+    assert at.generated_kb - at.acknowledged_kb <= 3840.0 + 1.0
 
 
 def test_slow_disks_and_a_busy_cpu_slow_what_they_should() -> None:

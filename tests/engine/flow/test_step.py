@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -53,6 +54,19 @@ def test_a_disturbance_passes_alike_at_half_the_step() -> None:
         queues.append(queue)
     assert queues[0] == pytest.approx(queues[1], rel=0.001)
     assert queues[0][0] == pytest.approx(30 * 11_978, rel=0.01)
+
+
+def test_a_quick_workload_gets_a_shorter_step_at_any_time() -> None:
+    quick = replace(W2, name="quick", cpu_ms=0.1, other_delay_ms=4.0, log_kb_per_transaction=0.5)
+    flow = Flow.empty()
+    flow.add_row(setup(W1, rtt_ms=60.0))
+    run(flow, 500)
+    twin = flow.fork()
+    row = flow.add_row(setup(quick, Mode.NONE, version=2014, delayed_durability=True))
+    assert flow.steps_per_tick == 4
+    assert means(flow, 20, row).transactions_per_s == pytest.approx(20 / 0.0041, rel=0.01)
+    run(twin, 2000)
+    assert flow.positions(0).hardened_kb == pytest.approx(twin.positions(0).hardened_kb, rel=1e-4)
 
 
 TWIN = """
