@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from engine.model import Copy, DbState, Key, MirrorState, Role, WitnessState, World
 from engine.protocol import errorlog, failover, network, quorum, roles, rows, sync
@@ -262,7 +263,7 @@ def _key(copy: Copy) -> Key:
 def _split_brain(world: World, first: Copy, second: Copy) -> None:
     """Both copies have served since service was forced; neither gives way until one session is removed."""
     for copy, other in ((first, second), (second, first)):
-        errorlog.write(world, copy.server, 1438, other.server, state=1)
+        errorlog.write(world, copy.server, 1438, other.server, 1460, 1, state=1)
         world.emit("detected", f"{other.server} serves another copy of the database",
                    server=copy.server, database=copy.database, peer=other.server, how="split brain")  # fmt: skip
     assert first.guid is not None
@@ -320,6 +321,9 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
 
 # --- an instance starts ----------------------------------------------------------------------------
 
+ASK_AGAIN_S: Final = 0.1
+"""How often a principal that starts looks whether its partner has answered. Assumed."""
+
 
 def recovered(world: World, server: str, database: str, started_tick: int) -> None:
     """Timer: a database of an instance that started at *started_tick* has been recovered, as far as it may be."""
@@ -328,6 +332,11 @@ def recovered(world: World, server: str, database: str, started_tick: int) -> No
     if copy is None or not copy.recovering or world.servers[server].started_tick != started_tick:
         return
     if not world.servers[server].answering:
+        return
+    contact = quorum.contact(world, copy.guid, server, copy.partner)
+    if copy.role is Role.PRINCIPAL and not contact.connected and contact.pending == "reconnect":
+        # The partner can be reached and may lead by now: it is asked before anybody is let in.
+        world.after(ASK_AGAIN_S, "session.recovered", server, database, started_tick)
         return
     world.update_copy(key, recovering=False)
     if copy.guid is None or copy.role is None:
