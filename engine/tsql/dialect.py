@@ -23,7 +23,6 @@ NATIVE: Final = frozenset(
         "SUM",
         "MIN",
         "MAX",
-        "AVG",
         "COALESCE",
         "NULLIF",
         "ROW_NUMBER",

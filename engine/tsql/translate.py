@@ -351,8 +351,8 @@ _BARE_FUNCTIONS: Final = frozenset(
 def _variable_name(parameter: exp.Parameter) -> str:
     inner = parameter.this
     if isinstance(inner, exp.Parameter):
-        return "@@" + inner.name.lower()
-    return "@" + inner.name.lower()
+        return f"@@{inner.name.lower()}"
+    return f"@{inner.name.lower()}"
 
 
 def _rewrite_parameter(node: exp.Expr, query: _Query) -> exp.Expr:

@@ -1,0 +1,87 @@
+"""Catalog views and system tables: which one a name means, and its rows from one server's knowledge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from engine.messages import SqlError
+from engine.tsql.catalog import activity, counters, databases, instance, mirroring, msdb, security
+from engine.tsql.catalog.view import VIEWS, Column, Record, View
+from engine.tsql.context import Context
+
+__all__ = ["VIEWS", "Column", "Record", "View", "find", "names", "object_id", "rows_of"]
+
+_PARTS: Final = (activity, counters, databases, instance, mirroring, msdb, security)
+"""Importing a part defines its views."""
+
+_OLD: Final = frozenset(
+    {
+        "sysdatabases",
+        "sysprocesses",
+        "sysaltfiles",
+        "syslogins",
+        "sysservers",
+        "sysperfinfo",
+        "sysusers",
+        "sysobjects",
+    }
+)
+"""Views of SQL Server 2000, which need no schema."""
+
+
+def find(context: Context, parts: tuple[str, ...]) -> View:
+    """The view that a name of up to three parts means here. Raises 208, 7202, or what opening its database raises."""
+    names = [part.lower() for part in parts]
+    if len(names) > 3:
+        raise _far(context, parts[0])
+    database = context.session.database
+    if len(names) == 3 or (len(names) == 2 and names[0] not in ("sys", "dbo", "information_schema", "guest")):
+        database = context.open_database(parts[0])
+        names = names[1:]
+    schema = names[0] if len(names) == 2 else ""
+    name = names[-1]
+    for key in _candidates(database.lower(), schema, name):
+        found = VIEWS.get(key)
+        if found is not None and found.since <= context.version:
+            return found
+    raise SqlError(208, ".".join(parts))
+
+
+def _candidates(database: str, schema: str, name: str) -> Iterable[str]:
+    if schema in ("sys", "information_schema"):
+        yield f"{schema}.{name}"
+    if schema in ("dbo", ""):
+        yield f"{database}.dbo.{name}"
+        if name in _OLD:
+            yield f"sys.{name}"
+
+
+def _far(context: Context, server: str) -> SqlError:
+    return SqlError(7202, server)
+
+
+def rows_of(context: Context, name: str) -> Iterable[Record]:
+    """The rows of a view by its full name in small letters."""
+    return VIEWS[name].rows(context)
+
+
+def names(version: int) -> list[str]:
+    """Full names of all views of a version, for completion."""
+    return sorted(view.name for view in VIEWS.values() if view.since <= version)
+
+
+def object_id(context: Context, name: str) -> int | None:
+    """The id of a temp table or view by its name as OBJECT_ID takes it; None if there is none."""
+    plain = [part.strip('[]"') for part in name.split(".") if part]
+    if not plain:
+        return None
+    if plain[-1].startswith("#"):
+        known = [table for table, _ in context.session.tables]
+        lower = plain[-1].lower()
+        return -1_000_000 - known.index(lower) if lower in known else None
+    try:
+        found = find(context, tuple(plain))
+    except SqlError:
+        return None
+    return -1000 + sorted(VIEWS).index(found.name.lower())

@@ -1,0 +1,319 @@
+"""sys.databases and its kin: databases, their files, their recovery state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from engine.messages import SqlError
+from engine.model import Copy, DbState, MirrorState, RecoveryModel, Role
+from engine.protocol import quorum, rows
+from engine.tsql.catalog.view import Record, lsn, unique_id, view
+from engine.tsql.context import SYSTEM_DATABASES, Context
+
+COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
+COMPATIBILITY: Final = {2005: 90, 2008: 100, 2012: 110, 2014: 120}
+DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")
+LOG_REUSE: Final = {
+    0: "NOTHING",
+    1: "CHECKPOINT",
+    2: "LOG_BACKUP",
+    4: "ACTIVE_TRANSACTION",
+    5: "DATABASE_MIRRORING",
+}
+_STATE: Final = {state: state.name for state in DbState}
+
+
+def log_reuse_wait(context: Context, copy: Copy) -> int:
+    """Why this copy's log cannot be reused further, as far as this server can tell."""
+    if copy.recovery_model is RecoveryModel.SIMPLE:
+        return 0
+    if copy.role is Role.PRINCIPAL:
+        held = copy.mirror_state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
+        if held or send_queue_kb(context, copy) > 1024.0:
+            return 5
+    if copy.row is None or copy.role is Role.MIRROR:
+        return 0
+    used_kb = context.world.flow.reading(copy.row).log_used_kb
+    return 2 if used_kb > 1024.0 and copy.full_backup else 0
+
+
+def send_queue_kb(context: Context, copy: Copy) -> float:
+    """Log that the principal knows not to have been sent; what no mirror fetches piles up as well."""
+    if copy.row is None or copy.role is not Role.PRINCIPAL:
+        return 0.0
+    at = context.world.flow.positions(copy.row)
+    if quorum.sees_partner(context.world, copy):
+        return max(0.0, at.flushed_kb - at.sent_kb)
+    return max(0.0, at.flushed_kb - max(at.hardened_kb, copy.failover_lsn_kb))
+
+
+def is_owner(context: Context, copy: Copy) -> bool:
+    """The copy's own log is the one its row of the flow model moves."""
+    return copy.row is not None and context.world.rows[copy.row][0] == (copy.server, copy.database)
+
+
+def shown_state(copy: Copy) -> DbState:
+    """state of sys.databases: a mirror is RESTORING, one that does not yet know its role RECOVERING."""
+    return copy.db_state
+
+
+def _database(context: Context, name: str, number: int) -> Record:
+    return {
+        "name": name,
+        "database_id": number,
+        "owner_sid": b"\x01",
+        "create_date": context.now(-86_400_00 * 200),
+        "compatibility_level": COMPATIBILITY[context.version],
+        "collation_name": COLLATION,
+        "user_access": 0,
+        "user_access_desc": "MULTI_USER",
+        "is_read_only": 0,
+        "is_auto_close_on": 0,
+        "is_auto_shrink_on": 0,
+        "state": 0,
+        "state_desc": "ONLINE",
+        "is_in_standby": 0,
+        "is_cleanly_shutdown": 0,
+        "is_supplemental_logging_enabled": 0,
+        "snapshot_isolation_state": 0,
+        "snapshot_isolation_state_desc": "OFF",
+        "is_read_committed_snapshot_on": 0,
+        "recovery_model": 3,
+        "recovery_model_desc": "SIMPLE",
+        "page_verify_option": 2,
+        "page_verify_option_desc": "CHECKSUM",
+        "is_auto_create_stats_on": 1,
+        "is_auto_update_stats_on": 1,
+        "is_trustworthy_on": int(name == "msdb"),
+        "is_broker_enabled": int(name in ("msdb", "tempdb")),
+        "service_broker_guid": unique_id("broker", context.session.server, name),
+        "log_reuse_wait": 0,
+        "log_reuse_wait_desc": "NOTHING",
+        "delayed_durability": 0,
+        "delayed_durability_desc": "DISABLED",
+        "containment": 0,
+        "containment_desc": "NONE",
+        "is_encrypted": 0,
+        "is_cdc_enabled": 0,
+        "is_published": 0,
+        "is_distributor": 0,
+        "is_ansi_nulls_on": 0,
+        "is_fulltext_enabled": 0,
+        "is_db_chaining_on": int(name in ("master", "msdb", "tempdb")),
+    }
+
+
+def _copy(context: Context, copy: Copy) -> Record:
+    state = shown_state(copy)
+    wait = log_reuse_wait(context, copy)
+    return {
+        **_database(context, copy.database, copy.database_id),
+        "collation_name": COLLATION if state is DbState.ONLINE else None,
+        "state": int(state),
+        "state_desc": _STATE[state],
+        "recovery_model": int(copy.recovery_model),
+        "recovery_model_desc": copy.recovery_model.name,
+        "is_broker_enabled": 0,
+        "service_broker_guid": unique_id("family", copy.family),
+        "log_reuse_wait": wait,
+        "log_reuse_wait_desc": LOG_REUSE[wait],
+        "delayed_durability": copy.delayed_durability,
+        "delayed_durability_desc": DURABILITY[copy.delayed_durability],
+    }
+
+
+def all_databases(context: Context) -> Iterable[Record]:
+    """The four system databases and the server's own copies."""
+    for name, number in SYSTEM_DATABASES.items():
+        yield _database(context, name, number)
+    for copy in context.copies():
+        yield _copy(context, copy)
+
+
+DATABASES: Final = view(
+    "sys.databases",
+    """name sysname, database_id int, source_database_id int, owner_sid varbinary, create_date datetime,
+    compatibility_level tinyint, collation_name sysname, user_access tinyint, user_access_desc nvarchar,
+    is_read_only bit, is_auto_close_on bit, is_auto_shrink_on bit, state tinyint, state_desc nvarchar,
+    is_in_standby bit, is_cleanly_shutdown bit, is_supplemental_logging_enabled bit,
+    snapshot_isolation_state tinyint, snapshot_isolation_state_desc nvarchar, is_read_committed_snapshot_on bit,
+    recovery_model tinyint, recovery_model_desc nvarchar, page_verify_option tinyint,
+    page_verify_option_desc nvarchar, is_auto_create_stats_on bit, is_auto_update_stats_on bit,
+    is_ansi_nulls_on bit, is_fulltext_enabled bit, is_trustworthy_on bit, is_db_chaining_on bit,
+    is_published bit, is_distributor bit, service_broker_guid uniqueidentifier, is_broker_enabled bit,
+    log_reuse_wait tinyint, log_reuse_wait_desc nvarchar, is_cdc_enabled bit 2008, is_encrypted bit 2008,
+    replica_id uniqueidentifier 2012, group_database_id uniqueidentifier 2012, containment tinyint 2012,
+    containment_desc nvarchar 2012, delayed_durability int 2014, delayed_durability_desc nvarchar 2014""",
+    all_databases,
+)
+
+
+# --- the views of SQL Server 2000 ------------------------------------------------------------------------
+
+_OLD_STATUS: Final = {
+    DbState.RESTORING: 32,
+    DbState.RECOVERING: 128,
+    DbState.RECOVERY_PENDING: 128,
+    DbState.SUSPECT: 256,
+    DbState.EMERGENCY: 32768,
+    DbState.OFFLINE: 512,
+}
+
+
+def _sysdatabases(context: Context) -> Iterable[Record]:
+    for row in all_databases(context):
+        state = DbState(int(str(row["state"])))
+        yield {
+            "name": row["name"],
+            "dbid": row["database_id"],
+            "sid": row["owner_sid"],
+            "mode": 0,
+            "status": 65536 + _OLD_STATUS.get(state, 0) + (8 if row["recovery_model"] == 3 else 0),
+            "status2": 1090520064,
+            "crdate": row["create_date"],
+            "reserved": context.now(-36_525 * 86_400_00),
+            "category": 0,
+            "cmptlevel": row["compatibility_level"],
+            "filename": "D:\\Data\\" + str(row["name"]) + ".mdf",
+            "version": 611,
+        }
+
+
+_SYSDATABASES: Final = """name sysname, dbid smallint, sid varbinary, mode smallint, status int, status2 int,
+    crdate datetime, reserved datetime, category int, cmptlevel tinyint, filename nvarchar, version smallint"""
+view("sys.sysdatabases", _SYSDATABASES, _sysdatabases)
+
+
+# --- files -----------------------------------------------------------------------------------------------
+
+
+def _file(context: Context, database: str, number: int, log: bool, size_kb: float, max_kb: float) -> Record:
+    kind = "log" if log else "data"
+    return {
+        "database_id": number,
+        "file_id": 2 if log else 1,
+        "file_guid": unique_id("file", database, kind),
+        "type": int(log),
+        "type_desc": "LOG" if log else "ROWS",
+        "data_space_id": 0 if log else 1,
+        "name": f"{database}_log" if log else database,
+        "physical_name": f"L:\\Log\\{database}_log.ldf" if log else f"D:\\Data\\{database}.mdf",
+        "state": 0,
+        "state_desc": "ONLINE",
+        "size": int(size_kb / 8),
+        "max_size": int(max_kb / 8) if log else -1,
+        "growth": 10 if log else 1280,
+        "is_media_read_only": 0,
+        "is_read_only": 0,
+        "is_sparse": 0,
+        "is_percent_growth": int(log),
+        "is_name_reserved": 0,
+    }
+
+
+def files_of(context: Context, copy: Copy) -> list[Record]:
+    """The data and log file of a copy."""
+    size_kb = context.world.flow.reading(copy.row).log_size_kb if copy.row is not None else copy.log_size_kb
+    return [
+        _file(context, copy.database, copy.database_id, False, copy.size_kb, -8.0),
+        _file(context, copy.database, copy.database_id, True, size_kb, copy.log_max_kb),
+    ]
+
+
+def _system_files(context: Context, name: str) -> list[Record]:
+    number = SYSTEM_DATABASES[name]
+    return [
+        _file(context, name, number, False, 8192.0, -8.0),
+        _file(context, name, number, True, 2048.0, 2_147_483_648.0),
+    ]
+
+
+def _master_files(context: Context) -> Iterable[Record]:
+    for name in SYSTEM_DATABASES:
+        yield from _system_files(context, name)
+    for copy in context.copies():
+        yield from files_of(context, copy)
+
+
+def _database_files(context: Context) -> Iterable[Record]:
+    name = context.session.database
+    copy = context.copy_named(name)
+    return files_of(context, copy) if copy is not None else _system_files(context, name)
+
+
+_FILES: Final = """file_id int, file_guid uniqueidentifier, type tinyint, type_desc nvarchar, data_space_id int,
+    name sysname, physical_name nvarchar, state tinyint, state_desc nvarchar, size int, max_size int, growth int,
+    is_media_read_only bit, is_read_only bit, is_sparse bit, is_percent_growth bit, is_name_reserved bit"""
+view("sys.master_files", "database_id int, " + _FILES, _master_files)
+view("sys.database_files", _FILES, _database_files)
+
+
+def _sysaltfiles(context: Context) -> Iterable[Record]:
+    for row in _master_files(context):
+        yield {
+            "fileid": row["file_id"],
+            "groupid": row["data_space_id"],
+            "size": row["size"],
+            "maxsize": row["max_size"],
+            "growth": row["growth"],
+            "status": 2,
+            "dbid": row["database_id"],
+            "name": row["name"],
+            "filename": row["physical_name"],
+        }
+
+
+view(
+    "sys.sysaltfiles",
+    """fileid smallint, groupid smallint, size int, maxsize int, growth int, status int, dbid smallint,
+    name sysname, filename nvarchar""",
+    _sysaltfiles,
+)
+
+
+# --- recovery, log space ---------------------------------------------------------------------------------
+
+
+def _recovery_status(context: Context) -> Iterable[Record]:
+    for copy in context.copies():
+        yield {
+            "database_id": copy.database_id,
+            "database_guid": unique_id("database", copy.server, copy.database),
+            "family_guid": unique_id("family", copy.family),
+            "last_log_backup_lsn": lsn(copy.last_log_backup_kb) if copy.full_backup else None,
+            "recovery_fork_guid": unique_id("fork", copy.family, copy.fork),
+            "first_recovery_fork_guid": unique_id("fork", copy.family, 0),
+            "fork_point_lsn": None,
+        }
+
+
+view(
+    "sys.database_recovery_status",
+    """database_id int, database_guid uniqueidentifier, family_guid uniqueidentifier, last_log_backup_lsn numeric,
+    recovery_fork_guid uniqueidentifier, first_recovery_fork_guid uniqueidentifier, fork_point_lsn numeric""",
+    _recovery_status,
+)
+
+
+def log_space(context: Context) -> Iterable[tuple[str, float, float]]:
+    """(database, log size MB, used %) of every database that is open, as DBCC SQLPERF(LOGSPACE) lists them."""
+    for name in SYSTEM_DATABASES:
+        yield name, 1.99, 35.0
+    for copy in context.copies():
+        try:
+            context.open_database(copy.database)
+        except SqlError:
+            continue
+        if copy.row is not None:
+            reading = context.world.flow.reading(copy.row)
+            yield (
+                copy.database,
+                reading.log_size_kb / 1024.0,
+                100.0 * reading.log_used_kb / reading.log_size_kb,
+            )
+
+
+def end_of_log_kb(context: Context, copy: Copy) -> float:
+    """End of this copy's hardened log."""
+    return rows.end_of_log_kb(context.world, copy)

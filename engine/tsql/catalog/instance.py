@@ -1,0 +1,170 @@
+"""The instance itself: its name, options, messages, linked servers, objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from engine.messages import TEXTS, text_of
+from engine.tsql.catalog.view import VIEWS, Record, none, view
+from engine.tsql.context import Context
+
+OPTIONS: Final = (
+    # name, id, least, most, default, advanced, dynamic
+    ("max worker threads", 503, 0, 32767, 0, True, True),
+    ("show advanced options", 518, 0, 1, 0, False, True),
+    ("recovery interval (min)", 101, 0, 32767, 0, True, True),
+    ("allow updates", 102, 0, 1, 0, False, True),
+    ("user connections", 103, 0, 32767, 0, True, False),
+    ("max degree of parallelism", 1539, 0, 64, 0, True, True),
+    ("max server memory (MB)", 1544, 16, 2147483647, 2147483647, True, True),
+    ("min server memory (MB)", 1543, 0, 2147483647, 0, True, True),
+    ("remote access", 117, 0, 1, 1, False, False),
+    ("remote login timeout (s)", 1519, 0, 2147483647, 20, False, True),
+    ("remote query timeout (s)", 1520, 0, 2147483647, 600, False, True),
+    ("Agent XPs", 16384, 0, 1, 1, True, True),
+    ("xp_cmdshell", 16390, 0, 1, 0, True, True),
+    ("Database Mail XPs", 16386, 0, 1, 0, True, True),
+    ("backup compression default", 1579, 0, 1, 0, False, True),
+)
+"""Configuration options that scripts look at. Documented [DOC: server configuration options]."""
+
+
+def option_value(context: Context, name: str) -> int:
+    """The value in use of one option."""
+    if name == "max worker threads":
+        return context.server.max_worker_threads
+    return next(option[4] for option in OPTIONS if option[0] == name)
+
+
+def _configurations(context: Context) -> Iterable[Record]:
+    for name, number, least, most, _, advanced, dynamic in sorted(OPTIONS, key=lambda option: option[1]):
+        value = option_value(context, name)
+        yield {
+            "configuration_id": number,
+            "name": name,
+            "value": value,
+            "minimum": least,
+            "maximum": most,
+            "value_in_use": value,
+            "description": name,
+            "is_dynamic": int(dynamic),
+            "is_advanced": int(advanced),
+        }
+
+
+view(
+    "sys.configurations",
+    """configuration_id int, name nvarchar, value sql_variant, minimum sql_variant, maximum sql_variant,
+    value_in_use sql_variant, description nvarchar, is_dynamic bit, is_advanced bit""",
+    _configurations,
+)
+
+
+def _messages(context: Context) -> Iterable[Record]:
+    for number in sorted(number for number in TEXTS if number > 0):
+        severity, text = text_of(number, *("%.*ls",) * 9, version=context.version)
+        yield {
+            "message_id": number,
+            "language_id": 1033,
+            "severity": severity,
+            "is_event_logged": 0,
+            "text": text,
+        }
+
+
+view(
+    "sys.messages",
+    "message_id int, language_id smallint, severity tinyint, is_event_logged bit, text nvarchar",
+    _messages,
+)
+
+
+def _servers(context: Context) -> Iterable[Record]:
+    names = (context.server.name, *context.server.linked_servers)
+    for number, name in enumerate(names):
+        yield {
+            "server_id": number,
+            "name": name,
+            "product": "SQL Server",
+            "provider": "SQLNCLI",
+            "data_source": name,
+            "is_linked": int(number > 0),
+            "is_remote_login_enabled": 1,
+            "is_rpc_out_enabled": int(number == 0),
+            "is_data_access_enabled": int(number > 0),
+        }
+
+
+view(
+    "sys.servers",
+    """server_id int, name sysname, product sysname, provider sysname, data_source nvarchar, is_linked bit,
+    is_remote_login_enabled bit, is_rpc_out_enabled bit, is_data_access_enabled bit""",
+    _servers,
+)
+
+
+def _sysservers(context: Context) -> Iterable[Record]:
+    for row in _servers(context):
+        yield {"srvid": row["server_id"], "srvname": row["name"], "datasource": row["data_source"]}
+
+
+view("sys.sysservers", "srvid smallint, srvname sysname, datasource nvarchar", _sysservers)
+
+
+def _system_views(context: Context) -> Iterable[Record]:
+    for number, (key, found) in enumerate(sorted(VIEWS.items()), start=-1000):
+        if key.startswith("sys.") and found.since <= context.version:
+            yield {
+                "name": found.name.split(".")[-1],
+                "object_id": number,
+                "schema_id": 4,
+                "type": "V ",
+                "type_desc": "VIEW",
+                "is_ms_shipped": 1,
+            }
+
+
+_OBJECT: Final = """name sysname, object_id int, principal_id int, schema_id int, parent_object_id int, type char(2),
+    type_desc nvarchar, create_date datetime, modify_date datetime, is_ms_shipped bit"""
+view("sys.all_objects", _OBJECT, _system_views)
+view("sys.system_objects", _OBJECT, _system_views)
+view("sys.system_views", _OBJECT, _system_views)
+view("sys.all_views", _OBJECT, _system_views)
+view("sys.objects", _OBJECT, none)
+view("sys.tables", _OBJECT, none)
+view("sys.views", _OBJECT, none)
+view("sys.procedures", _OBJECT, none)
+view(
+    "sys.sysobjects", "name sysname, id int, xtype char(2), uid smallint, type char(2), crdate datetime", none
+)
+view(
+    "sys.columns",
+    "object_id int, name sysname, column_id int, system_type_id tinyint, max_length smallint",
+    none,
+)
+view("sys.indexes", "object_id int, name sysname, index_id int, type tinyint, type_desc nvarchar", none)
+view("sys.schemas", "name sysname, schema_id int, principal_id int", lambda context: [
+    {"name": "dbo", "schema_id": 1, "principal_id": 1},
+    {"name": "sys", "schema_id": 4, "principal_id": 4},
+])  # fmt: skip
+view("information_schema.tables", "table_catalog sysname, table_schema sysname, table_name sysname, table_type varchar",
+     none)  # fmt: skip
+view("sys.assemblies", "name sysname, principal_id int, assembly_id int", none)
+view("sys.event_notifications", "name sysname, object_id int, parent_class tinyint", none)
+view("sys.server_event_notifications", "name sysname, object_id int, parent_class tinyint", none)
+view("sys.database_snapshots", "name sysname", none)
+view("sys.traces", "id int, status int, path nvarchar, is_default bit", none)
+view("sys.availability_groups", "group_id uniqueidentifier, name sysname", none, since=2012)
+view(
+    "sys.availability_replicas",
+    "replica_id uniqueidentifier, group_id uniqueidentifier, replica_server_name nvarchar, endpoint_url nvarchar",
+    none,
+    since=2012,
+)
+view(
+    "sys.dm_hadr_availability_replica_states",
+    "replica_id uniqueidentifier, group_id uniqueidentifier, is_local bit, role tinyint, role_desc nvarchar",
+    none,
+    since=2012,
+)

@@ -1,0 +1,300 @@
+"""Mirroring as each server sees it: sessions, witness records, endpoints, connections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from engine.model import Copy, Endpoint, EndpointState, MirrorState, Role, Safety, WitnessState
+from engine.protocol import quorum
+from engine.tsql.catalog.databases import end_of_log_kb
+from engine.tsql.catalog.view import Record, lsn, none, unique_id, view
+from engine.tsql.context import SYSTEM_DATABASES, Context
+
+
+def _failover_lsn_kb(context: Context, copy: Copy) -> float:
+    """Latest log record hardened on both partners, as far as this one knows."""
+    world = context.world
+    if copy.row is None or not quorum.sees_partner(world, copy):
+        return copy.failover_lsn_kb
+    at = world.flow.positions(copy.row)
+    return min(at.flushed_kb, at.acknowledged_kb if copy.role is Role.PRINCIPAL else at.hardened_kb)
+
+
+def _session(context: Context, copy: Copy) -> Record:
+    if copy.guid is None or copy.role is None or copy.mirror_state is None:
+        return {"database_id": copy.database_id}
+    return {
+        "database_id": copy.database_id,
+        "mirroring_guid": unique_id("session", copy.guid),
+        "mirroring_state": int(copy.mirror_state),
+        "mirroring_state_desc": MirrorState(copy.mirror_state).name,
+        "mirroring_role": int(copy.role),
+        "mirroring_role_desc": Role(copy.role).name,
+        "mirroring_role_sequence": copy.role_sequence,
+        "mirroring_safety_level": int(copy.safety),
+        "mirroring_safety_level_desc": Safety(copy.safety).name,
+        "mirroring_safety_sequence": copy.safety_sequence,
+        "mirroring_partner_name": copy.partner_address,
+        "mirroring_partner_instance": copy.partner,
+        "mirroring_witness_name": copy.witness_address or "",
+        "mirroring_witness_state": int(copy.witness_state),
+        "mirroring_witness_state_desc": WitnessState(copy.witness_state).name,
+        "mirroring_failover_lsn": lsn(_failover_lsn_kb(context, copy)),
+        "mirroring_connection_timeout": copy.timeout_s,
+        "mirroring_redo_queue": None,
+        "mirroring_redo_queue_type": "UNLIMITED",
+        "mirroring_end_of_log_lsn": lsn(end_of_log_kb(context, copy)),
+        "mirroring_replication_lsn": lsn(_failover_lsn_kb(context, copy)),
+    }
+
+
+def _database_mirroring(context: Context) -> Iterable[Record]:
+    for number in SYSTEM_DATABASES.values():
+        yield {"database_id": number}
+    for copy in context.copies():
+        yield _session(context, copy)
+
+
+view(
+    "sys.database_mirroring",
+    """database_id int, mirroring_guid uniqueidentifier, mirroring_state tinyint, mirroring_state_desc nvarchar,
+    mirroring_role tinyint, mirroring_role_desc nvarchar, mirroring_role_sequence int,
+    mirroring_safety_level tinyint, mirroring_safety_level_desc nvarchar, mirroring_safety_sequence int,
+    mirroring_partner_name nvarchar, mirroring_partner_instance nvarchar, mirroring_witness_name nvarchar,
+    mirroring_witness_state tinyint, mirroring_witness_state_desc nvarchar, mirroring_failover_lsn numeric,
+    mirroring_connection_timeout int, mirroring_redo_queue int, mirroring_redo_queue_type nvarchar,
+    mirroring_end_of_log_lsn numeric 2008, mirroring_replication_lsn numeric 2008""",
+    _database_mirroring,
+)
+
+
+def _witness_records(context: Context) -> Iterable[Record]:
+    mine = [
+        (key, record) for key, record in context.world.witnesses.items() if key[0] == context.session.server
+    ]
+    for (_, guid), record in sorted(mine, key=lambda item: item[0]):
+        yield {
+            "database_name": record.database,
+            "principal_server_name": record.principal,
+            "mirror_server_name": record.mirror,
+            "safety_level": int(record.safety),
+            "safety_level_desc": record.safety.name,
+            "safety_sequence_number": record.safety_sequence,
+            "role_sequence_number": record.role_sequence,
+            "mirroring_guid": unique_id("session", guid),
+            "family_guid": unique_id("session family", guid),
+            "is_suspended": int(record.suspended),
+            "is_suspended_sequence_number": 1,
+            "partner_sync_state": 6 if record.exposed else 5,
+            "partner_sync_state_desc": "UNSYNCHRONIZED" if record.exposed else "SYNCHRONIZED",
+        }
+
+
+view(
+    "sys.database_mirroring_witnesses",
+    """database_name sysname, principal_server_name sysname, mirror_server_name sysname, safety_level tinyint,
+    safety_level_desc nvarchar, safety_sequence_number int, role_sequence_number int,
+    mirroring_guid uniqueidentifier, family_guid uniqueidentifier, is_suspended bit,
+    is_suspended_sequence_number int, partner_sync_state tinyint, partner_sync_state_desc nvarchar""",
+    _witness_records,
+)
+
+
+# --- endpoints -------------------------------------------------------------------------------------------
+
+_ROLES: Final = {"NONE": 0, "PARTNER": 1, "WITNESS": 2, "ALL": 3}
+_AUTHENTICATION: Final = {
+    "WINDOWS NTLM": (1, "NTLM"),
+    "WINDOWS KERBEROS": (2, "KERBEROS"),
+    "WINDOWS NEGOTIATE": (3, "NEGOTIATE"),
+    "CERTIFICATE": (4, "CERTIFICATE"),
+    "WINDOWS NTLM CERTIFICATE": (5, "NTLM, CERTIFICATE"),
+    "WINDOWS KERBEROS CERTIFICATE": (6, "KERBEROS, CERTIFICATE"),
+    "WINDOWS NEGOTIATE CERTIFICATE": (7, "NEGOTIATE, CERTIFICATE"),
+    "CERTIFICATE WINDOWS NTLM": (8, "CERTIFICATE, NTLM"),
+    "CERTIFICATE WINDOWS KERBEROS": (9, "CERTIFICATE, KERBEROS"),
+    "CERTIFICATE WINDOWS NEGOTIATE": (10, "CERTIFICATE, NEGOTIATE"),
+}
+_ALGORITHMS: Final = {
+    (): (0, "NONE"),
+    ("RC4",): (1, "RC4"),
+    ("AES",): (2, "AES"),
+    ("NONE", "RC4"): (3, "NONE, RC4"),
+    ("NONE", "AES"): (4, "NONE, AES"),
+    ("RC4", "AES"): (5, "RC4, AES"),
+    ("AES", "RC4"): (6, "AES, RC4"),
+    ("NONE", "RC4", "AES"): (7, "NONE, RC4, AES"),
+    ("NONE", "AES", "RC4"): (8, "NONE, AES, RC4"),
+}
+
+
+def _base(endpoint: Endpoint) -> Record:
+    return {
+        "name": endpoint.name,
+        "endpoint_id": 65536,
+        "principal_id": 1,
+        "protocol": 2,
+        "protocol_desc": "TCP",
+        "type": 4,
+        "type_desc": "DATABASE_MIRRORING",
+        "state": int(endpoint.state),
+        "state_desc": EndpointState(endpoint.state).name,
+        "is_admin_endpoint": 0,
+    }
+
+
+_BUILT_IN: Final = (
+    (1, "Dedicated Admin Connection", 2, "TCP", 1),
+    (2, "TSQL Local Machine", 4, "SHARED_MEMORY", 0),
+    (3, "TSQL Named Pipes", 3, "NAMED_PIPES", 0),
+    (4, "TSQL Default TCP", 2, "TCP", 0),
+    (5, "TSQL Default VIA", 5, "VIA", 0),
+)
+
+
+def _endpoints(context: Context) -> Iterable[Record]:
+    for number, name, protocol, protocol_name, admin in _BUILT_IN:
+        yield {
+            "name": name,
+            "endpoint_id": number,
+            "principal_id": 1,
+            "protocol": protocol,
+            "protocol_desc": protocol_name,
+            "type": 2,
+            "type_desc": "TSQL",
+            "state": 0,
+            "state_desc": "STARTED",
+            "is_admin_endpoint": admin,
+        }
+    if context.server.endpoint is not None:
+        yield _base(context.server.endpoint)
+
+
+def _mirroring_endpoints(context: Context) -> Iterable[Record]:
+    endpoint = context.server.endpoint
+    if endpoint is None:
+        return
+    plain = {"DISABLED": ("NONE",), "SUPPORTED": ("NONE", *endpoint.algorithms)}
+    names = () if endpoint.encryption == "DISABLED" else plain.get(endpoint.encryption, endpoint.algorithms)
+    algorithm = _ALGORITHMS.get(names, (0, ", ".join(names)))
+    authentication = _AUTHENTICATION.get(endpoint.authentication, (3, endpoint.authentication))
+    numbers = {item.name: place for place, item in enumerate(context.server.certificates, start=257)}
+    yield {
+        **_base(endpoint),
+        "role": _ROLES.get(endpoint.role, 0),
+        "role_desc": endpoint.role,
+        "is_encryption_enabled": int(endpoint.encryption != "DISABLED"),
+        "connection_auth": authentication[0],
+        "connection_auth_desc": authentication[1],
+        "certificate_id": numbers.get(endpoint.certificate or "", 0),
+        "encryption_algorithm": algorithm[0],
+        "encryption_algorithm_desc": algorithm[1],
+    }
+
+
+def _tcp_endpoints(context: Context) -> Iterable[Record]:
+    ports = {1: (0, 1), 4: (0, 0)}
+    for row in _endpoints(context):
+        if row["protocol"] != 2:
+            continue
+        number = int(str(row["endpoint_id"]))
+        endpoint = context.server.endpoint
+        mirroring = number == 65536 and endpoint is not None
+        yield {
+            **row,
+            "port": endpoint.port if mirroring and endpoint is not None else ports[number][0],
+            "is_dynamic_port": 0 if mirroring else ports[number][1],
+            "ip_address": endpoint.ip
+            if mirroring and endpoint is not None and endpoint.ip != "ALL"
+            else None,
+        }
+
+
+_ENDPOINT: Final = """name sysname, endpoint_id int, principal_id int, protocol tinyint, protocol_desc nvarchar,
+    type tinyint, type_desc nvarchar, state tinyint, state_desc nvarchar, is_admin_endpoint bit"""
+view("sys.endpoints", _ENDPOINT, _endpoints)
+view(
+    "sys.database_mirroring_endpoints",
+    _ENDPOINT
+    + """, role tinyint, role_desc nvarchar, is_encryption_enabled bit, connection_auth tinyint,
+    connection_auth_desc nvarchar, certificate_id int, encryption_algorithm tinyint,
+    encryption_algorithm_desc nvarchar""",
+    _mirroring_endpoints,
+)
+view(
+    "sys.tcp_endpoints",
+    _ENDPOINT + ", port int, is_dynamic_port bit, ip_address nvarchar",
+    _tcp_endpoints,
+)
+
+
+# --- connections, page repair ----------------------------------------------------------------------------
+
+
+def _connections(context: Context) -> Iterable[Record]:
+    """One row for each other instance that this one is connected to: all sessions share the connection."""
+    world, me = context.world, context.session.server
+    since: dict[str, int] = {}
+    for (_, server, peer), contact in world.contacts.items():
+        if server == me and contact.connected:
+            since[peer] = max(since.get(peer, 0), contact.since_tick)
+    endpoint = context.server.endpoint
+    for peer, tick in sorted(since.items()):
+        encrypted = endpoint is not None and endpoint.encryption != "DISABLED"
+        algorithm = (
+            _ALGORITHMS[endpoint.algorithms[:1]] if encrypted and endpoint is not None else (0, "NONE")
+        )
+        yield {
+            "connection_id": unique_id("connection", me, peer, tick),
+            "transport_stream_id": unique_id("stream", me, peer, tick),
+            "state": 3,
+            "state_desc": "CONNECTED",
+            "connect_time": context.now(tick),
+            "login_time": context.now(tick),
+            "authentication_method": "Microsoft Negotiate",
+            "principal_name": world.servers[peer].service_account,
+            "remote_user_name": world.servers[peer].service_account,
+            "last_activity_time": context.now(world.tick - world.tick % 100),
+            "is_accept": int(me > peer),
+            "login_state": 12,
+            "login_state_desc": "ONLINE",
+            "peer_certificate_id": 0,
+            "encryption_algorithm": algorithm[0],
+            "encryption_algorithm_desc": algorithm[1],
+            "receives_posted": 1,
+            "is_receive_flow_controlled": 0,
+            "sends_posted": 0,
+            "is_send_flow_controlled": 0,
+            "total_bytes_sent": _bytes_to(context, peer),
+        }
+
+
+def _bytes_to(context: Context, peer: str) -> int:
+    """Log bytes that the principals here have sent to *peer*."""
+    total_kb = 0.0
+    for copy in context.copies():
+        if copy.partner == peer and copy.role is Role.PRINCIPAL and copy.row is not None:
+            total_kb += context.world.flow.positions(copy.row).sent_kb
+    return int(total_kb * 1024)
+
+
+view(
+    "sys.dm_db_mirroring_connections",
+    """connection_id uniqueidentifier, transport_stream_id uniqueidentifier, state smallint, state_desc nvarchar,
+    connect_time datetime, login_time datetime, authentication_method nvarchar, principal_name nvarchar,
+    remote_user_name nvarchar, last_activity_time datetime, is_accept bit, login_state smallint,
+    login_state_desc nvarchar, peer_certificate_id int, encryption_algorithm smallint,
+    encryption_algorithm_desc nvarchar, receives_posted smallint, is_receive_flow_controlled bit,
+    sends_posted smallint, is_send_flow_controlled bit, total_bytes_sent bigint, total_bytes_received bigint,
+    total_fragments_sent bigint, total_fragments_received bigint, total_sends bigint, total_receives bigint,
+    peer_arbitration_id uniqueidentifier""",
+    _connections,
+)
+view(
+    "sys.dm_db_mirroring_auto_page_repair",
+    """database_id int, file_id int, page_id bigint, error_type smallint, page_status tinyint,
+    modification_time datetime""",
+    none,
+    since=2008,
+)

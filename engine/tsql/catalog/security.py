@@ -1,0 +1,255 @@
+"""Logins, certificates, permissions and users, as this server has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from engine.tsql.catalog.view import Record, view
+from engine.tsql.context import Context
+
+FIRST_LOGIN_ID: Final = 260
+"""principal_id of the first login that was made on the server."""
+
+FIRST_CERTIFICATE_ID: Final = 257
+
+
+def _sid(number: int) -> bytes:
+    return number.to_bytes(16, "big")
+
+
+def _principals(context: Context) -> Iterable[Record]:
+    fixed = (("sa", 1, "S", b"\x01"), ("public", 2, "R", b"\x02"), ("sysadmin", 3, "R", b"\x03"))
+    for name, number, kind, sid in fixed:
+        yield _principal(context, name, number, kind, sid, disabled=False)
+    for place, login in enumerate(context.server.logins):
+        kind = "S" if login.kind == "SQL" else "U"
+        yield _principal(context, login.name, FIRST_LOGIN_ID + place, kind, _sid(login.sid), login.disabled)
+
+
+_KINDS: Final = {"S": "SQL_LOGIN", "U": "WINDOWS_LOGIN", "R": "SERVER_ROLE", "C": "CERTIFICATE_MAPPED_LOGIN"}
+
+
+def _principal(context: Context, name: str, number: int, kind: str, sid: bytes, disabled: bool) -> Record:
+    return {
+        "name": name,
+        "principal_id": number,
+        "sid": sid,
+        "type": kind,
+        "type_desc": _KINDS[kind],
+        "is_disabled": int(disabled),
+        "create_date": context.now(-86_400_00 * 100),
+        "modify_date": context.now(-86_400_00 * 100),
+        "default_database_name": "master",
+        "default_language_name": "us_english",
+        "is_policy_checked": 0,
+        "is_expiration_checked": 0,
+        "is_fixed_role": 0,
+        "owning_principal_id": None,
+    }
+
+
+_PRINCIPAL: Final = """name sysname, principal_id int, sid varbinary, type char(1), type_desc nvarchar, is_disabled bit,
+    create_date datetime, modify_date datetime, default_database_name sysname, default_language_name sysname,
+    credential_id int"""
+view(
+    "sys.server_principals",
+    _PRINCIPAL + ", owning_principal_id int 2012, is_fixed_role bit 2012",
+    _principals,
+)
+
+
+def _sql_logins(context: Context) -> Iterable[Record]:
+    for row in _principals(context):
+        if row["type"] == "S":
+            yield {**row, "password_hash": b"\x01\x00" + str(row["name"]).encode()[:20]}
+
+
+view(
+    "sys.sql_logins",
+    _PRINCIPAL + ", is_policy_checked bit, is_expiration_checked bit, password_hash varbinary",
+    _sql_logins,
+)
+
+
+def _syslogins(context: Context) -> Iterable[Record]:
+    for row in _principals(context):
+        if row["type"] != "R":
+            yield {
+                "sid": row["sid"],
+                "createdate": row["create_date"],
+                "updatedate": row["modify_date"],
+                "name": row["name"],
+                "loginname": row["name"],
+                "dbname": "master",
+                "denylogin": row["is_disabled"],
+                "hasaccess": 1,
+                "isntname": int(row["type"] == "U"),
+                "isntuser": int(row["type"] == "U"),
+                "isntgroup": 0,
+                "sysadmin": int(row["name"] == "sa"),
+            }
+
+
+view(
+    "sys.syslogins",
+    """sid varbinary, createdate datetime, updatedate datetime, name sysname, dbname sysname, password nvarchar,
+    language sysname, denylogin int, hasaccess int, isntname int, isntgroup int, isntuser int, sysadmin int,
+    loginname sysname""",
+    _syslogins,
+)
+
+
+def _permissions(context: Context) -> Iterable[Record]:
+    numbers = {str(row["name"]).lower(): row["principal_id"] for row in _principals(context)}
+    for row in _principals(context):
+        if row["type"] in ("S", "U"):
+            yield _permission(100, "SERVER", 0, row["principal_id"], "COSQ", "CONNECT SQL")
+    endpoint = context.server.endpoint
+    for name in endpoint.granted if endpoint is not None else ():
+        number = numbers.get(name.lower())
+        if number is not None:
+            yield _permission(105, "ENDPOINT", 65536, number, "CO", "CONNECT")
+
+
+def _permission(number: int, kind: str, major: int, grantee: object, code: str, name: str) -> Record:
+    return {
+        "class": number,
+        "class_desc": kind,
+        "major_id": major,
+        "minor_id": 0,
+        "grantee_principal_id": int(str(grantee)),
+        "grantor_principal_id": 1,
+        "type": code,
+        "permission_name": name,
+        "state": "G",
+        "state_desc": "GRANT",
+    }
+
+
+view(
+    "sys.server_permissions",
+    """class tinyint, class_desc nvarchar, major_id int, minor_id int, grantee_principal_id int,
+    grantor_principal_id int, type char(4), permission_name nvarchar, state char(1), state_desc nvarchar""",
+    _permissions,
+)
+
+
+def _role_members(context: Context) -> Iterable[Record]:
+    yield {"role_principal_id": 3, "member_principal_id": 1}
+
+
+view("sys.server_role_members", "role_principal_id int, member_principal_id int", _role_members)
+
+
+def _certificates(context: Context) -> Iterable[Record]:
+    if context.session.database != "master":
+        return
+    for place, item in enumerate(context.server.certificates):
+        yield {
+            "name": item.name,
+            "certificate_id": FIRST_CERTIFICATE_ID + place,
+            "principal_id": 1,
+            "pvt_key_encryption_type": "MK" if item.has_private_key else "NA",
+            "pvt_key_encryption_type_desc": "ENCRYPTED_BY_MASTER_KEY"
+            if item.has_private_key
+            else "NO_PRIVATE_KEY",
+            "is_active_for_begin_dialog": 1,
+            "issuer_name": item.subject,
+            "cert_serial_number": f"{item.thumbprint:x}",
+            "sid": _sid(item.thumbprint),
+            "string_sid": f"S-1-9-1-{item.thumbprint}",
+            "subject": item.subject,
+            "expiry_date": context.now(item.expires_tick),
+            "start_date": context.now(item.valid_from_tick),
+            "thumbprint": (item.thumbprint & (2**160 - 1)).to_bytes(20, "big"),
+        }
+
+
+view(
+    "sys.certificates",
+    """name sysname, certificate_id int, principal_id int, pvt_key_encryption_type char(2),
+    pvt_key_encryption_type_desc nvarchar, is_active_for_begin_dialog bit, issuer_name nvarchar,
+    cert_serial_number nvarchar, sid varbinary, string_sid nvarchar, subject nvarchar, expiry_date datetime,
+    start_date datetime, thumbprint varbinary, attested_by nvarchar, pvt_key_last_backup_date datetime 2008""",
+    _certificates,
+)
+
+
+def _symmetric_keys(context: Context) -> Iterable[Record]:
+    if context.session.database == "master":
+        yield _key("##MS_ServiceMasterKey##", 102)
+        if context.server.master_key:
+            yield _key("##MS_DatabaseMasterKey##", 101)
+
+
+def _key(name: str, number: int) -> Record:
+    return {
+        "name": name,
+        "principal_id": 1,
+        "symmetric_key_id": number,
+        "key_length": 128,
+        "key_algorithm": "D3",
+        "algorithm_desc": "TRIPLE_DES",
+    }
+
+
+view(
+    "sys.symmetric_keys",
+    """name sysname, principal_id int, symmetric_key_id int, key_length int, key_algorithm char(2),
+    algorithm_desc nvarchar, create_date datetime, modify_date datetime""",
+    _symmetric_keys,
+)
+
+
+def _users(context: Context) -> Iterable[Record]:
+    yield _user(context, "dbo", 1, b"\x01")
+    yield _user(context, "guest", 2, b"\x00")
+    mine = [user for user in context.server.users if user.database == context.session.database]
+    for place, user in enumerate(mine, start=5):
+        yield _user(context, user.name, place, _sid(user.sid))
+
+
+def _user(context: Context, name: str, number: int, sid: bytes) -> Record:
+    return {
+        "name": name,
+        "principal_id": number,
+        "type": "S",
+        "type_desc": "SQL_USER",
+        "default_schema_name": "dbo",
+        "create_date": context.now(-86_400_00 * 100),
+        "modify_date": context.now(-86_400_00 * 100),
+        "sid": sid,
+        "is_fixed_role": 0,
+    }
+
+
+view(
+    "sys.database_principals",
+    """name sysname, principal_id int, type char(1), type_desc nvarchar, default_schema_name sysname,
+    create_date datetime, modify_date datetime, owning_principal_id int, sid varbinary, is_fixed_role bit""",
+    _users,
+)
+
+
+def _sysusers(context: Context) -> Iterable[Record]:
+    for row in _users(context):
+        yield {
+            "uid": row["principal_id"],
+            "status": 0,
+            "name": row["name"],
+            "sid": row["sid"],
+            "hasdbaccess": 1,
+            "islogin": 1,
+            "isntname": 0,
+            "issqluser": 1,
+            "issqlrole": 0,
+        }
+
+
+view(
+    "sys.sysusers",
+    """uid smallint, status smallint, name sysname, sid varbinary, createdate datetime, updatedate datetime,
+    hasdbaccess int, islogin int, isntname int, issqluser int, issqlrole int""",
+    _sysusers,
+)

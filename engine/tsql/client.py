@@ -1,0 +1,307 @@
+"""The console's side: windows, their connections, and what sqlcmd or SSMS would say when a server is not there."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import Any, Final
+
+from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
+from engine.messages import Message, SqlError, text_of
+from engine.model import World
+from engine.protocol import commands
+from engine.tsql import script
+from engine.tsql.data import Run, Session, Window
+from engine.tsql.execute import perform
+from engine.tsql.machine import ConnectionLost, Machine
+
+QUEUE_MAX: Final = 16
+"""Submissions that may wait in a window behind the running one. Assumed."""
+
+FIRST_SPID: Final = 51
+"""User sessions are numbered from 51 on."""
+
+
+def server_of(window: str) -> str:
+    """The server of a window's name: SERVER_A of SERVER_A#2."""
+    return window.partition("#")[0]
+
+
+def submit(world: World, window: str, text: str) -> None:
+    """Send *text* from a window. It runs at once, or behind what still runs there; `sql_done` tells how it ended."""
+    name = _known_name(world, window)
+    kept = world.sessions.setdefault(name, Window())
+    if name in world.batches:
+        if len(kept.queue) >= QUEUE_MAX:
+            world.emit("sql", text, server=server_of(name), window=name, batch=0)
+            full = Message(
+                0, 10, 0, 0, f"{QUEUE_MAX} batches wait in this window already; this one was not sent."
+            )
+            _emit_done(world, name, Run(id=0, text=text, steps=(), messages=(full,), started_tick=world.tick))
+            return
+        world.sessions[name] = replace(kept, queue=(*kept.queue, text))
+        return
+    _start(world, name, text)
+
+
+def _known_name(world: World, window: str) -> str:
+    """The window's name with the server spelled as the world spells it. KeyError for an unknown server."""
+    server, mark, number = window.partition("#")
+    exact = next((name for name in world.servers if name.lower() == server.lower()), None)
+    if exact is None:
+        raise KeyError(server)
+    return exact + mark + number
+
+
+def _start(world: World, name: str, text: str) -> None:
+    number = world.next_id()
+    world.emit("sql", text, server=server_of(name), window=name, batch=number)
+    kept = world.sessions[name]
+    steps, variables = script.split(text, dict(kept.variables))
+    world.sessions[name] = replace(kept, variables=tuple(sorted(variables.items())))
+    world.batches[name] = Run(id=number, text=text, steps=steps, started_tick=world.tick)
+    _go_on(world, name)
+
+
+def cancel(world: World, window: str) -> None:
+    """Stop the running batch of a window (Alt+Break) and forget what waits behind it."""
+    name = _known_name(world, window)
+    run: Run | None = world.batches.get(name)
+    if run is None:
+        return
+    kept = world.sessions[name]
+    world.sessions[name] = replace(kept, queue=())
+    note = Message(0, 11, 0, 0, "Query was cancelled by user.", server_of(name))
+    _finish(world, name, replace(run, messages=(*run.messages, note)))
+
+
+def continue_batch(world: World, name: str, wait_id: int) -> None:
+    """Timer: the wait of a batch is over."""
+    run: Run | None = world.batches.get(name)
+    if run is None or run.wait_id != wait_id or not run.waiting:
+        return
+    if run.waiting == "login":
+        _finish(world, name, _said(world, name, run, -2))
+        return
+    session = world.sessions[name].session
+    if session is not None and world.servers[session.server].hung:
+        return  # check_connections wakes it when the server answers again
+    _go_on(world, name)
+
+
+HANDLERS: Final = {"tsql.continue": continue_batch}
+"""Timers that this package sets."""
+
+
+# --- running ---------------------------------------------------------------------------------------------
+
+
+def _go_on(world: World, name: str) -> None:
+    """Run the submission of a window until it ends or waits."""
+    run: Run = world.batches[name]
+    while True:
+        if not run.frames and not run.waiting:
+            if run.step >= len(run.steps):
+                _finish(world, name, run)
+                return
+            step = run.steps[run.step]
+            if not isinstance(step, script.Batch):
+                run = _client_step(world, name, run, step)
+                continue
+        run, over = _slice(world, name, run)
+        if not over:
+            return
+
+
+def _client_step(world: World, name: str, run: Run, step: script.Connect | script.Note) -> Run:
+    run = replace(run, step=run.step + 1)
+    if isinstance(step, script.Note):
+        note = Message(0, 16 if step.fatal else 10, 0, 0, step.text, server_of(name))
+        run = replace(run, messages=(*run.messages, note))
+        return replace(run, step=len(run.steps)) if step.fatal else run
+    kept = world.sessions[name]
+    wanted = step.server.split("\\")[0].split(",")[0].split(".")[0].lower()
+    server = next((known for known in world.servers if known.lower() == wanted), None)
+    if server is None:
+        return replace(_said(world, name, run, 53, step.server), step=len(run.steps))
+    world.sessions[name] = replace(kept, server=server, session=None)
+    return run
+
+
+def _slice(world: World, name: str, run: Run) -> tuple[Run, bool]:
+    """One stretch of work; True if the submission can go on with its next step at once."""
+    kept: Window = world.sessions[name]
+    server = kept.server or server_of(name)
+    if world.servers[server].hung and world.servers[server].running:
+        _hang(world, name, run, connected=kept.session is not None)
+        return run, False
+    session = _connected(world, name, kept, server)
+    if session is None:
+        _finish(world, name, _said(world, name, run, _refusal(world, server), server))
+        return run, False
+    machine = Machine(world, run, session, perform)
+    try:
+        if run.waiting:
+            machine.resume()
+        elif not run.frames:
+            step = run.steps[run.step]
+            assert isinstance(step, script.Batch)
+            machine.begin(step.text)
+        done = not machine.run.waiting and machine.advance()
+    except ConnectionLost as lost:
+        world.sessions[name] = replace(world.sessions[name], session=None)
+        ended = _said(world, name, machine.frozen(), *lost.numbers)
+        _finish(world, name, ended)
+        return ended, False
+    world.sessions[name] = replace(world.sessions[name], session=machine.session)
+    run = machine.frozen()
+    if not done:
+        world.batches[name] = run
+        world.at(run.due_tick, "tsql.continue", name, run.wait_id)
+        return run, False
+    return _next_batch(run), True
+
+
+def _next_batch(run: Run) -> Run:
+    step = run.steps[run.step]
+    again = isinstance(step, script.Batch) and run.repeats + 1 < step.count
+    return replace(
+        run, frames=(), repeats=run.repeats + 1 if again else 0, step=run.step if again else run.step + 1
+    )
+
+
+def _hang(world: World, name: str, run: Run, connected: bool) -> None:
+    """The server is there and answers nothing: an open connection waits, a new one gives up after its timeout."""
+    number = world.next_id()
+    why = "server" if connected else "login"
+    due = world.tick + round(CLIENT_LOGIN_TIMEOUT_S * TICKS_PER_S)
+    world.batches[name] = replace(run, waiting=why, wait_id=number, due_tick=due)
+    if not connected:
+        world.at(due, "tsql.continue", name, number)
+
+
+def _finish(world: World, name: str, run: Run) -> None:
+    world.batches.pop(name, None)
+    if not run.messages:
+        done = Message(0, 0, 0, 0, "Commands completed successfully.", server_of(name))
+        run = replace(run, messages=(done,))
+    _emit_done(world, name, run)
+    kept: Window = world.sessions[name]
+    if kept.server:
+        world.sessions[name] = kept = replace(kept, server="", session=None)
+    if kept.queue:
+        world.sessions[name] = replace(kept, queue=kept.queue[1:])
+        _start(world, name, kept.queue[0])
+
+
+def _emit_done(world: World, name: str, run: Run) -> None:
+    errors = [message for message in run.messages if message.is_error]
+    world.emit(
+        "sql_done",
+        errors[0].text if errors else "ok",
+        server=server_of(name),
+        window=name,
+        batch=run.text,
+        run=run.id,
+        messages=[_as_json(message) for message in run.messages],
+        results=[
+            {"columns": list(grid.columns), "rows": [list(row) for row in grid.rows]} for grid in run.results
+        ],
+        started_tick=run.started_tick,
+        elapsed_ticks=world.tick - run.started_tick,
+    )
+
+
+def _as_json(message: Message) -> dict[str, Any]:
+    return {name: value for name, value in asdict(message).items() if name != "server"}
+
+
+# --- connections -----------------------------------------------------------------------------------------
+
+
+def reachable(world: World, server: str) -> bool:
+    """The console can open a connection to the instance."""
+    there = world.servers[server]
+    return there.running and there.nic_up
+
+
+def _refusal(world: World, server: str) -> int:
+    """53 when nothing is at the address, 2 when the computer is there and the instance is not."""
+    there = world.servers[server]
+    return 2 if there.powered and there.nic_up else 53
+
+
+def _connected(world: World, name: str, kept: Window, server: str) -> Session | None:
+    """The window's connection, opened anew if it has none; None if the server cannot be reached."""
+    if not reachable(world, server):
+        return None
+    session = kept.session
+    if session is not None and session.server == server and _alive(world, session):
+        return session
+    there = world.servers[server]
+    taken = {
+        window.session.spid
+        for window in world.sessions.values()
+        if window.session is not None and window.session.server == server
+    }
+    spid = next(number for number in range(FIRST_SPID, FIRST_SPID + len(taken) + 1) if number not in taken)
+    return Session(
+        server=server,
+        spid=spid,
+        login=f"{there.domain}\\dba",
+        started_tick=there.started_tick,
+        login_tick=world.tick,
+    )
+
+
+def _alive(world: World, session: Session) -> bool:
+    there = world.servers[session.server]
+    return reachable(world, session.server) and there.started_tick == session.started_tick
+
+
+def check_connections(world: World) -> None:
+    """After each reaction of the protocol: end what the loss of a server or database ends, wake what waits for one."""
+    for name, kept in list(world.sessions.items()):
+        session = kept.session
+        if session is None:
+            continue
+        there = world.servers[session.server]
+        if not _alive(world, session):
+            _lose(world, name, 64 if not there.powered or not there.nic_up else 10054)
+        elif not there.hung and not _database_open(world, session):
+            _lose(world, name, 10054)
+    for name, run in list(world.batches.items()):
+        server = world.sessions[name].server or server_of(name)
+        there = world.servers[server]
+        if run.waiting in ("server", "login"):
+            if not there.hung:
+                world.batches[name] = replace(run, waiting="")
+                _go_on(world, name)
+        elif run.due_tick <= world.tick and not there.hung:
+            _go_on(world, name)
+
+
+def _database_open(world: World, session: Session) -> bool:
+    try:
+        commands.use_database(world, session.server, session.database)
+    except SqlError:
+        return False
+    return True
+
+
+def _lose(world: World, name: str, number: int) -> None:
+    """The connection of a window breaks; a batch that runs ends with the error of the transport."""
+    kept: Window = world.sessions[name]
+    world.sessions[name] = replace(kept, session=None)
+    run: Run | None = world.batches.get(name)
+    if run is not None:
+        _finish(world, name, _said(world, name, run, number))
+
+
+def _said(world: World, name: str, run: Run, *what: Any) -> Run:
+    """The submission with the client's message *what* (number and arguments) behind its others."""
+    if not what:
+        return run
+    number, *arguments = what
+    server = server_of(name)
+    severity, text = text_of(number, *(arguments or [server]))
+    return replace(run, messages=(*run.messages, Message(number, severity, 0, 0, text, server)))

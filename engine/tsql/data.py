@@ -1,0 +1,139 @@
+"""Connections, running batches and their tables as plain frozen data, so that worlds fork and hash while they wait."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine.messages import Message
+from engine.tsql.script import Step
+from engine.tsql.translate import ColumnDefinition
+from engine.tsql.values import Scalar
+
+Row = tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A temp table or table variable with its rows."""
+
+    columns: tuple[ColumnDefinition, ...]
+    rows: tuple[Row, ...] = ()
+    next_identity: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One grid of results, as it is shown."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A declared cursor; *rows* is None until it is opened."""
+
+    query: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[Row, ...] | None = None
+    position: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Caught:
+    """The error that a CATCH block is about."""
+
+    number: int
+    severity: int
+    state: int
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A variable with its type and value."""
+
+    type: str
+    value: Scalar = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One level of a running batch: the batch itself, or text that EXEC or sp_executesql runs."""
+
+    text: str
+    position: int = 0
+    variables: tuple[tuple[str, Declared], ...] = ()
+    tables: tuple[tuple[str, Table], ...] = ()
+    """Table variables."""
+    caught: tuple[Caught, ...] = ()
+    outputs: tuple[tuple[str, str], ...] = ()
+    """Variables here -> variables of the frame below that take their values at the end."""
+    insert_into: str = ""
+    """INSERT … EXEC: the table (and columns) that take the rows."""
+    database: str = ""
+    """Database context to return to at the end; empty for the batch itself, which keeps its own."""
+    line: int = 0
+    """Line of the statement that runs or waits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """The SQL connection of a window."""
+
+    server: str
+    spid: int
+    login: str
+    database: str = "master"
+    started_tick: int = 0
+    """When the instance that holds it had started: a later start means that it is gone."""
+    login_tick: int = 0
+    transactions: int = 0
+    rowcount: int = 0
+    error: int = 0
+    fetch_status: int = 0
+    identity: int | None = None
+    options: tuple[tuple[str, str], ...] = ()
+    tables: tuple[tuple[str, Table], ...] = ()
+    """Temp tables."""
+    cursors: tuple[tuple[str, Cursor], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A submission that is under way in a window, with what it has printed so far."""
+
+    id: int
+    text: str
+    steps: tuple[Step, ...]
+    step: int = 0
+    repeats: int = 0
+    """How often the batch of this step has been sent."""
+    frames: tuple[Frame, ...] = ()
+    messages: tuple[Message, ...] = ()
+    results: tuple[Result, ...] = ()
+    started_tick: int = 0
+    waiting: str = ""
+    """Why it waits: delay, pending, busy, server, login; empty while it does not."""
+    due_tick: int = 0
+    wait_id: int = 0
+    """Number of the wait; a timer of an older one is void."""
+    pending: tuple[str, tuple[Any, ...]] | None = None
+    """The statement's completion, while it is pending."""
+    spent: int = 0
+    """Work done since the submission began; beyond a measure it goes on slowly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A T-SQL window: its connection, what it has been told, and what waits behind the running batch."""
+
+    session: Session | None = None
+    server: str = ""
+    """Server that `:CONNECT` has chosen; empty for the window's own."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """sqlcmd variables."""
+    queue: tuple[str, ...] = ()
+    """Submissions that wait until the running one is done."""

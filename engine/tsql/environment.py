@@ -1,0 +1,232 @@
+"""Functions and @@ names that look at the connection or the server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from engine.messages import TEXTS, SqlError, text_of
+from engine.tsql import catalog
+from engine.tsql.context import Context
+from engine.tsql.functions import format_message
+from engine.tsql.values import Scalar, to_number, to_text
+
+SERVER_ROLES: Final = frozenset({"sysadmin", "public"})
+
+PRODUCT: Final = {
+    2005: ("9.00.5000.00", "SP4", "Microsoft SQL Server 2005"),
+    2008: ("10.0.6000.29", "SP4", "Microsoft SQL Server 2008 (SP4)"),
+    2012: ("11.0.7001.0", "SP4", "Microsoft SQL Server 2012 (SP4)"),
+    2014: ("12.0.6024.0", "SP3", "Microsoft SQL Server 2014 (SP3)"),
+}
+"""Last service pack of each version: product version, level, name. Documented [DOC: build lists]."""
+
+ENGINE_EDITIONS: Final = {"Standard": 2, "Workgroup": 2, "Enterprise": 3, "Developer": 3, "Express": 4}
+
+
+def version_text(context: Context) -> str:
+    """What @@VERSION says."""
+    number, _, name = PRODUCT[context.version]
+    return f"{name} - {number} (X64) \n\t{context.server.edition} Edition (64-bit) on Windows NT 6.1 (X64)\n"
+
+
+def _serverproperty(context: Context, name: Scalar) -> Scalar:
+    number, level, _ = PRODUCT[context.version]
+    table: dict[str, Scalar] = {
+        "servername": context.server.name,
+        "machinename": context.server.name,
+        "computernamephysicalnetbios": context.server.name,
+        "instancename": None,
+        "edition": f"{context.server.edition} Edition (64-bit)",
+        "engineedition": ENGINE_EDITIONS.get(context.server.edition, 3),
+        "productversion": number,
+        "productlevel": level,
+        "collation": "SQL_Latin1_General_CP1_CI_AS",
+        "isclustered": 0,
+        "isintegratedsecurityonly": 0,
+        "issingleuser": 0,
+        "isfulltextinstalled": 0,
+        "processid": 1200 + context.server.host,
+        "isxtpsupported": int(context.version >= 2014),
+        "ishadrenabled": 0 if context.version >= 2012 else None,
+    }
+    if context.version >= 2014:
+        table["productmajorversion"] = number.split(".")[0]
+    return table.get(to_text(name).lower())
+
+
+def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Scalar:
+    wanted = to_text(database).lower()
+    found = (row for row in catalog.rows_of(context, "sys.databases") if str(row["name"]).lower() == wanted)
+    row = next(found, None)
+    if row is None:
+        return None
+    table = {
+        "status": row["state_desc"],
+        "recovery": row["recovery_model_desc"],
+        "useraccess": row["user_access_desc"],
+        "updateability": "READ_ONLY" if row["is_read_only"] else "READ_WRITE",
+        "collation": row["collation_name"],
+        "version": {2005: 611, 2008: 655, 2012: 706, 2014: 782}[context.version],
+        "isinstandby": row["is_in_standby"],
+        "isautoclose": row["is_auto_close_on"],
+    }
+    return table.get(to_text(name).lower())
+
+
+def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
+    """Ids of temp tables, procedures and views that exist here; NULL for all others."""
+    return None if name is None else catalog.object_id(context, to_text(name))
+
+
+def _newid(context: Context) -> Scalar:
+    digits = f"{context.world.chance.bits():016X}{context.world.chance.bits():016X}"
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-A{digits[17:20]}-{digits[20:]}"
+
+
+def _whole(value: Scalar) -> int:
+    return int(to_number(value))
+
+
+def _db_id(context: Context, name: Scalar = None) -> Scalar:
+    return context.database_id(context.session.database if name is None else to_text(name))
+
+
+def _db_name(context: Context, number: Scalar = None) -> Scalar:
+    return context.session.database if number is None else context.database_name(_whole(number))
+
+
+def _error(name: str) -> Callable[[Context], Scalar]:
+    def look(context: Context) -> Scalar:
+        value: Scalar = None if context.caught is None else getattr(context.caught, name)
+        return value
+
+    return look
+
+
+def _rand(context: Context, seed: Scalar = None) -> Scalar:
+    return context.world.chance.uniform()
+
+
+def _utc(context: Context) -> Scalar:
+    return context.now()
+
+
+def _formatmessage(context: Context, message: Scalar, *values: Scalar) -> Scalar:
+    if isinstance(message, int):
+        return text_of(message, *values, version=context.version)[1] if message in TEXTS else None
+    return format_message(to_text(message), values)
+
+
+CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+    "getdate": lambda context: context.now(),
+    "sysdatetime": lambda context: context.now(),
+    "current_timestamp": lambda context: context.now(),
+    "getutcdate": _utc,
+    "sysutcdatetime": _utc,
+    "sysdatetimeoffset": _utc,
+    "db_id": _db_id,
+    "db_name": _db_name,
+    "original_db_name": lambda context: "master",
+    "object_id": _object_id,
+    "object_name": lambda context, number, database=None: None,
+    "schema_name": lambda context, number=None: "dbo",
+    "schema_id": lambda context, name=None: 1,
+    "suser_sname": lambda context, sid=None: context.session.login,
+    "suser_name": lambda context, sid=None: context.session.login,
+    "suser_id": lambda context, name=None: 1,
+    "suser_sid": lambda context, name=None: b"\x01",
+    "original_login": lambda context: context.session.login,
+    "system_user": lambda context: context.session.login,
+    "user_name": lambda context, number=None: "dbo",
+    "user": lambda context: "dbo",
+    "current_user": lambda context: "dbo",
+    "session_user": lambda context: "dbo",
+    "user_id": lambda context, name=None: 1,
+    "host_name": lambda context: "CONSOLE",
+    "host_id": lambda context: "1",
+    "app_name": lambda context: "Mirrordrill",
+    "is_srvrolemember": lambda context, role, login=None: int(to_text(role).lower() in SERVER_ROLES) or None,
+    "is_member": lambda context, role: int(to_text(role).lower() == "db_owner"),
+    "is_rolemember": lambda context, role, user=None: int(to_text(role).lower() == "db_owner"),
+    "has_dbaccess": lambda context, name: _has_dbaccess(context, name),
+    "has_perms_by_name": lambda context, *values: 1,
+    "serverproperty": _serverproperty,
+    "databasepropertyex": _databasepropertyex,
+    "databaseproperty": _databasepropertyex,
+    "connectionproperty": lambda context, name: {"net_transport": "TCP"}.get(to_text(name).lower()),
+    "sessionproperty": lambda context, name: 1,
+    "newid": _newid,
+    "newsequentialid": _newid,
+    "rand": _rand,
+    "error_number": _error("number"),
+    "error_message": _error("text"),
+    "error_severity": _error("severity"),
+    "error_state": _error("state"),
+    "error_line": _error("line"),
+    "error_procedure": lambda context: None,
+    "xact_state": lambda context: int(context.session.transactions > 0),
+    "scope_identity": lambda context: context.session.identity,
+    "formatmessage": _formatmessage,
+    "cursor_status": lambda context, kind, name: _cursor_status(context, name),
+    "trigger_nestlevel": lambda context: 0,
+}
+"""Functions that look at the connection or the server."""
+
+
+def _has_dbaccess(context: Context, name: Scalar) -> Scalar:
+    if context.database_id(to_text(name)) is None:
+        return None
+    try:
+        context.open_database(to_text(name))
+    except SqlError:
+        return 0
+    return 1
+
+
+def _cursor_status(context: Context, name: Scalar) -> Scalar:
+    cursor = dict(context.session.cursors).get(to_text(name).lower())
+    if cursor is None:
+        return -3
+    if cursor.rows is None:
+        return -1
+    return int(bool(cursor.rows))
+
+
+GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
+    "@@servername": lambda context: context.server.name,
+    "@@servicename": lambda context: "MSSQLSERVER",
+    "@@version": version_text,
+    "@@spid": lambda context: context.session.spid,
+    "@@trancount": lambda context: context.session.transactions,
+    "@@rowcount": lambda context: context.session.rowcount,
+    "@@error": lambda context: context.session.error,
+    "@@fetch_status": lambda context: context.session.fetch_status,
+    "@@identity": lambda context: context.session.identity,
+    "@@cursor_rows": lambda context: _cursor_rows(context),
+    "@@language": lambda context: "us_english",
+    "@@langid": lambda context: 0,
+    "@@datefirst": lambda context: 7,
+    "@@lock_timeout": lambda context: -1,
+    "@@max_connections": lambda context: 32767,
+    "@@max_precision": lambda context: 38,
+    "@@nestlevel": lambda context: 0,
+    "@@options": lambda context: 5496,
+    "@@procid": lambda context: 0,
+    "@@remserver": lambda context: None,
+    "@@textsize": lambda context: 2147483647,
+    "@@microsoftversion": lambda context: int(PRODUCT[context.version][0].split(".")[0]) << 24,
+    "@@dbts": lambda context: b"\x00\x00\x00\x00\x00\x00\x07\xd0",
+    "@@cpu_busy": lambda context: context.world.tick // 4,
+    "@@idle": lambda context: context.world.tick,
+    "@@io_busy": lambda context: context.world.tick // 10,
+    "@@timeticks": lambda context: 31250,
+    "@@total_errors": lambda context: 0,
+    "@@connections": lambda context: 1000,
+}
+"""Values of the @@ names."""
+
+
+def _cursor_rows(context: Context) -> int:
+    opened = [cursor.rows for _, cursor in context.session.cursors if cursor.rows is not None]
+    return len(opened[-1]) if opened else 0

@@ -1,0 +1,319 @@
+"""What each kind of statement does: the language's own on the machine, the others through the protocol's commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from engine.messages import SqlError, text_of
+from engine.protocol import commands
+from engine.tsql import procedures
+from engine.tsql import statements as s
+from engine.tsql.data import Caught, Cursor
+from engine.tsql.functions import format_message
+from engine.tsql.machine import ConnectionLost, Machine
+from engine.tsql.values import to_number, to_text
+
+Outcome = commands.Outcome
+
+
+def perform(machine: Machine, statement: s.Statement) -> None:
+    """Carry out one statement. Raises SqlError, Unsimulated or ConnectionLost."""
+    kind = type(statement)
+    for classes, name in NOT_IN_TRANSACTION:
+        if isinstance(statement, classes) and machine.session.transactions:
+            raise SqlError(226, name)
+    if kind in LANGUAGE:
+        LANGUAGE[kind](machine, statement)
+    elif kind in COMMANDS:
+        machine.outcome(COMMANDS[kind](machine, statement))
+    else:
+        machine.not_simulated(_title(statement))
+
+
+def _title(statement: s.Statement) -> str:
+    """The statement's name for the message that it is not simulated."""
+    if isinstance(statement, s.NotSimulated):
+        return statement.what
+    if isinstance(statement, s.Backup | s.Restore | s.RestoreInfo):
+        return statement.title
+    if isinstance(statement, s.DropObject):
+        return f"DROP {statement.kind}"
+    if isinstance(statement, s.Permission):
+        return f"{statement.verb} {', '.join(statement.permissions)}"
+    if isinstance(statement, s.MasterKey):
+        return f"{statement.verb} MASTER KEY"
+    if isinstance(statement, s.AlterFiles):
+        return f"ALTER DATABASE … {statement.action}"
+    return TITLES.get(type(statement), type(statement).__name__)
+
+
+TITLES: Final[dict[type[s.Statement], str]] = {
+    s.CreateEndpoint: "CREATE ENDPOINT",
+    s.AlterEndpoint: "ALTER ENDPOINT",
+    s.AlterAuthorization: "ALTER AUTHORIZATION",
+    s.CreateCertificate: "CREATE CERTIFICATE",
+    s.BackupCertificate: "BACKUP CERTIFICATE",
+    s.CreateLogin: "CREATE LOGIN",
+    s.AlterLogin: "ALTER LOGIN",
+    s.CreateUser: "CREATE USER",
+    s.AlterUser: "ALTER USER",
+    s.CreateDatabase: "CREATE DATABASE",
+}
+
+NOT_IN_TRANSACTION: Final[tuple[tuple[type[s.Statement] | tuple[type[s.Statement], ...], str], ...]] = (
+    (s.OnDatabase, "ALTER DATABASE"),
+    (s.Backup, "BACKUP"),
+    (s.Restore, "RESTORE"),
+    (s.CreateEndpoint, "CREATE ENDPOINT"),
+    (s.AlterEndpoint, "ALTER ENDPOINT"),
+    (s.CreateDatabase, "CREATE DATABASE"),
+    (s.Reconfigure, "RECONFIGURE"),
+    (s.Shutdown, "SHUTDOWN"),
+)
+"""Statements that a user transaction refuses with message 226. Documented [DOC]."""
+
+
+# --- commands of the protocol ----------------------------------------------------------------------------
+
+
+def _on_database(function: Callable[..., Outcome], *fields: str) -> Callable[[Machine, Any], Outcome]:
+    """The command *function*(world, server, database, *fields of the statement*)."""
+
+    def run(machine: Machine, statement: Any) -> Outcome:
+        arguments = [getattr(statement, name) for name in fields]
+        return function(machine.world, machine.session.server, statement.database, *arguments)
+
+    return run
+
+
+def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
+    messages = []
+    for option, value in statement.options:
+        outcome = commands.set_option(
+            machine.world, machine.session.server, statement.database, option, value
+        )
+        if isinstance(outcome, commands.Pending):
+            return outcome
+        messages += outcome
+    return messages
+
+
+def _restore(machine: Machine, statement: s.Restore) -> Outcome:
+    if statement.devices or statement.snapshot or statement.what != "DATABASE" or statement.has("NORECOVERY"):
+        machine.not_simulated(statement.title + " from a backup")
+        return []
+    database = machine.text(statement.database)
+    return commands.restore_with_recovery(machine.world, machine.session.server, database)
+
+
+def _shutdown(machine: Machine, statement: s.Shutdown) -> Outcome:
+    """The client of SHUTDOWN is told who asked for it, then its connection ends."""
+    login = machine.session.login
+    outcome = commands.shutdown(machine.world, machine.session.server, statement.nowait, login)
+    machine.outcome(outcome)
+    how = "NOWAIT request" if statement.nowait else "request"
+    machine.say(text_of(6006, how, login)[1])
+    machine.say("SQL Server is terminating this process.")
+    raise ConnectionLost
+
+
+def _use(machine: Machine, statement: s.Use) -> Outcome:
+    machine.note(database=machine.context.open_database(statement.database))
+    return []
+
+
+COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {
+    s.PartnerSet: _on_database(commands.partner_set, "address"),
+    s.PartnerFailover: _on_database(commands.partner_failover),
+    s.PartnerForce: _on_database(commands.partner_force),
+    s.PartnerOff: _on_database(commands.partner_off),
+    s.PartnerSuspend: _on_database(commands.partner_suspend),
+    s.PartnerResume: _on_database(commands.partner_resume),
+    s.PartnerSafety: _on_database(commands.partner_safety, "level"),
+    s.PartnerTimeout: _on_database(commands.partner_timeout, "seconds"),
+    s.RedoQueue: _on_database(commands.redo_queue, "limit_mb"),
+    s.WitnessSet: _on_database(commands.witness_set, "address"),
+    s.WitnessOff: _on_database(commands.witness_off),
+    s.SetOption: _set_option,
+    s.Restore: _restore,
+    s.Shutdown: _shutdown,
+    s.Use: _use,
+}
+"""Statements that act on the world. A family that is missing here answers that it is not simulated."""
+
+
+# --- the language ----------------------------------------------------------------------------------------
+
+
+def _print(machine: Machine, statement: s.Print) -> None:
+    value = machine.evaluate(statement.expression)
+    machine.say(to_text(value)[:8000] or " ")
+    machine.note(error=0, rowcount=0)
+
+
+def _assign(machine: Machine, statement: s.Assign) -> None:
+    machine.set_variable(statement.name, machine.evaluate(statement.expression))
+    machine.note(error=0, rowcount=1)
+
+
+def _set_session(machine: Machine, statement: s.SetSession) -> None:
+    words = [word.strip(",") for word in statement.words if word != ","]
+    value = machine.text(statement.value) if statement.value is not None else words[-1]
+    options = dict(machine.session.options)
+    names = words[:-1] if len(words) > 1 else words
+    for name in names if value in ("ON", "OFF") else names[:1]:
+        options[name] = value
+    machine.note(options=tuple(options.items()), error=0)
+
+
+def _return(machine: Machine, statement: s.Return) -> None:
+    if statement.expression and len(machine.scopes) == 1:
+        raise SqlError(178)
+    machine.scope.position = len(machine.scope.code)
+
+
+def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
+    severity = int(to_number(machine.value(statement.severity)))
+    state = int(to_number(machine.value(statement.state)))
+    state = state if 0 <= state <= 255 else 1
+    arguments = tuple(machine.value(value) for value in statement.arguments)
+    message = machine.value(statement.message)
+    severity = max(0, severity)
+    if severity > 18 and "LOG" not in statement.options:
+        raise SqlError(2754)
+    if isinstance(message, int):
+        if message < 13000:
+            raise SqlError(2732, message)
+        raise SqlError(18054, message, severity, state)
+    text = format_message(to_text(message), arguments)[:2047]
+    if severity <= 10:
+        machine.say(text, 50000 if severity else 0, severity, state, machine.line if severity else 0)
+        machine.note(error=0, rowcount=0)
+        return
+    if "LOG" in statement.options:
+        _log_error(machine, severity, state, text)
+    machine.fail_with([Caught(50000, min(severity, 25), state, machine.line, text)])
+    if "SETERROR" in statement.options:
+        machine.note(error=50000)
+
+
+def _log_error(machine: Machine, severity: int, state: int, text: str) -> None:
+    machine.world.emit(
+        "errorlog", text, server=machine.session.server, number=50000, severity=severity, state=state
+    )
+
+
+def _throw(machine: Machine, statement: s.Throw) -> None:
+    if statement.number is None:
+        if not machine.scope.caught:
+            raise SqlError(10704)
+        error = machine.scope.caught[-1]
+        machine.scope.caught.pop()
+        machine.fail_with([error], ends_batch=True)
+        return
+    number = int(to_number(machine.value(statement.number)))
+    if not 50000 <= number < 2**31:
+        raise SqlError(10725, number)
+    state = int(to_number(machine.value(statement.state))) & 255
+    text = machine.text(statement.message)[:2047]
+    machine.fail_with([Caught(number, 16, state, machine.line, text)], ends_batch=True)
+
+
+def _transaction(machine: Machine, statement: s.Transaction) -> None:
+    count = machine.session.transactions
+    if statement.verb == "BEGIN":
+        count += 1
+    elif statement.verb == "COMMIT":
+        if not count:
+            raise SqlError(3902)
+        count -= 1
+    elif statement.verb == "ROLLBACK":
+        if not count:
+            raise SqlError(3903)
+        count = 0
+    machine.note(transactions=count, error=0, rowcount=0)
+
+
+def _execute_string(machine: Machine, statement: s.ExecuteString) -> None:
+    if statement.linked_server:
+        raise SqlError(7202, statement.linked_server)
+    machine.enter(to_text(machine.evaluate(statement.expression)))
+
+
+def _insert_exec(machine: Machine, statement: s.InsertExec) -> None:
+    if isinstance(statement.source, s.ExecuteString):
+        machine.enter(to_text(machine.evaluate(statement.source.expression)), insert_into=statement.target)
+        return
+    depth = len(machine.scopes)
+    machine.capture = statement.target
+    try:
+        procedures.execute(machine, statement.source)
+    finally:
+        machine.capture = ""
+    for scope in machine.scopes[depth:]:
+        scope.insert_into = statement.target
+
+
+def _declare_cursor(machine: Machine, statement: s.DeclareCursor) -> None:
+    if statement.name in dict(machine.session.cursors) and not statement.name.startswith("@"):
+        raise SqlError(16915, statement.name)
+    machine.keep_cursor(statement.name, Cursor(statement.query))
+
+
+def _cursor_action(machine: Machine, statement: s.CursorAction) -> None:
+    cursor = machine.cursor(statement.name)
+    if statement.verb == "OPEN":
+        machine.open_cursor(statement.name)
+    elif statement.verb == "DEALLOCATE":
+        machine.keep_cursor(statement.name, None)
+    elif cursor.rows is None:
+        raise SqlError(16917)
+    else:
+        machine.keep_cursor(statement.name, Cursor(cursor.query))
+
+
+def _drop_object(machine: Machine, statement: s.DropObject) -> None:
+    if statement.kind != "TABLE":
+        machine.not_simulated(_title(statement))
+        return
+    known = dict(machine.session.tables)
+    for name in statement.names:
+        last = name.split(".")[-1].lower()
+        if last in known:
+            del known[last]
+        elif not statement.if_exists:
+            raise SqlError(3701, "table", name)
+    machine.note(tables=tuple(known.items()), error=0)
+
+
+def _not_simulated(machine: Machine, statement: s.NotSimulated) -> None:
+    machine.not_simulated(statement.what)
+
+
+def _checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
+    machine.note(error=0, rowcount=0)
+
+
+LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
+    s.Query: lambda machine, statement: machine.query(statement.text),
+    s.Print: _print,
+    s.Declare: lambda machine, statement: machine.declare(statement),
+    s.Assign: _assign,
+    s.SetSession: _set_session,
+    s.Return: _return,
+    s.Raiserror: _raiserror,
+    s.Throw: _throw,
+    s.Transaction: _transaction,
+    s.Waitfor: lambda machine, statement: machine.wait_for(statement),
+    s.Execute: lambda machine, statement: procedures.execute(machine, statement),
+    s.ExecuteString: _execute_string,
+    s.InsertExec: _insert_exec,
+    s.DeclareCursor: _declare_cursor,
+    s.CursorAction: _cursor_action,
+    s.Fetch: lambda machine, statement: machine.fetch(statement),
+    s.DropObject: _drop_object,
+    s.Checkpoint: _checkpoint,
+    s.NotSimulated: _not_simulated,
+}
+"""Statements of the language itself."""

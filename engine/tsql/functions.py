@@ -1,0 +1,535 @@
+"""Scalar functions of T-SQL, as SQLite calls them: `LEN(x)` in a query is `t_len(x)` there."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, Final
+
+from engine.messages import SqlError
+from engine.tsql.values import (
+    MARK,
+    TEXT_LIMIT,
+    Scalar,
+    comparable,
+    convert,
+    is_moment,
+    parse_moment,
+    stamp,
+    to_number,
+    to_text,
+)
+
+# --- operators ------------------------------------------------------------------------------------------
+
+
+def _add(a: Scalar, b: Scalar) -> Scalar:
+    if a is None or b is None:
+        return None
+    if is_moment(a) or is_moment(b):
+        return stamp(parse_moment(a) + (parse_moment(b) - datetime(1900, 1, 1)))
+    if isinstance(a, str) and isinstance(b, str):
+        return (a + b)[:TEXT_LIMIT]
+    return _checked(_number(a, b) + _number(b, a))
+
+
+def _sub(a: Scalar, b: Scalar) -> Scalar:
+    if a is None or b is None:
+        return None
+    if is_moment(a) or is_moment(b):
+        return stamp(parse_moment(a) - (parse_moment(b) - datetime(1900, 1, 1)))
+    return _checked(_number(a, b) - _number(b, a))
+
+
+def _mul(a: Scalar, b: Scalar) -> Scalar:
+    return None if a is None or b is None else _checked(_number(a, b) * _number(b, a))
+
+
+def _div(a: Scalar, b: Scalar) -> Scalar:
+    if a is None or b is None:
+        return None
+    left, right = _number(a, b), _number(b, a)
+    if right == 0:
+        raise SqlError(8134)
+    if isinstance(left, int) and isinstance(right, int):
+        whole = abs(left) // abs(right)
+        return whole if (left < 0) == (right < 0) else -whole
+    return left / right
+
+
+def _mod(a: Scalar, b: Scalar) -> Scalar:
+    if a is None or b is None:
+        return None
+    left, right = _number(a, b), _number(b, a)
+    if right == 0:
+        raise SqlError(8134)
+    rest = abs(left) % abs(right)
+    return rest if left >= 0 else -rest
+
+
+def _xor(a: Scalar, b: Scalar) -> Scalar:
+    return None if a is None or b is None else int(to_number(a)) ^ int(to_number(b))
+
+
+def _number(value: Scalar, other: Scalar) -> int | float:
+    return to_number(value, "numeric" if isinstance(other, float) else "int")
+
+
+def _checked(number: int | float) -> int | float:
+    if isinstance(number, int) and not -(2**63) <= number < 2**63:
+        raise SqlError(8115, "expression", "bigint")
+    return number
+
+
+# --- text -----------------------------------------------------------------------------------------------
+
+
+def _texts(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
+    """NULL if any argument is NULL."""
+
+    def strict(*values: Scalar) -> Scalar:
+        return None if any(value is None for value in values) else function(*values)
+
+    strict.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return strict
+
+
+def _count(value: Scalar) -> int:
+    return int(to_number(value))
+
+
+@_texts
+def _left(text: Scalar, count: Scalar) -> Scalar:
+    if _count(count) < 0:
+        raise SqlError(1023, 2, "left")
+    return to_text(text)[: _count(count)]
+
+
+@_texts
+def _right(text: Scalar, count: Scalar) -> Scalar:
+    if _count(count) < 0:
+        raise SqlError(1023, 2, "right")
+    return to_text(text)[-_count(count) :] if _count(count) else ""
+
+
+@_texts
+def _substring(text: Scalar, start: Scalar, length: Scalar) -> Scalar:
+    if _count(length) < 0:
+        raise SqlError(1023, 3, "substring")
+    first = _count(start) - 1
+    return to_text(text)[max(0, first) : max(0, first + _count(length))]
+
+
+@_texts
+def _charindex(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
+    return to_text(text).casefold().find(to_text(part).casefold(), max(0, _count(start) - 1)) + 1
+
+
+@_texts
+def _patindex(pattern: Scalar, text: Scalar) -> Scalar:
+    body = to_text(pattern)
+    core = body.strip("%")
+    regex = like_regex(core, "", anchored=False)
+    lead = "" if body.startswith("%") else "^"
+    match = re.search(lead + regex, to_text(text), re.IGNORECASE | re.DOTALL)
+    return match.start() + 1 if match else 0
+
+
+@_texts
+def _replace(text: Scalar, old: Scalar, new: Scalar) -> Scalar:
+    if not to_text(old):
+        return to_text(text)
+    return re.sub(re.escape(to_text(old)), lambda _: to_text(new), to_text(text), flags=re.IGNORECASE)[
+        :TEXT_LIMIT
+    ]
+
+
+def _stuff(text: Scalar, start: Scalar, length: Scalar, new: Scalar) -> Scalar:
+    if text is None or start is None or length is None:
+        return None
+    body, first, count = to_text(text), _count(start) - 1, _count(length)
+    if first < 0 or first >= len(body) or count < 0:
+        return None
+    return body[:first] + to_text(new) + body[first + count :]
+
+
+@_texts
+def _replicate(text: Scalar, count: Scalar) -> Scalar:
+    """Cut at 8,000 bytes, as the product does for varchar. Documented [DOC: REPLICATE]."""
+    body = to_text(text)
+    if _count(count) < 0:
+        return None
+    return (body * min(_count(count), 8000 // max(1, len(body)) + 1))[:8000]
+
+
+@_texts
+def _quotename(text: Scalar, quote: Scalar = "[") -> Scalar:
+    pairs = {"[": "[]", "]": "[]", "'": "''", '"': '""', "(": "()", ")": "()", "{": "{}", "}": "{}"}
+    pair = pairs.get(to_text(quote)[:1])
+    if pair is None or len(to_text(text)) > 128:
+        return None
+    return pair[0] + to_text(text).replace(pair[1], pair[1] * 2) + pair[1]
+
+
+def _concat(*values: Scalar) -> Scalar:
+    return "".join(to_text(value) for value in values)[:TEXT_LIMIT]
+
+
+@_texts
+def _str(number: Scalar, length: Scalar = 10, decimals: Scalar = 0) -> Scalar:
+    text = f"{float(to_number(number, 'float')):.{max(0, min(16, _count(decimals)))}f}"
+    size = max(0, min(8000, _count(length)))
+    return text.rjust(size) if len(text) <= size else "*" * size
+
+
+@_texts
+def _parsename(name: Scalar, piece: Scalar) -> Scalar:
+    parts = [part.strip('[]"') for part in to_text(name).split(".")]
+    return parts[-_count(piece)] if 0 < _count(piece) <= len(parts) <= 4 else None
+
+
+def _choose(number: Scalar, *values: Scalar) -> Scalar:
+    return values[_count(number) - 1] if number is not None and 0 < _count(number) <= len(values) else None
+
+
+@_texts
+def _isnumeric(value: Scalar) -> Scalar:
+    try:
+        to_number(value, "money")
+    except SqlError:
+        return 0
+    return int(bool(to_text(value).strip()) and not is_moment(value))
+
+
+@_texts
+def _isdate(value: Scalar) -> Scalar:
+    try:
+        parse_moment(value)
+    except SqlError:
+        return 0
+    return int(isinstance(value, str) and bool(value.strip()))
+
+
+def like(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
+    """SQLite's LIKE with the patterns of T-SQL: %, _, [a-z], [^a]."""
+    if pattern is None or text is None:
+        return None
+    return int(_like(to_text(pattern), to_text(escape)).fullmatch(to_text(text)) is not None)
+
+
+@lru_cache(maxsize=256)
+def _like(pattern: str, escape: str) -> re.Pattern[str]:
+    return re.compile(like_regex(pattern, escape), re.IGNORECASE | re.DOTALL)
+
+
+def like_regex(pattern: str, escape: str, anchored: bool = True) -> str:
+    """The regular expression of a LIKE pattern; trailing blanks of the text count only when *anchored*."""
+    out, place = "", 0
+    while place < len(pattern):
+        char = pattern[place]
+        close = pattern.find("]", place + 2)
+        if escape and char == escape and place + 1 < len(pattern):
+            place += 1
+            out += re.escape(pattern[place])
+        elif char == "%":
+            out += ".*?" if not anchored else ".*"
+        elif char == "_":
+            out += "."
+        elif char == "[" and close > 0:
+            inside = pattern[place + 1 : close]
+            negated = inside.startswith("^")
+            body = re.sub(r"([\\\[\]&|~^])", r"\\\1", inside.removeprefix("^"))
+            try:
+                re.compile(f"[{body}]")
+            except re.error:
+                body = re.escape(inside)
+            out += f"[{'^' if negated else ''}{body}]"
+            place = close
+        else:
+            out += re.escape(char)
+        place += 1
+    return re.sub(r"(?:\.\*){2,}", ".*", out) + (" *" if anchored and not out.endswith(".*") else "")
+
+
+# --- dates ----------------------------------------------------------------------------------------------
+
+_PARTS: Final = {
+    "year": "year", "yy": "year", "yyyy": "year", "quarter": "quarter", "qq": "quarter", "q": "quarter",
+    "month": "month", "mm": "month", "m": "month", "dayofyear": "dayofyear", "dy": "dayofyear", "y": "dayofyear",
+    "day": "day", "dd": "day", "d": "day", "week": "week", "wk": "week", "ww": "week", "weekday": "weekday",
+    "dw": "weekday", "w": "weekday", "hour": "hour", "hh": "hour", "minute": "minute", "mi": "minute",
+    "n": "minute", "second": "second", "ss": "second", "s": "second", "millisecond": "millisecond",
+    "ms": "millisecond", "microsecond": "microsecond", "mcs": "microsecond",
+}  # fmt: skip
+_STEP: Final = {
+    "week": timedelta(weeks=1), "day": timedelta(days=1), "dayofyear": timedelta(days=1),
+    "weekday": timedelta(days=1), "hour": timedelta(hours=1), "minute": timedelta(minutes=1),
+    "second": timedelta(seconds=1), "millisecond": timedelta(milliseconds=1),
+    "microsecond": timedelta(microseconds=1),
+}  # fmt: skip
+
+
+def _part(name: Scalar) -> str:
+    part = _PARTS.get(to_text(name).lower())
+    if part is None:
+        raise SqlError(155, to_text(name), "datepart")
+    return part
+
+
+def _dateadd(name: Scalar, count: Scalar, value: Scalar) -> Scalar:
+    part = _part(name)
+    if count is None or value is None:
+        return None
+    moment, steps = parse_moment(value), int(to_number(count, "float"))
+    try:
+        if part in _STEP:
+            return stamp(moment + steps * _STEP[part])
+        months = moment.month - 1 + steps * {"year": 12, "quarter": 3, "month": 1}[part]
+        year, month = moment.year + months // 12, months % 12 + 1
+        last = (datetime(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)).day
+        return stamp(moment.replace(year=year, month=month, day=min(moment.day, last)))
+    except (OverflowError, ValueError):
+        raise SqlError(517, "datetime") from None
+
+
+def _datediff(name: Scalar, start: Scalar, end: Scalar) -> Scalar:
+    """Boundaries of the part that are crossed. Documented [DOC: DATEDIFF]."""
+    part = _part(name)
+    if start is None or end is None:
+        return None
+    a, b = parse_moment(start), parse_moment(end)
+    if part in ("year", "quarter", "month"):
+        size = {"year": 12, "quarter": 3, "month": 1}[part]
+        return (b.year * 12 + b.month - 1) // size - (a.year * 12 + a.month - 1) // size
+    if part == "week":
+        return (b.toordinal()) // 7 - a.toordinal() // 7
+    step = _STEP[part]
+    origin = datetime(1, 1, 1)
+    count = (b - origin) // step - (a - origin) // step
+    if part not in ("microsecond",) and not -(2**31) <= count < 2**31:
+        raise SqlError(535)
+    return count
+
+
+def _datepart(name: Scalar, value: Scalar) -> Scalar:
+    part = _part(name)
+    if value is None:
+        return None
+    moment = parse_moment(value)
+    computed = {
+        "quarter": (moment.month + 2) // 3,
+        "dayofyear": moment.timetuple().tm_yday,
+        "week": int(moment.strftime("%U")) + 1,
+        "weekday": moment.isoweekday() % 7 + 1,
+        "millisecond": moment.microsecond // 1000,
+    }
+    return computed[part] if part in computed else int(getattr(moment, part))
+
+
+def _datename(name: Scalar, value: Scalar) -> Scalar:
+    part = _part(name)
+    if value is None:
+        return None
+    if part in ("month", "weekday"):
+        return parse_moment(value).strftime("%B" if part == "month" else "%A")
+    return to_text(_datepart(name, value))
+
+
+@_texts
+def _agent_datetime(day: Scalar, clock: Scalar) -> Scalar:
+    return stamp(parse_moment(f"{_count(day):08d}") + _clock(_count(clock)))
+
+
+def _clock(number: int) -> timedelta:
+    return timedelta(hours=number // 10000, minutes=number // 100 % 100, seconds=number % 100)
+
+
+# --- everything that needs no connection ----------------------------------------------------------------
+
+
+def _convert(kind: Scalar, value: Scalar, style: Scalar) -> Scalar:
+    return convert(value, to_text(kind), None if style is None else _count(style))
+
+
+def _try_convert(kind: Scalar, value: Scalar, style: Scalar) -> Scalar:
+    try:
+        return _convert(kind, value, style)
+    except SqlError as problem:
+        if problem.number == 2715:
+            raise
+        return None
+
+
+def _isnull(value: Scalar, other: Scalar) -> Scalar:
+    return other if value is None else value
+
+
+def _numeric(function: Callable[[float], int | float]) -> Callable[[Scalar], Scalar]:
+    return _texts(lambda value: function(to_number(value, "float")))
+
+
+@_texts
+def _round(value: Scalar, places: Scalar, cut: Scalar = 0) -> Scalar:
+    number, digits = to_number(value, "float"), max(-18, min(18, _count(places)))
+    if _count(cut):
+        factor = 10.0**digits
+        return type(number)(int(number * factor) / factor)
+    rounded = round(abs(number) + 1e-12, digits) if digits < 15 else abs(number)
+    return type(number)(rounded if number >= 0 else -rounded)
+
+
+def _power(base: Scalar, exponent: Scalar) -> Scalar:
+    if base is None or exponent is None:
+        return None
+    number = to_number(base, "float")
+    try:
+        return type(number)(float(number) ** float(to_number(exponent, "float")))
+    except (OverflowError, ZeroDivisionError, TypeError):
+        raise SqlError(8115, "expression", "float") from None
+
+
+def _checksum(*values: Scalar) -> Scalar:
+    number = 0
+    for value in values:
+        for char in comparable(to_text(value)):
+            number = (number * 31 + ord(char)) & 0xFFFFFFFF
+    return number - 2**32 if number >= 2**31 else number
+
+
+def _round_up(value: float) -> int | float:
+    return -int(-value // 1)
+
+
+def format_message(text: str, values: tuple[Scalar, ...]) -> str:
+    """The text of RAISERROR with its %d, %s, %u, %x filled in. Raises 2787 or 2748."""
+    left = list(values)
+
+    def fill(match: re.Match[str]) -> str:
+        if match.group() == "%%":
+            return "%"
+        width = match["width"]
+        if width == "*":
+            width = to_text(left.pop(0)) if left else ""
+        value = left.pop(0) if left else None
+        if value is None:
+            return "(null)"
+        if match["kind"] == "s":
+            shown = to_text(value)
+        elif isinstance(value, int):
+            shown = {"x": f"{value:x}", "X": f"{value:X}", "o": f"{value:o}"}.get(match["kind"], str(value))
+        else:
+            raise SqlError(2786, len(values) - len(left))
+        size = int(width) if width and width.isdigit() else 0
+        size = min(size, 2000)
+        filled = (
+            shown.ljust(size)
+            if "-" in match["flags"]
+            else shown.rjust(size, "0" if "0" in match["flags"] else " ")
+        )
+        return filled[: int(match["cut"])] if match["cut"] else filled
+
+    bad = re.search(r"%(?![-+0 #]*(?:\d+|\*)?(?:\.\d+)?(?:l|h|I64)?[sdiuxXo]|%)\S?\S?", text)
+    if bad:
+        raise SqlError(2787, bad.group())
+    return re.sub(
+        r"%%|%(?P<flags>[-+0 #]*)(?P<width>\d+|\*)?(?:\.(?P<cut>\d+))?(?:l|h|I64)?(?P<kind>[sdiuxXo])",
+        fill,
+        text,
+    )
+
+
+FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+    "add": _add,
+    "sub": _sub,
+    "mul": _mul,
+    "div": _div,
+    "mod": _mod,
+    "xor": _xor,
+    "convert": _convert,
+    "try_convert": _try_convert,
+    "text": lambda value: None if value is None else to_text(value),
+    "isnull": _isnull,
+    "iif": lambda condition, yes, no: yes if condition else no,
+    "choose": _choose,
+    "len": _texts(lambda value: len(to_text(value).rstrip(" "))),
+    "datalength": _texts(lambda value: _datalength(value)),
+    "left": _left,
+    "right": _right,
+    "substring": _substring,
+    "charindex": _charindex,
+    "patindex": _patindex,
+    "replace": _replace,
+    "stuff": _stuff,
+    "replicate": _replicate,
+    "space": _texts(lambda count: " " * min(8000, max(0, _count(count)))),
+    "reverse": _texts(lambda value: to_text(value)[::-1]),
+    "upper": _texts(lambda value: to_text(value).upper()),
+    "lower": _texts(lambda value: to_text(value).lower()),
+    "ltrim": _texts(lambda value: to_text(value).lstrip(" ")),
+    "rtrim": _texts(lambda value: to_text(value).rstrip(" ")),
+    "trim": _texts(lambda value: to_text(value).strip(" ")),
+    "quotename": _quotename,
+    "concat": _concat,
+    "str": _str,
+    "char": _texts(lambda number: chr(_count(number)) if 0 <= _count(number) < 256 else None),
+    "nchar": _texts(lambda number: chr(_count(number)) if 0 < _count(number) < 0xD800 else None),
+    "ascii": _texts(lambda value: ord(to_text(value)[0]) if to_text(value) else None),
+    "unicode": _texts(lambda value: ord(to_text(value)[0]) if to_text(value) else None),
+    "parsename": _parsename,
+    "isnumeric": _isnumeric,
+    "isdate": _isdate,
+    "dateadd": _dateadd,
+    "datediff": _datediff,
+    "datediff_big": _datediff,
+    "datepart": _datepart,
+    "datename": _datename,
+    "year": lambda value: _datepart("year", value),
+    "month": lambda value: _datepart("month", value),
+    "day": lambda value: _datepart("day", value),
+    "agent_datetime": _agent_datetime,
+    "abs": _numeric(abs),
+    "sign": _numeric(lambda value: (value > 0) - (value < 0)),
+    "floor": _numeric(lambda value: int(value // 1)),
+    "ceiling": _numeric(_round_up),
+    "sqrt": _numeric(lambda value: value**0.5 if value >= 0 else _invalid()),
+    "square": _numeric(lambda value: value * value),
+    "round": _round,
+    "power": _power,
+    "checksum": _checksum,
+    "binary_checksum": _checksum,
+    "fn_varbintohexstr": _texts(lambda value: to_text(value).lower()),
+}
+"""Functions of their arguments alone."""
+
+
+def _invalid() -> float:
+    raise SqlError(3623)
+
+
+def _datalength(value: Scalar) -> int:
+    if isinstance(value, bytes):
+        return len(value)
+    if isinstance(value, str):
+        return 8 if value.startswith(MARK) else 2 * len(value)
+    return 4 if isinstance(value, int) and abs(value) < 2**31 else 8
+
+
+@lru_cache(maxsize=512)
+def arity(function: Callable[..., Any], bound: bool) -> tuple[int, int]:
+    """Least and most arguments of a function, without the context if it is *bound* to one; -1 for any number."""
+    parameters = list(inspect.signature(function).parameters.values())[int(bound) :]
+    least = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
+    endless = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    return least, -1 if endless else len(parameters)
+
+
+def check_arity(name: str, function: Callable[..., Any], bound: bool, given: int) -> None:
+    """Raises 174 or 189 for a wrong number of arguments."""
+    least, most = arity(function, bound)
+    if given < least or (most >= 0 and given > most):
+        if least == most:
+            raise SqlError(174, name, least)
+        raise SqlError(189, name, least, most if most >= 0 else 254)

@@ -1,0 +1,716 @@
+"""Runs the programs of one submission until it ends or has to wait; what waits is plain data again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Final
+
+from engine.constants import TICKS_PER_S
+from engine.messages import Message, SqlError, text_of
+from engine.model import World
+from engine.protocol import commands
+from engine.tsql import catalog, program, tables, values
+from engine.tsql import statements as s
+from engine.tsql.context import Context
+from engine.tsql.data import Caught, Cursor, Declared, Frame, Result, Row, Run, Session, Table
+from engine.tsql.environment import GLOBALS
+from engine.tsql.lexer import SyntaxProblem, name_of, tokens_of
+from engine.tsql.scratch import Columns, Scratch
+from engine.tsql.translate import (
+    Plan,
+    TableRef,
+    Unsimulated,
+    plan_columns,
+    plan_condition,
+    plan_expression,
+    plan_statement,
+    without_cursor_options,
+)
+from engine.tsql.values import Scalar, convert, parse_type, shown, to_text
+
+BURST: Final = 3_000
+"""Work that a submission may do at once; one statement is 1, a query 4. Assumed: no frame takes longer for it."""
+
+TRICKLE: Final = 60
+"""Work that it may do every TRICKLE_TICKS after that: an endless loop goes on without holding anybody up."""
+
+TRICKLE_TICKS: Final = 10
+NESTING_MAX: Final = 32
+"""Documented limit of nested procedures; beyond it message 217."""
+
+OUTPUT_MAX: Final = 5_000
+"""Messages and grids that one submission keeps. Assumed."""
+
+BATCH_ENDS: Final = frozenset(
+    {137, 241, 242, 245, 248, 911, 1087, 8114, 8115, 927, 942, 952, 954, 955, 956, 921, 922}
+)
+"""Errors after which the rest of the batch is not run. From the product's known behaviour, not documented whole."""
+
+SCOPE_ENDS: Final = frozenset({207, 208, 209, 4104, 4121, 195, 174, 189, 205, 116, 141, 147})
+"""Errors of names that are found out when the statement is compiled: they end the batch or the text of an EXEC."""
+
+
+class ConnectionLost(Exception):
+    """The connection of the window is gone; *numbers* are the messages that the client shows."""
+
+    def __init__(self, *numbers: int) -> None:
+        super().__init__(*numbers)
+        self.numbers = numbers
+
+
+@dataclass(slots=True)
+class Scope:
+    """A frame while it runs."""
+
+    text: str
+    code: program.Program
+    position: int = 0
+    variables: dict[str, Declared] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+    caught: list[Caught] = field(default_factory=list)
+    outputs: tuple[tuple[str, str], ...] = ()
+    insert_into: str = ""
+    database: str = ""
+    line: int = 0
+
+    @classmethod
+    def thawed(cls, frame: Frame) -> Scope:
+        return cls(
+            frame.text,
+            program.compile_batch(frame.text),
+            frame.position,
+            dict(frame.variables),
+            dict(frame.tables),
+            list(frame.caught),
+            frame.outputs,
+            frame.insert_into,
+            frame.database,
+            frame.line,
+        )
+
+    def frozen(self) -> Frame:
+        return Frame(
+            text=self.text,
+            position=self.position,
+            variables=tuple(self.variables.items()),
+            tables=tuple(self.tables.items()),
+            caught=tuple(self.caught),
+            outputs=self.outputs,
+            insert_into=self.insert_into,
+            database=self.database,
+            line=self.line,
+        )
+
+
+class Machine:
+    """One slice of the work of a window. `run` and `session` are what is kept of it afterwards."""
+
+    def __init__(
+        self, world: World, run: Run, session: Session, perform: Callable[[Machine, s.Statement], None]
+    ) -> None:
+        """*perform* carries out one statement (execute.perform)."""
+        self.world = world
+        self.perform = perform
+        self.run = run
+        self.session = session
+        self.scopes = [Scope.thawed(frame) for frame in run.frames]
+        self.messages = list(run.messages)
+        self.results = list(run.results)
+        self.capture = ""
+        """INSERT … EXEC of a procedure: the table that takes its rows."""
+        self._scratch: Scratch | None = None
+        self.context = Context(world, session)
+
+    # --- the loop
+
+    def advance(self) -> bool:
+        """Run until the batch is done (True) or waits (False). Raises ConnectionLost."""
+        allowance = max(BURST - self.run.spent, 0) or TRICKLE
+        try:
+            while self.scopes:
+                scope = self.scopes[-1]
+                if scope.position >= len(scope.code):
+                    self._leave()
+                    continue
+                if allowance <= 0:
+                    self.wait("busy", self.world.tick + TRICKLE_TICKS)
+                    return False
+                instruction = scope.code[scope.position]
+                scope.position += 1
+                scope.line = instruction.line
+                before = self._scratch.work if self._scratch is not None else 0
+                self._attempt(instruction.action)
+                after = self._scratch.work if self._scratch is not None else 0
+                cost = 1 + 3 * isinstance(instruction.action, program.Branch) + 50 * (after - before)
+                allowance -= cost
+                self.run = replace(self.run, spent=self.run.spent + cost)
+                if not self.world.servers[self.session.server].running:
+                    raise ConnectionLost
+                if self.run.waiting:
+                    return False
+            return True
+        finally:
+            if self._scratch is not None:
+                self._scratch.close()
+                self._scratch = None
+
+    def begin(self, text: str) -> None:
+        """Make *text* the batch that runs; an error of its compilation is said and leaves nothing to run."""
+        try:
+            self.scopes = [Scope(text, program.compile_batch(text))]
+        except SyntaxProblem as problem:
+            self.say_error(problem, problem.line)
+            self.scopes = []
+
+    def frozen(self) -> Run:
+        """The submission as plain data."""
+        return replace(
+            self.run,
+            frames=tuple(scope.frozen() for scope in self.scopes),
+            messages=tuple(self.messages),
+            results=tuple(self.results),
+        )
+
+    def wait(self, why: str, due_tick: int, pending: tuple[str, tuple[object, ...]] | None = None) -> None:
+        """Go on at *due_tick*."""
+        number = self.world.next_id()
+        self.run = replace(self.run, waiting=why, due_tick=due_tick, wait_id=number, pending=pending)
+
+    def resume(self) -> None:
+        """The wait is over; a pending statement says how it ended. Then call advance."""
+        pending = self.run.pending
+        self.run = replace(self.run, waiting="", pending=None)
+        if pending is not None:
+            handler, arguments = pending
+            self._guard(
+                lambda: self.outcome(
+                    commands.COMPLETIONS[handler](self.world, self.session.server, *arguments)
+                )
+            )
+
+    def _attempt(self, action: program.Action) -> None:
+        if isinstance(action, program.Jump):
+            self.scopes[-1].position = action.target
+        elif isinstance(action, program.EndCatch):
+            self.scopes[-1].caught.pop()
+        else:
+            self._guard(lambda: self._perform(action))
+
+    def _guard(self, work: Callable[[], None]) -> None:
+        """Do *work*; what goes wrong is said or caught as T-SQL has it."""
+        try:
+            work()
+        except SqlError as problem:
+            self.fail(problem)
+        except Unsimulated as problem:
+            self.not_simulated(str(problem))
+
+    def _perform(self, action: program.Do | program.Branch) -> None:
+        scope = self.scopes[-1]
+        skipping = dict(self.session.options).get("NOEXEC") == "ON"
+        if isinstance(action, program.Branch):
+            holds = self.holds(action.condition)
+            self.note(error=0, rowcount=0)
+            if not holds:
+                scope.position = action.target
+            return
+        if skipping and not isinstance(action.statement, s.SetSession):
+            return
+        self.perform(self, action.statement)
+
+    def _leave(self) -> None:
+        """The innermost frame is done: hand its output values down."""
+        done = self.scopes.pop()
+        if done.database and done.database.lower() != self.session.database.lower():
+            self.note(database=done.database)
+        if self.scopes:
+            below = self.scopes[-1]
+            for inner, outer in done.outputs:
+                if inner in done.variables and outer in below.variables:
+                    self.set_variable(outer, done.variables[inner].value)
+
+    def enter(
+        self, text: str, variables: dict[str, Declared] | None = None, outputs: tuple[tuple[str, str], ...] = (),
+        insert_into: str = "",
+    ) -> None:  # fmt: skip
+        """Run *text* (of EXEC or sp_executesql) before going on here."""
+        if len(self.scopes) > NESTING_MAX:
+            raise SqlError(217)
+        line = self.scopes[-1].line
+        try:
+            code = program.compile_batch(text)
+        except SyntaxProblem as problem:
+            self.fail(problem, line=problem.line)
+            return
+        scope = Scope(
+            text, code, variables=variables or {}, outputs=outputs, insert_into=insert_into, line=line
+        )
+        scope.database = self.session.database
+        self.scopes.append(scope)
+
+    # --- saying things
+
+    def note(self, **changes: object) -> None:
+        """Change the connection."""
+        self.session = replace(self.session, **changes)  # type: ignore[arg-type]
+        self.context.session = self.session
+
+    def say(self, text: str, number: int = 0, severity: int = 0, state: int = 0, line: int = 0) -> None:
+        if len(self.messages) + len(self.results) < OUTPUT_MAX:
+            self.messages.append(Message(number, severity, state, line, text, self.session.server))
+        elif len(self.messages) + len(self.results) == OUTPUT_MAX and self.messages[-1].text != _TOO_MUCH:
+            self.messages.append(Message(0, 0, 0, 0, _TOO_MUCH, self.session.server))
+
+    def say_number(self, number: int, *arguments: object, state: int = 1) -> None:
+        """Message *number* as information."""
+        severity, text = text_of(number, *arguments, version=self.context.version)
+        self.say(text, number, severity, state, self.line)
+
+    def say_rows(self, count: int) -> None:
+        """`(n rows affected)`, unless SET NOCOUNT ON."""
+        self.note(rowcount=count, error=0)
+        if dict(self.session.options).get("NOCOUNT") != "ON":
+            self.say(f"({count} row affected)" if count == 1 else f"({count} rows affected)")
+
+    def say_messages(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            line = message.line or (self.line if message.number else 0)
+            self.say(message.text, message.number, message.severity, message.state, line)
+
+    def not_simulated(self, what: str) -> None:
+        self.say(f"Not simulated: {what}", severity=10)
+
+    def say_error(self, problem: SqlError, line: int) -> list[Caught]:
+        """Print the error and the messages that follow it; the errors, last one last."""
+        errors = self.errors(problem, line)
+        for error in errors:
+            self.say(error.text, error.number, error.severity, error.state, error.line)
+        return errors
+
+    def errors(self, problem: SqlError, line: int) -> list[Caught]:
+        version = self.world.servers[self.session.server].version
+        severity, text = text_of(problem.number, *problem.parameters, version=version)
+        errors = [Caught(problem.number, severity, problem.state, line, text)]
+        for number in problem.also:
+            severity, text = text_of(number, *_trailer_arguments(number, problem), version=version)
+            errors.append(Caught(number, severity, 1, line, text))
+        return errors
+
+    def fail(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
+        """An error of the statement that runs: to the CATCH block around it, or said; it may end the batch."""
+        errors = self.errors(problem, self.line if line is None else line)
+        self.fail_with(errors, ends_batch)
+
+    def fail_with(self, errors: list[Caught], ends_batch: bool = False) -> None:
+        worst = max(error.severity for error in errors)
+        if worst > 10 and self._catch(errors[-1]):
+            return
+        for error in errors:
+            self.say(error.text, error.number, error.severity, error.state, error.line)
+        if worst <= 10:
+            return
+        number = errors[0].number
+        self.note(error=errors[-1].number, rowcount=0)
+        if worst >= 20:
+            raise ConnectionLost
+        if ends_batch or number in BATCH_ENDS or dict(self.session.options).get("XACT_ABORT") == "ON":
+            self.end_batch()
+        elif number in SCOPE_ENDS:
+            self.scopes[-1].position = len(self.scopes[-1].code)
+
+    def _catch(self, error: Caught) -> bool:
+        """Go to the CATCH block of the innermost frame that has one around its statement."""
+        for depth in range(len(self.scopes) - 1, -1, -1):
+            scope = self.scopes[depth]
+            handler = scope.code[scope.position - 1].handler if scope.position else None
+            if handler is None:
+                continue
+            for done in self.scopes[depth + 1 :]:
+                if done.database:
+                    self.note(database=self.scopes[depth + 1].database)
+                    break
+            del self.scopes[depth + 1 :]
+            scope.position = handler
+            scope.caught.append(error)
+            self.note(error=error.number)
+            return True
+        return False
+
+    def end_batch(self) -> None:
+        """Nothing more of this batch is run."""
+        if len(self.scopes) > 1:
+            self.note(database=self.scopes[1].database)
+        self.scopes = []
+
+    def add_result(self, columns: Iterable[str], rows: Iterable[Row]) -> None:
+        """A grid of results, or rows for the table of INSERT … EXEC."""
+        fixed = [tuple(row) for row in rows]
+        target = self.capture or next(
+            (scope.insert_into for scope in reversed(self.scopes) if scope.insert_into), ""
+        )
+        if target:
+            self._insert_captured(target, fixed)
+            return
+        if len(self.results) < OUTPUT_MAX:
+            shown_rows = tuple(tuple(shown(value) for value in row) for row in fixed)
+            self.results.append(Result(tuple(columns), shown_rows))
+
+    def _insert_captured(self, target: str, rows: list[Row]) -> None:
+        plan = plan_statement(
+            f"{target} DEFAULT VALUES" if not target.rstrip().endswith(")") else f"{target} SELECT 1"
+        )
+        assert plan.target is not None
+        self.put(plan.target, plan.columns, rows)
+        self.say_rows(len(rows))
+
+    # --- values
+
+    @property
+    def scope(self) -> Scope:
+        return self.scopes[-1]
+
+    @property
+    def line(self) -> int:
+        return self.scopes[-1].line if self.scopes else 0
+
+    def scratch(self) -> Scratch:
+        """The SQLite of this slice."""
+        if self._scratch is None:
+            self._scratch = Scratch(self.context, self._fetch)
+        self.context.session = self.session
+        if self.scopes:
+            self.context.caught = next((x.caught[-1] for x in reversed(self.scopes) if x.caught), None)
+        return self._scratch
+
+    def value_of(self, name: str) -> Scalar:
+        """The value of `@name` or `@@name`; 137 if there is none."""
+        if name.startswith("@@"):
+            function = GLOBALS.get(name)
+            if function is None:
+                raise SqlError(137, name)
+            self.context.session = self.session
+            return function(self.context)
+        if name not in self.scope.variables:
+            raise SqlError(137, name)
+        return self.scope.variables[name].value
+
+    def value(self, value: s.Value) -> Scalar:
+        """A literal, or the value of a variable."""
+        return self.value_of(value.name) if isinstance(value, s.Variable) else value
+
+    def text(self, value: s.Value) -> str:
+        """The same as text."""
+        return to_text(self.value(value))
+
+    def set_variable(self, name: str, value: Scalar) -> None:
+        """Assign, converted to the variable's type."""
+        if name not in self.scope.variables:
+            raise SqlError(137, name)
+        kind = self.scope.variables[name].type
+        self.scope.variables[name] = Declared(kind, convert(value, kind, default_length=1))
+
+    def evaluate(self, text: str) -> Scalar:
+        """The value of an expression."""
+        tokens = tokens_of(text)
+        if len(tokens) == 2:  # one token and the end
+            only = tokens[0]
+            if only.kind == "variable":
+                return self.value_of(only.text.lower())
+            if only.kind == "string":
+                return name_of(only)
+            if only.kind == "number" and only.text.isdigit() and len(only.text) < 18:
+                return int(only.text)
+        _, rows = self.select(plan_expression(text))
+        return rows[0][0] if rows else None
+
+    def holds(self, condition: str) -> bool:
+        _, rows = self.select(plan_condition(condition))
+        return bool(rows and rows[0][0])
+
+    def select(self, plan: Plan) -> tuple[tuple[str, ...], list[Row]]:
+        return self.scratch().select(plan, self.value_of)
+
+    # --- tables
+
+    def _fetch(self, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
+        name = ref.parts[-1].lower()
+        if name.startswith(("@", "#")):
+            table = self.table(ref)
+            return tuple((column.name, column.type) for column in table.columns), table.rows
+        if ref.call:
+            raise Unsimulated(f"the function {ref.dotted}")
+        found = catalog.find(self.context, ref.parts)
+        columns = found.columns_in(self.context.version)
+        rows = (tuple(record.get(column.name) for column in columns) for record in found.rows(self.context))
+        return tuple((column.name, column.type) for column in columns), rows
+
+    def table(self, ref: TableRef) -> Table:
+        """A temp table or table variable; 208 or 1087 if there is none."""
+        name = ref.parts[-1].lower()
+        if name.startswith("@"):
+            if name not in self.scope.tables:
+                raise SqlError(1087, ref.parts[-1])
+            return self.scope.tables[name]
+        found = dict(self.session.tables).get(name)
+        if found is None:
+            raise SqlError(208, ref.parts[-1])
+        return found
+
+    def keep(self, ref: TableRef, table: Table | None) -> None:
+        """Put a table in place of the one it was; None drops it."""
+        name = ref.parts[-1].lower()
+        if name.startswith("@"):
+            if table is not None:
+                self.scope.tables[name] = table
+            return
+        known = dict(self.session.tables)
+        known.pop(name, None)
+        if table is not None:
+            known[name] = table
+        self.note(tables=tuple(known.items()))
+
+    def writable(self, ref: TableRef) -> None:
+        """Raises for a table that cannot be written to here."""
+        if ref.parts[-1].startswith(("@", "#")):
+            return
+        catalog.find(self.context, ref.parts)
+        raise SqlError(259)
+
+    def put(self, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> None:
+        """Insert rows."""
+        self.writable(ref)
+        table, identity = tables.insert(ref.parts[-1], self.table(ref), columns, rows, self.evaluate)
+        self.keep(ref, table)
+        if identity is not None:
+            self.note(identity=identity)
+
+    # --- queries
+
+    def query(self, text: str) -> None:
+        """A statement for sqlglot: SELECT, INSERT, UPDATE, DELETE, TRUNCATE, CREATE TABLE."""
+        plan = plan_statement(text)
+        _QUERIES[plan.kind](self, plan)
+
+    def _select(self, plan: Plan) -> None:
+        columns, rows = self.select(plan)
+        limit = int(dict(self.session.options).get("ROWCOUNT", "0") or 0)
+        rows = rows[:limit] if limit else rows
+        if plan.target is not None:
+            self._select_into(plan.target, columns, rows)
+            return
+        self.add_result(columns, rows)
+        self.say_rows(len(rows))
+
+    def _select_into(self, target: TableRef, columns: tuple[str, ...], rows: list[Row]) -> None:
+        name = target.parts[-1]
+        if not name.startswith("#"):
+            raise Unsimulated("SELECT … INTO a permanent table")
+        if name.lower() in dict(self.session.tables):
+            raise SqlError(2714, name)
+        self.keep(target, tables.from_rows(columns, rows))
+        self.say_rows(len(rows))
+
+    def _assign(self, plan: Plan) -> None:
+        _, rows = self.select(plan)
+        for name in plan.assigns:
+            if name not in self.scope.variables:
+                raise SqlError(137, name)
+        if len(rows) > 1 and any(name in plan.assigns for name in plan.variables):
+            self._accumulate(plan, len(rows))
+        elif rows:
+            for name, value in zip(plan.assigns, rows[-1], strict=True):
+                self.set_variable(name, value)
+        self.note(rowcount=len(rows), error=0)
+
+    def _accumulate(self, plan: Plan, count: int) -> None:
+        """SELECT @s = @s + name FROM …: the expression is computed for one row after the other."""
+        for place in range(count):
+            _, rows = self.select(replace(plan, sql=f"SELECT * FROM ({plan.sql}) LIMIT 1 OFFSET {place}"))
+            for name, value in zip(plan.assigns, rows[0], strict=True):
+                self.set_variable(name, value)
+
+    def _insert(self, plan: Plan) -> None:
+        assert plan.target is not None
+        rows: list[Row] = [()] if plan.defaults else self.select(plan)[1]
+        self.writable(plan.target)
+        if plan.defaults:
+            table = self.table(plan.target)
+            named = next((column.name for column in table.columns if column.identity is None), "")
+            default = next((column.default for column in table.columns if column.identity is None), "")
+            filled: Row = (self.evaluate(default) if default else None,) if named else ()
+            self.put(plan.target, (named,) if named else (), [filled])
+        else:
+            self.put(plan.target, plan.columns, rows)
+        self.say_rows(len(rows))
+
+    def _update(self, plan: Plan) -> None:
+        assert plan.target is not None
+        self.writable(plan.target)
+        _, changes = self.select(plan)
+        table = tables.update(plan.target.parts[-1], self.table(plan.target), plan.columns, changes)
+        self.keep(plan.target, table)
+        self.say_rows(len({row[0] for row in changes}))
+
+    def _delete(self, plan: Plan) -> None:
+        assert plan.target is not None
+        self.writable(plan.target)
+        _, numbers = self.select(plan)
+        self.keep(plan.target, tables.delete(self.table(plan.target), numbers))
+        self.say_rows(len({row[0] for row in numbers}))
+
+    def _truncate(self, plan: Plan) -> None:
+        assert plan.target is not None
+        self.writable(plan.target)
+        table = self.table(plan.target)
+        self.keep(plan.target, tables.made(plan.target.parts[-1], table.columns))
+        self.note(error=0, rowcount=0)
+
+    def _create(self, plan: Plan) -> None:
+        assert plan.target is not None
+        name = plan.target.parts[-1]
+        if not name.startswith("#"):
+            raise Unsimulated("CREATE TABLE of a permanent table")
+        if name.lower() in dict(self.session.tables):
+            raise SqlError(2714, name)
+        self.keep(plan.target, tables.made(name, plan.definitions))
+        self.note(error=0, rowcount=0)
+
+    # --- declarations, cursors
+
+    def declare(self, statement: s.Declare) -> None:
+        for item in statement.variables:
+            if item.name in self.scope.tables or (
+                item.name in self.scope.variables and not self._in_loop(statement)
+            ):
+                raise SqlError(134, item.name)
+            if item.type == "table":
+                self.scope.tables[item.name] = tables.made(item.name, plan_columns(item.columns))
+                continue
+            parse_type(item.type)
+            self.scope.variables.setdefault(item.name, Declared(item.type))
+            if item.default:
+                self.set_variable(item.name, self.evaluate(item.default))
+
+    def _in_loop(self, statement: s.Declare) -> bool:
+        """The same DECLARE is passed again; a second one of the same name is an error."""
+        here = self.scope.position - 1
+        return not any(
+            isinstance(other.action, program.Do)
+            and isinstance(other.action.statement, s.Declare)
+            and other.action.statement is not statement
+            and {item.name for item in other.action.statement.variables}
+            & {item.name for item in statement.variables}
+            for other in self.scope.code[:here]
+        )
+
+    def cursor(self, name: str) -> Cursor:
+        found = dict(self.session.cursors).get(name)
+        if found is None:
+            raise SqlError(16916, name)
+        return found
+
+    def keep_cursor(self, name: str, cursor: Cursor | None) -> None:
+        known = dict(self.session.cursors)
+        known.pop(name, None)
+        if cursor is not None:
+            known[name] = cursor
+        self.note(cursors=tuple(known.items()))
+
+    def open_cursor(self, name: str) -> None:
+        cursor = self.cursor(name)
+        if cursor.rows is not None:
+            raise SqlError(16905)
+        plan = plan_statement(without_cursor_options(cursor.query))
+        columns, rows = self.select(plan)
+        self.keep_cursor(name, replace(cursor, columns=columns, rows=tuple(rows), position=-1))
+
+    def fetch(self, statement: s.Fetch) -> None:
+        cursor = self.cursor(statement.name)
+        if cursor.rows is None:
+            raise SqlError(16917)
+        offset = int(values.to_number(self.value(statement.offset))) if statement.offset is not None else 0
+        place = {
+            "NEXT": cursor.position + 1,
+            "PRIOR": cursor.position - 1,
+            "FIRST": 0,
+            "LAST": len(cursor.rows) - 1,
+            "ABSOLUTE": offset - 1 if offset >= 0 else len(cursor.rows) + offset,
+            "RELATIVE": cursor.position + offset,
+        }[statement.direction]
+        place = max(-1, min(len(cursor.rows), place))
+        self.keep_cursor(statement.name, replace(cursor, position=place))
+        there = 0 <= place < len(cursor.rows)
+        self.note(fetch_status=0 if there else -1, error=0)
+        if not statement.into:
+            self.add_result(cursor.columns, cursor.rows[place : place + 1] if there else ())
+            return
+        if len(statement.into) != len(cursor.columns):
+            raise SqlError(16924)
+        if there:
+            for name, value in zip(statement.into, cursor.rows[place], strict=True):
+                self.set_variable(name, value)
+
+    # --- commands
+
+    def outcome(self, outcome: commands.Outcome) -> None:
+        """What a command of the protocol answers: messages, or a wait."""
+        if isinstance(outcome, commands.Pending):
+            self.wait("pending", outcome.tick, (outcome.handler, outcome.args))
+            return
+        self.say_messages(outcome)
+        self.note(error=0, rowcount=0)
+
+    def wait_for(self, statement: s.Waitfor) -> None:
+        value = self.value(statement.value)
+        if statement.kind == "DELAY":
+            length = _delay(value)
+            if length:
+                self.wait("delay", self.world.tick + length)
+            return
+        moment = self.context.moment()
+        wanted = moment.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(
+            seconds=_delay(value) / TICKS_PER_S
+        )
+        if wanted < moment:
+            wanted += timedelta(days=1)
+        self.wait("delay", self.world.tick + round((wanted - moment).total_seconds() * TICKS_PER_S))
+
+
+_TOO_MUCH: Final = f"Not simulated: more than {OUTPUT_MAX} messages and results of one submission."
+
+
+def _trailer_arguments(number: int, problem: SqlError) -> tuple[object, ...]:
+    return (getattr(problem, "title", "RESTORE DATABASE"),) if number == 3013 else problem.parameters
+
+
+def _delay(value: Scalar) -> int:
+    """Ticks of a time of day or delay, up to 24 hours. Raises 148."""
+    text = to_text(value, 121) if values.is_moment(value) else to_text(value)
+    match = re.fullmatch(
+        r"\s*(?:1900-01-01 )?(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.:](\d{1,3}))?)?)?\s*(AM|PM)?\s*",
+        text,
+        re.IGNORECASE,
+    )
+    if match is None or (":" not in text and text.strip() != "0"):
+        raise SqlError(148, text)
+    hours, minutes, seconds = (int(part or 0) for part in match.groups()[:3])
+    if match[5] and hours <= 12:
+        hours = hours % 12 + 12 * (match[5].upper() == "PM")
+    if hours > 23 or minutes > 59 or seconds > 59:
+        raise SqlError(148, text)
+    fraction = float(f"0.{match[4]}") if match[4] else 0.0
+    return round((hours * 3600 + minutes * 60 + seconds + fraction) * TICKS_PER_S)
+
+
+_QUERIES: Final = {
+    "select": Machine._select,
+    "assign": Machine._assign,
+    "insert": Machine._insert,
+    "update": Machine._update,
+    "delete": Machine._delete,
+    "truncate": Machine._truncate,
+    "create": Machine._create,
+}

@@ -1,0 +1,239 @@
+"""The private in-memory SQLite in which a query runs: read-only to it, bounded in work, without files."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Final
+
+from engine.messages import SqlError
+from engine.tsql.context import Context
+from engine.tsql.environment import CONTEXT_FUNCTIONS
+from engine.tsql.functions import FUNCTIONS, check_arity, like
+from engine.tsql.translate import COLLATION, Plan, TableRef, Unsimulated
+from engine.tsql.values import Scalar, compare, to_number
+
+STEPS_PER_CHECK: Final = 10_000
+CHECKS_MAX: Final = 400
+"""A query may take 4 million steps of SQLite's virtual machine (about a second). Assumed."""
+
+ROWS_MAX: Final = 20_000
+"""Rows that one query may return. Assumed."""
+
+_LIMITS: Final = (
+    (sqlite3.SQLITE_LIMIT_LENGTH, 4_000_000),
+    (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 1_000_000),
+    (sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 500),
+    (sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 200),
+    (sqlite3.SQLITE_LIMIT_ATTACHED, 0),
+    (sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0),
+)
+_ALLOWED: Final = frozenset(
+    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+)
+_FORBIDDEN_FUNCTIONS: Final = frozenset(
+    {"load_extension", "readfile", "writefile", "edit", "zeroblob", "randomblob"}
+)
+
+Columns = tuple[tuple[str, str], ...]
+"""Names and T-SQL types of a table."""
+
+Fetch = Callable[[TableRef], tuple[Columns, Iterable[tuple[Scalar, ...]]]]
+"""What a table consists of; raises SqlError 208 for an unknown one."""
+
+Call = Callable[..., Scalar]
+
+
+class Scratch:
+    """One connection, for the statements of one slice of work. Call close() at the end."""
+
+    def __init__(self, context: Context, fetch: Fetch) -> None:
+        self._fetch = fetch
+        self._problem: SqlError | None = None
+        self._checks = 0
+        self.work = 0
+        """Checks that all queries so far have used."""
+        self._connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=16)
+        for limit, value in _LIMITS:
+            self._connection.setlimit(limit, value)
+        self._connection.create_collation(COLLATION, compare)
+        for name, function in FUNCTIONS.items():
+            self._register(name, function, function)
+        for name, function in CONTEXT_FUNCTIONS.items():
+            self._register(name, function, partial(function, context))
+        for count in (2, 3):
+            self._connection.create_function("like", count, self._guarded(like), deterministic=True)
+        for name, step in _AGGREGATES.items():
+            self._connection.create_aggregate(name, 1, step)
+        self._connection.set_progress_handler(self._tick, STEPS_PER_CHECK)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def select(
+        self, plan: Plan, values: Callable[[str], Scalar]
+    ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
+        """Column names and rows of the plan's query; *values* gives each variable's value.
+
+        Raises SqlError for what the player did wrong, Unsimulated for what SQLite cannot do.
+        """
+        parameters = {f"p{number}": values(name) for number, name in enumerate(plan.variables)}
+        try:
+            for ref in plan.tables:
+                self._fill(ref)
+            self._checks, self._problem = 0, None
+            self._connection.set_authorizer(_authorize)
+            cursor = self._connection.execute(plan.sql, parameters)
+            rows = cursor.fetchmany(ROWS_MAX + 1)
+            names = tuple(column[0] for column in cursor.description or ())
+        except (sqlite3.Error, OverflowError) as problem:
+            raise self._explain(str(problem), plan) from None
+        finally:
+            self.work += self._checks
+            self._connection.set_authorizer(None)
+            for ref in plan.tables:
+                self._connection.execute(f"DROP TABLE IF EXISTS {_quoted(ref.key)}")
+        if len(rows) > ROWS_MAX:
+            raise Unsimulated(f"results of more than {ROWS_MAX} rows")
+        return names, rows
+
+    def _fill(self, ref: TableRef) -> None:
+        columns, rows = self._fetch(ref)
+        declared = ", ".join(f"{_quoted(name)} {_affinity(kind)}" for name, kind in columns)
+        self._connection.execute(f"CREATE TABLE {_quoted(ref.key)} ({declared})")
+        marks = ", ".join("?" * len(columns))
+        self._connection.executemany(f"INSERT INTO {_quoted(ref.key)} VALUES ({marks})", rows)
+
+    def _tick(self) -> int:
+        self._checks += 1
+        return int(self._checks > CHECKS_MAX)
+
+    def _register(self, name: str, function: Call, call: Call) -> None:
+        bound = call is not function
+
+        def checked(*arguments: Scalar) -> Scalar:
+            check_arity(name, function, bound, len(arguments))
+            return call(*arguments)
+
+        self._connection.create_function(f"t_{name}", -1, self._guarded(checked), deterministic=not bound)
+
+    def _guarded(self, function: Call) -> Call:
+        """SQLite swallows exceptions of functions; keep ours."""
+
+        def guarded(*arguments: Scalar) -> Scalar:
+            try:
+                return function(*arguments)
+            except SqlError as problem:
+                self._problem = problem
+                raise
+
+        return guarded
+
+    def _explain(self, text: str, plan: Plan) -> SqlError | Unsimulated:
+        """SQLite's complaint as SQL Server would put it."""
+        if self._problem is not None:
+            return self._problem
+        for pattern, make in _COMPLAINTS:
+            match = re.search(pattern, text, re.DOTALL)
+            if match is not None:
+                return make(match, plan)
+        return Unsimulated(f"this query ({text})")
+
+
+def _authorize(
+    action: int, first: str | None, second: str | None, schema: str | None, trigger: str | None
+) -> int:
+    if action not in _ALLOWED or (action == sqlite3.SQLITE_FUNCTION and second in _FORBIDDEN_FUNCTIONS):
+        return sqlite3.SQLITE_DENY
+    if action == sqlite3.SQLITE_READ and (first or "").startswith("sqlite_"):
+        return sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_OK
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _affinity(kind: str) -> str:
+    """SQLite's type for one of T-SQL; text compares as the default collation does."""
+    head = kind.split("(")[0].strip().lower()
+    if head in ("bit", "tinyint", "smallint", "int", "bigint", "integer"):
+        return "INTEGER"
+    if head in ("float", "real", "decimal", "numeric", "money", "smallmoney"):
+        return "NUMERIC"
+    if head in ("binary", "varbinary", "image"):
+        return "BLOB"
+    return f"COLLATE {COLLATION}" if head == "sql_variant" else f"TEXT COLLATE {COLLATION}"
+
+
+# --- what SQLite says ------------------------------------------------------------------------------------
+
+_Make = Callable[["re.Match[str]", Plan], "SqlError | Unsimulated"]
+
+
+def _no_column(match: re.Match[str], plan: Plan) -> SqlError:
+    name = match[1].replace("`", "")
+    return SqlError(4104, name) if "." in name else SqlError(207, name)
+
+
+def _no_function(match: re.Match[str], plan: Plan) -> SqlError:
+    name = match[1]
+    written = dict(plan.functions).get(name)
+    if written is not None:
+        return SqlError(4121, written.split(".")[0], written)
+    return SqlError(195, name.removeprefix("t_"), "built-in function name")
+
+
+_COMPLAINTS: Final[tuple[tuple[str, _Make], ...]] = (
+    (r"no such column: (.+)", _no_column),
+    (r"ambiguous column name: (?:.*\.)?(.+)", lambda match, plan: SqlError(209, match[1])),
+    (r"no such function: (.+)", _no_function),
+    (r"wrong number of arguments to function (\w+)", lambda match, plan: SqlError(174, match[1].lower(), 1)),
+    (r"SELECTs to the left and right of .* do not have the same number", lambda match, plan: SqlError(205)),
+    (r"sub-select returns \d+ columns", lambda match, plan: SqlError(116)),
+    (r"misuse of aggregate", lambda match, plan: SqlError(147)),
+    (r"misuse of window function", lambda match, plan: SqlError(4108)),
+    (r"no such table: (.+)", lambda match, plan: SqlError(208, match[1])),
+    (r"interrupted", lambda match, plan: SqlError(8624)),
+    (
+        r"Expression tree is too large|parser stack overflow|too many terms",
+        lambda match, plan: SqlError(8623),
+    ),
+    (r"too big|out of memory", lambda match, plan: SqlError(8152)),
+    (r"ORDER BY term (?:out of range|does not match)", lambda match, plan: SqlError(108)),
+    (r"integer overflow|too large to convert", lambda match, plan: SqlError(8115, "expression", "bigint")),
+)
+
+
+class _Average:
+    """AVG of whole numbers is a whole number, as in the product."""
+
+    def __init__(self) -> None:
+        self.values: list[int | float] = []
+
+    def step(self, value: Scalar) -> None:
+        if value is not None:
+            self.values.append(to_number(value, "float"))
+
+    def finalize(self) -> Scalar:
+        if not self.values:
+            return None
+        total = sum(self.values)
+        if isinstance(total, int):
+            return int(total / len(self.values))
+        return total / len(self.values)
+
+
+class _Deviation(_Average):
+    def finalize(self) -> Scalar:
+        count = len(self.values)
+        if count < 2:
+            return None
+        mean = sum(self.values) / count
+        return float((sum((value - mean) ** 2 for value in self.values) / (count - 1)) ** 0.5)
+
+
+_AGGREGATES: Final[dict[str, Any]] = {"t_avg": _Average, "t_stdev": _Deviation}
+"""Aggregates of our own."""

@@ -1,0 +1,143 @@
+"""Temp tables and table variables: rows are put in, changed and taken out as the columns' types allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from engine.messages import SqlError
+from engine.tsql.data import Row, Table
+from engine.tsql.translate import ColumnDefinition, Unsimulated
+from engine.tsql.values import Scalar, comparable, convert, is_moment, parse_type, to_text
+
+ROWS_MAX: Final = 20_000
+"""Rows of one temp table. Assumed."""
+
+Evaluate = Callable[[str], Scalar]
+"""Computes the text of a default value."""
+
+
+def made(name: str, columns: tuple[ColumnDefinition, ...]) -> Table:
+    """An empty table. Raises 2705 for a name given twice, 2715 for an unknown type."""
+    seen: set[str] = set()
+    for column in columns:
+        if column.name.lower() in seen:
+            raise SqlError(2705, column.name, name)
+        seen.add(column.name.lower())
+        parse_type(column.type)
+    first = next((column.identity[0] for column in columns if column.identity), 1)
+    return Table(columns, (), first)
+
+
+def from_rows(names: Sequence[str], rows: Sequence[Row]) -> Table:
+    """The table that SELECT … INTO makes: types follow the values."""
+    columns = []
+    for place, name in enumerate(names):
+        values = [row[place] for row in rows if row[place] is not None]
+        columns.append(ColumnDefinition(name=name, type=_type_of(values)))
+    return Table(tuple(columns), tuple(rows))
+
+
+def _type_of(values: list[Scalar]) -> str:
+    if values and all(isinstance(value, int) for value in values):
+        return "bigint"
+    if values and all(isinstance(value, int | float) for value in values):
+        return "float"
+    if values and all(is_moment(value) for value in values):
+        return "datetime"
+    if values and all(isinstance(value, bytes) for value in values):
+        return "varbinary(max)"
+    return "nvarchar(max)" if values and all(isinstance(value, str) for value in values) else "sql_variant"
+
+
+def insert(
+    name: str, table: Table, named: tuple[str, ...], rows: Sequence[Row], evaluate: Evaluate
+) -> tuple[Table, int | None]:
+    """The table with *rows* added, and the last identity value. Raises 213, 207, 515, 2627, 8101, 8152."""
+    places = _places(table, named)
+    added: list[Row] = []
+    number, last = table.next_identity, None
+    for row in rows:
+        if len(row) != len(places):
+            raise SqlError(213)
+        given = dict(zip(places, row, strict=True))
+        values: list[Scalar] = []
+        for place, column in enumerate(table.columns):
+            if column.identity is not None:
+                if place in given:
+                    raise SqlError(8101, name)
+                values.append(number)
+                last, number = number, number + column.identity[1]
+            elif place in given:
+                values.append(stored(column, given[place], name, "INSERT"))
+            else:
+                value = evaluate(column.default) if column.default else None
+                values.append(stored(column, value, name, "INSERT"))
+        added.append(tuple(values))
+    everything = (*table.rows, *added)
+    if len(everything) > ROWS_MAX:
+        raise Unsimulated(f"tables of more than {ROWS_MAX} rows")
+    _check_unique(name, table, everything)
+    return replace(table, rows=everything, next_identity=number), last
+
+
+def _places(table: Table, named: tuple[str, ...]) -> list[int]:
+    if not named:
+        return [place for place, column in enumerate(table.columns) if column.identity is None]
+    known = {column.name.lower(): place for place, column in enumerate(table.columns)}
+    for name in named:
+        if name.lower() not in known:
+            raise SqlError(207, name)
+    if len({name.lower() for name in named}) < len(named):
+        raise SqlError(264, named[0])
+    return [known[name.lower()] for name in named]
+
+
+def stored(column: ColumnDefinition, value: Scalar, table: str, verb: str) -> Scalar:
+    """The value as the column holds it."""
+    if value is None:
+        if not column.nullable:
+            raise SqlError(515, column.name, table, verb)
+        return None
+    kind, length, _ = parse_type(column.type)
+    if kind in ("varchar", "nvarchar", "char", "nchar"):
+        size = length or 1
+        if size > 0 and len(to_text(value).rstrip(" ")) > size:
+            raise SqlError(8152)
+    return convert(value, column.type, default_length=1)
+
+
+def _check_unique(name: str, table: Table, rows: Sequence[Row]) -> None:
+    for place, column in enumerate(table.columns):
+        if not column.unique:
+            continue
+        seen: set[Scalar] = set()
+        for row in rows:
+            value = row[place]
+            key = comparable(value) if isinstance(value, str) else value
+            if key in seen:
+                raise SqlError(2627, name)
+            seen.add(key)
+
+
+def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Row]) -> Table:
+    """The table with the columns *named* set; each change is (row number from 1, value …), the first one counts."""
+    places = _places(table, named)
+    if any(table.columns[place].identity is not None for place in places):
+        raise SqlError(271, named[0])
+    rows = list(table.rows)
+    for number, *values in reversed(changes):
+        at = int(str(number)) - 1
+        row = list(rows[at])
+        for place, value in zip(places, values, strict=True):
+            row[place] = stored(table.columns[place], value, name, "UPDATE")
+        rows[at] = tuple(row)
+    _check_unique(name, table, rows)
+    return replace(table, rows=tuple(rows))
+
+
+def delete(table: Table, numbers: Sequence[Row]) -> Table:
+    """The table without the rows of these numbers (from 1)."""
+    gone = {int(str(number[0])) - 1 for number in numbers}
+    return replace(table, rows=tuple(row for place, row in enumerate(table.rows) if place not in gone))
