@@ -1,0 +1,74 @@
+"""What the engine's counters are called and how their values read. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from app import formatting
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """How values are written and how an axis counts."""
+
+    name: str
+    text: Callable[[float | None], str]
+    thousand: float = 1000.0
+    """Where the next greater unit begins (1,024 for KB), so that ticks fall on round numbers of it."""
+
+
+KB: Final = Unit("KB", formatting.kb, 1024.0)
+KB_PER_S: Final = Unit("KB/s", formatting.kb_per_s, 1024.0)
+MS: Final = Unit("ms", formatting.ms)
+SECONDS: Final = Unit("s", lambda value: formatting.ms(None if value is None else 1000.0 * value))
+PER_S: Final = Unit("/s", lambda value: _with(formatting.significant(value), "/s"))
+PERCENT: Final = Unit("%", lambda value: _with(formatting.significant(value), " %"))
+COUNT: Final = Unit("", formatting.significant)
+
+
+def _with(number: str, unit: str) -> str:
+    return number if number == formatting.NOTHING else number + unit
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """One counter: its words, its unit, and the least that the top of its axis shows."""
+
+    name: str
+    title: str
+    unit: Unit
+    least_top: float
+    help: str
+
+
+COUNTERS: Final[dict[str, Counter]] = {
+    counter.name: counter
+    for counter in (
+        Counter("send_queue_kb", "Send queue", KB, 64.0, "log hardened by the principal, not yet sent"),
+        Counter("redo_queue_kb", "Redo queue", KB, 64.0, "log hardened by the mirror, not yet applied"),
+        Counter("transactions_per_s", "Transactions", PER_S, 10.0, "commits told to clients"),
+        Counter("commit_delay_ms", "Commit delay", MS, 1.0, "what waiting for the mirror adds to a commit"),
+        Counter("response_s", "Response time", SECONDS, 0.1, "of a transaction, at the server"),
+        Counter("log_generation_kb_per_s", "Log generation", KB_PER_S, 64.0, "log written by transactions"),
+        Counter("log_send_kb_per_s", "Log send rate", KB_PER_S, 64.0, "log sent to the mirror"),
+        Counter("redo_kb_per_s", "Redo rate", KB_PER_S, 64.0, "log applied on the mirror"),
+        Counter("unhardened_kb", "Log at risk", KB, 64.0, "log that the mirror has not hardened"),
+        Counter("log_used_kb", "Log used", KB, 1024.0, "log that cannot be overwritten yet"),
+        Counter("log_size_kb", "Log file size", KB, 1024.0, "size of the log file"),
+        Counter("log_since_checkpoint_kb", "Log since checkpoint", KB, 64.0, "what a restart would redo"),
+        Counter("in_flight_transactions", "Transactions in flight", COUNT, 10.0, "begun and not answered"),
+        Counter("sends_per_s", "Messages sent", PER_S, 10.0, "messages to the mirror"),
+        Counter("principal_cpu_percent", "Principal CPU", PERCENT, 100.0, "of all cores of the instance"),
+        Counter("mirror_cpu_percent", "Mirror CPU", PERCENT, 100.0, "of all cores of the instance"),
+        Counter("principal_data_writes_kb_per_s", "Principal data writes", KB_PER_S, 64.0, "page writes"),
+        Counter("mirror_data_writes_kb_per_s", "Mirror data writes", KB_PER_S, 64.0, "page writes"),
+        Counter("principal_dirty_pages", "Principal dirty pages", COUNT, 100.0, "changed, not yet written"),
+        Counter("mirror_dirty_pages", "Mirror dirty pages", COUNT, 100.0, "changed, not yet written"),
+    )
+}
+"""Every counter of the engine (a test compares), in the order in which lists show them."""
+
+WATCHED: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s", "commit_delay_ms")
+"""What is charted unless somebody chooses otherwise: what mirroring stands or falls with."""

@@ -1,0 +1,5 @@
+"""Counters over simulated time."""
+
+from app.views.charts.charts import Charts
+
+__all__ = ["Charts"]

@@ -1,0 +1,127 @@
+"""One counter over time: a curve, marks of what happened, the cursor, and the value in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtWidgets import QGraphicsItem, QWidget
+
+from app.counters import Counter
+from app.series import Array
+from app.theme import Tokens
+from app.views.charts.axes import HEADROOM, TimeAxis, ValueAxis, axis_top
+
+FILL_ALPHA: Final = 38
+SHADE_ALPHA: Final = 150
+
+
+class Background(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph is not typed
+    """Behind the curve: times without service or protection, lines where something happened, the cursor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shades: Sequence[tuple[float, float, QColor]] = ()
+        self.lines: Sequence[tuple[float, QColor]] = ()
+        self.cursor_s: float | None = None
+        self.cursor_colour = QColor()
+        self.setZValue(-10)
+
+    def boundingRect(self) -> QRectF:
+        view = self.viewRect()
+        return QRectF(view) if view is not None else QRectF()
+
+    def viewTransformChanged(self) -> None:
+        self.prepareGeometryChange()
+        super().viewTransformChanged()
+
+    def paint(self, painter: QPainter, option: Any, widget: QWidget | None = None) -> None:
+        view = self.boundingRect()
+        for start_s, end_s, colour in self.shades:
+            if end_s > view.left() and start_s < view.right():
+                painter.fillRect(QRectF(start_s, view.top(), end_s - start_s, view.height()), colour)
+        for at_s, colour in self.lines:
+            self._line(painter, view, at_s, colour, Qt.PenStyle.DotLine)
+        if self.cursor_s is not None:
+            self._line(painter, view, self.cursor_s, self.cursor_colour, Qt.PenStyle.SolidLine)
+
+    @staticmethod
+    def _line(painter: QPainter, view: QRectF, at_s: float, colour: QColor, style: Qt.PenStyle) -> None:
+        if view.left() <= at_s <= view.right():
+            pen = QPen(colour, 1.0, style)
+            pen.setCosmetic(True)
+            painter.setPen(pen)
+            painter.drawLine(QLineF(at_s, view.top(), at_s, view.bottom()))
+
+
+class Panel:
+    """A counter's plot in a pyqtgraph layout."""
+
+    def __init__(self, counter: Counter, series: int, with_times: bool) -> None:
+        self.counter = counter
+        self._series = series
+        self._top = 0.0
+        self._values = ""
+        axes = {"left": ValueAxis(counter.unit), "bottom": TimeAxis(orientation="bottom")}
+        self.plot = pg.PlotItem(axisItems=axes, enableMenu=False)
+        self.plot.setMouseEnabled(x=False, y=False)
+        self.plot.hideButtons()
+        self.plot.showAxis("bottom", with_times)
+        self.plot.vb.setDefaultPadding(0.0)
+        self.background = Background()
+        self.background.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsToShape, False)
+        self.plot.addItem(self.background, ignoreBounds=True)
+        self.curve = pg.PlotCurveItem()
+        self.plot.addItem(self.curve, ignoreBounds=True)
+        self._label = pg.LabelItem(justify="left")
+        self._label.setParentItem(self.plot.vb)
+        self._label.anchor((0, 0), (0, 0), offset=(2, -3))
+
+    def draw(self, x: Array, y: Array, from_s: float, to_s: float) -> None:
+        """Show these values in this span of time."""
+        gaps = bool(np.isnan(y).any())
+        self.curve.setData(x, y, connect="finite" if gaps else "all")
+        highest = float(np.nanmax(y)) if len(y) and not np.isnan(y).all() else 0.0
+        top = axis_top(highest, self.counter, self._top)
+        if top != self._top:
+            self._top = top
+            self.plot.setYRange(0.0, HEADROOM * top, padding=0)
+        self.plot.setXRange(from_s, to_s, padding=0)
+
+    def read(self, value: float | None) -> None:
+        """Write the value that the cursor is on, or the last one."""
+        text = self.counter.unit.text(value)
+        if text != self._values:
+            self._values = text
+            self._write()
+
+    def recolour(self, colours: Tokens, axis_width: int) -> None:
+        line: QColor = colours.series[self._series % len(colours.series)]
+        fill = QColor(line)
+        fill.setAlpha(FILL_ALPHA)
+        self.curve.setPen(pg.mkPen(line, width=1.5))
+        self.curve.setFillLevel(0.0)
+        self.curve.setBrush(fill)
+        for name in ("left", "bottom"):
+            axis = self.plot.getAxis(name)
+            axis.setPen(pg.mkPen(colours.border))
+            axis.setTextPen(colours.muted)
+        self.plot.getAxis("left").setWidth(axis_width)
+        self.background.cursor_colour = colours.text
+        self._ink, self._ground = colours.text.name(), colours.surface
+        self._write()
+
+    def seconds_at(self, scene: QPointF) -> float:
+        """Time under a point of the scene."""
+        return float(self.plot.vb.mapSceneToView(scene).x())
+
+    def _write(self) -> None:
+        ground = f"rgba({self._ground.red()},{self._ground.green()},{self._ground.blue()},{SHADE_ALPHA})"
+        self._label.setText(
+            f'<span style="color:{self._ink}; background-color:{ground}">'
+            f"{self.counter.title} <b>{self._values}</b></span>"
+        )

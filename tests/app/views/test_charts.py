@@ -1,0 +1,231 @@
+"""Charts: the right counter at the right time, still axes, marks, and a cursor that reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+
+from app.counters import COUNTERS
+from app.views.charts import Charts
+from app.views.charts.axes import TimeAxis, ValueAxis, axis_top, time_step_s
+from app.views.charts.lane import mark_of
+from engine import flow
+from engine.events import Event
+from engine.model import Availability
+
+
+def sample(run: Any, seconds: int, row: int = 0, **values: Any) -> None:
+    """*seconds* more entries, one each second; *values* by counter, numbers or arrays."""
+    room = run.samples.room_for(seconds, row + 1)
+    room[:seconds] = 0.0
+    for name, value in values.items():
+        room[:seconds, row, flow.COUNTERS.index(name)] = value
+    before = run.samples.count
+    run.samples.took(100 * before, 100 * (before + seconds))
+    run.rows += [{"Sales": row}] * seconds
+    run.world.tick = 100 * run.samples.count
+
+
+@pytest.fixture
+def charts(qtbot: Any, run: Any) -> Charts:
+    run.world.availability["Sales"] = Availability(database="Sales")
+    made = Charts()
+    qtbot.addWidget(made)
+    made.resize(600, 400)
+    made.show()
+    sample(run, 60, send_queue_kb=np.arange(1.0, 61.0), transactions_per_s=241.0)
+    made.show_drill(run)
+    return made
+
+
+def curve(charts: Charts, name: str) -> tuple[Any, Any]:
+    panel = next(panel for panel in charts.panels if panel.counter.name == name)
+    x, y = panel.curve.getData()
+    return x, y
+
+
+def fault(t_s: float, text: str = "power-off SERVER_A", verb: str = "power-off") -> Event:
+    return Event(round(100 * t_s), "fault", "SERVER_A", None, text, (("verb", verb),))
+
+
+def test_the_four_that_matter_are_shown_and_grow(charts: Charts, run: Any) -> None:
+    assert [panel.counter.title for panel in charts.panels] == [
+        "Send queue", "Redo queue", "Transactions", "Commit delay",
+    ]  # fmt: skip
+    x, y = curve(charts, "send_queue_kb")
+    assert x.tolist() == list(range(1, 61))
+    assert y.tolist() == list(range(1, 61))
+    sample(run, 5, send_queue_kb=7.0)
+    charts.show_world(run.world)
+    assert curve(charts, "send_queue_kb")[0][-1] == 65.0
+
+
+def test_nothing_is_drawn_while_nothing_has_moved(charts: Charts, run: Any, monkeypatch: Any) -> None:
+    drawn: list[float] = []
+    charts.show_world(run.world)
+    monkeypatch.setattr(charts, "_draw", drawn.append)
+    for _ in range(50):
+        charts.show_world(run.world)
+    assert drawn == []
+    sample(run, 1)
+    charts.show_world(run.world)
+    assert len(drawn) == 1
+
+
+def test_the_last_two_minutes_move_with_time(qtbot: Any, charts: Charts, run: Any) -> None:
+    sample(run, 540, send_queue_kb=5.0)
+    charts.show_world(run.world)
+    low, high = charts.panels[0].plot.vb.viewRange()[0]
+    assert high - low == pytest.approx(120.0)
+    assert 600.0 <= high < 602.0
+    for button, length in (("10 min", 600.0), ("1 h", 3600.0)):
+        next(b for b in charts._spans.buttons() if b.text() == button).click()
+        low, high = charts.panels[0].plot.vb.viewRange()[0]
+        assert high - low == pytest.approx(length)
+    next(b for b in charts._spans.buttons() if b.text() == "All").click()
+    assert charts.panels[0].plot.vb.viewRange()[0][0] == 0.0
+    assert charts.panels[0].plot.vb.viewRange()[0][1] >= 600.0
+
+
+def test_all_plots_share_the_time_axis(charts: Charts, run: Any) -> None:
+    charts.show_span(None)
+    ranges = {tuple(panel.plot.vb.viewRange()[0]) for panel in charts.panels}
+    assert len(ranges) == 1
+    widths = {round(panel.plot.vb.sceneBoundingRect().left()) for panel in charts.panels}
+    assert len(widths) == 1
+
+
+def test_a_spike_of_one_second_is_seen_in_an_hour(charts: Charts, run: Any) -> None:
+    queue = np.full(3500, 3.0)
+    queue[1234] = 9000.0
+    sample(run, 3500, send_queue_kb=queue)
+    charts.show_span(3600.0)
+    x, y = curve(charts, "send_queue_kb")
+    assert y.max() == 9000.0
+    assert len(x) < 1500
+
+
+def test_the_cursor_reads_and_is_told(qtbot: Any, charts: Charts, run: Any) -> None:
+    chosen: list[float] = []
+    charts.time_selected.connect(chosen.append)
+    charts.show_time(30.0)
+    assert chosen == []
+    assert charts.panels[0]._values == "30 KB"
+    assert "0:30" in charts._time.text()
+    viewport = charts._view.viewport()
+    box = charts.panels[1].plot.vb.sceneBoundingRect()
+    middle = charts._view.mapFromScene(box.center())
+    qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=middle)
+    assert chosen == [pytest.approx(60.0, abs=1.0)]
+    qtbot.keyClick(charts, Qt.Key.Key_Left)
+    assert chosen[-1] == pytest.approx(chosen[0] - 1.0)
+    qtbot.keyClick(charts, Qt.Key.Key_Escape)
+    assert charts._time.text() == ""
+    assert charts.panels[0]._values == "60 KB"
+
+
+def test_the_mouse_reads_without_choosing(qtbot: Any, charts: Charts) -> None:
+    chosen: list[float] = []
+    charts.time_selected.connect(chosen.append)
+    box = charts.panels[0].plot.vb.sceneBoundingRect()
+    quarter = charts._view.mapFromScene(box.topLeft()) + QPoint(round(box.width() / 4), 10)
+    qtbot.mouseMove(charts._view.viewport(), quarter)
+    assert charts.panels[0]._values == "30 KB"
+    assert chosen == []
+
+
+def test_marks_are_of_this_database_and_say_what_they_are(charts: Charts, run: Any) -> None:
+    other = Event(100, "state", "SERVER_A", "Orders", "SYNCHRONIZED -> SUSPENDED")
+    assert mark_of(other, "Sales") is None
+    void = Event(100, "fault", "SERVER_A", None, "power-off SERVER_A: the server is off",
+                 (("verb", "power-off"), ("no_effect", True)))  # fmt: skip
+    assert mark_of(void, "Sales") is None
+    marks = [mark_of(fault(1.0), "Sales"), mark_of(fault(2.0, "power-on SERVER_A", "power-on"), "Sales")]
+    assert [mark.kind for mark in marks if mark] == ["fault", "repair"]
+
+
+def test_a_click_on_a_mark_chooses_its_time(qtbot: Any, charts: Charts, run: Any) -> None:
+    chosen: list[float] = []
+    charts.time_selected.connect(chosen.append)
+    charts.add_events([fault(41.25)])
+    charts.show_world(run.world)
+    place = QPoint(round(charts._pixel_of(41.25)) + 2, charts.lane.height() - 8)
+    qtbot.mouseClick(charts.lane, Qt.MouseButton.LeftButton, pos=place)
+    assert chosen == [41.25]
+    assert [mark.text for mark in charts.lane.marks_near(place.x())] == ["power-off SERVER_A"]
+
+
+def test_downtime_is_shaded_and_spoken(charts: Charts, run: Any) -> None:
+    down = Event(4000, "availability", None, "Sales", "", (("serving", False),))
+    up = Event(4300, "availability", "SERVER_A", "Sales", "", (("serving", True),))
+    run.events += [down, up]
+    charts.add_events([down, up])
+    sample(run, 1)
+    charts.show_world(run.world)
+    assert [(s, e) for s, e, _ in charts.panels[0].background.shades] == [(40.0, 43.0)]
+    assert "down 3 s" in charts.lane.summary
+
+
+def test_another_moment_shows_what_had_happened_by_then(charts: Charts, run: Any) -> None:
+    charts.add_events([fault(41.25)])
+    run.samples.count = 30
+    del run.rows[30:]
+    run.world.tick = 3000
+    charts.show_drill(run)
+    assert curve(charts, "send_queue_kb")[0][-1] == 30.0
+    assert charts.lane.marks_near(charts._pixel_of(41.25)) == []
+
+
+def test_other_counters_can_be_chosen(charts: Charts, run: Any) -> None:
+    sample(run, 1, log_used_kb=3000.0)
+    action = next(a for a in charts._counter_menu.actions() if a.data() == "log_used_kb")
+    action.trigger()
+    assert "log_used_kb" in [panel.counter.name for panel in charts.panels]
+    assert curve(charts, "log_used_kb")[1][-1] == 3000.0
+    assert [panel.plot.getAxis("bottom").isVisible() for panel in charts.panels] == [False] * 4 + [True]
+
+
+def test_many_databases_can_be_told_apart(qtbot: Any, charts: Charts, run: Any) -> None:
+    run.world.availability["Orders"] = Availability(database="Orders")
+    for entry in run.rows:
+        entry["Orders"] = None
+    charts.show_drill(run)
+    assert charts._databases.isVisible()
+    charts._databases.setCurrentText("Orders")
+    assert np.isnan(curve(charts, "send_queue_kb")[1]).all()
+    assert charts.panels[0]._values == "–"
+
+
+# --- axes ---------------------------------------------------------------------------------------------------
+
+QUEUE = COUNTERS["send_queue_kb"]
+
+
+@pytest.mark.parametrize(
+    ("highest", "before", "top"),
+    [
+        (0.0, 0.0, 100.0),
+        (120.0, 0.0, 200.0),
+        (900.0, 0.0, 1000.0),
+        (1500.0, 0.0, 2048.0),
+        (90.0, 200.0, 200.0),
+        (70.0, 200.0, 100.0),
+        (210.0, 200.0, 500.0),
+    ],
+)
+def test_the_top_of_an_axis_is_round_and_does_not_jitter(highest: float, before: float, top: float) -> None:
+    assert axis_top(highest, QUEUE, before) == pytest.approx(top)
+
+
+def test_times_are_round_and_have_room(qtbot: Any) -> None:
+    assert [time_step_s(120.0, pixels) for pixels in (300, 600, 1200)] == [30, 15, 10]
+    assert TimeAxis(orientation="bottom").tickStrings([0.0, 90.0, -5.0], 1.0, 30.0) == ["0:00", "1:30", ""]
+
+
+def test_values_have_their_unit(qtbot: Any) -> None:
+    axis = ValueAxis(QUEUE.unit)
+    ((_, ticks),) = axis.tickValues(0.0, 1.2 * 2048.0, 100.0)
+    assert axis.tickStrings(ticks, 1.0, 1.0) == ["1 MB", "2 MB"]
