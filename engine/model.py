@@ -322,8 +322,8 @@ class Copy:
     """A data backup is under way and needs the log from here on."""
     active_from_kb: float | None = None
     """Beginning of the oldest transaction that somebody holds open."""
-    restoring: bool = False
-    """A RESTORE is under way, or was broken off: the copy is of no use yet."""
+    restoring: int = 0
+    """Number of the RESTORE that is under way or was broken off: the copy is of no use yet; 0 none."""
     was_mirror: bool = False
     """It came out of a mirroring session as the mirror and has not been restored from a backup since."""
     workload: str = "none"
