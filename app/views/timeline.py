@@ -1,303 +1,43 @@
-"""The run as a strip: service and protection as lanes, what was done and what happened as markers."""
+"""The course of the drill that runs, as a strip beside the time controls."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import (
-    QBrush,
-    QColor,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QPolygonF,
-)
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QWidget
 
-from app import formatting, theme
-from app.course import DOWN, EXPOSED, PROTECTED, SERVING, Course, Marker, Span
-from app.series import nice_ceiling
-from app.theme import Tokens
+from app.course import Course
+from app.strip import Strip
 from engine.constants import TICKS_PER_S
-from engine.drill.schema import Scenario
 from engine.events import Event
 from engine.model import World
 
-SPAN_MIN_S: Final = 120.0
-"""The strip shows at least this much, so that a short run does not look long."""
-
-SHAPES: Final = {
-    "fault": ("bad", "down"),
-    "repair": ("ok", "up"),
-    "sql": ("info", "square"),
-    "error": ("bad", "square"),
-    "failover": ("warn", "diamond"),
-    "reached": ("ok", "flag"),
-    "missed": ("bad", "flag"),
-    "hint": ("warn", "circle"),
-    "note": ("idle", "circle"),
-}
-"""Kind of marker -> tone and shape, so that colour alone tells nothing."""
-
-WORDS: Final = {
-    "fault": "fault",
-    "repair": "repair",
-    "sql": "T-SQL",
-    "error": "T-SQL, refused",
-    "failover": "failover",
-    "reached": "goal",
-    "missed": "goal",
-    "hint": "hint",
-    "note": "note",
-}
+if TYPE_CHECKING:
+    from engine.drill.drill import Drill
 
 
-class HasCourse(Protocol):
-    """What is shown of a drill here."""
-
-    @property
-    def world(self) -> World: ...
-    @property
-    def scenario(self) -> Scenario: ...
-    @property
-    def events(self) -> list[Event]: ...
-    @property
-    def end_tick(self) -> int | None: ...
-
-
-class Timeline(QWidget):
-    """A strip from the start to now. A click, or Enter on a marker, chooses a moment."""
-
-    moment_chosen = Signal(float)
-    """Seconds since the start."""
+class Timeline(Strip):
+    """A strip that follows a drill."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._course = Course((), ())
-        self._now_s = 0.0
-        self._length_s: float | None = None
-        self._at: int | None = None
-        """Index of the marker that the keys have come to."""
-        self._live = True
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.setAccessibleName("Timeline")
-
-    def sizeHint(self) -> QSize:
-        return QSize(400, round(self.fontMetrics().height() * 3.1))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(160, self.sizeHint().height())
-
-    # --- what is shown --------------------------------------------------------------------------------------
+        self._followed = Course((), ())
 
     @Slot(object)
-    def show_drill(self, drill: HasCourse) -> None:
+    def show_drill(self, drill: Drill) -> None:
         mirrored = [s.database for s in drill.scenario.sessions if s.state == "SYNCHRONIZED"]
-        self._course = Course(drill.world.availability, mirrored)
-        self._length_s = None if drill.end_tick is None else drill.end_tick / TICKS_PER_S
-        self._live, self._at = True, None
-        self.add_events(drill.events)
-        self.show_world(drill.world)
+        self._followed = Course(drill.world.availability, mirrored)
+        self._followed.add(event.as_json() for event in drill.events)
+        length_s = None if drill.end_tick is None else drill.end_tick / TICKS_PER_S
+        self.show_course(self._followed, drill.world.t_s, length_s)
 
     @Slot(object)
     def show_world(self, world: World) -> None:
-        if world.t_s != self._now_s:
-            self._now_s = world.t_s
-            self.update()
+        self.show_now(world.t_s)
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
-        self._course.add([event.as_json() for event in events])
-        self._describe()
-        self.update()
-
-    def show_course(self, course: Course, end_s: float) -> None:
-        """Show a run that is over and known as a whole."""
-        self._course, self._now_s, self._length_s = course, end_s, end_s
-        self._live, self._at = False, None
-        self._describe()
-        self.update()
-
-    def _describe(self) -> None:
-        last = self._course.markers[-3:]
-        self.setAccessibleDescription("; ".join(f"{formatting.run_time(m.t_s)} {m.text}" for m in last))
-
-    # --- geometry -------------------------------------------------------------------------------------------
-
-    @property
-    def span_s(self) -> float:
-        """Time that the whole width stands for."""
-        if not self._live:
-            return max(1.0, self._now_s)
-        if self._length_s is not None:
-            return max(self._length_s, self._now_s)
-        return max(SPAN_MIN_S, nice_ceiling(self._now_s * 1.02, SPAN_MIN_S))
-
-    def _lanes(self) -> QRectF:
-        line = self.fontMetrics().height()
-        return QRectF(10.0, line * 0.95, max(20.0, self.width() - 20.0), line * 1.05)
-
-    def x_of(self, t_s: float) -> float:
-        """Where a moment lies across the widget."""
-        lanes = self._lanes()
-        return lanes.left() + t_s / self.span_s * lanes.width()
-
-    def time_at(self, x: float) -> float:
-        lanes = self._lanes()
-        t_s = (x - lanes.left()) / lanes.width() * self.span_s
-        return min(self._now_s, max(0.0, t_s))
-
-    def marker_near(self, x: float) -> Marker | None:
-        """The marker within a finger's breadth of *x*."""
-        near = min(self._course.markers, key=lambda m: abs(self.x_of(m.t_s) - x), default=None)
-        return near if near is not None and abs(self.x_of(near.t_s) - x) <= 7.0 else None
-
-    # --- painting -------------------------------------------------------------------------------------------
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self.palette())
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        lanes = self._lanes()
-        upper = QRectF(lanes.left(), lanes.top(), lanes.width(), lanes.height() * 0.46)
-        lower = QRectF(
-            lanes.left(), lanes.top() + lanes.height() * 0.54, lanes.width(), lanes.height() * 0.46
-        )
-        for lane in (upper, lower):
-            painter.fillRect(lane, colours.idle_soft)
-        for span in self._course.service(self._now_s):
-            _fill(painter, self._box(span, upper), _SERVICE_FILL[span.what], colours)
-        for span in self._course.protection(self._now_s):
-            if span.what in _PROTECTION_FILL:
-                _fill(painter, self._box(span, lower), _PROTECTION_FILL[span.what], colours)
-        self._draw_axis(painter, colours, lanes)
-        for marker in self._course.markers:
-            self._draw_marker(painter, marker, colours)
-        self._draw_now(painter, colours, lanes)
-        if self.hasFocus():
-            painter.setPen(QPen(colours.focus, 1.0))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5), 5, 5)
-
-    def _box(self, span: Span, lane: QRectF) -> QRectF:
-        left, right = self.x_of(span.from_s), self.x_of(span.to_s)
-        return QRectF(left, lane.top(), max(1.0, right - left), lane.height())
-
-    def _draw_axis(self, painter: QPainter, colours: Tokens, lanes: QRectF) -> None:
-        painter.setFont(theme.sized(self.font(), 0.8))
-        metrics = painter.fontMetrics()
-        step = nice_step(self.span_s, max(2, int(lanes.width() / (metrics.horizontalAdvance("00:00") * 2.2))))
-        painter.setPen(colours.muted)
-        base = lanes.bottom() + metrics.ascent() + 2.0
-        t_s = 0.0
-        while t_s <= self.span_s + 1e-6:
-            x, text = self.x_of(t_s), formatting.run_time(t_s)
-            width = metrics.horizontalAdvance(text)
-            painter.drawLine(QPointF(x, lanes.bottom()), QPointF(x, lanes.bottom() + 2.5))
-            painter.drawText(QPointF(min(max(0.0, x - width / 2.0), self.width() - width), base), text)
-            t_s += step
-
-    def _draw_marker(self, painter: QPainter, marker: Marker, colours: Tokens) -> None:
-        tone, shape = SHAPES[marker.kind]
-        colour: QColor = getattr(colours, tone)
-        chosen = self._at is not None and self._course.markers[self._at] == marker
-        size = self.fontMetrics().height() * (0.34 if chosen else 0.27)
-        centre = QPointF(self.x_of(marker.t_s), self._lanes().top() - self.fontMetrics().height() * 0.42)
-        painter.setPen(QPen(colours.surface, 1.0))
-        painter.setBrush(colour)
-        draw_shape(painter, shape, centre, size)
-        painter.setPen(QPen(colour, 1.2))
-        painter.drawLine(
-            QPointF(centre.x(), self._lanes().top()), QPointF(centre.x(), self._lanes().bottom())
-        )
-
-    def _draw_now(self, painter: QPainter, colours: Tokens, lanes: QRectF) -> None:
-        x = self.x_of(self._now_s)
-        painter.setPen(QPen(colours.text, 1.6))
-        painter.drawLine(QPointF(x, lanes.top() - 3.0), QPointF(x, lanes.bottom() + 3.0))
-
-    # --- mouse and keys -------------------------------------------------------------------------------------
-
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            marker = self.marker_near(event.pos().x())
-            QToolTip.showText(
-                event.globalPos(), _tip(marker) if marker else self._tip_at(event.pos().x()), self
-            )
-            return True
-        return super().event(event)
-
-    def _tip_at(self, x: float) -> str:
-        t_s = self.time_at(x)
-        what = [span.what for spans in (self._course.service(self._now_s), self._course.protection(self._now_s))
-                for span in spans if span.from_s <= t_s <= span.to_s]  # fmt: skip
-        return f"{formatting.run_time(t_s, 1)}: " + ", ".join(dict.fromkeys(what))
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
-            marker = self.marker_near(event.position().x())
-            self.moment_chosen.emit(marker.t_s if marker else self.time_at(event.position().x()))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        count, key = len(self._course.markers), event.key()
-        if count and key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
-            step = 1 if key == Qt.Key.Key_Right else -1
-            at = self._at + step if self._at is not None else count - 1
-            self._at = min(count - 1, max(0, at))
-            self.setAccessibleDescription(_tip(self._course.markers[self._at]))
-            self.update()
-        elif self._at is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.moment_chosen.emit(self._course.markers[self._at].t_s)
-        else:
-            super().keyPressEvent(event)
-
-
-_SERVICE_FILL: Final = {
-    SERVING: ("ok", Qt.BrushStyle.SolidPattern),
-    DOWN: ("bad", Qt.BrushStyle.BDiagPattern),
-}
-_PROTECTION_FILL: Final = {
-    PROTECTED: ("info", Qt.BrushStyle.SolidPattern),
-    EXPOSED: ("warn", Qt.BrushStyle.Dense4Pattern),
-}
-"""Lane colours, with a pattern where something is wrong."""
-
-
-def _fill(painter: QPainter, box: QRectF, fill: tuple[str, Qt.BrushStyle], colours: Tokens) -> None:
-    tone, pattern = fill
-    if pattern != Qt.BrushStyle.SolidPattern:
-        painter.fillRect(box, getattr(colours, f"{tone}_soft"))
-    painter.fillRect(box, QBrush(getattr(colours, tone), pattern))
-
-
-def draw_shape(painter: QPainter, shape: str, centre: QPointF, size: float) -> None:
-    """A marker of half-width *size*."""
-    x, y = centre.x(), centre.y()
-    points: dict[str, list[tuple[float, float]]] = {
-        "down": [(-1, -0.9), (1, -0.9), (0, 1)],
-        "up": [(-1, 0.9), (1, 0.9), (0, -1)],
-        "diamond": [(0, -1.25), (1.1, 0), (0, 1.25), (-1.1, 0)],
-        "square": [(-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)],
-        "flag": [(-0.8, -1.2), (1.1, -0.5), (-0.8, 0.2), (-0.8, 1.2)],
-    }
-    if shape == "circle":
-        painter.drawEllipse(centre, size * 0.9, size * 0.9)
-    else:
-        painter.drawPolygon(QPolygonF([QPointF(x + dx * size, y + dy * size) for dx, dy in points[shape]]))
-
-
-def nice_step(span_s: float, marks: int) -> float:
-    """Distance of axis labels: a round number of seconds, minutes or hours, at most *marks* of them."""
-    steps = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800)
-    return next((float(step) for step in steps if span_s / step <= marks), span_s)
-
-
-def _tip(marker: Marker) -> str:
-    return f"{formatting.run_time(marker.t_s, 1)} {WORDS[marker.kind]}: {marker.text}"
+        self._followed.add(event.as_json() for event in events)
+        self.show_more()

@@ -1,0 +1,43 @@
+"""Text of scenarios and help pages on screen: Markdown without HTML, which loads nothing from anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QResizeEvent, QTextDocument
+from PySide6.QtWidgets import QTextBrowser, QWidget
+
+
+class Prose(QTextBrowser):
+    """Shows Markdown that a stranger may have written: no HTML, no pictures, links only reported."""
+
+    link_chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None, whole: bool = False) -> None:
+        """*whole*: as high as its text, for a page that scrolls itself."""
+        super().__init__(parent)
+        self._whole = whole
+        if whole:
+            self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+            self.document().setDocumentMargin(0.0)
+        self.setOpenLinks(False)
+        self.setProperty("plain", "true")
+        self.anchorClicked.connect(lambda url: self.link_chosen.emit(url.toString()))
+
+    def show_text(self, text: str) -> None:
+        self.document().setMarkdown(text.strip(), QTextDocument.MarkdownFeature.MarkdownNoHTML)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        if self._whole:
+            self.document().setTextWidth(self.viewport().width())
+            self.setFixedHeight(round(self.document().size().height()) + 2)
+
+    def loadResource(self, type: int, name: QUrl | str) -> Any:
+        """Nothing: a text may not make the program open files."""
+        return None

@@ -1,0 +1,309 @@
+"""The brief before a drill; during it the brief with goals as they stand and hints as they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QRadioButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import formatting, theme
+from app.prose import Prose
+from engine.constants import TICKS_PER_S
+from engine.drill.goals import GoalState
+from engine.drill.schema import Goal, Scenario
+from engine.events import Event
+from engine.model import World
+
+if TYPE_CHECKING:
+    from engine.drill.drill import Drill
+
+HINT_LAYERS: Final = ("Where to look", "What it means", "What to type")
+
+MODES: Final = (
+    ("practice", "Practice", "hints cost points"),
+    ("guided", "Guided", "hints are free"),
+    ("exam", "Exam", "no hints"),
+)
+"""Ways to take a scored drill, the usual one first."""
+
+PAGE_WIDTH_UNITS: Final = 46
+"""Width of the page in line heights: a comfortable line of text."""
+
+
+def goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
+    """(mark, tone, words) of a goal at *tick*."""
+    if state.met_tick is not None:
+        return "✓", "ok", f"reached at {formatting.run_time(state.met_tick / TICKS_PER_S)}"
+    if state.missed_tick is not None:
+        return "✗", "bad", f"missed at {formatting.run_time(state.missed_tick / TICKS_PER_S)}"
+    words = []
+    if state.since_tick is not None and goal.hold:
+        held_s = (tick - state.since_tick) / TICKS_PER_S
+        words.append(f"holds for {held_s:.0f} of {goal.hold:.0f} s")
+    if goal.within is not None:
+        words.append(f"by {formatting.run_time(goal.within)}")
+    return "○", "muted", ", ".join(words)
+
+
+class BriefPage(QWidget):
+    """What a drill is about, before its clock starts."""
+
+    started = Signal(str)
+    """The mode in which to take it."""
+    left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = QLabel()
+        self._facts = QLabel()
+        self._facts.setProperty("muted", "true")
+        self._text = Prose()
+        self._text.setAccessibleName("Brief")
+        self._goals = QLabel()
+        self._goals.setWordWrap(True)
+        self._goals.setTextFormat(Qt.TextFormat.PlainText)
+        self._modes = QButtonGroup(self)
+        self._mode_box = QWidget()
+        self._start = QPushButton("Start the clock")
+        self._start.setProperty("primary", "true")
+        self._start.setDefault(True)
+        self._start.clicked.connect(lambda: self.started.emit(self.mode))
+        self._back = QPushButton("Back to the drills")
+        self._back.clicked.connect(self.left)
+        self._scored = True
+        self._card = QFrame()
+        self._card.setProperty("card", "true")
+        self._lay_out()
+        self._show_font()
+
+    def _lay_out(self) -> None:
+        modes = QHBoxLayout(self._mode_box)
+        modes.setContentsMargins(0, 0, 0, 0)
+        for name, title, what in MODES:
+            button = QRadioButton(f"{title}: {what}")
+            button.setObjectName(name)
+            button.setChecked(name == MODES[0][0])
+            self._modes.addButton(button)
+            modes.addWidget(button)
+        modes.addStretch()
+        buttons = QHBoxLayout()
+        buttons.addWidget(self._back)
+        buttons.addStretch()
+        buttons.addWidget(self._start)
+        inside = QVBoxLayout(self._card)
+        inside.setContentsMargins(28, 22, 28, 22)
+        inside.setSpacing(10)
+        for widget in (self._title, self._facts, self._text, self._goals, self._mode_box):
+            inside.addWidget(widget)
+        inside.addLayout(buttons)
+        inside.setStretch(2, 1)
+        column = QVBoxLayout()
+        column.addStretch(1)
+        column.addWidget(self._card, 12)
+        column.addStretch(1)
+        row = QHBoxLayout(self)
+        row.addStretch(1)
+        row.addLayout(column, 100)
+        row.addStretch(1)
+
+    @property
+    def mode(self) -> str:
+        """The chosen mode; a scenario without a rubric is free play."""
+        chosen = self._modes.checkedButton()
+        return chosen.objectName() if self._scored and chosen is not None else "lab"
+
+    def show_scenario(self, scenario: Scenario) -> None:
+        self._title.setText(scenario.title)
+        facts = [scenario.level, f"about {scenario.minutes} minutes"]
+        facts += [", ".join(skill.replace("-", " ") for skill in scenario.skills)] if scenario.skills else []
+        facts += [f"ends after {formatting.seconds(scenario.length)}"] if scenario.length else []
+        self._facts.setText("  ·  ".join(facts))
+        self._text.show_text(scenario.brief)
+        self._goals.setVisible(bool(scenario.goals))
+        self._goals.setText("Goals\n" + "\n".join(f"  ○  {goal.text}" for goal in scenario.goals))
+        self._scored = scenario.scored
+        self._mode_box.setVisible(scenario.scored)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._start.setFocus()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._show_font()
+
+    def _show_font(self) -> None:
+        self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
+        self._text.setFont(theme.sized(self.font(), 1.1))
+        self._card.setMaximumWidth(PAGE_WIDTH_UNITS * self.fontMetrics().height())
+
+
+class Briefing(QScrollArea):
+    """Goals as they stand, the brief, and hints in three layers."""
+
+    requested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._drill: Drill | None = None
+        self._shown: object = None
+        self._goals: list[_GoalRow] = []
+        self._goal_box = QVBoxLayout()
+        self._goal_box.setSpacing(6)
+        self._goals_title = _heading("Goals")
+        self._brief_title = _heading("Brief")
+        self._text = Prose(whole=True)
+        self._hints_title = _heading("Hints")
+        self._hint_for = QLabel()
+        self._hint_for.setWordWrap(True)
+        self._hint_for.setProperty("muted", "true")
+        self._hint_buttons = [self._hint_button(layer) for layer in (1, 2, 3)]
+        self._opened = QLabel()
+        self._opened.setWordWrap(True)
+        self._opened.setTextFormat(Qt.TextFormat.PlainText)
+        self._opened.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        inside = QWidget()
+        layout = QVBoxLayout(inside)
+        layout.setContentsMargins(12, 10, 12, 12)
+        layout.setSpacing(8)
+        layout.addWidget(self._goals_title)
+        layout.addLayout(self._goal_box)
+        layout.addWidget(self._hints_title)
+        layout.addWidget(self._hint_for)
+        for button in self._hint_buttons:
+            layout.addWidget(button)
+        layout.addWidget(self._opened)
+        layout.addWidget(self._brief_title)
+        layout.addWidget(self._text)
+        layout.addStretch()
+        self.setWidget(inside)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAccessibleName("Brief, goals and hints")
+
+    def _hint_button(self, layer: int) -> QPushButton:
+        button = QPushButton()
+        button.clicked.connect(lambda: self.requested.emit(f"hint {layer}"))
+        button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        return button
+
+    # --- contract of views ----------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_drill(self, drill: Drill) -> None:
+        self._drill = drill
+        self._shown = None
+        self._text.show_text(drill.scenario.brief)
+        for row in self._goals:
+            self._goal_box.removeWidget(row)
+            row.deleteLater()
+        self._goals = [_GoalRow(goal) for goal in drill.scenario.goals]
+        for row in self._goals:
+            self._goal_box.addWidget(row)
+        self._goals_title.setVisible(bool(self._goals))
+        self._refresh()
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        second = world.tick // TICKS_PER_S
+        if self._drill is not None and self._shown != (second, len(self._drill.hints)):
+            self._refresh()
+
+    @Slot(list)
+    def add_events(self, events: Sequence[Event]) -> None:
+        if any(event.kind in ("goal", "hint") for event in events):
+            self._refresh()
+
+    # --- inside ---------------------------------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        drill = self._drill
+        if drill is None:
+            return
+        self._shown = (drill.tick // TICKS_PER_S, len(drill.hints))
+        colours = theme.tokens(self.palette())
+        for row in self._goals:
+            row.show_state(drill.goals[row.goal.name], drill.tick, colours)
+        self._show_hints(drill)
+
+    def _show_hints(self, drill: Drill) -> None:
+        hint = drill.next_hint()
+        texts = {goal.name: goal.text for goal in drill.scenario.goals}
+        known = {(opened.goal, opened.layer) for opened in drill.hints}
+        layers = [layer for layer in (1, 2, 3) if hint is not None and (hint.goal, layer) not in known]
+        self._hints_title.setVisible(hint is not None or bool(drill.hints))
+        self._hint_for.setVisible(hint is not None)
+        self._hint_for.setText(f"For: {texts.get(hint.goal, hint.goal)}" if hint is not None else "")
+        for layer, button in enumerate(self._hint_buttons, start=1):
+            cost = drill.hint_cost(layer) if hint is not None else 0.0
+            price = f"  (−{cost:g} points)" if cost else ""
+            button.setText(f"{HINT_LAYERS[layer - 1]}{price}")
+            button.setVisible(layer in layers and not drill.finished)
+        lines = [event for event in drill.events if event.kind == "hint"]
+        said = [f"{HINT_LAYERS[int(event.get('layer')) - 1]}: {event.text}" for event in lines]
+        self._opened.setText("\n\n".join(said))
+        self._opened.setVisible(bool(said))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._refresh()
+
+
+class _GoalRow(QWidget):
+    """A goal with its mark and what can be said of its time."""
+
+    def __init__(self, goal: Goal) -> None:
+        super().__init__()
+        self.goal = goal
+        self._mark = QLabel()
+        self._mark.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._mark.setFont(theme.sized(self.font(), 1.1, bold=True))
+        text = QLabel(goal.text)
+        text.setTextFormat(Qt.TextFormat.PlainText)
+        text.setWordWrap(True)
+        self._words = QLabel()
+        self._words.setProperty("muted", "true")
+        self._words.setWordWrap(True)
+        column = QVBoxLayout()
+        column.setSpacing(0)
+        column.addWidget(text)
+        column.addWidget(self._words)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self._mark)
+        row.addLayout(column, 1)
+
+    def show_state(self, state: GoalState, tick: int, colours: theme.Tokens) -> None:
+        mark, tone, words = goal_state(self.goal, state, tick)
+        colour = getattr(colours, tone).name()
+        self._mark.setText(mark)
+        self._mark.setStyleSheet(f"color: {colour};")
+        self._words.setText(words)
+        self._words.setVisible(bool(words))
+        self.setAccessibleName(f"{self.goal.text}: {words or 'open'}")
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setFont(theme.sized(label.font(), 1.05, bold=True))
+    return label

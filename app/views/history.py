@@ -1,0 +1,110 @@
+"""Every run that was finished, newest first; any of them can be opened again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app import formatting, theme
+from app.tables import Column, TableModel, TableView
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run as the page lists it."""
+
+    run_id: int
+    finished_at: datetime
+    title: str
+    mode: str
+    score: float | None
+    downtime_s: float
+    lost_transactions: int
+
+
+COLUMNS: Final = (
+    Column(
+        title="Finished",
+        text=lambda run: run.finished_at.astimezone().strftime("%Y-%m-%d %H:%M"),
+        sample="2005-10-22 12:39",
+    ),
+    Column(title="Drill", text=lambda run: run.title, sample="The principal loses its power and more"),
+    Column(title="Mode", text=lambda run: run.mode, sample="practice"),
+    Column(
+        title="Score",
+        text=lambda run: formatting.NOTHING if run.score is None else f"{run.score:g}",
+        right=True,
+        sample="100.0",
+    ),
+    Column(
+        title="Without service",
+        text=lambda run: formatting.seconds(run.downtime_s, 1),
+        right=True,
+        sample="59 min 59 s",
+    ),
+    Column(title="Transactions lost", text=lambda run: formatting.number(run.lost_transactions), right=True),
+)
+
+
+class HistoryPage(QWidget):
+    """A table of finished runs."""
+
+    opened = Signal(int)
+    left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = QLabel("History")
+        self._count = QLabel()
+        self._count.setProperty("muted", "true")
+        self._table = TableView(TableModel(COLUMNS), "Finished runs")
+        self._table.doubleClicked.connect(lambda _: self._open())
+        self._table.activated.connect(lambda _: self._open())
+        self._open_button = QPushButton("Open the debrief")
+        self._open_button.setProperty("primary", "true")
+        self._open_button.clicked.connect(self._open)
+        back = QPushButton("All drills")
+        back.clicked.connect(self.left)
+        head = QHBoxLayout()
+        head.addWidget(self._title)
+        head.addWidget(self._count, 1, Qt.AlignmentFlag.AlignBottom)
+        buttons = QHBoxLayout()
+        buttons.addWidget(back)
+        buttons.addStretch()
+        buttons.addWidget(self._open_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(28, 18, 28, 20)
+        layout.setSpacing(12)
+        layout.addLayout(head)
+        layout.addWidget(self._table, 1)
+        layout.addLayout(buttons)
+        self._show_font()
+
+    def show_runs(self, runs: Sequence[Run]) -> None:
+        self._table.table.replace(runs)
+        scores = [run.score for run in runs if run.score is not None]
+        mean = f", {sum(scores) / len(scores):.0f} points on average" if scores else ""
+        self._count.setText(f"{len(runs)} finished runs{mean}" if runs else "No run has been finished yet.")
+        self._open_button.setEnabled(bool(runs))
+        if runs:
+            self._table.selectRow(0)
+            self._table.setFocus()
+
+    def _open(self) -> None:
+        rows = self._table.selectionModel().selectedRows()
+        if rows:
+            run: Run = self._table.table.rows[rows[0].row()]
+            self.opened.emit(run.run_id)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._show_font()
+
+    def _show_font(self) -> None:
+        self._title.setFont(theme.sized(self.font(), 1.8, bold=True))

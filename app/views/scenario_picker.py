@@ -1,0 +1,357 @@
+"""The start page: drills to choose from, what each is about, and runs that were interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import formatting, theme
+from app.prose import Prose
+from app.theme import Tokens
+
+LEVELS: Final = {"beginner": 1, "intermediate": 2, "advanced": 3, "expert": 4}
+"""Filled dots of a level, of four."""
+
+_CARD: Final = Qt.ItemDataRole.UserRole
+_ROW_UNITS: Final = 3.9
+"""Height of a row in line heights: title, summary, facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A scenario as the page shows it."""
+
+    name: str
+    title: str
+    summary: str
+    level: str
+    minutes: int
+    skills: tuple[str, ...]
+    brief: str
+    sources: tuple[str, ...]
+    scored: bool
+    shipped: bool
+    best: float | None = None
+    """Best score so far; None: not finished yet."""
+    tries: int = 0
+
+    @property
+    def facts(self) -> str:
+        parts = [self.level, f"{self.minutes} min"]
+        parts += [self.result]
+        parts += [] if self.shipped else ["yours"]
+        return "  ·  ".join(parts)
+
+    @property
+    def result(self) -> str:
+        if not self.scored:
+            return "free play"
+        if self.best is None:
+            return "not finished yet"
+        return f"best {self.best:g} of 100"
+
+    @property
+    def searched(self) -> str:
+        return " ".join((self.title, self.summary, self.level, *self.skills)).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """A run that can be taken up again, or the reason why it cannot."""
+
+    run_id: int
+    title: str
+    t_s: float
+    when: str
+    problem: str | None
+
+
+class ScenarioPicker(QWidget):
+    """Choose a drill, or go on with one."""
+
+    chosen = Signal(str)
+    """Name of the scenario to look at."""
+    resumed = Signal(int)
+    given_up = Signal(int)
+    history_wanted = Signal()
+    file_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cards: list[Card] = []
+        self._heading = QLabel("Mirrordrill")
+        self._claim = QLabel("Practise failover of mirrored SQL Server databases until it is boring.")
+        self._claim.setProperty("muted", "true")
+        self._claim.setWordWrap(True)
+        self._interrupted = QVBoxLayout()
+        self._problem = QLabel()
+        self._problem.setWordWrap(True)
+        self._problem.hide()
+        self._search = QLineEdit()
+        self._search.setPlaceholderText("Search title, level, skill")
+        self._search.setAccessibleName("Search drills")
+        self._search.setClearButtonEnabled(True)
+        self._search.textChanged.connect(self._filter)
+        self._list = QListWidget()
+        self._list.setAccessibleName("Drills")
+        self._list.setItemDelegate(_CardDelegate(self._list))
+        self._list.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
+        self._list.currentItemChanged.connect(lambda *_: self._show_details())
+        self._list.itemActivated.connect(lambda _: self._choose())
+        self._details = _Details()
+        self._details.wanted.connect(self._choose)
+        self._lay_out()
+        self._show_font()
+
+    def _lay_out(self) -> None:
+        history, file = QPushButton("History"), QPushButton("Open a file…")
+        history.clicked.connect(self.history_wanted)
+        file.clicked.connect(self.file_wanted)
+        head = QHBoxLayout()
+        names = QVBoxLayout()
+        names.setSpacing(2)
+        names.addWidget(self._heading)
+        names.addWidget(self._claim)
+        head.addLayout(names, 1)
+        head.addWidget(history)
+        head.addWidget(file)
+        left = QVBoxLayout()
+        left.addWidget(self._search)
+        left.addWidget(self._list)
+        body = QHBoxLayout()
+        body.setSpacing(16)
+        body.addLayout(left, 10)
+        body.addWidget(self._details, 9)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(28, 18, 28, 20)
+        layout.setSpacing(14)
+        layout.addLayout(head)
+        layout.addLayout(self._interrupted)
+        layout.addWidget(self._problem)
+        layout.addLayout(body, 1)
+
+    # --- what is shown --------------------------------------------------------------------------------------
+
+    def show_cards(self, cards: Sequence[Card], problems: Sequence[str] = ()) -> None:
+        """Show these scenarios, and what is wrong with others."""
+        before = self.current()
+        self._cards = list(cards)
+        self._problem.setText("\n".join(problems))
+        self._problem.setVisible(bool(problems))
+        self._filter()
+        if before is not None:
+            self.choose_card(before.name)
+
+    def show_interrupted(self, runs: Sequence[Interrupted]) -> None:
+        while (item := self._interrupted.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for run in runs:
+            banner = _Banner(run)
+            banner.resumed.connect(self.resumed)
+            banner.given_up.connect(self.given_up)
+            self._interrupted.addWidget(banner)
+
+    def current(self) -> Card | None:
+        """The scenario that is selected."""
+        item = self._list.currentItem()
+        card = item.data(_CARD) if item is not None else None
+        return card if isinstance(card, Card) else None
+
+    def choose_card(self, name: str) -> None:
+        """Select the scenario *name*, if it is listed."""
+        for row in range(self._list.count()):
+            card = self._list.item(row).data(_CARD)
+            if card.name == name:
+                self._list.setCurrentRow(row)
+
+    def take_focus(self) -> None:
+        self._list.setFocus()
+
+    def _filter(self) -> None:
+        words = self._search.text().lower().split()
+        self._list.clear()
+        for card in self._cards:
+            if all(word in card.searched for word in words):
+                item = QListWidgetItem(card.title)
+                item.setData(_CARD, card)
+                item.setData(
+                    Qt.ItemDataRole.AccessibleTextRole, f"{card.title}, {card.facts}. {card.summary}"
+                )
+                self._list.addItem(item)
+        if self._list.count():
+            self._list.setCurrentRow(0)
+        self._show_details()
+
+    def _show_details(self) -> None:
+        self._details.show_card(self.current())
+
+    def _choose(self) -> None:
+        card = self.current()
+        if card is not None:
+            self.chosen.emit(card.name)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._show_font()
+
+    def _show_font(self) -> None:
+        self._heading.setFont(theme.sized(self.font(), 2.1, bold=True))
+        self._claim.setFont(theme.sized(self.font(), 1.05))
+
+
+class _Details(QFrame):
+    """The scenario that is selected, and the button that goes on with it."""
+
+    wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("card", "true")
+        self._title, self._facts, self._skills = QLabel(), QLabel(), QLabel()
+        self._title.setWordWrap(True)
+        for label in (self._facts, self._skills):
+            label.setProperty("muted", "true")
+            label.setWordWrap(True)
+        self._text = Prose()
+        self._text.setAccessibleName("About this drill")
+        self._start = QPushButton("Open this drill")
+        self._start.setProperty("primary", "true")
+        self._start.clicked.connect(self.wanted)
+        buttons = QHBoxLayout()
+        buttons.addStretch()
+        buttons.addWidget(self._start)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(8)
+        for widget in (self._title, self._facts, self._skills, self._text):
+            layout.addWidget(widget)
+        layout.setStretch(3, 1)
+        layout.addLayout(buttons)
+
+    def show_card(self, card: Card | None) -> None:
+        self._start.setEnabled(card is not None)
+        if card is None:
+            for label in (self._title, self._facts, self._skills):
+                label.clear()
+            self._text.show_text("No drill matches the search.")
+            return
+        self._title.setFont(theme.sized(self.font(), 1.4, bold=True))
+        self._title.setText(card.title)
+        self._facts.setText(card.facts)
+        skills = ", ".join(skill.replace("-", " ") for skill in card.skills)
+        self._skills.setText(f"Trains: {skills}" if skills else "")
+        self._skills.setVisible(bool(skills))
+        sources = "\n".join(f"- {source}" for source in card.sources)
+        self._text.show_text(f"{card.brief}\n\n**From**\n\n{sources}" if sources else card.brief)
+
+
+class _Banner(QFrame):
+    """One interrupted run."""
+
+    resumed = Signal(int)
+    given_up = Signal(int)
+
+    def __init__(self, run: Interrupted) -> None:
+        super().__init__()
+        self.setProperty("card", "true")
+        at = formatting.run_time(run.t_s)
+        text = run.problem or f"“{run.title}” was interrupted at {at} ({run.when})."
+        label = QLabel(text)
+        label.setWordWrap(True)
+        go_on = QPushButton(f"Continue at {at}")
+        go_on.setProperty("primary", "true")
+        go_on.setVisible(run.problem is None)
+        go_on.clicked.connect(lambda: self.resumed.emit(run.run_id))
+        give_up = QPushButton("Give up this run")
+        give_up.clicked.connect(lambda: self.given_up.emit(run.run_id))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 8, 10, 8)
+        row.addWidget(label, 1)
+        row.addWidget(go_on)
+        row.addWidget(give_up)
+
+
+class _CardDelegate(QStyledItemDelegate):
+    """Draws a scenario: title and best score, summary, level as dots and minutes."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(200, round(option.fontMetrics.height() * _ROW_UNITS))
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        card: Card = index.data(_CARD)
+        drawn: Any = option  # the stubs lack the fields of the base class
+        colours = theme.tokens(drawn.palette)
+        chosen = bool(drawn.state & QStyle.StateFlag.State_Selected)
+        box = QRectF(drawn.rect)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if chosen:
+            painter.fillRect(box, colours.selection)
+            painter.fillRect(QRectF(box.left(), box.top(), 4, box.height()), colours.accent)
+        painter.setPen(QPen(colours.border, 1.0))
+        painter.drawLine(box.bottomLeft(), box.bottomRight())
+        _draw_card(painter, card, box.adjusted(16, 0, -14, 0), drawn.font, colours, chosen)
+        painter.restore()
+
+
+def _draw_card(
+    painter: QPainter, card: Card, box: QRectF, font: QFont, colours: Tokens, chosen: bool
+) -> None:
+    text = colours.on_selection if chosen else colours.text
+    muted = colours.on_selection if chosen else colours.muted
+    line = QFontMetricsF(font).height()
+    title, small = theme.sized(font, 1.1, bold=True), theme.sized(font, 0.9)
+    painter.setFont(small)
+    painter.setPen(muted)
+    width = QFontMetricsF(small).horizontalAdvance(card.result) + 6
+    top = QRectF(box.left(), box.top() + line * 0.4, box.width(), line * 1.15)
+    painter.drawText(top, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, card.result)
+    painter.setFont(title)
+    painter.setPen(text)
+    shown = QFontMetricsF(title).elidedText(card.title, Qt.TextElideMode.ElideRight, box.width() - width - 8)
+    painter.drawText(top, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+    painter.setFont(font)
+    painter.setPen(muted)
+    middle = QRectF(box.left(), box.top() + line * 1.5, box.width(), line)
+    shown = QFontMetricsF(font).elidedText(card.summary, Qt.TextElideMode.ElideRight, box.width())
+    painter.drawText(middle, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+    _draw_level(painter, card, QRectF(box.left(), box.top() + line * 2.55, box.width(), line), small, muted)
+
+
+def _draw_level(painter: QPainter, card: Card, box: QRectF, font: QFont, colour: Any) -> None:
+    size = box.height() * 0.36
+    painter.setPen(QPen(colour, 1.2))
+    for dot in range(4):
+        painter.setBrush(colour if dot < LEVELS[card.level] else Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(QRectF(box.left() + dot * size * 1.7, box.center().y() - size / 2, size, size))
+    painter.setFont(font)
+    left = box.adjusted(size * 7.6, 0, 0, 0)
+    painter.drawText(
+        left,
+        Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
+        f"{card.level}  ·  {card.minutes} min",
+    )
