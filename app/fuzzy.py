@@ -1,0 +1,92 @@
+"""Finding by a few letters: words of the query anywhere in the text, or only their letters in order. No Qt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+Item = TypeVar("Item")
+
+_AT_WORD, _INSIDE, _SCATTERED = 3, 2, 1
+"""Worth of a word of the query that begins a word, stands within one, or of which only the letters are there."""
+
+_WORD_START: Final = re.compile(r"(?<![^\W_])[^\W_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How well a query fits a text."""
+
+    worth: float
+    """Greater is better."""
+    places: tuple[int, ...]
+    """Letters of the text that were found, for marking them."""
+    scattered: bool = False
+    """Of some word only the letters are there, in order."""
+
+
+def match(query: str, text: str) -> Match | None:
+    """None if some word of *query* is not in *text*; case does not count, nor does the order of words."""
+    worth, places, scattered = 0.0, set[int](), False
+    folded = text.lower()
+    for word in query.lower().split():
+        found = _find(word, folded)
+        if found is None:
+            return None
+        worth += found.worth
+        places.update(found.places)
+        scattered |= found.scattered
+    return Match(worth, tuple(sorted(places)), scattered)
+
+
+def best(query: str, items: Iterable[Item], text: Callable[[Item], str]) -> list[tuple[Item, Match]]:
+    """The items that fit, best first; equally good ones stay in their order.
+
+    Scattered letters count only where nothing has the words themselves.
+    """
+    found = [(item, fit) for item in items if (fit := match(query, text(item))) is not None]
+    if any(not fit.scattered for _, fit in found):
+        found = [(item, fit) for item, fit in found if not fit.scattered]
+    return sorted(found, key=lambda pair: -pair[1].worth)
+
+
+def _find(word: str, text: str) -> Match | None:
+    starts = [found.start() for found in _WORD_START.finditer(text)]
+    place = next((start for start in starts if text.startswith(word, start)), None)
+    if place is not None:
+        return _run(word, place, text, _AT_WORD)
+    place = text.find(word)
+    if place >= 0:
+        return _run(word, place, text, _INSIDE)
+    places = _initials(word, text, starts) or _letters(word, text)
+    return Match(_SCATTERED - len(text) / 1000.0, tuple(places), True) if places else None
+
+
+def _run(word: str, place: int, text: str, worth: float) -> Match:
+    """Early and in a short text is a little better."""
+    return Match(worth - place / 1000.0 - len(text) / 10_000.0, tuple(range(place, place + len(word))))
+
+
+def _initials(word: str, text: str, starts: list[int]) -> list[int]:
+    """Places of the word's letters as first letters of words; empty if they are not."""
+    places: list[int] = []
+    for letter in word:
+        after = places[-1] if places else -1
+        place = next((start for start in starts if start > after and text[start] == letter), None)
+        if place is None:
+            return []
+        places.append(place)
+    return places
+
+
+def _letters(word: str, text: str) -> list[int]:
+    """Places of the word's letters in order, anywhere; empty if they are not all there."""
+    places: list[int] = []
+    for letter in word:
+        place = text.find(letter, places[-1] + 1 if places else 0)
+        if place < 0:
+            return []
+        places.append(place)
+    return places

@@ -1,0 +1,306 @@
+"""The command palette: any action of the program by a few letters of its name, keyboard only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+)
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QGraphicsDropShadowEffect,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import fuzzy, theme
+
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+
+WIDTH_EM: Final = 68
+"""Width in letters; narrower where the window is."""
+ROWS_MAX: Final = 12
+RECENT_KEPT: Final = 5
+"""Actions chosen last stand first while nothing is typed."""
+
+_TO_LIST: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An action under its group, and which letters were found."""
+
+    group: str
+    action: QAction
+    places: frozenset[int] = frozenset()
+
+    @property
+    def text(self) -> str:
+        """What is searched and drawn: `Time: Run or pause`."""
+        return f"{self.group}: {plain(self.action.text())}"
+
+    @property
+    def keys(self) -> str:
+        return self.action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+
+    @property
+    def spoken(self) -> str:
+        parts = [self.text, self.keys, "" if self.action.isEnabled() else "not possible now"]
+        parts.append("on" if self.action.isChecked() else "")
+        return ", ".join(part for part in parts if part)
+
+
+def plain(text: str) -> str:
+    """A menu text without the mark of its mnemonic."""
+    return re.sub(r"&(.)", r"\1", text)
+
+
+class Palette(QFrame):
+    """Lies over the top of its window while it is open; Esc or a click elsewhere closes it."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.hide()
+        self.setProperty("card", True)
+        self.setAutoFillBackground(True)
+        self._window = window
+        self._offered: list[Entry] = []
+        self._recent: list[QAction] = []
+        self._before: QWidget | None = None
+        self.field = QLineEdit()
+        self.field.setPlaceholderText("Type a few letters of a command")
+        self.field.setAccessibleName("Find a command")
+        self.field.textChanged.connect(self._search)
+        self.field.installEventFilter(self)
+        self.model = _Entries(self)
+        self.list = QListView()
+        self.list.setModel(self.model)
+        self.list.setItemDelegate(_Line(self.list))
+        self.list.setAccessibleName("Commands")
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps the keyboard
+        self.list.setUniformItemSizes(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setProperty("plain", True)
+        self.list.clicked.connect(lambda index: self._do(self.model.entries[index.row()]))
+        self._nothing = QLabel("No command has these letters.")
+        self._nothing.setProperty("muted", True)
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.setSpacing(6)
+        for widget in (self.field, self.list, self._nothing):
+            layout.addWidget(widget)
+        shadow = QGraphicsDropShadowEffect(self)
+        shadow.setBlurRadius(32.0)
+        shadow.setOffset(0.0, 6.0)
+        shadow.setColor(QColor(0, 0, 0, 110))
+        self.setGraphicsEffect(shadow)
+        window.installEventFilter(self)
+
+    # --- what can be found --------------------------------------------------------------------------------
+
+    def offer(self, groups: Iterable[tuple[str, Iterable[QAction]]]) -> None:
+        """(group, its actions): everything that can be found, in the order in which it stands without a search."""
+        self._offered = [
+            Entry(group, action)
+            for group, actions in groups
+            for action in actions
+            if not action.isSeparator()
+        ]
+
+    def open(self) -> None:
+        """Show it, empty; what is offered but not visible is left out."""
+        focused = QApplication.focusWidget()
+        if self.isHidden():
+            self._before = focused
+        self.field.clear()
+        self._search("")
+        self.show()
+        self.raise_()
+        self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def close_it(self) -> None:
+        """Hide it; the keyboard goes back to where it was."""
+        if self.isHidden():
+            return
+        self.hide()
+        before, self._before = self._before, None
+        if before is not None and before.isVisible():
+            before.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _search(self, query: str) -> None:
+        there = [entry for entry in self._offered if entry.action.isVisible()]
+        if query.strip():
+            found = [
+                Entry(entry.group, entry.action, frozenset(fit.places))
+                for entry, fit in fuzzy.best(query, there, lambda entry: entry.text)
+            ]
+        else:
+            found = sorted(there, key=lambda entry: self._since(entry.action))
+        found.sort(key=lambda entry: not entry.action.isEnabled())  # stable: only moves them behind
+        self.model.replace(found)
+        self.list.setVisible(bool(found))
+        self._nothing.setVisible(not found)
+        self.list.setCurrentIndex(self.model.index(0))
+        self.list.scrollToTop()
+        self._say_current()
+        self._place()
+
+    def _since(self, action: QAction) -> int:
+        return self._recent.index(action) if action in self._recent else RECENT_KEPT
+
+    def _do(self, entry: Entry) -> None:
+        if not entry.action.isEnabled():
+            return
+        self._recent = [entry.action, *(a for a in self._recent if a is not entry.action)][:RECENT_KEPT]
+        self.close_it()
+        entry.action.trigger()
+
+    # --- keys ---------------------------------------------------------------------------------------------
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.field:
+            if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+                return self._on_key(event)
+            if event.type() == QEvent.Type.FocusOut and self.window().isActiveWindow():
+                self.close_it()
+        elif isinstance(event, QResizeEvent):
+            self._place()
+        return False
+
+    def _on_key(self, event: QKeyEvent) -> bool:
+        if event.key() == Qt.Key.Key_Escape:
+            self.close_it()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if self.list.currentIndex().isValid():
+                self._do(self.model.entries[self.list.currentIndex().row()])
+        elif event.key() in _TO_LIST:
+            QApplication.sendEvent(self.list, event)
+            self._say_current()
+        elif event.key() not in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+            return False
+        return True
+
+    def _say_current(self) -> None:
+        """The field has the keyboard, so it tells a screen reader what is chosen."""
+        index, count = self.list.currentIndex(), self.model.rowCount()
+        chosen = self.model.entries[index.row()].spoken if index.isValid() else "nothing found"
+        self.field.setAccessibleDescription(f"{chosen}; {count} of {len(self._offered)} commands")
+
+    # --- looks --------------------------------------------------------------------------------------------
+
+    def _place(self) -> None:
+        """At the top of the window, in the middle, as high as its rows need."""
+        room = self._window.size()
+        width = min(WIDTH_EM * self.fontMetrics().horizontalAdvance("n"), room.width() - 24)
+        rows = min(ROWS_MAX, max(1, self.model.rowCount()))
+        self.list.setFixedHeight(rows * self.list.sizeHintForRow(0) + 4 if self.model.rowCount() else 0)
+        self.resize(width, min(self.sizeHint().height(), room.height() - 48))
+        self.move((room.width() - width) // 2, 36)
+
+
+class _Entries(QAbstractListModel):
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.entries: list[Entry] = []
+
+    def replace(self, entries: list[Entry]) -> None:
+        self.beginResetModel()
+        self.entries = entries
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self.entries)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return self.entries[index.row()].spoken
+        return self.entries[index.row()] if role == Qt.ItemDataRole.UserRole else None
+
+
+class _Line(QStyledItemDelegate):
+    """Group, name with the found letters marked, keys at the right."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(0, option.fontMetrics.height() + 10)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        entry: Entry = index.data(Qt.ItemDataRole.UserRole)
+        colours = theme.tokens(QApplication.palette())  # the list's own is transparent
+        room: QRect = option.rect
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        enabled = entry.action.isEnabled()
+        painter.save()
+        if chosen:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colours.selection)
+            painter.drawRoundedRect(room.adjusted(1, 0, -1, 0), 5, 5)
+        text = colours.on_selection if chosen else colours.text
+        muted = colours.on_selection if chosen else colours.muted
+        inside = room.adjusted(10, 0, -10, 0)
+        painter.setPen(muted)
+        mark = "✓ " if entry.action.isChecked() else ""
+        keys = mark + (entry.keys if enabled else "not possible now")
+        painter.drawText(inside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, keys)
+        inside.setRight(inside.right() - painter.fontMetrics().horizontalAdvance(keys) - 12)
+        found = colours.on_selection if chosen else colours.accent
+        _draw_found(painter, inside, entry, text if enabled else muted, muted, found)
+        painter.restore()
+
+
+def _draw_found(
+    painter: QPainter, room: QRect, entry: Entry, text: QColor, muted: QColor, found: QColor
+) -> None:
+    """The name in runs of letters: as it is, and bold where it was found."""
+    usual, bold = QFont(painter.font()), theme.sized(painter.font(), 1.0, bold=True)
+    start_of_name = len(entry.group) + 1
+    x = float(room.left())
+    for (hit, in_group), run in groupby(
+        enumerate(entry.text), lambda at: (at[0] in entry.places, at[0] < start_of_name)
+    ):
+        painter.setFont(bold if hit else usual)
+        painter.setPen(found if hit else muted if in_group else text)
+        letters = "".join(letter for _, letter in run)
+        left = QRectF(x, room.top(), max(0.0, room.right() - x), room.height())
+        width = QFontMetricsF(painter.font()).horizontalAdvance(letters)
+        if width > left.width():
+            letters = painter.fontMetrics().elidedText(
+                letters, Qt.TextElideMode.ElideRight, int(left.width())
+            )
+            painter.drawText(left, Qt.AlignmentFlag.AlignVCenter, letters)
+            return
+        painter.drawText(left, Qt.AlignmentFlag.AlignVCenter, letters)
+        x += width

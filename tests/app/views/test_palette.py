@@ -1,0 +1,138 @@
+"""The command palette with real keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+
+from app.views.palette import Palette
+
+Key = Qt.Key
+
+
+class Desk(QWidget):
+    """A window with a text field and some actions that write down that they were done."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.resize(900, 600)
+        self.done: list[str] = []
+        self.field = QLineEdit(self)
+        self.palette_ = Palette(self)
+        self.actions_ = {text: self._action(text) for text in ("&Run or pause", "Next event", "Next theme")}
+        self.actions_["Next event"].setShortcut(QKeySequence("F9"))
+        self.palette_.offer(
+            [
+                ("Time", [self.actions_["&Run or pause"], self.actions_["Next event"]]),
+                ("Views", [self.actions_["Next theme"]]),
+            ]
+        )
+
+    def _action(self, text: str) -> QAction:
+        action = QAction(text, self)
+        action.triggered.connect(lambda: self.done.append(text))
+        return action
+
+
+@pytest.fixture
+def desk(qtbot: Any) -> Desk:
+    made = Desk()
+    qtbot.addWidget(made)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    made.field.setFocus()
+    made.palette_.open()
+    return made
+
+
+def lines(desk: Desk) -> list[str]:
+    model = desk.palette_.model
+    return [model.index(row).data() for row in range(model.rowCount())]
+
+
+def test_everything_is_there_with_its_group_and_keys(desk: Desk) -> None:
+    assert lines(desk) == ["Time: Run or pause", "Time: Next event, F9", "Views: Next theme"]
+    assert desk.palette_.field.hasFocus()
+
+
+def test_letters_and_enter_do_it_and_give_the_keyboard_back(qtbot: Any, desk: Desk) -> None:
+    qtbot.keyClicks(desk.palette_.field, "nxt th")
+    assert lines(desk) == ["Views: Next theme"]
+    qtbot.keyClick(desk.palette_.field, Key.Key_Return)
+    assert desk.done == ["Next theme"]
+    assert desk.palette_.isHidden()
+    assert desk.field.hasFocus()
+
+
+def test_arrows_choose_and_a_screen_reader_hears_it(qtbot: Any, desk: Desk) -> None:
+    qtbot.keyClicks(desk.palette_.field, "next")
+    assert desk.palette_.field.accessibleDescription() == "Time: Next event, F9; 2 of 3 commands"
+    qtbot.keyClick(desk.palette_.field, Key.Key_Down)
+    assert desk.palette_.field.accessibleDescription() == "Views: Next theme; 2 of 3 commands"
+    qtbot.keyClick(desk.palette_.field, Key.Key_Enter)
+    assert desk.done == ["Next theme"]
+
+
+def test_escape_does_nothing_and_gives_the_keyboard_back(qtbot: Any, desk: Desk) -> None:
+    qtbot.keyClick(desk.palette_.field, Key.Key_Escape)
+    assert desk.palette_.isHidden()
+    assert desk.field.hasFocus()
+    assert desk.done == []
+
+
+def test_a_click_elsewhere_closes_it(qtbot: Any, desk: Desk) -> None:
+    desk.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+    qtbot.mouseClick(desk, Qt.MouseButton.LeftButton, pos=QPoint(5, 590))
+    assert desk.palette_.isHidden()
+
+
+def test_a_click_on_a_line_does_it(qtbot: Any, desk: Desk) -> None:
+    view = desk.palette_.list
+    place = view.visualRect(desk.palette_.model.index(1)).center()
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert desk.done == ["Next event"]
+
+
+def test_what_is_not_possible_now_stands_last_and_cannot_be_done(qtbot: Any, desk: Desk) -> None:
+    desk.actions_["&Run or pause"].setEnabled(False)
+    desk.palette_.open()
+    assert lines(desk)[-1] == "Time: Run or pause, not possible now"
+    qtbot.keyClicks(desk.palette_.field, "pause")
+    qtbot.keyClick(desk.palette_.field, Key.Key_Return)
+    assert desk.done == []
+    assert desk.palette_.isVisible()
+
+
+def test_what_is_not_visible_cannot_be_found(desk: Desk) -> None:
+    desk.actions_["Next theme"].setVisible(False)
+    desk.palette_.open()
+    assert lines(desk) == ["Time: Run or pause", "Time: Next event, F9"]
+
+
+def test_what_was_done_last_stands_first_until_something_is_typed(qtbot: Any, desk: Desk) -> None:
+    qtbot.keyClicks(desk.palette_.field, "theme")
+    qtbot.keyClick(desk.palette_.field, Key.Key_Return)
+    desk.palette_.open()
+    assert lines(desk)[0] == "Views: Next theme"
+    qtbot.keyClicks(desk.palette_.field, "next")
+    assert lines(desk)[0] == "Time: Next event, F9"
+
+
+def test_nothing_found_says_so(qtbot: Any, desk: Desk) -> None:
+    qtbot.keyClicks(desk.palette_.field, "zebra")
+    assert lines(desk) == []
+    assert "nothing found; 0 of 3" in desk.palette_.field.accessibleDescription()
+    qtbot.keyClick(desk.palette_.field, Key.Key_Return)
+    assert desk.done == []
+
+
+def test_it_stays_inside_a_window_of_any_size(desk: Desk) -> None:
+    for width, height in ((1366, 768), (320, 200)):
+        desk.resize(width, height)
+        QApplication.processEvents()
+        assert desk.rect().contains(desk.palette_.geometry())
