@@ -57,7 +57,7 @@ MECHANISMS: Final = {
 """Fixed seconds: idle rows of Table 6 less the decision and the role change; that the manual ones split 3 to
 15.67 between closing and analysis is assumed. Passes: a manual failover logs analysis and redo [WP]."""
 
-END_CONNECTION_S: Final = 0.0024
+END_CONNECTION_S: Final = 0.0028
 """Ending one connection. Fitted: SHUTDOWN WITH NOWAIT, 2.8 s longer with 1,000 connections [WP table 6]."""
 
 AGREEMENT_S: Final = 0.1
@@ -65,6 +65,9 @@ AGREEMENT_S: Final = 0.1
 
 LOOK_INTERVAL_S: Final = 0.5
 """How often a server looks whether its partners still answer. Assumed."""
+
+PING_GRACE_S: Final = 0.31
+"""A ping that is late by this much is missed. Fitted: power off and cable under load; "around 1 second" [WP]."""
 
 ROLE_CHANGE_S: Final = 1.87
 """Bringing the mirror online with nothing to redo or flush. Fitted: idle power off and cable [WP table 6]."""
@@ -76,6 +79,7 @@ UNDO_COST: Final = 1.5
 """Undoing log takes this many times its redo. Assumed."""
 
 SPREAD_FIXED: Final = 0.05
+SPREAD_PAGES: Final = 0.08
 SPREAD_AGREEMENT: Final = 0.25
 SPREAD_ROLE_CHANGE: Final = 0.10
 """Relative standard deviations of repeated runs. Assumed."""
@@ -114,7 +118,7 @@ def failover_times(
     if mechanism.ends_connections:
         close_s += setup.workload.connections * setup.scale * END_CONNECTION_S
     if mechanism.writes_pages:
-        pages = float(state[k.DIRTY] + state[k.CHECKPOINT_BACKLOG])
+        pages = float(state[k.DIRTY] + state[k.CHECKPOINT_BACKLOG]) * chance.lognormal(1.0, SPREAD_PAGES)
         close_s += pages * max(1.0, setup.data_disk_factor) / setup.site.checkpoint_pages_per_s
     decision_s = 0.0
     if mechanism.asks_witness:
@@ -127,7 +131,7 @@ def failover_times(
         detection_s=_detection_s(cause, timeout_s, chance),
         close_s=close_s,
         decision_s=decision_s,
-        page_flush_s=_page_flush_s(flow, row, chance),
+        page_flush_s=_page_flush_s(flow, row, close_s + decision_s, chance),
         analysis_s=mechanism.analysis_fixed_s * chance.lognormal(1.0, SPREAD_FIXED)
         + mechanism.analysis_passes * since_kb / redo_kb_per_s,
         role_change_s=chance.lognormal(ROLE_CHANGE_S, SPREAD_ROLE_CHANGE),
@@ -153,9 +157,9 @@ def _witness_lag_s(messages_per_s: float, chance: Chance) -> float:
     """Time by which the witness notices later than the mirror.
 
     The principal pings both from one timer, so without load both miss the same ping and differ only in
-    when they look. Under load the mirror misses the next log message first and waits for the witness.
+    when they look. Under load the mirror misses the next log message first; the witness has only its ping.
     """
-    missed_ping_s = chance.uniform(0.0, PING_INTERVAL_S)
+    missed_ping_s = PING_GRACE_S + chance.uniform(0.0, PING_INTERVAL_S)
     witness_looks_s = chance.uniform(0.0, LOOK_INTERVAL_S)
     mirror_looks_s = chance.uniform(0.0, LOOK_INTERVAL_S)
     next_message = -math.log(1.0 - chance.uniform())
@@ -165,14 +169,18 @@ def _witness_lag_s(messages_per_s: float, chance: Chance) -> float:
     return max(0.0, missed_ping_s + witness_looks_s - mirror_s)
 
 
-def _page_flush_s(flow: Flow, row: int, chance: Chance) -> float:
-    """All pages of a mirror must be on disk before it comes online; the sweep's phase is random."""
+def _page_flush_s(flow: Flow, row: int, after_s: float, chance: Chance) -> float:
+    """All pages of a mirror must be on disk before it comes online: those not yet written *after_s* from now.
+
+    The phase of the mirror's sweep over its pages is random.
+    """
     setup, state = flow.row_setup(row), flow.state[row]
     phase = chance.uniform(0.0, SWEEP_SHARE_MAX)
     if setup.availability_group:
         return 0.0  # a secondary is online already and need not flush
     slow = max(1.0, setup.mirror_data_disk_factor)
-    return phase * float(state[k.MIRROR_DIRTY]) * slow / setup.site.mirror_flush_pages_per_s
+    left = float(state[k.MIRROR_DIRTY]) * math.exp(-after_s / (setup.site.mirror_flush_s * slow))
+    return phase * left * slow / setup.site.mirror_flush_pages_per_s
 
 
 def _redo_kb_per_s(flow: Flow, row: int) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -147,7 +149,7 @@ def test_samples_grow_and_change_nothing() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"loss": 1.0}, {"bandwidth_mbps": 0.0}, {"rtt_ms": -1.0}, {"loss": -0.1}])
-def test_links_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
+def test_links_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="no such link"):
         Flow.empty().add_row(setup(**wrong))
 

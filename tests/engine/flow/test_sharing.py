@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from engine.flow.sites import NEC
 from tests.engine.flow.rows import W1, W2, means, run_s, setup
 
 
-def many(count: int, workload: Workload, mode: Mode, **changes: object) -> Flow:
+def many(count: int, workload: Workload, mode: Mode, **changes: Any) -> Flow:
     flow = Flow.empty()
     for _ in range(count):
         flow.add_row(setup(workload, mode, **changes))

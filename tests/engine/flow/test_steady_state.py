@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from engine.flow import Mode, Workload
@@ -64,7 +66,7 @@ def test_commits_that_wait_suffer_from_thin_links(mbps: float, expected: float) 
      (W2, {}, 0), (W2, {"rtt_ms": 2}, 2614)],
 )  # fmt: skip
 def test_nobody_waits_with_safety_off_but_the_send_queue_may_grow(
-    workload: Workload, changes: dict[str, float], growth_kb_per_s: float
+    workload: Workload, changes: dict[str, Any], growth_kb_per_s: float
 ) -> None:
     flow = one(workload, OFF, **changes)
     before = flow.reading(0).send_queue_kb

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("workload", "mode", "changes"), CASES)
-def test_halving_the_step_changes_nothing(workload: Workload, mode: Mode, changes: dict[str, float]) -> None:
+def test_halving_the_step_changes_nothing(workload: Workload, mode: Mode, changes: dict[str, Any]) -> None:
     figures = []
     for steps_per_tick in (1, 2):
         flow = Flow.empty(steps_per_tick)
