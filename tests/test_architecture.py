@@ -21,6 +21,7 @@ ENGINE_LAYERS = (
     ("engine.protocol",),
     ("engine.tsql",),  # asks the protocol for what a statement does
     ("engine.simulator",),
+    ("engine.planning",),  # needs the flow model only; the published figures may draw its curves
     ("engine.published",),
     ("engine.drill",),
 )

@@ -1,0 +1,261 @@
+"""What a plan comes to: its figures at each safety level, what binds, what would be lost, how long things take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from engine.chance import Chance
+from engine.flow import Flow, Mode, RowSetup
+from engine.flow.recovery import Cause, failover_times
+from engine.planning.plan import Plan, row_setup
+from engine.planning.steady import Steady, steady
+from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, last_good
+
+BINDS_FROM: Final = 0.02
+"""A resource binds when twice as much of it gains at least this share. Assumed."""
+
+FAILOVERS: Final = 40
+"""Failovers tried, spread over the minute between checkpoints."""
+
+KB_PER_GB: Final = 1024.0 * 1024.0
+
+
+class Resource(StrEnum):
+    """What can hold a plan up."""
+
+    CLIENTS = "clients"  # nothing does: the clients ask for no more
+    ROUND_TRIP = "round trip"
+    BANDWIDTH = "bandwidth"
+    LOSS = "packet loss"
+    LOG_DISK = "log disk"
+    ACKNOWLEDGEMENT = "acknowledgement"
+    CPU = "CPU"
+
+
+@dataclass(frozen=True)
+class Goals:
+    """What the plan must keep. None: no such limit."""
+
+    rpo_kb: float | None = None  # committed log that may be lost
+    rpo_s: float | None = None  # the same as time
+    response_limit_s: float | None = None
+    throughput_loss_max: float = 0.05  # share of the throughput without mirroring; assumed
+    suspended_s: float = 600.0  # a session is paused this long: the backlog that is asked about; assumed
+
+
+NO_GOALS: Final = Goals()
+
+
+@dataclass(frozen=True)
+class Binding:
+    """The resource of which twice as much would help most, and the share that it gains."""
+
+    resource: Resource
+    gain: float
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """Log that gathered while the session was paused, and the time until the mirror has it and has redone it."""
+
+    kb: float
+    send_s: float  # inf: never, the workload writes faster than the session sends
+    redo_s: float  # from the same start
+
+
+@dataclass(frozen=True)
+class FailoverEstimate:
+    """Seconds from the failure until the database serves again, spread over phases and chance."""
+
+    cause: Cause
+    low_s: float  # 5 %
+    median_s: float
+    high_s: float  # 95 %
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where each safety level gives way when one figure of the link gets worse. None: it fails at any."""
+
+    full_rtt_ms: float | None
+    full_mbps: float | None
+    off_rtt_ms: float | None
+    off_mbps: float | None
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """All that `advice` puts into sentences."""
+
+    plan: Plan
+    goals: Goals
+    alone: Steady  # without mirroring
+    full: Steady
+    off: Steady
+    binding: Binding  # at the plan's own safety level
+    limits: Limits
+    backlog: Backlog
+    volume_full_s: float  # from suspending until the log volume is full
+    failovers: tuple[FailoverEstimate, ...]
+
+    @property
+    def chosen(self) -> Steady:
+        return {Mode.NONE: self.alone, Mode.FULL: self.full, Mode.OFF: self.off}[self.plan.safety]
+
+    @property
+    def full_fits(self) -> bool:
+        return full_is_good(self.goals, self.alone)(self.full)
+
+    @property
+    def off_fits(self) -> bool:
+        return off_keeps_up(self.off) and self.loss_fits(self.off.unhardened_kb)
+
+    def loss_fits(self, kb: float) -> bool:
+        """Whether losing *kb* of committed log is within the goals."""
+        in_size = self.goals.rpo_kb is None or kb <= self.goals.rpo_kb
+        return in_size and (self.goals.rpo_s is None or self.seconds_of_log(kb) <= self.goals.rpo_s)
+
+    def seconds_of_log(self, kb: float) -> float:
+        """Time in which the workload writes *kb*."""
+        return kb / self.off.log_kb_per_s if self.off.log_kb_per_s > 0.0 else 0.0
+
+    @property
+    def rpo_reached_s(self) -> float | None:
+        """Time until a growing send queue passes the goal; None without goal or growth."""
+        growth = self.off.send_queue_growth_kb_per_s
+        bounds = [] if self.goals.rpo_kb is None else [self.goals.rpo_kb]
+        bounds += [] if self.goals.rpo_s is None else [self.goals.rpo_s * self.off.log_kb_per_s]
+        return min(bounds) / growth if bounds and growth > 0.0 else None
+
+
+def full_is_good(goals: Goals, alone: Steady) -> Callable[[Steady], bool]:
+    """Whether FULL with these figures keeps the goals, against the figures without mirroring."""
+    least = alone.transactions_per_s * (1.0 - goals.throughput_loss_max)
+    longest = goals.response_limit_s
+
+    def good(found: Steady) -> bool:
+        return found.transactions_per_s >= least and (longest is None or found.response_s <= longest)
+
+    return good
+
+
+def off_keeps_up(found: Steady) -> bool:
+    """Nobody waits in OFF; what can fail is that log is written faster than it is sent."""
+    return found.send_queue_growth_kb_per_s <= 0.0
+
+
+@lru_cache(maxsize=64)
+def assess(plan: Plan, goals: Goals = NO_GOALS) -> Assessment:
+    """Runs the model for *plan* at every safety level and with twice of each resource. ValueError: a senseless link."""
+    modes = (Mode.NONE, Mode.FULL, Mode.OFF)
+    alone, full, off = steady(tuple(row_setup(plan, mode) for mode in modes))
+    return Assessment(
+        plan=plan,
+        goals=goals,
+        alone=alone,
+        full=full,
+        off=off,
+        binding=_binding(plan),
+        limits=_limits(plan, goals, alone),
+        backlog=_backlog(plan, alone, goals.suspended_s),
+        volume_full_s=_over(plan.log_volume_gb * KB_PER_GB, alone.log_kb_per_s),
+        failovers=_failovers(plan),
+    )
+
+
+def _over(amount: float, rate: float) -> float:
+    return amount / rate if rate > 0.0 else float("inf")
+
+
+# --- what binds ---------------------------------------------------------------------------------------------
+
+
+def _twice(setup: RowSetup) -> dict[Resource, RowSetup]:
+    """The same row with twice as much of one thing."""
+    site = setup.site
+    return {
+        Resource.ROUND_TRIP: replace(setup, rtt_ms=setup.rtt_ms / 2.0),
+        Resource.BANDWIDTH: replace(setup, bandwidth_mbps=setup.bandwidth_mbps * 2.0),
+        Resource.LOSS: replace(setup, loss=setup.loss / 2.0),
+        Resource.LOG_DISK: replace(setup, site=replace(site, log_write_ms=site.log_write_ms / 2.0)),
+        Resource.ACKNOWLEDGEMENT: replace(
+            setup, site=replace(site, ack_latency_ms=site.ack_latency_ms / 2.0)
+        ),
+        Resource.CPU: replace(setup, site=replace(site, cores=site.cores * 2)),
+    }
+
+
+def _binding(plan: Plan) -> Binding:
+    setup = row_setup(plan)
+    other = _twice(setup)
+    now, *then = steady((setup, *other.values()))
+    grows = plan.safety is Mode.OFF and not off_keeps_up(now)  # then sending is what matters
+    column = "sent_kb_per_s" if grows else "transactions_per_s"
+    base = getattr(now, column)
+    gains = {
+        resource: getattr(found, column) / base - 1.0 if base > 0.0 else 0.0
+        for resource, found in zip(other, then, strict=True)
+    }
+    best = max(gains, key=lambda resource: gains[resource])
+    return Binding(best, gains[best]) if gains[best] >= BINDS_FROM else Binding(Resource.CLIENTS, 0.0)
+
+
+# --- where it gives way -------------------------------------------------------------------------------------
+
+
+def _limits(plan: Plan, goals: Goals, alone: Steady) -> Limits:
+    good, narrower = full_is_good(goals, alone), BANDWIDTH_MBPS[::-1]
+    return Limits(
+        full_rtt_ms=last_good(plan, "rtt_ms", RTT_MS, Mode.FULL, good),
+        full_mbps=last_good(plan, "bandwidth_mbps", narrower, Mode.FULL, good),
+        off_rtt_ms=last_good(plan, "rtt_ms", RTT_MS, Mode.OFF, off_keeps_up),
+        off_mbps=last_good(plan, "bandwidth_mbps", narrower, Mode.OFF, off_keeps_up),
+    )
+
+
+# --- how long things take -----------------------------------------------------------------------------------
+
+
+def _backlog(plan: Plan, alone: Steady, suspended_s: float) -> Backlog:
+    """Clients do not wait for a mirror that is catching up, whatever the safety level."""
+    kb = alone.log_kb_per_s * suspended_s
+    setups = (row_setup(plan, Mode.OFF),)
+    sending, redoing = steady(setups, "send")[0], steady(setups, "redo")[0]
+    send_s = _over(kb, -sending.send_queue_growth_kb_per_s)
+    return Backlog(kb, send_s, max(send_s, _over(kb, -redoing.redo_queue_growth_kb_per_s)))
+
+
+CAUSES: Final = {
+    Mode.NONE: (),
+    Mode.FULL: (Cause.POWER_OFF, Cause.TIMEOUT, Cause.MANUAL),
+    Mode.OFF: (Cause.FORCED,),
+}
+"""Failovers that a safety level allows, with a witness where it has a use. Documented [WP table 4]."""
+
+
+def _failovers(plan: Plan) -> tuple[FailoverEstimate, ...]:
+    setup = row_setup(plan)
+    if setup.mode is Mode.NONE:
+        return ()
+    redo_kb_per_s = steady((row_setup(plan, Mode.OFF),), "redo")[0].redo_kb_per_s
+    flow = Flow.empty()
+    row = flow.add_row(setup)
+    taken: dict[Cause, list[float]] = {cause: [] for cause in CAUSES[setup.mode]}
+    for number in range(FAILOVERS):
+        flow.warm_start(row, number / FAILOVERS)
+        redo_s = _over(flow.reading(row).redo_queue_kb, redo_kb_per_s)
+        for cause, seconds in taken.items():
+            times = failover_times(flow, row, cause, Chance.from_seed(number))
+            seconds.append(times.detection_s + times.failover_s + redo_s)
+    return tuple(FailoverEstimate(cause, *_spread(seconds)) for cause, seconds in taken.items())
+
+
+def _spread(seconds: list[float]) -> tuple[float, float, float]:
+    low, median, high = np.percentile(seconds, (5, 50, 95)).tolist()
+    return low, median, high

@@ -1,0 +1,65 @@
+"""The question a planner is asked: this workload, on this site, over this link, at this safety level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from engine.flow import Mode, RowSetup, Site, Workload
+from engine.flow.sites import NEC, WORKLOAD1
+
+NETWORKS: Final = (("LAN", 0.0, 2.0), ("MAN", 2.0, 20.0), ("WAN", 20.0, 200.0))
+"""Kinds of network and their usual round trips in ms, from and to. Documented [WP table 7]."""
+
+ENDLESS_KB: Final = 1e15
+"""A log volume that never fills: the planner looks at rates; the time until a volume is full it derives."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One mirrored database as somebody thinks of running it. All figures can be changed one by one."""
+
+    workload: Workload = WORKLOAD1
+    site: Site = NEC
+    scale: float = 1.0  # multiplies connections
+    safety: Mode = Mode.FULL
+    rtt_ms: float = 0.2
+    bandwidth_mbps: float = 1000.0
+    loss: float = 0.0  # share of packets
+    compression_ratio: float = 1.0  # wire bytes per log byte; 1 = none. From version 2008 on
+    version: int = 2005
+    encryption: bool = True
+    log_volume_gb: float = 40.0  # room for the principal's log
+
+    def at(self, **changes: float) -> Plan:
+        """The same plan with other figures."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def network_of(rtt_ms: float) -> str:
+    """LAN, MAN or WAN: the kind of network that usually has this round trip [WP table 7]."""
+    return next((name for name, _, longest in NETWORKS if rtt_ms < longest), NETWORKS[-1][0])
+
+
+def row_setup(plan: Plan, safety: Mode | None = None, host: int = 0) -> RowSetup:
+    """The plan as a row of the flow model between instances *host* and *host* + 1, its mirror in step."""
+    mode = plan.safety if safety is None else safety
+    mirrored = mode is not Mode.NONE
+    return RowSetup(
+        site=plan.site,
+        workload=plan.workload,
+        scale=plan.scale,
+        host=host,
+        mirror_host=host + 1 if mirrored else -1,
+        mode=mode,
+        connected=mirrored,
+        carrying=mirrored,
+        rtt_ms=plan.rtt_ms,
+        loss=plan.loss,
+        bandwidth_mbps=plan.bandwidth_mbps,
+        compression_ratio=plan.compression_ratio,
+        encryption=plan.encryption,
+        version=plan.version,
+        log_size_kb=ENDLESS_KB,
+        log_max_kb=ENDLESS_KB,
+    )

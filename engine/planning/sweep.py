@@ -1,0 +1,87 @@
+"""One figure of a plan varied from end to end, everything else held: the papers' figures 8 to 15 for any plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from engine.flow import Mode
+from engine.planning.plan import Plan, row_setup
+from engine.planning.steady import Steady, steady
+
+Array = np.ndarray[Any, Any]
+
+RTT_MS: Final = tuple(np.geomspace(0.1, 300.0, 29).tolist())
+"""Round trips from a local network to the far side of the world."""
+
+BANDWIDTH_MBPS: Final = tuple(np.geomspace(0.056, 1000.0, 29).tolist())
+"""Links from a modem of 56 kbps, the slowest of [WP figure 14], to 1 Gbps."""
+
+REFINEMENT: Final = 9
+"""Points between two of a sweep when the place is wanted at which something gives way."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Steady figures of one plan along one axis."""
+
+    axis: str  # name of the figure of the plan that varies
+    x: tuple[float, ...]
+    safety: Mode
+    points: tuple[Steady, ...]
+
+    def column(self, name: str) -> Array:
+        """One of `steady.COLUMNS` at each point."""
+        return np.array([getattr(point, name) for point in self.points])
+
+
+def sweep(plan: Plan, axis: str, values: Sequence[float], safety: Mode | None = None) -> Sweep:
+    """*plan* with each of *values* as its *axis*, at its own safety level unless *safety* is given."""
+    mode = plan.safety if safety is None else safety
+    setups = tuple(row_setup(plan.at(**{axis: value}), mode) for value in values)
+    if mode is Mode.NONE:  # nothing goes over the link
+        return Sweep(axis, tuple(values), mode, steady((row_setup(plan, mode),)) * len(values))
+    return Sweep(axis, tuple(values), mode, steady(setups))
+
+
+def sweep_rtt(plan: Plan, rtts: Sequence[float] = RTT_MS, safety: Mode | None = None) -> Sweep:
+    """Round trips *rtts* in ms."""
+    return sweep(plan, "rtt_ms", rtts, safety)
+
+
+def sweep_bandwidth(plan: Plan, mbps: Sequence[float] = BANDWIDTH_MBPS, safety: Mode | None = None) -> Sweep:
+    """Bandwidths *mbps* in Mbps."""
+    return sweep(plan, "bandwidth_mbps", mbps, safety)
+
+
+def last_good(
+    plan: Plan, axis: str, values: Sequence[float], safety: Mode, good: Callable[[Steady], bool]
+) -> float | None:
+    """The last of *values*, in their order, before *good* fails for the first time; then more exactly.
+
+    None: already the first one fails. The very last value: all are good.
+    """
+    found: float | None = None
+    bracket: tuple[float, float] | None = None
+    curve = sweep(plan, axis, values, safety)
+    if good(curve.points[0]):
+        found = curve.x[0]
+    for (x, _), (next_x, point) in pairwise(zip(curve.x, curve.points, strict=True)):
+        if found is None or bracket is not None:
+            break
+        if good(point):
+            found = next_x
+        else:
+            bracket = (x, next_x)
+    if bracket is None:
+        return found
+    finer = sweep(plan, axis, np.geomspace(*bracket, REFINEMENT + 2)[1:-1].tolist(), safety)
+    for x, point in zip(finer.x, finer.points, strict=True):
+        if not good(point):
+            break
+        found = x
+    return found

@@ -1,0 +1,188 @@
+"""Advice on plans whose answer is known, and its figures against runs of the flow model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.constants import TICKS_PER_S
+from engine.flow import Crossing, Flow, Mode, run
+from engine.flow.recovery import Cause
+from engine.flow.sites import WORKLOAD1, WORKLOAD2
+from engine.planning import Finding, Goals, Plan, Resource, Tone, advice, assess, own_workload
+from engine.planning.plan import row_setup
+from engine.planning.words import duration, figure, percent, size
+
+FULL, OFF = Mode.FULL, Mode.OFF
+W1, W2 = WORKLOAD1, WORKLOAD2
+
+
+def about(topic: str, plan: Plan, goals: Goals | None = None) -> Finding:
+    (found,) = [each for each in advice(plan, goals or Goals()) if each.topic == topic]
+    return found
+
+
+def test_a_local_network_affords_full_for_workload1() -> None:
+    found = about("Safety level", Plan())
+    assert found.tone is Tone.OK
+    assert found.text.startswith("Both levels fit")
+
+
+def test_workload2_affords_off_only_and_one_can_allow_full_to_cost_more() -> None:
+    plan = Plan(workload=W2)
+    found = about("Safety level", plan)
+    assert found.tone is Tone.WARN
+    assert found.text.startswith("OFF fits, FULL does not: FULL costs more than 5 % of the throughput")
+    assert about("Safety FULL", plan).text.endswith("That is 26 % less work.")
+    assert about("Safety level", plan, Goals(throughput_loss_max=0.3)).tone is Tone.OK
+
+
+def test_who_may_lose_nothing_is_not_sent_to_off() -> None:
+    found = about("Safety level", Plan(workload=W2), Goals(rpo_kb=0.0))
+    assert found.tone is Tone.BAD
+    assert "OFF may lose more than allowed" in found.text
+
+
+def test_a_far_mirror_fits_neither_and_the_sentence_names_a_round_trip_that_would_do() -> None:
+    plan = Plan(rtt_ms=100.0)
+    found = about("Safety level", plan)
+    assert found.tone is Tone.BAD
+    assert "FULL would fit with a round trip of 88 ms" in found.text
+    assert assess(plan.at(rtt_ms=88.0)).full_fits
+    assert not assess(plan.at(rtt_ms=97.0)).full_fits
+
+
+def test_a_response_limit_decides_as_well() -> None:
+    assert about("Safety level", Plan(rtt_ms=50.0), Goals(response_limit_s=0.5)).tone is Tone.OK
+    found = about("Safety level", Plan(rtt_ms=50.0), Goals(response_limit_s=0.2))
+    assert "responses in FULL take longer than 200 ms" in found.text
+    never = about("Safety FULL", Plan(), Goals(response_limit_s=0.1))
+    assert never.text.endswith("longer than the 100 ms allowed, as they do without mirroring.")
+
+
+@pytest.mark.parametrize(
+    ("plan", "resource"),
+    [
+        (Plan(), Resource.CLIENTS),
+        (Plan(rtt_ms=150.0), Resource.ROUND_TRIP),
+        (Plan(rtt_ms=150.0, safety=OFF), Resource.ROUND_TRIP),
+        (Plan(bandwidth_mbps=2.0), Resource.BANDWIDTH),
+        (Plan(bandwidth_mbps=2.0, safety=OFF), Resource.BANDWIDTH),
+        (Plan(workload=W2), Resource.ACKNOWLEDGEMENT),
+        (Plan(workload=W2, rtt_ms=20.0), Resource.ROUND_TRIP),
+        (Plan(workload=W2, site=replace(Plan().site, ack_latency_ms=1.0)), Resource.LOG_DISK),
+        (Plan(workload=replace(W1, cpu_ms=60.0)), Resource.CPU),
+        (Plan(workload=W2, loss=0.05, rtt_ms=0.02, safety=OFF), Resource.LOSS),
+    ],
+)
+def test_what_binds_is_what_helps_most(plan: Plan, resource: Resource) -> None:
+    binding = assess(plan).binding
+    assert binding.resource is resource
+    assert (binding.gain > 0.0) is (resource is not Resource.CLIENTS)
+    assert about("What binds", plan).text
+
+
+def test_the_round_trip_sentence_tells_a_full_window_from_waiting_commits() -> None:
+    assert (
+        "64 KB unanswered at a time the session sends 610 KB/s" in about("What binds", Plan(rtt_ms=100)).text
+    )
+    few = own_workload(10, 0.0, 2.0, 100)
+    assert "each of 10 connections waits" in about("What binds", Plan(workload=few, rtt_ms=50)).text
+
+
+def test_loss_follows_the_safety_level() -> None:
+    topic = "Lost if the principal fails"
+    assert about(topic, Plan()).text.startswith("No committed work")
+    near = about(topic, Plan(safety=OFF))
+    assert near.tone is Tone.OK
+    assert near.text.startswith("About 3.")
+    far = about(topic, Plan(safety=OFF, rtt_ms=100), Goals(rpo_s=10))
+    assert far.tone is Tone.BAD
+    assert far.text.startswith("The whole send queue: 6.47 MB after a minute, 388 MB after an hour")
+    assert "passed after 65" in far.text
+    assert about(topic, Plan(safety=OFF), Goals(rpo_kb=1.0)).text.endswith("More than may be lost.")
+    assert about(topic, Plan(safety=Mode.NONE)).tone is Tone.BAD
+
+
+QUICK = replace(Plan().site, window_handling_ms=2.0)
+
+
+@pytest.mark.parametrize("plan", [Plan(safety=OFF), Plan(rtt_ms=30.0), Plan(workload=W2, site=QUICK)])
+def test_a_backlog_is_worked_off_in_the_time_foretold(plan: Plan) -> None:
+    backlog = assess(plan, Goals(suspended_s=120.0)).backlog
+    flow = Flow.empty()
+    row = flow.add_row(row_setup(plan, OFF))
+    flow.warm_start(row)
+    at = flow.positions(row)
+    flow.set_positions(
+        row,
+        generated_kb=at.generated_kb + backlog.kb,
+        flushed_kb=at.flushed_kb + backlog.kb,
+        committed_kb=at.committed_kb + backlog.kb,
+    )
+    flow.watch(row, Crossing.SEND_DONE)
+    sent, _ = run(flow, 3600 * TICKS_PER_S)
+    assert sent / TICKS_PER_S == pytest.approx(backlog.send_s, rel=0.03)
+    done = 0
+    while flow.reading(row).redo_queue_kb > 100.0:  # what one commit or two leave in steady state
+        done += run(flow, TICKS_PER_S)[0]
+    assert (sent + done) / TICKS_PER_S == pytest.approx(backlog.redo_s, rel=0.03, abs=1.0)
+
+
+def test_a_full_session_never_catches_up() -> None:
+    assert assess(Plan(rtt_ms=100.0)).backlog.send_s == float("inf")
+    assert about("Catching up", Plan(rtt_ms=100.0)).tone is Tone.BAD
+
+
+def test_bulk_loads_fill_the_whitepapers_40_gb_in_slightly_over_two_hours() -> None:
+    """Suspended session, 40 GB disk, bulk loads of 5.6 MB/s."""
+    loads = own_workload(1, 0.0, 57.0, 100.0)
+    seconds = assess(Plan(workload=loads)).volume_full_s
+    assert 2.0 < seconds / 3600.0 < 2.2
+    assert about("Log volume", Plan(workload=loads)).tone is Tone.WARN
+    assert about("Log volume", Plan()).tone is Tone.INFO
+
+
+def test_failovers_take_as_long_as_table_6_says_and_a_second_to_notice() -> None:
+    found = {each.cause: each for each in assess(Plan()).failovers}
+    manual, dead, hung = found[Cause.MANUAL], found[Cause.POWER_OFF], found[Cause.TIMEOUT]
+    assert manual.low_s < 32.2 < manual.high_s
+    assert dead.low_s < 2.6 + 0.85 < dead.high_s
+    assert hung.median_s == pytest.approx(dead.median_s + 10.0, abs=1.0)
+    assert [each.cause for each in assess(Plan(safety=OFF)).failovers] == [Cause.FORCED]
+    assert assess(Plan(safety=Mode.NONE)).failovers == ()
+
+
+def test_slow_redo_is_told() -> None:
+    heavy = replace(W1, page_touches=200.0)
+    found = about("Redo", Plan(workload=heavy))
+    assert found.tone is Tone.BAD
+    assert [each for each in advice(Plan()) if each.topic == "Redo"] == []
+
+
+def test_compression_is_offered_where_the_link_hurts_and_the_version_has_it() -> None:
+    def topics(plan: Plan) -> dict[str, str]:
+        return {each.topic: each.text for each in advice(plan)}
+
+    assert "Compression" not in topics(Plan())
+    assert "2008" in topics(Plan(bandwidth_mbps=2.0))["Compression"]
+    offered = topics(Plan(bandwidth_mbps=4.0, version=2008))["Compression"]
+    assert offered.startswith("With a stream that shrinks to 50 %, FULL would give 23")
+    used = topics(Plan(bandwidth_mbps=4.0, version=2008, compression_ratio=0.5))["Compression"]
+    assert "2 times as much as raw" in used
+
+
+def test_a_senseless_link_is_refused() -> None:
+    with pytest.raises(ValueError, match="no such link"):
+        advice(Plan(bandwidth_mbps=0.0))
+
+
+def test_words() -> None:
+    assert [figure(x) for x in (0.0, 0.01234, 1.0, 12.34, 1234.5)] == ["0", "0.0123", "1", "12.3", "1,234"]
+    assert figure(float("inf")) == "endless"
+    assert [size(x) for x in (720.0, 1500.0, 3e6)] == ["720 KB", "1.46 MB", "2.86 GB"]
+    assert [duration(x) for x in (0.012, 3.4, 300.0, 7200.0, 3e5, float("inf"))] == [
+        "12 ms", "3.4 s", "5 min", "2 h", "3.47 days", "for ever",
+    ]  # fmt: skip
+    assert [percent(x) for x in (0.05, 0.054, 0.256)] == ["5 %", "5.4 %", "26 %"]
