@@ -209,6 +209,15 @@ class Drill:
     def _queue(self, number: int, inject: Inject, tick: Tick) -> None:
         heapq.heappush(self._waiting, (tick, number, parse_line(inject.do.strip(), tick)))
 
+    def _check_locks(self, item: Input) -> None:
+        """Raises InputProblem for what the story does not let the trainee do yet."""
+        for lock in self.scenario.locked:
+            if lock.until is not None and self.world.tick >= ticks(lock.until):
+                continue
+            locked = simulator.resolve(self.world, parse_line(lock.do))
+            if item.verb == "revert-all" or (item.verb, item.args) == (locked.verb, locked.args):
+                raise InputProblem(lock.why)
+
     def _give_due(self) -> None:
         """Do the timeline's inputs that are due."""
         while self._waiting and self._waiting[0][0] <= self.world.tick and not self.finished:
@@ -252,8 +261,8 @@ class Drill:
         self._note_first_held()
         if any(f.ends and f"forbidden:{f.name}" in self.first_held for f in self.scenario.forbidden):
             self._end(End.FORBIDDEN)
-        elif self.goals and all(state.met for state in self.goals.values()):
-            self._end(End.GOALS)
+        elif self.goals and not self._waiting and all(state.met for state in self.goals.values()):
+            self._end(End.GOALS)  # not before the story has been told
         elif self.end_tick is not None and self.world.tick >= self.end_tick:
             self._end(End.TIME)
 

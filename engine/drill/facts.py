@@ -37,13 +37,14 @@ class Names:
 
 
 def principal(world: World, database: str) -> Copy | None:
-    """The copy that serves *database*, or that is its principal, or that is mirrored at all; None if none is."""
-    copies = [copy for copy in world.copies_of(database) if copy.guid is not None]
+    """The copy that serves *database*; else its principal, one that is not mirrored, or a mirror; None: no copy."""
+    copies = world.copies_of(database)
     serving = {copy.server for copy in availability.serving_copies(world, database)}
-    order = sorted(
-        copies, key=lambda c: (c.server in serving, c.role is Role.PRINCIPAL, c.role_sequence), reverse=True
-    )
-    return order[0] if order else None
+
+    def rank(copy: Copy) -> tuple[bool, bool, bool, int]:
+        return copy.server in serving, copy.role is Role.PRINCIPAL, copy.role is None, copy.role_sequence
+
+    return max(copies, key=rank, default=None)
 
 
 # --- words after `is` ---------------------------------------------------------------------------------------

@@ -156,7 +156,7 @@ def _check_clients(scenario: Scenario, finder: Finder, names: Names) -> None:
 
 
 def _check_lines(scenario: Scenario, finder: Finder) -> None:
-    """Input lines of timeline and solution are understood and name what is there."""
+    """Input lines of timeline, locks and solution are understood and name what is there."""
     world = _named(scenario)
     for i, inject in enumerate(scenario.timeline):
         path: Path = ("timeline", i)
@@ -168,6 +168,11 @@ def _check_lines(scenario: Scenario, finder: Finder) -> None:
             if item.verb in TRAINEE_VERBS:
                 finder.add((*path, "do"), f"only the trainee gives {item.verb}", "another verb", 0)
         _check_when(inject, path, finder)
+    for i, lock in enumerate(scenario.locked):
+        try:
+            simulator.resolve(world, parse_line(lock.do))
+        except InputProblem as problem:
+            finder.add(("locked", i, "do"), str(problem), offset=0)
     for i, step in enumerate(scenario.solution):
         inputs, problems = parse_script(step.do.strip())
         for said in problems:

@@ -155,7 +155,8 @@ def _arrays(drill: Drill, database: str) -> dict[str, list[float | None]]:
     rows = [entry[database] for entry in drill.rows]
     return {
         counter: [
-            None if row is None else float(values[entry, row, column]) for entry, row in enumerate(rows)
+            None if row is None else round(float(values[entry, row, column]), 3)
+            for entry, row in enumerate(rows)
         ]
         for column, counter in enumerate(COUNTERS)
     }

@@ -201,6 +201,16 @@ class Inject(Part):
     """Why, for the instructor."""
 
 
+class Lock(Part):
+    """[[locked]]: an act that the trainee cannot do, because of the story: a part has to be delivered first."""
+
+    do: Line
+    """The input line, without its time."""
+    until: Duration | None = None
+    """From then on it can be done. None: never."""
+    why: Line
+
+
 class Goal(Part):
     """[[goal]]: a state to be reached and to be kept until the end."""
 
@@ -372,6 +382,7 @@ class Scenario(Part):
     sessions: Annotated[tuple[Session, ...], Field(strict=False, alias="session", max_length=500)] = ()
     clients: Annotated[tuple[Client, ...], Field(strict=False, alias="client", max_length=100)] = ()
     timeline: Annotated[tuple[Inject, ...], Field(strict=False, max_length=500)] = ()
+    locked: Annotated[tuple[Lock, ...], Field(strict=False, max_length=50)] = ()
     brief: Text
     roles: Annotated[tuple[Role, ...], Field(strict=False, alias="role", max_length=20)] = ()
     goals: Annotated[tuple[Goal, ...], Field(strict=False, alias="goal", max_length=50)] = ()

@@ -1,0 +1,32 @@
+"""`mirrordrill`, also `python -m app`: hands the arguments on, and is the one place that knows the window."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from app import cli, qt_probe
+from engine.drill.scenario import Scenario
+
+
+def open_window(scenario: Scenario | None) -> int:
+    """Show the window, on *scenario* if one is given; one sentence and exit code 2 where Qt cannot start."""
+    problem = qt_probe.probe().problem
+    if problem is not None:
+        print(problem, file=sys.stderr)
+        return cli.UNUSABLE
+    from app import main_window  # brings Qt in, which no other command needs
+
+    return main_window.open_window(scenario)
+
+
+def main() -> int:
+    try:
+        return cli.main(sys.argv[1:], open_window)
+    except BrokenPipeError:  # whoever read our output has had enough (`| head`)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return cli.ANSWER_IS_NO
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,316 @@
+"""The command line. Everything but the window itself; exit codes: 0 as asked, 1 the answer is no, 2 unusable."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from app import scenario_files
+from app.scenario_files import NoScenario
+from engine import simulator
+from engine.drill.drill import Drill, play_inputs
+from engine.drill.lint import lint
+from engine.drill.problems import Problem, ScenarioProblems
+from engine.drill.report import plain, program_version
+from engine.drill.scenario import Scenario
+from engine.drill.solution import default_end, play_solution
+from engine.inputs import Input, InputProblem, parse_script
+from engine.model import ticks
+
+AS_ASKED, ANSWER_IS_NO, UNUSABLE = 0, 1, 2
+
+OpenWindow = Callable[[Scenario | None], int]
+"""Shows the window, on a scenario if one is given; returns the exit code."""
+
+
+class Unusable(Exception):
+    """Arguments or files that cannot be used; the text says why."""
+
+
+def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
+    """Do what *arguments* ask for; returns the exit code. Only *open_window* knows Qt."""
+    try:
+        options = _parser().parse_args(list(arguments))
+    except SystemExit as stop:  # argparse has said why, or printed its help
+        return stop.code if isinstance(stop.code, int) else UNUSABLE
+    try:
+        if options.command is None:
+            return open_window(None)
+        if options.command == "drill":
+            return open_window(_loaded(options.scenario))
+        command: Callable[[argparse.Namespace], int] = COMMANDS[options.command]
+        return command(options)
+    except ScenarioProblems as problems:
+        return _refuse(str(problems))
+    except (Unusable, NoScenario) as problem:
+        return _refuse(f"mirrordrill: {problem}")
+
+
+def _refuse(text: str) -> int:
+    print(text, file=sys.stderr)
+    return UNUSABLE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mirrordrill",
+        description="Practise failover of mirrored SQL Server databases. Without a command it opens the window.",
+    )
+    parser.add_argument("--version", action="version", version=f"mirrordrill {program_version()}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    def command(name: str, help: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=help, description=help)
+
+    command("drill", "open the window on a drill").add_argument("scenario", metavar="NAME|FILE")
+    command("list", "the shipped and your own scenarios").add_argument(
+        "--json", action="store_true", help="as JSON"
+    )
+    run = command("run", "play a scenario without a window")
+    run.add_argument("scenario", metavar="NAME|FILE")
+    played = run.add_mutually_exclusive_group()
+    played.add_argument("--inputs", metavar="FILE", help="input lines to do; - reads standard input")
+    played.add_argument("--solution", action="store_true", help="play the scenario's reference solution")
+    run.add_argument("--seed", type=int, metavar="N", help="another seed than the scenario's")
+    run.add_argument("--until", type=float, metavar="SECONDS", help="when to end")
+    run.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
+    check = command("check", "every problem of scenario files: line, column, what was expected")
+    check.add_argument("files", nargs="+", metavar="FILE")
+    check.add_argument("--json", action="store_true", help="as JSON")
+    fidelity = command("fidelity", "the papers' figures beside ours")
+    bench = command("bench", "how fast this machine simulates")
+    for figures in (fidelity, bench):
+        figures.add_argument("--json", metavar="FILE", help="write the figures; - is standard output")
+    doctor = command("doctor", "whether everything that Mirrordrill needs works here")
+    doctor.add_argument("--renew-replay", metavar="FILE", help=argparse.SUPPRESS)
+    return parser
+
+
+# --- list ---------------------------------------------------------------------------------------------------
+
+
+def _list(options: argparse.Namespace) -> int:
+    files, unreadable = scenario_files.all_files()
+    scenarios: list[tuple[Scenario, bool]] = []
+    for file in files:
+        try:
+            scenarios.append((file.load(), file.shipped))
+        except ScenarioProblems as problems:
+            unreadable.append(str(problems))
+    if options.json:
+        _print_json([_listed(scenario, shipped) for scenario, shipped in scenarios])
+    else:
+        width = max(len(scenario.name) for scenario, _ in scenarios)
+        for scenario, shipped in scenarios:
+            mark = "" if shipped else " (yours)"
+            print(
+                f"{scenario.name:{width}}  {scenario.minutes:3d} min  {scenario.level:12}  {scenario.title}{mark}"
+            )
+    for problem in unreadable:
+        print(problem, file=sys.stderr)
+    return ANSWER_IS_NO if unreadable else AS_ASKED
+
+
+def _listed(scenario: Scenario, shipped: bool) -> dict[str, Any]:
+    return {
+        "name": scenario.name,
+        "title": scenario.title,
+        "summary": scenario.summary,
+        "level": scenario.level,
+        "minutes": scenario.minutes,
+        "skills": list(scenario.skills),
+        "sources": [source.model_dump() for source in scenario.sources],
+        "scored": scenario.scored,
+        "shipped": shipped,
+    }
+
+
+# --- run ----------------------------------------------------------------------------------------------------
+
+
+def _run(options: argparse.Namespace) -> int:
+    scenario = _loaded(options.scenario)
+    if options.seed is not None and not 0 <= options.seed < 2**63:
+        raise Unusable(f"--seed {options.seed} is not from 0 to 2**63 - 1")
+    if options.until is not None and not 0.0 <= options.until <= 1e6:
+        raise Unusable(f"--until {options.until:g} is not from 0 to 1e6 seconds")
+    drill = Drill(scenario, options.seed)
+    if options.solution:
+        if not scenario.solution:
+            raise Unusable(f"{scenario.name} has no reference solution")
+        _play_solution(drill)
+    else:
+        _play_inputs(drill, _inputs(options.inputs, drill), options.until)
+    if options.json is None:
+        print("\n".join(_told(drill)))
+    else:
+        _write_json(drill.report(), options.json)
+    goals_missed = any(not state.met for state in drill.goals.values())
+    return ANSWER_IS_NO if goals_missed else AS_ASKED
+
+
+def _loaded(name_or_path: str) -> Scenario:
+    return scenario_files.find(name_or_path).load()
+
+
+def _inputs(file: str | None, drill: Drill) -> list[Input]:
+    """The input lines of *file*; every line that cannot be understood or names what is not there is told."""
+    if file is None:
+        return []
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except OSError as error:
+        raise Unusable(f"{file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise Unusable(f"{file} is not text in UTF-8 (byte {error.start + 1})") from error
+    inputs, problems = parse_script(text)
+    for item in inputs:
+        try:
+            simulator.resolve(drill.world, item)
+        except InputProblem as problem:
+            problems.append(f"{item.line}: {problem}")
+    if problems:
+        raise Unusable("\n".join(f"{file}: {problem}" for problem in problems))
+    return inputs
+
+
+def _play_inputs(drill: Drill, inputs: Sequence[Input], until_s: float | None) -> None:
+    last = max((item.tick for item in inputs), default=0)
+    end = default_end(drill, last) if until_s is None else ticks(until_s)
+    due = [item for item in inputs if item.tick <= end]
+    play_inputs(drill, due, lambda item, problem: print(f"{item.line}: {problem}", file=sys.stderr))
+    drill.advance_to(end)
+
+
+def _play_solution(drill: Drill) -> None:
+    try:
+        play_solution(drill)
+    except InputProblem as problem:
+        raise Unusable(f"the solution of {drill.scenario.name} cannot be played: {problem}") from problem
+
+
+def _told(drill: Drill) -> list[str]:
+    """The run in a few lines for people."""
+    report = drill.report()
+    why = f" ({drill.ended_by})" if drill.ended_by else ""
+    lines = [f"{report['scenario']}, seed {report['seed']}: ended at {report['ended_at_s']:g} s{why}"]
+    for failover in report["failovers"]:
+        took = failover["failover_s"]
+        took_text = f"{took:.2f} s" if took is not None else "not completed"
+        published = f", published {failover['published_s']:g} s" if "published_s" in failover else ""
+        way = f"{failover['from_server']} -> {failover['to_server']}"
+        lines.append(f"{failover['kind']} failover {way} ({failover['cause']}): {took_text}{published}")
+    sums = report["availability"]
+    lines.append(
+        f"downtime {sums['downtime_s']:g} s, exposed {sums['exposed_s']:g} s, "
+        f"lost transactions {sums['lost_transactions']}"
+    )
+    lines += [f"[{'x' if goal['met'] else ' '}] {goal['text']}" for goal in report["goals"]]
+    if report["score"]["scored"]:
+        lines.append(f"score {report['score']['total']:g} of 100")
+        for item in report["score"]["items"]:
+            lines.append(f"  {item['points']:5g} of {item['max']:3g}  {item['name']}: {item['why']}")
+    lines.append(f"state {report['state_hash']}")
+    return lines
+
+
+# --- check --------------------------------------------------------------------------------------------------
+
+
+def _check(options: argparse.Namespace) -> int:
+    found: list[Problem] = []
+    for name in options.files:
+        file = scenario_files.find(name)
+        try:
+            found += lint(file.load(), file.file)
+        except ScenarioProblems as problems:
+            found += problems.problems
+    if options.json:
+        _print_json([problem.as_json() for problem in found])
+    else:
+        for problem in found:
+            print(problem)
+        count = len(options.files)
+        print(f"{len(found)} problem(s) in {count} file(s)" if found else f"{count} file(s), no problem")
+    return ANSWER_IS_NO if found else AS_ASKED
+
+
+# --- fidelity, bench, doctor --------------------------------------------------------------------------------
+
+FIGURES: Final = {
+    "fidelity": ("engine.published.fidelity", "fidelity_rows"),
+    "bench": ("engine.bench", "bench_rows"),
+}
+"""Command -> module and function that yield its rows, as dataclasses or dictionaries."""
+
+
+def _figures(options: argparse.Namespace) -> int:
+    module, function = FIGURES[options.command]
+    if find_spec(module) is None:
+        raise Unusable(f"this version has no figures for {options.command}")
+    rows = [plain(row) for row in getattr(import_module(module), function)()]
+    if options.json is not None:
+        _write_json(rows, options.json)
+    else:
+        for row in rows:
+            print("  ".join(f"{key}={value}" for key, value in row.items() if value is not None))
+    return ANSWER_IS_NO if any(row.get("within") is False for row in rows) else AS_ASKED
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from app import doctor, golden
+
+    if options.renew_replay is not None:
+        Path(options.renew_replay).write_text(golden.as_text(golden.play()), encoding="utf-8")
+        return AS_ASKED
+    well = True
+    for finding in doctor.examine():
+        print(f"{'ok  ' if finding.well else 'FAIL'} {finding.name}: {finding.text}", flush=True)
+        well = well and finding.well
+    return AS_ASKED if well else ANSWER_IS_NO
+
+
+# --- JSON ---------------------------------------------------------------------------------------------------
+
+
+def _print_json(value: Any) -> None:
+    print(_as_json(value))
+
+
+def _as_json(value: Any) -> str:
+    """One line for each of the outermost parts: short to read, small where there are readings."""
+    inside = (json.dumps(part, allow_nan=False, ensure_ascii=False) for part in value)
+    if isinstance(value, dict):
+        inside = (
+            f"{json.dumps(key)}: {json.dumps(part, allow_nan=False, ensure_ascii=False)}"
+            for key, part in value.items()
+        )
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{opening}\n{(',' + chr(10)).join(inside)}\n{closing}"
+
+
+def _write_json(value: Any, file: str) -> None:
+    if file == "-":
+        _print_json(value)
+        return
+    try:
+        Path(file).write_text(_as_json(value) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise Unusable(f"{file} cannot be written: {error.strerror}") from error
+
+
+COMMANDS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
+    "list": _list,
+    "run": _run,
+    "check": _check,
+    "fidelity": _figures,
+    "bench": _figures,
+    "doctor": _doctor,
+}
+"""What each command does; `drill` and none open the window."""

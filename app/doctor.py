@@ -1,0 +1,86 @@
+"""`mirrordrill doctor`: does everything that Mirrordrill needs work on this machine? No Qt in this process."""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app import golden, qt_probe
+from app.storage import ProblemKind, StorageProblem, open_profile
+from app.storage.profile import default_folder
+from engine.drill.report import program_version
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at: whether it is well, and a sentence."""
+
+    name: str
+    well: bool
+    text: str
+
+
+def examine() -> Iterator[Finding]:
+    """Every check in turn; each tells what to do where something is not well."""
+    yield Finding("version", True, f"Mirrordrill {program_version()}, Python {platform.python_version()}")
+    yield from _qt()
+    yield from _storage()
+    yield _golden()
+
+
+def _qt() -> Iterator[Finding]:
+    found = qt_probe.probe()
+    if found.problem is not None:
+        yield Finding("window", False, found.problem)
+        return
+    yield Finding("window", True, f"Qt {found.qt} starts on {found.platform}")
+    if found.families:
+        yield Finding("fonts", True, f"{found.families} font families")
+    else:
+        yield Finding(
+            "fonts", False, "Qt finds no font. On Debian or Ubuntu: sudo apt-get install fonts-dejavu-core"
+        )
+
+
+def _storage() -> Iterator[Finding]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield _tried("storage", lambda: _write_a_run(Path(folder)))
+    yield _tried("profile", _read_the_profile)
+
+
+def _tried(name: str, check: Callable[[], tuple[bool, str]]) -> Finding:
+    try:
+        return Finding(name, *check())
+    except StorageProblem as problem:
+        return Finding(name, problem.kind is ProblemKind.IN_USE, str(problem))
+
+
+def _write_a_run(folder: Path) -> tuple[bool, str]:
+    with open_profile(folder) as profile:
+        run = profile.begin_run("doctor", "", "", 1, program_version(), "lab")
+        profile.append(run, 0, "0 note doctor")
+        kept = [line.text for line in profile.journal(run)]
+    return kept == ["0 note doctor"], f"a new profile was made and written; read back: {kept}"
+
+
+def _read_the_profile() -> tuple[bool, str]:
+    folder = default_folder()
+    if not folder.exists():
+        return True, f"{folder} will be made at the first start"
+    with open_profile(folder) as profile:
+        finished, faults = len(profile.results()), profile.faults()
+    return not faults, " ".join(faults) or f"{folder} is sound and holds {finished} finished run(s)"
+
+
+def _golden() -> Finding:
+    here, there = golden.play(), golden.recorded()
+    if here == there:
+        return Finding("replay", True, "a recorded run plays the same here, to the bit")
+    if here.events == there.events:
+        text = "a recorded run plays the same here, except in the last digits: hashes of other machines will differ"
+        return Finding("replay", True, text)
+    text = "a recorded run plays differently here: results cannot be compared with those of other machines"
+    return Finding("replay", False, text)

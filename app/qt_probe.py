@@ -1,0 +1,78 @@
+"""Whether Qt can show windows here, tried in a process of its own: where it cannot, it aborts without a word."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Final
+
+TIMEOUT_S: Final = 60.0
+"""A cold start of Qt from a slow disk takes some seconds."""
+
+PACKAGES: Final = "libegl1 libgl1 libdbus-1-3 libfontconfig1 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 \
+libxcb-keysyms1 libxcb-xkb1 libxcb-image0 libxcb-render-util0 libxcb-shape0"
+"""Debian and Ubuntu packages whose libraries Qt's xcb plugin needs and a bare machine lacks. `.ci/prepare` has all."""
+
+INSTALL: Final = f"On Debian or Ubuntu: sudo apt-get install {PACKAGES}"
+
+_PROGRAM: Final = """
+import json
+from PySide6.QtCore import qVersion
+from PySide6.QtGui import QFontDatabase, QGuiApplication
+application = QGuiApplication([])
+found = {"qt": qVersion(), "platform": application.platformName(), "families": len(QFontDatabase.families())}
+print(json.dumps(found))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What came of trying. *problem* is a sentence, or None if Qt starts."""
+
+    problem: str | None
+    qt: str = ""
+    platform: str = ""
+    families: int = 0
+    """Font families that Qt finds."""
+
+
+def probe() -> Probe:
+    """Start Qt in another process and say what is missing if it does not."""
+    try:
+        tried = subprocess.run(
+            [sys.executable, "-c", _PROGRAM], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Probe(f"Qt did not start within {TIMEOUT_S:g} s.")
+    if tried.returncode == 0:
+        return Probe(None, **json.loads(tried.stdout.splitlines()[-1]))
+    return Probe(sentence(tried.stderr, dict(os.environ)))
+
+
+def sentence(said: str, environment: dict[str, str]) -> str:
+    """What is missing and how to get it, from what Qt or Python *said* as they failed."""
+    library = re.search(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file", said)
+    module = re.search(r"No module named '([^']+)'", said)
+    if library is not None:
+        return f"Qt cannot start because the system library {library[1]} is missing. {INSTALL}"
+    if module is not None:
+        return (
+            f"Qt cannot start because {module[1]} is not installed. Install Mirrordrill again: pip install ."
+        )
+    no_display = "could not connect to display" in said or "Failed to create wl_display" in said
+    if no_display and not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")):
+        return (
+            "Qt cannot start because there is no display. Start Mirrordrill in a desktop session, through "
+            "`ssh -X`, or under `xvfb-run`; without a window there are `mirrordrill list` and `mirrordrill run`."
+        )
+    if no_display:
+        display = environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
+        return f"Qt cannot start because the display {display} does not answer or refuses this user."
+    if "could not load the Qt platform plugin" in said.lower() or "platform plugin" in said:
+        return f"Qt cannot start because its platform plugin cannot be loaded. {INSTALL}"
+    last = (said.strip().splitlines() or ["it said nothing"])[-1]
+    return f"Qt cannot start: {last}"

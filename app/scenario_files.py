@@ -1,0 +1,85 @@
+"""Where scenarios are: shipped with the program, in the user's own folder, or anywhere by path. No Qt."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from app.storage.profile import default_folder
+from engine.drill.scenario import Scenario, load_scenario
+
+
+class NoScenario(Exception):
+    """There is no such scenario, or it cannot be read; the text is a sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioFile:
+    """A scenario file that was found, as text."""
+
+    name: str
+    file: str
+    """What to call it in messages: its path, or its name if it is shipped."""
+    text: str
+    shipped: bool
+
+    def load(self) -> Scenario:
+        """Raises ScenarioProblems."""
+        return load_scenario(self.text, self.file)
+
+
+def own_folder() -> Path:
+    """Where the user's own scenarios are looked for: `scenarios` in the profile's folder."""
+    return default_folder() / "scenarios"
+
+
+def all_files() -> tuple[list[ScenarioFile], list[str]]:
+    """Shipped ones, then the user's own, each by name; and a sentence for each that cannot be read."""
+    found, problems = list(_shipped()), []
+    for path in sorted(own_folder().glob("*.toml")):
+        try:
+            found.append(_read(path))
+        except NoScenario as problem:
+            problems.append(str(problem))
+    return found, problems
+
+
+def find(name_or_path: str) -> ScenarioFile:
+    """The scenario of that name, or the file at that path. Raises NoScenario."""
+    for shipped in _shipped():
+        if shipped.name == name_or_path:
+            return shipped
+    for path in (own_folder() / f"{name_or_path}.toml", Path(name_or_path)):
+        if _is_file(path):
+            return _read(path)
+    names = [file.name for file in all_files()[0]]
+    near = difflib.get_close_matches(name_or_path, names, 1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+    raise NoScenario(f"There is no scenario {name_or_path!r}, by name or as a file; {hint}")
+
+
+def _shipped() -> Iterator[ScenarioFile]:
+    files = (file for file in resources.files("scenarios").iterdir() if file.name.endswith(".toml"))
+    for file in sorted(files, key=lambda file: file.name):
+        name = file.name.removesuffix(".toml")
+        yield ScenarioFile(name, file.name, file.read_text(encoding="utf-8"), shipped=True)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that no file can have
+        return False
+
+
+def _read(path: Path) -> ScenarioFile:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise NoScenario(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise NoScenario(f"{path} is not text in UTF-8 (byte {error.start + 1})") from error
+    return ScenarioFile(path.stem, str(path), text, shipped=False)

@@ -1,0 +1,79 @@
+"""What is wrong with a scenario that can be loaded: texts that are missing, points that come or go too easily."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.drill.drill import Drill
+from engine.drill.places import places
+from engine.drill.problems import Finder, Problem
+from engine.drill.schema import Scenario
+from engine.drill.solution import left_alone, played
+from engine.inputs import InputProblem
+
+SOLUTION_POINTS_MIN: Final = 95.0
+NOTHING_POINTS_MAX: Final = 40.0
+"""A reference solution earns at least the first, doing nothing less than the second. Our promise to trainees."""
+
+
+def lint(scenario: Scenario, file: str) -> list[Problem]:
+    """Everything that an author should mend before anybody takes the drill; plays it twice."""
+    finder = Finder(file, places(scenario.text))
+    _texts(scenario, finder)
+    if scenario.scored:
+        _starts_unreached(scenario, finder)
+        _solution(scenario, finder)
+        _nothing(scenario, finder)
+    elif scenario.goals:
+        finder.add((), "there are goals and no points for them", "[[rubric]] tables")
+    return sorted(set(finder.problems))
+
+
+def _texts(scenario: Scenario, finder: Finder) -> None:
+    if not scenario.sources:
+        finder.add((), "nothing says where this is published", "a [[source]] table")
+    if not scenario.skills:
+        finder.add((), "nothing says what is trained", "skills = [...]")
+    if scenario.fidelity is None:
+        finder.add((), "nothing says how far the simulation can be trusted here", "a [fidelity] table")
+    if scenario.facilitator is None:
+        finder.add((), "there are no notes for the instructor", 'facilitator = "..."')
+    hinted = {hint.goal for hint in scenario.hints}
+    for number, goal in enumerate(scenario.goals):
+        if goal.name not in hinted:
+            finder.add(("goal", number), f"the goal {goal.name!r} has no hint", "a [[hint]] for it")
+
+
+def _starts_unreached(scenario: Scenario, finder: Finder) -> None:
+    drill = Drill(scenario)
+    for number, goal in enumerate(scenario.goals):
+        if goal.after == 0.0 and goal.hold == 0.0 and drill.holds(goal.when):
+            expected = "after = the time of the failure, or a condition that begins as false"
+            finder.add(("goal", number, "when"), "the goal is reached before anything happens", expected, 0)
+
+
+def _solution(scenario: Scenario, finder: Finder) -> None:
+    if not scenario.solution:
+        finder.add((), "there is no reference solution", "[[solution]] tables")
+        return
+    try:
+        drill = played(scenario)
+    except InputProblem as problem:
+        finder.add(("solution", 0), f"a step cannot be done: {problem}", "steps that can be done")
+        return
+    score = drill.score()
+    if score.total < SOLUTION_POINTS_MIN:
+        lost = "; ".join(
+            f"{i.name} {i.points:g} of {i.max:g} ({i.why})" for i in score.items if i.points < i.max
+        )
+        found = f"the reference solution earns {score.total:g} points: {lost}"
+        finder.add(("solution", 0), found, f"{SOLUTION_POINTS_MIN:g} or more")
+
+
+def _nothing(scenario: Scenario, finder: Finder) -> None:
+    total = left_alone(scenario).score().total
+    if total >= NOTHING_POINTS_MAX:
+        found = f"doing nothing earns {total:g} points"
+        finder.add(
+            ("goal", 0), found, f"less than {NOTHING_POINTS_MAX:g}: goals that need an act, with weight"
+        )

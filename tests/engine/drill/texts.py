@@ -1,0 +1,139 @@
+"""A small scored scenario as text, and ways to change it."""
+
+from __future__ import annotations
+
+from engine.drill.drill import Drill, Mode
+from engine.drill.scenario import Scenario, load_scenario
+
+WORLD = """
+title = "Small"
+summary = "A scenario for tests."
+level = "beginner"
+minutes = 5
+skills = ["testing"]
+seed = 3
+length = "5min"
+brief = "SERVER_A will lose its power."
+
+[[source]]
+paper = "Nobody's"
+section = "None"
+
+[[server]]
+name = "SERVER_A"
+
+[[server]]
+name = "SERVER_B"
+
+[[server]]
+name = "SERVER_W"
+
+[[database]]
+name = "Sales"
+workload = "Workload1"
+
+[[session]]
+database = "Sales"
+principal = "SERVER_A"
+mirror = "SERVER_B"
+witness = "SERVER_W"
+
+[[client]]
+name = "APP"
+databases = ["Sales"]
+data_source = "SERVER_A"
+failover_partner = "SERVER_B"
+"""
+
+COURSE = """
+[[timeline]]
+at = "20s"
+do = "power-off SERVER_A"
+
+[[goal]]
+name = "served"
+text = "SERVER_B serves"
+when = "Sales serves on SERVER_B"
+
+[[goal]]
+name = "protected"
+text = "SERVER_A is the mirror again"
+when = "Sales is SYNCHRONIZED and Sales on SERVER_A is MIRROR"
+hold = "3s"
+weight = 3
+
+[[hint]]
+goal = "protected"
+look = "Look at SERVER_A."
+means = "It is off."
+type = "power-on SERVER_A"
+cost = [1, 2, 30]
+
+[[solution]]
+when = "Sales serves on SERVER_B"
+do = "+5 power-on SERVER_A"
+why = "It joins as the mirror by itself."
+
+[[rubric]]
+kind = "goals"
+name = "End state"
+points = 40
+better = "Switch SERVER_A on."
+
+[[rubric]]
+kind = "downtime"
+name = "Downtime"
+points = 30
+target = "10s"
+limit = "60s"
+better = "Let it fail over."
+
+[[rubric]]
+kind = "conduct"
+name = "Conduct"
+points = 30
+refused = 4
+better = "No command is needed."
+
+[[rubric.price]]
+when = 'ran "SET PARTNER OFF"'
+price = 20
+why = "The session was removed."
+better = "keep it."
+"""
+
+TEXTS = """
+facilitator = "Ask who notices first."
+
+[fidelity]
+modelled = "All of it."
+simplified = "Some of it."
+absent = "None of it."
+"""
+
+SMALL = TEXTS.split("\n\n")[0] + WORLD + COURSE + "\n[fidelity]" + TEXTS.split("[fidelity]")[1]
+"""Everything that a scenario should have; `lint` finds nothing."""
+
+FREE = WORLD.replace('length = "5min"\n', "")
+"""No story, no goals, no score."""
+
+
+def small(*changes: tuple[str, str], text: str = SMALL) -> Scenario:
+    """The small scenario with each (old, new) put in; old must be there."""
+    return load_scenario(changed(*changes, text=text), "small.toml")
+
+
+def changed(*changes: tuple[str, str], text: str = SMALL) -> str:
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+def drill(*changes: tuple[str, str], text: str = SMALL, mode: Mode = Mode.PRACTICE) -> Drill:
+    return Drill(small(*changes, text=text), mode=mode)
+
+
+def run(taken: Drill, until_s: float) -> Drill:
+    taken.advance_to(round(until_s * 100))
+    return taken

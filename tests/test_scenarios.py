@@ -1,0 +1,105 @@
+"""Every shipped scenario: its solution earns its points, doing nothing does not, `check` finds nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from app import scenario_files
+from engine.drill.drill import Drill
+from engine.drill.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, lint
+from engine.drill.scenario import Scenario
+from engine.drill.solution import left_alone, play_solution, played
+from engine.protocol import quorum
+
+SCENARIOS = {file.name: file.load() for file in scenario_files.all_files()[0] if file.shipped}
+DRILLS = [pytest.param(scenario, id=name) for name, scenario in SCENARIOS.items() if scenario.scored]
+
+
+def test_the_lab_and_six_drills_are_shipped() -> None:
+    assert set(SCENARIOS) >= {
+        "lab",
+        "automatic-failover",
+        "planned-failover",
+        "no-witness",
+        "forced-service",
+        "mirror-lost",
+        "isolated-principal",
+    }
+
+
+def test_the_lab_is_as_everybody_relies_on() -> None:
+    lab = SCENARIOS["lab"]
+    assert not lab.scored
+    assert [server.name for server in lab.servers] == ["SERVER_A", "SERVER_B", "SERVER_W"]
+    (session,) = lab.sessions
+    assert (session.principal, session.mirror, session.witness) == ("SERVER_A", "SERVER_B", "SERVER_W")
+    assert (session.database, session.safety, session.timeout_s) == ("Sales", "FULL", 10)
+    assert (lab.databases[0].workload, lab.clients[0].name) == ("Workload1", "APP")
+
+
+@pytest.mark.parametrize("scenario", DRILLS)
+def test_the_solution_solves(scenario: Scenario) -> None:
+    score = played(scenario).score()
+    assert score.finished, score
+    assert score.total >= SOLUTION_POINTS_MIN, score
+
+
+@pytest.mark.parametrize("scenario", DRILLS)
+def test_the_solution_solves_whatever_the_seed(scenario: Scenario) -> None:
+    for seed in range(5):
+        assert played(scenario, seed).score().total >= SOLUTION_POINTS_MIN, seed
+
+
+@pytest.mark.parametrize("scenario", DRILLS)
+def test_the_solution_is_refused_nothing(scenario: Scenario) -> None:
+    taken = played(scenario)
+    assert not [batch for batch in taken.report()["sql"] for m in batch["messages"] if m["severity"] > 10]
+
+
+@pytest.mark.parametrize("scenario", DRILLS)
+def test_doing_nothing_does_not_pass(scenario: Scenario) -> None:
+    for seed in range(3):
+        score = left_alone(scenario, seed).score()
+        assert not score.finished
+        assert score.total < NOTHING_POINTS_MAX
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_check_finds_nothing(name: str) -> None:
+    assert lint(SCENARIOS[name], f"{name}.toml") == []
+
+
+def test_set_witness_off_does_not_help_an_isolated_principal() -> None:
+    taken = Drill(SCENARIOS["isolated-principal"])
+    while quorum.serves(taken.world, ("SERVER_A", "Sales")):
+        taken.advance_to(taken.tick + 100)
+    taken.do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
+    taken.advance_to(taken.tick + 3000)
+    (batch,) = taken.report()["sql"]
+    assert batch["messages"][0]["number"] == 1431
+    assert not taken.holds("Sales serves")
+    taken.do("sql SERVER_A USE Sales")
+    taken.advance_to(taken.tick + 100)
+    assert taken.report()["sql"][1]["messages"][0]["number"] == 955
+    play_solution(taken)
+    assert taken.score().finished
+    conduct = next(item for item in taken.score().items if item.name == "Conduct")
+    assert "1431" in conduct.why
+    assert conduct.points < conduct.max
+
+
+def test_whoever_forgets_resume_does_not_finish() -> None:
+    taken = Drill(SCENARIOS["forced-service"])
+    while not taken.holds("Sales on SERVER_B is DISCONNECTED"):
+        taken.advance_to(taken.tick + 100)
+    taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
+    taken.advance_to(taken.end_tick or 0)
+    assert taken.holds("Sales is SUSPENDED and Sales serves on SERVER_B")
+    assert taken.report()["availability"]["lost_transactions"] > 1000
+    assert not taken.score().finished
+
+
+def test_the_log_fills_up_if_nobody_acts() -> None:
+    taken = left_alone(SCENARIOS["mirror-lost"])
+    assert any(event.kind == "log" and event.get("what") == "full" for event in taken.events)
+    assert taken.report()["availability"]["downtime_s"] > 60.0
