@@ -1,0 +1,162 @@
+"""A list of events with its choice of server and its filter: what logs, traces and the event list have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import QIcon, QKeySequence, QPixmap, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QTabBar, QVBoxLayout, QWidget
+
+from app import theme
+from app.tables import Column, TableModel, TableView
+from engine.events import Event
+from engine.model import World
+
+if TYPE_CHECKING:
+    from engine.drill.drill import Drill
+
+EVERYWHERE: Final = "All servers"
+
+RowsOf = Callable[[Event, World], Iterable[Any]]
+"""The rows that an event becomes; none for most."""
+
+
+class EventTable(QWidget):
+    """Tabs for the servers, a filter box and a table that grows at its end.
+
+    Rows need `server` (name or None), `t_s` (seconds since the start) and `words` (what the filter looks into).
+    """
+
+    requested = Signal(str)
+    time_selected = Signal(float)
+    """Somebody wants to see this moment (seconds since the start)."""
+
+    def __init__(
+        self,
+        name: str,
+        columns: Sequence[Column],
+        rows_of: RowsOf,
+        everywhere: bool,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._rows_of = rows_of
+        self._everywhere = everywhere
+        self._world: World | None = None
+        self.model = TableModel(columns, self)
+        self.table = TableView(self.model, name)
+        self.table.doubleClicked.connect(self._choose)
+        self.servers = QTabBar()
+        self.servers.setDrawBase(False)
+        self.servers.setExpanding(False)
+        self.servers.setAccessibleName("Server")
+        self.servers.currentChanged.connect(lambda _: self._refilter())
+        self.filter = QLineEdit()
+        self.filter.setPlaceholderText("Filter (Ctrl+F)")
+        self.filter.setAccessibleName("Filter")
+        self.filter.setClearButtonEnabled(True)
+        self.filter.setMaximumWidth(220)
+        self.filter.textChanged.connect(lambda _: self._refilter())
+        self.found = QLabel()
+        self.found.setProperty("muted", True)
+        find = QShortcut(QKeySequence.StandardKey.Find, self)
+        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        find.activated.connect(self.filter.setFocus)
+        self.bar = QHBoxLayout()
+        self.bar.setContentsMargins(0, 0, 4, 0)
+        self.bar.setSpacing(6)
+        self.bar.addWidget(self.servers, 1)
+        self.bar.addWidget(self.found)
+        self.bar.addWidget(self.filter)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addLayout(self.bar)
+        layout.addWidget(self.table, 1)
+
+    # --- contract of views --------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_drill(self, drill: Drill) -> None:
+        self._world = drill.world
+        names = [*([EVERYWHERE] if self._everywhere else []), *drill.world.servers]
+        if names != [self.servers.tabText(index) for index in range(self.servers.count())]:
+            self._set_servers(names)
+        self.model.replace(row for event in drill.events for row in self._rows_of(event, drill.world))
+        self._refilter()
+        self.table.scrollToBottom()
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        self._world = world
+
+    @Slot(object)
+    def add_events(self, events: Iterable[Event]) -> None:
+        world = self._world
+        if world is not None:
+            new = [row for event in events for row in self._rows_of(event, world)]
+            if new:
+                self.model.append(new)
+                self._count()
+
+    # --- filters ------------------------------------------------------------------------------------------
+
+    @property
+    def server(self) -> str | None:
+        """The server whose rows are shown; None for all."""
+        name = self.servers.tabText(self.servers.currentIndex())
+        return None if name in ("", EVERYWHERE) else name
+
+    @Slot(str)
+    def show_server(self, server: str) -> None:
+        """Show the rows of this server."""
+        for index in range(self.servers.count()):
+            if self.servers.tabText(index) == server:
+                self.servers.setCurrentIndex(index)
+
+    def wanted(self, row: Any) -> bool:
+        """Whether a row passes the choice of server and all words of the filter."""
+        words = self.filter.text().lower().split()
+        return self.server in (None, row.server) and all(word in row.words.lower() for word in words)
+
+    def _refilter(self) -> None:
+        self.model.keep(self.wanted)
+        self._count()
+        self.table.scrollToBottom()
+
+    def _count(self) -> None:
+        shown = self.model.rowCount()
+        self.found.setText(f"{shown:,} found" if self.filter.text() else "")
+
+    def _choose(self) -> None:
+        index = self.table.currentIndex()
+        if index.isValid():
+            self.time_selected.emit(self.model.rows[index.row()].t_s)
+
+    # --- looks --------------------------------------------------------------------------------------------
+
+    def _set_servers(self, names: list[str]) -> None:
+        before = self.servers.tabText(self.servers.currentIndex())
+        self.servers.blockSignals(True)
+        while self.servers.count():
+            self.servers.removeTab(0)
+        for name in names:
+            self.servers.addTab(name)
+        self.servers.setCurrentIndex(names.index(before) if before in names else 0)
+        self.servers.blockSignals(False)
+        self._recolour()
+
+    def _recolour(self) -> None:
+        colours = theme.tokens(self.palette())
+        first = int(self._everywhere)
+        for index in range(first, self.servers.count()):
+            mark = QPixmap(10, 10)
+            mark.fill(colours.server(index - first))
+            self.servers.setTabIcon(index, QIcon(mark))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._recolour()

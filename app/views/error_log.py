@@ -1,0 +1,69 @@
+"""The ERRORLOG of each server, as the log file viewer of Management Studio shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtWidgets import QWidget
+
+from app import formatting
+from app.event_table import EventTable
+from app.tables import Column
+from engine.events import Event
+from engine.model import World
+
+SEVERITY_OF_ERRORS: Final = 11
+"""From here on a message gets its `Error: …` line. Documented (facts, section 7)."""
+
+SOURCES: Final = ((17_000, 18_000, "Server"), (18_400, 18_500, "Logon"), (18_200, 18_300, "Backup"))
+"""Ranges of message numbers and who writes them; everything else comes from a system process."""
+
+SYSTEM_PROCESS: Final = "spid21s"
+"""Mirroring writes as a system session with a number from 15 to 30. The number itself is ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the log."""
+
+    t_s: float
+    date: str
+    server: str | None
+    source: str
+    message: str
+    tone: str | None = None
+
+    @property
+    def words(self) -> str:
+        return f"{self.date} {self.source} {self.message}"
+
+
+def lines_of(event: Event, world: World) -> Iterator[Line]:
+    """The lines that an event of kind "errorlog" wrote: one, or the pair of an error."""
+    if event.kind != "errorlog":
+        return
+    number, severity, state = event.get("number", 0), event.get("severity", 0), event.get("state", 0)
+    date = formatting.server_time(world.settings.start_time, event.tick)
+    source = next((name for low, high, name in SOURCES if low <= number < high), SYSTEM_PROCESS)
+    tone = "bad" if severity >= SEVERITY_OF_ERRORS else None
+    if tone:
+        head = f"Error: {number}, Severity: {severity}, State: {state}."
+        yield Line(event.t_s, date, event.server, source, head, tone)
+    yield Line(event.t_s, date, event.server, source, event.text, tone)
+
+
+COLUMNS: Final = (
+    Column(title="Date", text=lambda line: line.date, sample="2005-10-22 12:00:41.25"),
+    Column(title="Source", text=lambda line: line.source, sample="spid21s"),
+    Column(title="Message", text=lambda line: line.message, tone=lambda line: line.tone,
+           tip=lambda line: line.message),
+)  # fmt: skip
+
+
+class ErrorLog(EventTable):
+    """One tab for each server."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("ERRORLOG", COLUMNS, lines_of, everywhere=False, parent=parent)

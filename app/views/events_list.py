@@ -1,0 +1,120 @@
+"""Everything that happened, by kind and server: the truth, for instructors and for looking back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+
+from app import formatting
+from app.event_table import EventTable
+from app.tables import Column
+from engine.events import KINDS, Event
+from engine.model import World
+
+LABELS: Final = {
+    "fault": "Fault or repair",
+    "detected": "Connection lost or made",
+    "failover": "Step of a failover",
+    "state": "Mirroring state",
+    "role": "Role",
+    "witness": "Witness state",
+    "trace": "State change trace",
+    "errorlog": "ERRORLOG line",
+    "service": "Service",
+    "client": "Client application",
+    "availability": "Availability",
+    "log": "Log space",
+    "sql": "T-SQL sent",
+    "sql_done": "T-SQL ended",
+    "chore": "Chore",
+    "note": "Note",
+    "hint": "Hint",
+    "goal": "Goal",
+    "score": "Score",
+}
+"""Kinds that have words of their own; others are shown by their names."""
+
+QUIET: Final = frozenset({"trace", "errorlog", "sql"})
+"""Not shown unless asked for: they have views of their own, or repeat another kind."""
+
+TONES: Final = {
+    "fault": "bad",
+    "detected": "warn",
+    "failover": "accent",
+    "availability": "info",
+    "goal": "ok",
+    "log": "warn",
+}
+"""Kind: token of the theme."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One event."""
+
+    t_s: float
+    kind: str
+    server: str | None
+    database: str | None
+    text: str
+
+    @property
+    def label(self) -> str:
+        return LABELS.get(self.kind, self.kind)
+
+    @property
+    def words(self) -> str:
+        return f"{self.label} {self.server or ''} {self.database or ''} {self.text}"
+
+
+def rows_of(event: Event, world: World) -> Iterator[Row]:
+    """The row of an event; a batch is told by its first line."""
+    text = event.text
+    if event.kind in ("sql", "sql_done"):
+        lines = (event.get("batch") or text).strip().splitlines()
+        text = (lines[0] if lines else "") + (" …" if len(lines) > 1 else "")
+        errors = [m for m in event.get("messages", ()) if m["severity"] > 10]
+        text += f"  →  Msg {errors[0]['number']}: {errors[0]['text']}" if errors else ""
+    yield Row(event.t_s, event.kind, event.server, event.database, text)
+
+
+COLUMNS: Final = (
+    Column(title="Time", text=lambda row: formatting.run_time(row.t_s, 2), right=True, sample="1:00:00.00"),
+    Column(title="Kind", text=lambda row: row.label, tone=lambda row: TONES.get(row.kind),
+           sample="Connection lost or made"),
+    Column(title="Server", text=lambda row: row.server or "", sample="SERVER_A"),
+    Column(title="Database", text=lambda row: row.database or "", sample="Database"),
+    Column(title="Event", text=lambda row: row.text, tip=lambda row: row.text),
+)  # fmt: skip
+
+
+class EventsList(EventTable):
+    """All events, with a menu of kinds."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self._kinds = set(KINDS) - QUIET
+        super().__init__("Events", COLUMNS, rows_of, everywhere=True, parent=parent)
+        self._menu = QMenu(self)
+        for kind in KINDS:
+            action = self._menu.addAction(LABELS.get(kind, kind))
+            action.setCheckable(True)
+            action.setChecked(kind in self._kinds)
+            action.setData(kind)
+            action.toggled.connect(self._kinds_ticked)
+        button = QToolButton()
+        button.setText("Kinds ▾")
+        button.setToolTip("Choose what is listed")
+        button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setMenu(self._menu)
+        self.bar.addWidget(button)
+
+    def wanted(self, row: Any) -> bool:
+        return row.kind in self._kinds and super().wanted(row)
+
+    def _kinds_ticked(self) -> None:
+        self._kinds = {action.data() for action in self._menu.actions() if action.isChecked()}
+        self._refilter()

@@ -1,0 +1,62 @@
+"""Database Mirroring State Change events of each server, with the columns of Profiler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtWidgets import QWidget
+
+from app import formatting
+from app.event_table import EventTable
+from app.tables import Column
+from engine.events import Event
+from engine.model import World
+
+TONES: Final = {1: "ok", 2: "ok", 3: "ok", 4: "ok", 5: "bad", 6: "bad", 10: "bad", 9: "warn", 12: "warn"}
+"""New state: token of the theme, for the states that are good or bad news."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One event of the trace."""
+
+    t_s: float
+    start_time: str
+    text: str
+    state: int
+    integer_data: int
+    server: str | None
+    database: str | None
+
+    @property
+    def words(self) -> str:
+        return f"{self.text} {self.state} {self.server} {self.database}"
+
+
+def rows_of(event: Event, world: World) -> Iterator[Row]:
+    """The row of an event of kind "trace"."""
+    if event.kind == "trace":
+        start_time = formatting.server_time(world.settings.start_time, event.tick, decimals=3)
+        state, before = event.get("state"), event.get("integer_data")
+        yield Row(event.t_s, start_time, event.text, state, before, event.server, event.database)
+
+
+COLUMNS: Final = (
+    Column(title="StartTime", text=lambda row: row.start_time, sample="2005-10-22 12:00:41.250"),
+    Column(title="ServerName", text=lambda row: row.server or "", sample="SERVER_A"),
+    Column(title="DatabaseName", text=lambda row: row.database or "", sample="Sales"),
+    Column(title="State", text=lambda row: str(row.state), right=True),
+    Column(title="IntegerData", text=lambda row: str(row.integer_data), right=True,
+           tip=lambda row: "State before"),
+    Column(title="TextData", text=lambda row: row.text, tone=lambda row: TONES.get(row.state),
+           tip=lambda row: row.text),
+)  # fmt: skip
+
+
+class Trace(EventTable):
+    """State changes of all servers, or of one."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("State change trace", COLUMNS, rows_of, everywhere=True, parent=parent)

@@ -1,0 +1,160 @@
+"""ERRORLOG, trace and event list: which rows an event becomes, and how they are found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+
+from app import theme
+from app.views.error_log import ErrorLog
+from app.views.events_list import LABELS, EventsList
+from app.views.trace import Trace
+from engine.events import KINDS, Event
+
+
+def log_line(tick: int, server: str, text: str, number: int = 0, severity: int = 10, state: int = 1) -> Event:
+    data = (("number", number), ("severity", severity), ("state", state))
+    return Event(tick, "errorlog", server, None, text, data)
+
+
+def trace(tick: int, server: str, before: int, after: int) -> Event:
+    text = f"DBM: {before} -> DBM: {after}"
+    return Event(tick, "trace", server, "Sales", text, (("state", after), ("integer_data", before)))
+
+
+def shown(view: Any) -> list[list[str]]:
+    model = view.model
+    return [
+        [model.index(row, column).data() for column in range(model.columnCount())]
+        for row in range(model.rowCount())
+    ]
+
+
+def made(qtbot: Any, kind: type, run: Any) -> Any:
+    view = kind()
+    qtbot.addWidget(view)
+    view.resize(700, 300)
+    view.show()
+    view.show_drill(run)
+    return view
+
+
+LINES = [
+    log_line(4125, "SERVER_A", "Database mirroring connection error 4.", 1474, 16),
+    log_line(4130, "SERVER_A", "Database mirroring is inactive for database 'Sales'.", 1442),
+    log_line(4200, "SERVER_B", "Recovery is complete."),
+    log_line(4300, "SERVER_A", "SQL Server is terminating.", 17148),
+]
+
+
+def test_an_error_has_its_pair_of_lines(qtbot: Any, run: Any) -> None:
+    run.events = LINES
+    log = made(qtbot, ErrorLog, run)
+    assert shown(log) == [
+        ["2005-10-22 12:00:41.25", "spid21s", "Error: 1474, Severity: 16, State: 1."],
+        ["2005-10-22 12:00:41.25", "spid21s", "Database mirroring connection error 4."],
+        ["2005-10-22 12:00:41.30", "spid21s", "Database mirroring is inactive for database 'Sales'."],
+        ["2005-10-22 12:00:43.00", "Server", "SQL Server is terminating."],
+    ]
+    tones = [log.model.index(row, 2).data(Qt.ItemDataRole.ForegroundRole) for row in range(3)]
+    assert tones == [theme.tokens(log.palette()).bad] * 2 + [None]
+
+
+def test_each_server_has_its_own_log(qtbot: Any, run: Any) -> None:
+    log = made(qtbot, ErrorLog, run)
+    log.add_events(LINES)
+    assert len(shown(log)) == 4
+    log.servers.setCurrentIndex(1)
+    assert [row[2] for row in shown(log)] == ["Recovery is complete."]
+    log.show_server("SERVER_W")
+    assert shown(log) == []
+    log.add_events([log_line(5000, "SERVER_W", "hello"), log_line(5000, "SERVER_A", "not here")])
+    assert [row[2] for row in shown(log)] == ["hello"]
+
+
+def test_the_filter_wants_every_word(qtbot: Any, run: Any) -> None:
+    log = made(qtbot, ErrorLog, run)
+    log.add_events(LINES)
+    qtbot.keyClicks(log.filter, "mirroring SALES")
+    assert [row[2] for row in shown(log)] == ["Database mirroring is inactive for database 'Sales'."]
+    assert log.found.text() == "1 found"
+    log.add_events([log_line(6000, "SERVER_A", "Database mirroring is active with 'Sales'.")])
+    assert len(shown(log)) == 2
+    log.filter.clear()
+    assert len(shown(log)) == 5
+
+
+def test_lines_are_copied_as_they_stand(qtbot: Any, run: Any) -> None:
+    log = made(qtbot, ErrorLog, run)
+    log.add_events(LINES[1:2])
+    log.table.selectAll()
+    log.table.copy()
+    text = QGuiApplication.clipboard().text()
+    assert text == "2005-10-22 12:00:41.30\tspid21s\tDatabase mirroring is inactive for database 'Sales'."
+
+
+def test_the_trace_has_profilers_columns(qtbot: Any, run: Any) -> None:
+    run.events = [trace(1796, "SERVER_B", 3, 5), trace(1857, "SERVER_B", 5, 8)]
+    view = made(qtbot, Trace, run)
+    assert [column.title for column in view.model.columns] == [
+        "StartTime", "ServerName", "DatabaseName", "State", "IntegerData", "TextData",
+    ]  # fmt: skip
+    assert shown(view)[0] == ["2005-10-22 12:00:17.960", "SERVER_B", "Sales", "5", "3", "DBM: 3 -> DBM: 5"]
+    view.add_events([trace(2000, "SERVER_A", 0, 11)])
+    assert len(shown(view)) == 3
+    view.show_server("SERVER_A")
+    assert [row[3] for row in shown(view)] == ["11"]
+
+
+def test_the_event_list_leaves_out_what_has_views_of_its_own(qtbot: Any, run: Any) -> None:
+    view = made(qtbot, EventsList, run)
+    view.add_events(
+        [*LINES, trace(1, "SERVER_A", 1, 6), Event(4125, "fault", "SERVER_A", None, "power-off SERVER_A")]
+    )
+    assert shown(view) == [["0:41.25", "Fault or repair", "SERVER_A", "", "power-off SERVER_A"]]
+    next(a for a in view._menu.actions() if a.data() == "trace").trigger()
+    assert len(shown(view)) == 2
+    next(a for a in view._menu.actions() if a.data() == "fault").trigger()
+    assert [row[1] for row in shown(view)] == ["State change trace"]
+
+
+def test_a_batch_is_told_by_its_first_line_and_first_error(qtbot: Any, run: Any) -> None:
+    message = {
+        "number": 1431,
+        "severity": 16,
+        "state": 1,
+        "line": 1,
+        "text": "Neither the partner nor the witness.",
+    }
+    data = (("batch", "USE master\nALTER DATABASE Sales SET WITNESS OFF"), ("messages", [message]))
+    view = made(qtbot, EventsList, run)
+    view.add_events([Event(100, "sql_done", "SERVER_A", None, "", data)])
+    assert shown(view)[0][4] == "USE master …  →  Msg 1431: Neither the partner nor the witness."
+
+
+def test_a_double_click_leads_to_the_moment(qtbot: Any, run: Any) -> None:
+    run.events = [Event(4125, "fault", "SERVER_A", None, "power-off SERVER_A")]
+    view = made(qtbot, EventsList, run)
+    place = view.table.visualRect(view.model.index(0, 4)).center()
+    qtbot.mouseClick(view.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    with qtbot.waitSignal(view.time_selected) as chosen:
+        qtbot.mouseDClick(view.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert chosen.args == [41.25]
+
+
+def test_another_drill_brings_its_own_servers_and_rows(qtbot: Any, run: Any, world: Any) -> None:
+    run.events = list(LINES)
+    log = made(qtbot, ErrorLog, run)
+    del world.servers["SERVER_A"], world.servers["SERVER_W"]
+    run.events = LINES[2:3]
+    log.show_drill(run)
+    assert [log.servers.tabText(index) for index in range(log.servers.count())] == ["SERVER_B"]
+    assert [row[2] for row in shown(log)] == ["Recovery is complete."]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_event_has_words(kind: str) -> None:
+    assert kind in LABELS
