@@ -1,0 +1,212 @@
+"""All keys on one sheet: searched while typing, printed as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Final
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QFont, QPageLayout, QResizeEvent, QTextDocument
+from PySide6.QtPrintSupport import QPrintDialog, QPrinter
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import fuzzy, keys, theme
+from app.keys import COMMANDS, Command, Keys
+
+COLUMN_EM: Final = 44
+"""A column of the sheet is about as wide as this many letters."""
+COLUMNS_PRINTED: Final = 2
+PRINTED_POINTS_MAX: Final = 9.0
+LETTER_EM: Final = 0.62
+"""A letter is about this share of the font's size wide, margins included."""
+
+
+class ShortcutSheet(QDialog):
+    """Which key does what, where; for reading, searching and printing."""
+
+    change_wanted = Signal()
+    """Somebody wants other keys."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keys")
+        self._scheme, self._keys = keys.SSMS, keys.keys_of(keys.SSMS)
+        self.field = QLineEdit()
+        self.field.setPlaceholderText("Search for a command or a key")
+        self.field.setAccessibleName("Search the keys")
+        self.field.setClearButtonEnabled(True)
+        self.field.textChanged.connect(self._show)
+        self.sheet = QTextBrowser()
+        self.sheet.setAccessibleName("Keys")
+        self.sheet.setOpenLinks(False)
+        self.sheet.setTabChangesFocus(True)
+        self.sheet.document().setDocumentMargin(14.0)
+        self._count = QLabel()
+        self._count.setProperty("muted", True)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.field)
+        layout.addWidget(self.sheet, 1)
+        layout.addLayout(self._buttons())
+        self.resize(1000, 640)
+
+    def _buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.addWidget(self._count, 1)
+        for text, act in (
+            ("&Print…", self._ask_printer),
+            ("C&hange keys…", self.change_wanted.emit),
+            ("&Close", self.close),
+        ):
+            button = QPushButton(text)
+            button.setAutoDefault(False)
+            button.clicked.connect(lambda _=False, act=act: act())
+            row.addWidget(button)
+        return row
+
+    def show_keys(self, scheme: str, chosen: Keys) -> None:
+        """The keys that hold now, and the scheme that they come from."""
+        self._scheme, self._keys = scheme, dict(chosen)
+        self.setWindowTitle(f"Keys ({scheme})")
+        self._show()
+
+    def print_to(self, printer: QPrinter) -> None:
+        """Put the whole sheet on paper, or what the search has left of it; always dark on white."""
+        document = QTextDocument()
+        font = QFont(self.font())
+        wide_pt = printer.pageRect(QPrinter.Unit.Point).width()
+        font.setPointSizeF(min(PRINTED_POINTS_MAX, wide_pt / (COLUMNS_PRINTED * COLUMN_EM * LETTER_EM)))
+        document.setDefaultFont(font)
+        document.setHtml(sheet_html(self._found(), self._keys, theme.light(), COLUMNS_PRINTED, self._title))
+        document.print_(printer)
+
+    @property
+    def _title(self) -> str:
+        return f"Mirrordrill: keys ({self._scheme})"
+
+    def _found(self) -> list[Command]:
+        return search(self.field.text(), self._keys)
+
+    def _show(self) -> None:
+        found = self._found()
+        self._count.setText(f"{len(found)} of {len(COMMANDS)} commands")
+        columns = max(1, min(3, self.sheet.viewport().width() // (COLUMN_EM * self._em)))
+        place = self.sheet.verticalScrollBar().value()
+        self.sheet.setHtml(sheet_html(found, self._keys, theme.tokens(self.palette()), columns))
+        self.sheet.verticalScrollBar().setValue(place)
+
+    @property
+    def _em(self) -> int:
+        return self.fontMetrics().horizontalAdvance("n")
+
+    def _ask_printer(self) -> None:
+        printer = QPrinter(QPrinter.PrinterMode.HighResolution)
+        printer.setDocName(self._title)
+        printer.setPageOrientation(QPageLayout.Orientation.Portrait)
+        dialog = QPrintDialog(printer, self)
+        dialog.accepted.connect(lambda: self.print_to(printer))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowModality(Qt.WindowModality.WindowModal)
+        dialog.show()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._show()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._show()
+
+
+# --- what stands on it --------------------------------------------------------------------------------------
+
+
+def search(query: str, chosen: Keys) -> list[Command]:
+    """The commands whose group, text, place or keys fit, in the order of the table."""
+    names = {
+        command.name
+        for command, _ in fuzzy.best(
+            query, COMMANDS, lambda command: _searched(command, chosen[command.name])
+        )
+    }
+    return [command for command in COMMANDS if command.name in names]
+
+
+def _searched(command: Command, texts: Sequence[str]) -> str:
+    return " ".join((command.group, command.text, *texts, *(keys.shown(text) for text in texts)))
+
+
+def sheet_html(
+    commands: Sequence[Command], chosen: Keys, colours: theme.Tokens, columns: int, title: str = ""
+) -> str:
+    """The sheet as HTML that QTextDocument understands."""
+    if not commands:
+        return f'<p style="color:{colours.muted.name()}">No command and no key like this.</p>'
+    groups: dict[str, list[Command]] = {}
+    for command in commands:
+        groups.setdefault(command.group, []).append(command)
+    cells = "".join(
+        f'<td width="{100 // columns}%" style="padding-right:28px">{column}</td>'
+        for column in _columns(
+            [_group_html(name, rows, chosen, colours) for name, rows in groups.items()],
+            [len(rows) + 2 for rows in groups.values()],
+            columns,
+        )
+    )
+    head = f'<h2 style="margin-bottom:8px">{escape(title)}</h2>' if title else ""
+    return f'{head}<table width="100%" cellspacing="0"><tr>{cells}</tr></table>'
+
+
+def _columns(blocks: list[str], heights: list[int], count: int) -> list[str]:
+    """The blocks in *count* columns of about the same height, in their order."""
+    columns, filled, total = [""] * count, 0, sum(heights)
+    for block, height in zip(blocks, heights, strict=True):
+        columns[int(count * filled / total)] += block
+        filled += height
+    return columns
+
+
+def _group_html(name: str, commands: Sequence[Command], chosen: Keys, colours: theme.Tokens) -> str:
+    """A heading that says where its keys work at least, and its rows."""
+    rows = "".join(
+        f'<tr><td style="padding:3px 12px 3px 0">{escape(command.text)}</td>'
+        f'<td align="right" style="padding:3px 0">{_keys_html(chosen[command.name], colours)}</td></tr>'
+        for command in commands
+    )
+    scope = commands[-1].scope
+    place = "" if scope == keys.WINDOW else f"&nbsp; {escape(keys.SCOPES[scope][0])}"
+    return (
+        f'<p style="margin:14px 0 5px 0"><b>{escape(name)}</b>'
+        f'<span style="color:{colours.muted.name()}">{place}</span></p>'
+        f'<table width="100%" cellspacing="0">{rows}</table>'
+    )
+
+
+def _keys_html(texts: Sequence[str], colours: theme.Tokens) -> str:
+    if not texts:
+        return f'<span style="color:{colours.muted.name()}">no key</span>'
+    style = f"background-color:{colours.idle_soft.name()};color:{colours.text.name()}"
+    caps = []
+    for text in texts:
+        strokes = [_whole(keys.shown(stroke)) for stroke in text.split(", ")]
+        caps.append(
+            "&nbsp;then&nbsp;".join(
+                f'<span style="{style}">&nbsp;{stroke}&nbsp;</span>' for stroke in strokes
+            )
+        )
+    return " &nbsp;".join(caps)
+
+
+def _whole(text: str) -> str:
+    """The text in a form that no line breaks apart."""
+    return escape("\u2060".join(text))
