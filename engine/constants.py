@@ -72,3 +72,16 @@ but in how late a new user or file appears on the mirror."""
 
 LOG_GROWTH_STEP: Final = 0.1
 """Growth of a full log file, as a share of its size. Documented: default FILEGROWTH 10 % [DOC: CREATE DATABASE]."""
+
+BACKUP_KB_PER_S: Final = 100.0 * 1024
+"""Rate at which a backup is written, read, copied or restored on the data drives. Assumed: a disk array of the time
+of SQL Server 2005 reading in sequence."""
+
+BACKUP_LEAST_S: Final = 0.3
+"""Least time of a BACKUP or RESTORE statement. Assumed."""
+
+RECOVER_RESTORED_S: Final = 1.5
+"""Undo and opening at the end of RESTORE … WITH RECOVERY. Assumed."""
+
+PAGE_KB: Final = 8.0
+"""A page. Known."""

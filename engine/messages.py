@@ -27,8 +27,17 @@ class Message:
 class SqlError(Exception):
     """A refusal by the simulated server: message *number* with its arguments; the player's mistake."""
 
-    def __init__(self, number: int, *args: object, state: int = 1, also: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self,
+        number: int,
+        *args: object,
+        state: int = 1,
+        also: tuple[int, ...] = (),
+        title: str = "RESTORE DATABASE",
+    ) -> None:
         super().__init__(number, *args)
+        self.title = title
+        """The statement that 3013 names."""
         self.number = number
         self.parameters = args
         self.state = state

@@ -18,7 +18,9 @@ from engine.protocol import (
     endpoints,
     failover,
     faults,
+    jobs,
     load,
+    logspace,
     redo,
     rows,
     service,
@@ -42,7 +44,7 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     "client.try": clients.attempt,
     "client.timeout": clients.timed_out,
     "service.off": service.switched_off,
-    "log.backup": load.back_up_log,
+    **jobs.HANDLERS,
     **endpoints.HANDLERS,
     **redo.HANDLERS,
     **tsql.HANDLERS,
@@ -50,7 +52,7 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
 """What each timer does."""
 
 CROSSINGS: Final[tuple[tuple[Crossing, Callable[[World, int], None]], ...]] = (
-    (Crossing.LOG_FULL, load.log_full),
+    (Crossing.LOG_FULL, logspace.file_full),
     (Crossing.SEND_DONE, sync.caught_up),
     (Crossing.REDO_DONE, failover.redo_done),
 )
@@ -158,7 +160,7 @@ def _run_due(world: World) -> None:
 
 def _settle(world: World) -> None:
     """After anything has happened: clients, accounts, ledger, flow and SQL connections take note."""
-    load.check_room(world)
+    logspace.check_room(world)
     session.ask_witnesses(world)
     clients.reassess(world)
     tsql.check_connections(world)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from engine.constants import CERTIFICATE_LIFE_S
 from engine.messages import Message, SqlError
 from engine.model import Certificate, Client, Login, User, World, ticks
-from engine.protocol import clock, commands, network, redo, security, volumes
+from engine.protocol import clock, commands, files, network, redo, security, volumes
 
 WINDOWS_SID: Final = 1 << 40
 """SIDs of Windows accounts begin here: the same account has the same SID on every server."""
@@ -257,10 +257,10 @@ def create_certificate(
 
 def _imported(world: World, server: str, name: str, file: str, private_key_file: str | None) -> Certificate:
     for path in (file, private_key_file):
-        if path is not None and not isinstance(file_on(world, server, path), CertificateFile):
+        if path is not None and not isinstance(files.find(world, server, path), CertificateFile):
             raise SqlError(15208, path)
-    found: Certificate = file_on(world, server, file).certificate
-    key = file_on(world, server, private_key_file) if private_key_file is not None else None
+    found: Certificate = files.find(world, server, file).certificate
+    key = files.find(world, server, private_key_file) if private_key_file is not None else None
     same = [c for c in world.servers[server].certificates if c.thumbprint == found.thumbprint]
     if same:
         raise SqlError(15232, same[0].name)
@@ -279,7 +279,7 @@ def backup_certificate(
     for path in paths:
         drive = volumes.drive_of(path)
         lost = drive != "" and not volumes.has_drive(world.servers[server], drive)
-        if lost or file_on(world, server, path) is not None:
+        if lost or files.find(world, server, path) is not None:
             raise SqlError(15240, path)
     for path in paths:
         world.files[server, path] = CertificateFile(certificate, private=path == private_key_file)
@@ -298,17 +298,6 @@ def drop_certificate(world: World, server: str, name: str) -> list[Message]:
     world.update_server(server, certificates=kept)
     network.reassess(world)
     return []
-
-
-def file_on(world: World, server: str, path: str) -> Any:
-    """The file at *path* of the server, found without regard to case; None if there is none."""
-    found = world.files.get((server, path))
-    if found is not None:
-        return found
-    wanted = path.lower()
-    return next(
-        (f for (where, name), f in world.files.items() if where == server and name.lower() == wanted), None
-    )
 
 
 # --- the application's login -----------------------------------------------------------------------

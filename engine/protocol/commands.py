@@ -54,6 +54,15 @@ class Pending:
 
 Outcome = list[Message] | Pending
 COMPLETIONS: Final[dict[str, Callable[..., Outcome]]] = {}
+ABANDONED: Final[dict[str, Callable[..., None]]] = {}
+"""What becomes of a pending statement whose batch was cancelled or whose connection broke."""
+
+
+def abandon(world: World, server: str, handler: str, args: tuple[Any, ...]) -> None:
+    """A pending statement will not be completed; what it had begun is taken back as far as the product does."""
+    if handler in ABANDONED:
+        ABANDONED[handler](world, server, *args)
+
 
 # --- checks ----------------------------------------------------------------------------------------
 
@@ -375,7 +384,7 @@ def restore_with_recovery(world: World, server: str, database: str) -> Outcome:
         raise SqlError(3118, database, also=(3013,))
     if copy.guid is not None:
         raise SqlError(3104, copy.database, also=(3013,))
-    if copy.db_state is not DbState.RESTORING:
+    if copy.db_state is not DbState.RESTORING or copy.restoring:
         raise SqlError(3117, also=(3013,))
     return Pending(world.tick + 150, "restore.recovered", (copy.database,))
 
@@ -384,17 +393,24 @@ def _recovered(world: World, server: str, database: str) -> Outcome:
     copy = world.copies[server, database]
     if copy.guid is not None or copy.db_state is not DbState.RESTORING:
         raise SqlError(3104, database, also=(3013,))
-    _account_recovery_loss(world, copy)
-    world.update_copy(
-        (server, database), db_state=DbState.ONLINE, fork=copy.fork + 1, partner=None, partner_address=None,
-        failover_lsn_kb=copy.end_of_log_kb, log_start_kb=copy.end_of_log_kb, last_log_backup_kb=copy.end_of_log_kb,
-        lineage=lineage.branch(world, copy.lineage, copy.end_of_log_kb), was_mirror=False,
-    )  # fmt: skip
-    rows.add_row(world, (server, database), copy.end_of_log_kb)
-    errorlog.write(world, server, 17137, database)
-    errorlog.write(world, server, 3421, database, copy.database_id, 1, 0, 0, 0)
+    open_restored(world, (server, database))
     text = "RESTORE DATABASE successfully processed 0 pages in 1.5 seconds (0.000 MB/sec)."
     return [Message(3014, 0, 1, 0, text)]
+
+
+def open_restored(world: World, key: Key) -> None:
+    """A restoring copy is recovered and opened: from here on its log goes its own way."""
+    copy = world.copies[key]
+    end = copy.end_of_log_kb
+    _account_recovery_loss(world, copy)
+    world.update_copy(
+        key, db_state=DbState.ONLINE, fork=copy.fork + 1, lineage=lineage.branch(world, copy.lineage, end),
+        partner=None, partner_address=None, failover_lsn_kb=end, log_start_kb=end, last_log_backup_kb=end,
+        was_mirror=False,
+    )  # fmt: skip
+    rows.add_row(world, key, end)
+    errorlog.write(world, key[0], 17137, key[1])
+    errorlog.write(world, key[0], 3421, key[1], copy.database_id, 1, 0, 0, 0)
 
 
 COMPLETIONS["restore.recovered"] = _recovered

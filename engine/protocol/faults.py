@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from engine.inputs import VERBS, Input, InputProblem
 from engine.model import Client, Fault, Link, Service, World
-from engine.protocol import load, network, service
+from engine.protocol import logspace, network, service
 
 # --- doing -----------------------------------------------------------------------------------------
 
@@ -81,7 +81,7 @@ DO: Final[dict[str, Doing]] = {
     "slow-disk": lambda w, i: _slow(w, i.args[0], f"{i.args[1]}_disk_factor", i.option("factor", 10.0)),
     "fail-disk": lambda w, i: service.fail_disk(w, i.args[0], i.args[1]),
     "mend-disk": lambda w, i: service.mend_disk(w, i.args[0], i.args[1]),
-    "fill-log": lambda w, i: load.fill_log(w, i.args[0]),
+    "fill-log": lambda w, i: logspace.fill(w, i.args[0]),
     "slow-cpu": lambda w, i: _slow(w, i.args[0], "cpu_factor", i.option("factor", 4.0)),
 }
 """What each verb of faults and repairs does to the world."""

@@ -9,8 +9,8 @@ from engine import flow
 from engine.flow import Crossing, Mode, RowSetup, recovery
 from engine.flow.setup import Site, Workload
 from engine.flow.sites import SITES, WORKLOADS
-from engine.model import Copy, Key, MirrorState, Safety, Service, World
-from engine.protocol import network, quorum, security
+from engine.model import Copy, Key, MirrorState, RecoveryModel, Safety, Service, World
+from engine.protocol import network, quorum, security, volumes
 
 TRACE_FLAG_NO_COMPRESSION = 1462
 """Turns compression of the log stream off, globally and at once. Documented [DOC]."""
@@ -158,13 +158,25 @@ def refresh(world: World) -> None:
 
 
 def log_reuse_kb(world: World, copy: Copy, row: int) -> float:
-    """Up to here the log file may be reused: backed up, and hardened by the mirror if there is a session."""
-    points = [copy.last_log_backup_kb]
+    """Up to here the log file may be reused."""
+    return min(position for _, position in log_holds(world, copy, row))
+
+
+def log_holds(world: World, copy: Copy, row: int) -> list[tuple[str, float]]:
+    """What keeps log from being reused, under its log_reuse_wait_desc, and from which position on. Facts 6.5."""
+    at = world.flow.positions(row)
+    holds = [("NOTHING", at.flushed_kb)]
+    if copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
+        holds.append(("LOG_BACKUP", copy.last_log_backup_kb))
+    if copy.backup_from_kb is not None:
+        holds.append(("ACTIVE_BACKUP_OR_RESTORE", copy.backup_from_kb))
+    if copy.active_from_kb is not None:
+        holds.append(("ACTIVE_TRANSACTION", copy.active_from_kb))
     if copy.guid is not None:
         mirror = world.rows[row][1]
-        at = world.flow.positions(row)
-        points.append(at.hardened_kb if mirror is not None else _partner_end_kb(world, copy))
-    return min(points)
+        hardened = at.hardened_kb if mirror is not None else _partner_end_kb(world, copy)
+        holds.append(("DATABASE_MIRRORING", hardened))
+    return holds
 
 
 def _partner_end_kb(world: World, copy: Copy) -> float:
@@ -198,8 +210,8 @@ def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
         serving=quorum.serves(world, owner) and _has_clients(world, copy),
         version=server.version,
         enterprise=server.edition != "Standard",
-        log_size_kb=copy.log_size_kb,
-        log_max_kb=copy.log_max_kb,
+        log_size_kb=volumes.log_room_kb(copy),
+        log_max_kb=volumes.log_room_kb(copy),  # as it stands: `logspace` has it grow
         delayed_durability=copy.delayed_durability == 2,
         log_disk_factor=server.log_disk_factor,
         data_disk_factor=server.data_disk_factor,

@@ -1,0 +1,343 @@
+"""BACKUP DATABASE and BACKUP LOG: what goes into a file, how long it takes, what it does to the log. Facts 1.5.
+
+Each function takes the server on which the statement runs and raises SqlError with the server's number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from engine.constants import BACKUP_LEAST_S, PAGE_KB
+from engine.messages import Message, SqlError, text_of
+from engine.model import Copy, DbFile, DbState, Key, RecoveryModel, Role, Tick, User, World, ticks
+from engine.protocol import accounts, clock, commands, errorlog, files, logspace, redo, rows, volumes
+from engine.protocol.lineage import Lineage
+
+DATABASE, DIFFERENTIAL, LOG = "DATABASE", "DIFFERENTIAL", "LOG"
+SYSTEM_DATABASES: Final = ("master", "msdb", "model", "tempdb")
+
+BACKUP_COMPRESSION: Final = 0.3
+"""Size of a compressed backup of data (2008 and later), as a share. Assumed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupSet:
+    """One backup in a file."""
+
+    id: int
+    kind: str
+    """DATABASE, DIFFERENTIAL or LOG."""
+    database: str
+    server: str
+    version: int
+    family: int
+    fork: int
+    lineage: Lineage
+    first_kb: float
+    """The log in it begins here …"""
+    last_kb: float
+    """… and ends here: where a database stands that was restored from it."""
+    size_kb: float
+    started_tick: Tick
+    tick: Tick
+    """When it was finished."""
+    base: int = 0
+    """The full backup that a differential one needs; its own number for a full one."""
+    copy_only: bool = False
+    tail: bool = False
+    """Taken WITH NORECOVERY: nothing was written after it."""
+    image: Copy | None = None
+    """The copy that a full or differential backup was taken of: sizes, drives, workload."""
+    extra_files: tuple[DbFile, ...] = ()
+    users: tuple[User, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BackupFile:
+    """A backup device on disk with the backups in it, oldest first."""
+
+    sets: tuple[BackupSet, ...]
+
+    @property
+    def size_kb(self) -> float:
+        return sum(one.size_kb for one in self.sets)
+
+
+# --- BACKUP DATABASE -------------------------------------------------------------------------------
+
+
+def backup_database(
+    world: World,
+    server: str,
+    database: str,
+    path: str,
+    *,
+    differential: bool = False,
+    copy_only: bool = False,
+    init: bool = False,
+    compression: bool = False,
+) -> commands.Outcome:
+    """BACKUP DATABASE … TO DISK = path; *init* stands for INIT and FORMAT, else the backup is appended.
+
+    The log from its beginning on is kept until it ends. 911, 927, 942, 954, 955, 3023, 3035, 3059, 3201, 3202, 3241,
+    each followed by 3013.
+    """
+    title = "BACKUP DATABASE"
+    if database.lower() in SYSTEM_DATABASES:
+        return _system_backup(database)
+    copy = _may_back_up(world, server, database, title)
+    if copy.backup_from_kb is not None:
+        raise SqlError(3023, also=(3013,), title=title)
+    if differential and not copy.full_backup_id:
+        raise SqlError(3035, copy.database, also=(3013,), title=title)
+    assert copy.row is not None, f"{copy.database} is open and has no row"
+    at = world.flow.positions(copy.row).flushed_kb
+    size_kb = copy.size_kb * (BACKUP_COMPRESSION if compression else 1.0)
+    if differential:
+        size_kb = min(size_kb, max(0.0, at - copy.last_log_backup_kb) + copy.size_kb * 0.01)
+    place = _room_for(world, server, path, size_kb, title)
+    world.update_copy(_key(copy), backup_from_kb=at)
+    duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, place[0], size_kb))
+    kind = DIFFERENTIAL if differential else DATABASE
+    args = (copy.database, kind, *place, at, size_kb, world.tick, copy_only, init)
+    return commands.Pending(world.tick + ticks(duration_s), "backup.data", args)
+
+
+def _data_done(
+    world: World,
+    server: str,
+    database: str,
+    kind: str,
+    host: str,
+    path: str,
+    from_kb: float,
+    size_kb: float,
+    started_tick: Tick,
+    copy_only: bool,
+    init: bool,
+) -> commands.Outcome:
+    key = (server, database)
+    copy = world.copies.get(key)
+    if copy is None or copy.backup_from_kb != from_kb or copy.row is None or world.rows[copy.row][0] != key:
+        raise SqlError(3049, database, also=(3013,), title="BACKUP DATABASE")
+    number = world.next_id()
+    base = number if kind == DATABASE else copy.full_backup_id
+    end = world.flow.positions(copy.row).flushed_kb
+    taken = _taken(world, copy, kind, number, from_kb, end, size_kb + (end - from_kb), started_tick)
+    taken = replace(taken, base=base, copy_only=copy_only, image=replace(copy, row=None, backup_from_kb=None))
+    _write(world, (host, path), taken, init)
+    world.update_copy(key, backup_from_kb=None)
+    if kind == DATABASE and not copy_only:
+        world.update_copy(key, full_backup_id=number)
+        if not copy.full_backup:
+            world.update_copy(key, full_backup=True, last_log_backup_kb=from_kb)
+        redo.note_change(world, key)
+    return _report(world, taken, "BACKUP DATABASE")
+
+
+# --- BACKUP LOG ------------------------------------------------------------------------------------
+
+
+def backup_log(
+    world: World,
+    server: str,
+    database: str,
+    path: str,
+    *,
+    norecovery: bool = False,
+    no_truncate: bool = False,
+    copy_only: bool = False,
+    init: bool = False,
+) -> commands.Outcome:
+    """BACKUP LOG … TO DISK = path: the log since the last one. 4208 SIMPLE, 4214 no full backup, 1468 tail if mirrored.
+
+    *norecovery* is the tail of the log: the database goes into the restoring state. *no_truncate* also reads the log
+    of a database whose data cannot be opened.
+    """
+    title = "BACKUP LOG"
+    if database.lower() in SYSTEM_DATABASES:
+        raise SqlError(4208, database, title, also=(3013,), title=title)
+    copy = _may_back_up(world, server, database, title, damaged=no_truncate)
+    if copy.recovery_model is RecoveryModel.SIMPLE:
+        raise SqlError(4208, copy.database, title, also=(3013,), title=title)
+    if not copy.full_backup:
+        raise SqlError(4214, also=(3013,), title=title)
+    if norecovery and copy.guid is not None:
+        raise SqlError(1468, copy.database, also=(3013,), title=title)
+    if norecovery and _in_use(world, copy):
+        raise SqlError(3101, also=(3013,), title=title)
+    end = rows.end_of_log_kb(world, copy)
+    size_kb = max(0.0, end - copy.last_log_backup_kb)
+    place = _room_for(world, server, path, size_kb, title)
+    if norecovery and copy.row is not None:
+        rows.remove_row(world, copy.row)
+        world.update_copy(_key(copy), db_state=DbState.RESTORING)
+    duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, place[0], size_kb))
+    args = (copy.database, *place, copy.last_log_backup_kb, end, world.tick, norecovery, copy_only, init)
+    return commands.Pending(world.tick + ticks(duration_s), "backup.log", args)
+
+
+def _log_done(
+    world: World,
+    server: str,
+    database: str,
+    host: str,
+    path: str,
+    first_kb: float,
+    last_kb: float,
+    started_tick: Tick,
+    tail: bool,
+    copy_only: bool,
+    init: bool,
+) -> commands.Outcome:
+    key = (server, database)
+    copy = world.copies.get(key)
+    if copy is None or copy.role is Role.MIRROR:
+        raise SqlError(3059, database, also=(3013,), title="BACKUP LOG")
+    number = world.next_id()
+    taken = _taken(world, copy, LOG, number, first_kb, last_kb, last_kb - first_kb, started_tick)
+    taken = replace(taken, copy_only=copy_only, tail=tail)
+    _write(world, (host, path), taken, init)
+    if not copy_only:
+        _note_log_backup(world, key, last_kb)
+    return _report(world, taken, "BACKUP LOG")
+
+
+def _note_log_backup(world: World, key: Key, upto_kb: float) -> None:
+    copy = world.copies[key]
+    if copy.row is not None and world.rows[copy.row][0] == key:
+        logspace.log_backed_up(world, key, max(upto_kb, copy.last_log_backup_kb))
+    else:
+        world.update_copy(key, last_log_backup_kb=max(upto_kb, copy.last_log_backup_kb))
+
+
+def by_job(world: World, key: Key, path: str) -> None:
+    """The log backup that a job takes; jobs run beside everything else and are not waited for."""
+    copy = world.copies[key]
+    first, last = copy.last_log_backup_kb, rows.end_of_log_kb(world, copy)
+    taken = _taken(world, copy, LOG, world.next_id(), first, last, last - first, world.tick)
+    _write(world, (key[0], path), taken, init=False)
+    _note_log_backup(world, key, last)
+
+
+# --- common ----------------------------------------------------------------------------------------
+
+
+def _key(copy: Copy) -> Key:
+    return copy.server, copy.database
+
+
+def _may_back_up(world: World, server: str, database: str, title: str, *, damaged: bool = False) -> Copy:
+    copy = next(
+        (c for k, c in world.copies.items() if k[0] == server and k[1].lower() == database.lower()), None
+    )
+    if copy is not None and copy.role is Role.MIRROR:
+        raise SqlError(3059, copy.database, also=(3013,), title=title)
+    if copy is not None and copy.disk_failed:
+        if not damaged:
+            raise SqlError(945, copy.database, also=(3013,), title=title)
+        return copy
+    try:
+        commands.use_database(world, server, database)
+    except SqlError as problem:
+        raise SqlError(problem.number, *problem.parameters, also=(3013,), title=title) from None
+    assert copy is not None
+    return copy
+
+
+def _in_use(world: World, copy: Copy) -> bool:
+    """An application has connections to the database."""
+    return any(c.connected_to == copy.server and copy.database in c.databases for c in world.clients.values())
+
+
+def _room_for(world: World, server: str, path: str, size_kb: float, title: str) -> tuple[str, str]:
+    """Where the file lies: server and path as an earlier file there is spelled. 3201, 3202, 3241."""
+    try:
+        host, local = files.locate(world, server, path)
+    except SqlError as problem:
+        problem.title = title
+        raise
+    local = files.spelled(world, host, local)
+    there = files.find(world, host, local)
+    if there is not None and not isinstance(there, BackupFile):
+        raise SqlError(3241, path, also=(3013,), title=title)
+    if volumes.free_kb(world, host, volumes.drive_of(local)) < size_kb:
+        raise SqlError(3202, path, also=(3013,), title=title)
+    return host, local
+
+
+def _taken(
+    world: World, copy: Copy, kind: str, number: int, first: float, last: float, size_kb: float, started: Tick
+) -> BackupSet:
+    return BackupSet(
+        id=number,
+        kind=kind,
+        database=copy.database,
+        server=copy.server,
+        version=world.servers[copy.server].version,
+        family=copy.family,
+        fork=copy.fork,
+        lineage=copy.lineage,
+        first_kb=first,
+        last_kb=last,
+        size_kb=size_kb,
+        started_tick=started,
+        tick=world.tick,
+        extra_files=copy.extra_files,
+        users=accounts.users_of(world, copy.server, copy.database),
+    )
+
+
+def _write(world: World, place: tuple[str, str], taken: BackupSet, init: bool) -> None:
+    old = world.files.get(place)
+    before = old.sets if isinstance(old, BackupFile) and not init else ()
+    world.files[place] = BackupFile((*before, taken))
+    word = "Log was" if taken.kind == LOG else "Database"
+    errorlog.write_text(
+        world,
+        taken.server,
+        f"{word} backed up. Database: {taken.database}, pages dumped: {round(taken.size_kb / PAGE_KB)}, "
+        f"device information: (FILE={len(before) + 1}, TYPE=DISK: {{'{place[1]}'}}). "
+        "This is an informational message only. No user action is required.",
+    )
+
+
+def _report(world: World, taken: BackupSet, title: str) -> list[Message]:
+    name = f"{taken.database}_log" if taken.kind == LOG else taken.database
+    return processed(world, title, taken.database, {name: taken.size_kb}, taken.started_tick)
+
+
+def processed(
+    world: World, title: str, database: str, sizes_kb: dict[str, float], since: Tick
+) -> list[Message]:
+    """`Processed n pages …` of each file and the closing line of a BACKUP or RESTORE."""
+    seconds = max(0.01, (world.tick - since) / 100.0)
+    pages = round(sum(sizes_kb.values()) / PAGE_KB)
+    lines = [
+        Message(4035, 0, 1, 0, text_of(4035, round(kb / PAGE_KB), database, name, 1)[1])
+        for name, kb in sizes_kb.items()
+    ]
+    rate = pages * PAGE_KB / 1024.0 / seconds
+    closing = text_of(3014, database, title, pages, f"{seconds:.3f}", f"{rate:.3f}")[1]
+    return [*lines, Message(3014, 0, 1, 0, closing)]
+
+
+def _system_backup(database: str) -> list[Message]:
+    return [Message(0, 0, 0, 0, f"Not simulated: a backup of {database} is accepted and writes no file.")]
+
+
+def job_path(world: World, key: Key) -> str:
+    """Where the log backup job of a copy writes now."""
+    moment = clock.time_at(world, world.tick)
+    return f"{volumes.BACKUP_FOLDER}\\{key[1]}_{moment:%Y%m%d_%H%M%S}.trn"
+
+
+def _abandon_data(world: World, server: str, database: str, *rest: object) -> None:
+    if (server, database) in world.copies:
+        world.update_copy((server, database), backup_from_kb=None)
+
+
+commands.COMPLETIONS["backup.data"] = _data_done
+commands.COMPLETIONS["backup.log"] = _log_done
+commands.ABANDONED["backup.data"] = _abandon_data

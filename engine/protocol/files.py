@@ -1,0 +1,77 @@
+"""Files on the servers' drives: backups and certificates, where a path leads, how long moving them takes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from engine.constants import BACKUP_KB_PER_S
+from engine.messages import SqlError
+from engine.model import World
+from engine.protocol import network, volumes
+
+SHARE: Final = re.compile(r"\\\\(?P<host>[^\\]+)\\(?P<share>[^\\]+)\\(?P<rest>.+)")
+WIRE_EFFICIENCY: Final = 0.949
+"""Payload share of an Ethernet frame, 1460 / 1538 bytes. Derived (flow/sites.py has the same)."""
+
+NO_PATH: Final = "3(The system cannot find the path specified.)"
+NO_FILE: Final = "2(The system cannot find the file specified.)"
+NO_NETWORK_PATH: Final = "53(The network path was not found.)"
+
+
+def locate(world: World, server: str, path: str) -> tuple[str, str]:
+    r"""(server, local path) of a path as *server* writes it; `\\SERVER_B\share\x` is D:\share\x of SERVER_B.
+
+    3201 if the drive or the other server is not there.
+    """
+    found = SHARE.match(path)
+    if found is None:
+        local = path if volumes.drive_of(path) else f"{volumes.BACKUP_FOLDER}\\{path}"
+        _need_drive(world, server, local, path)
+        return server, local
+    name = found["host"].split(".")[0].lower()
+    host = next((known for known in world.servers if known.lower() == name), None)
+    if host is None or not world.servers[host].powered or not _reaches(world, server, host):
+        raise SqlError(3201, path, NO_NETWORK_PATH, also=(3013,))
+    share = found["share"]
+    local = f"{share[0]}:\\{found['rest']}" if share.endswith("$") else f"D:\\{share}\\{found['rest']}"
+    _need_drive(world, host, local, path)
+    return host, local
+
+
+def _need_drive(world: World, server: str, local: str, path: str) -> None:
+    if not volumes.has_drive(world.servers[server], volumes.drive_of(local)):
+        raise SqlError(3201, path, NO_PATH, also=(3013,))
+
+
+def _reaches(world: World, server: str, host: str) -> bool:
+    return server == host or network.passing(world, server, host)
+
+
+def find(world: World, server: str, path: str) -> Any:
+    """The file at a local path, found without regard to case; None if there is none."""
+    name = spelled(world, server, path)
+    return world.files.get((server, name))
+
+
+def spelled(world: World, server: str, path: str) -> str:
+    """The path as the file that is there spells it; as given, if there is none."""
+    if (server, path) in world.files:
+        return path
+    wanted = path.lower()
+    return next((name for where, name in world.files if where == server and name.lower() == wanted), path)
+
+
+def disk_s(world: World, server: str, size_kb: float) -> float:
+    """Seconds in which *size_kb* is written to (or read from) a data drive of the server."""
+    return size_kb / BACKUP_KB_PER_S * world.servers[server].data_disk_factor
+
+
+def transfer_s(world: World, a: str, b: str, size_kb: float) -> float:
+    """Seconds in which *size_kb* goes from one server to another: the slower of link and disks."""
+    slowest = max(disk_s(world, a, size_kb), disk_s(world, b, size_kb))
+    if a == b:
+        return slowest
+    path = network.link(world, a, b)
+    rate_kb_per_s = path.bandwidth_mbps * 1e6 / 8.0 / 1024.0 * WIRE_EFFICIENCY * (1.0 - path.loss)
+    return max(slowest, size_kb / rate_kb_per_s)

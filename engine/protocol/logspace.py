@@ -1,0 +1,231 @@
+"""Room in the log: what may be reused, how the file grows, when it is full, and what makes room again.
+
+The flow model stops whenever the log file is full as it stands; here it grows by a step, or the database halts.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.messages import Message, SqlError, text_of
+from engine.model import Copy, DbFile, Key, World
+from engine.protocol import commands, errorlog, redo, rows, volumes
+
+SMALL_KB: Final = 1.0
+"""Differences in room below this are none."""
+
+ROOM_AGAIN: Final = 0.98
+"""Share of the log file that must not be in use before a database that had halted goes on. Assumed."""
+
+
+def used_kb(world: World, copy: Copy) -> float:
+    """Log that is not free for reuse now; 0 for a copy that does not write."""
+    if copy.row is None or world.rows[copy.row][0] != (copy.server, copy.database):
+        return 0.0
+    return world.flow.positions(copy.row).generated_kb - rows.log_reuse_kb(world, copy, copy.row)
+
+
+def reuse_wait(world: World, row: int | None) -> str:
+    """log_reuse_wait_desc of the copy that owns *row*: what keeps its log from being reused."""
+    if row is None:
+        return "NOTHING"
+    copy = world.copies[world.rows[row][0]]
+    holds = rows.log_holds(world, copy, row)
+    return min(holds, key=lambda hold: hold[1])[0]
+
+
+# --- growth and its end ----------------------------------------------------------------------------
+
+
+def file_full(world: World, row: int) -> None:
+    """Crossing: the log file is full. It grows by a step; if it cannot, the database comes to a halt [WP]."""
+    key, _ = world.rows[row]
+    copy = world.copies[key]
+    if copy.log_full:
+        return
+    if used_kb(world, copy) < volumes.log_room_kb(copy) - SMALL_KB:
+        world.dirty.add(row)  # log has become free since the flow model was last told
+        return
+    size_kb = volumes.next_log_size_kb(world, copy)
+    if size_kb > copy.log_size_kb + SMALL_KB:
+        _resize(world, key, size_kb)
+        return
+    world.update_copy(key, log_full=True)
+    reason = reuse_wait(world, row)
+    errorlog.write(world, key[0], 9002, key[1], reason)
+    text = text_of(9002, key[1], reason, version=world.servers[key[0]].version)[1]
+    world.emit("log", text, server=key[0], database=key[1], what="full", reuse_wait=reason)
+
+
+def _resize(world: World, key: Key, size_kb: float) -> None:
+    old = world.copies[key].log_size_kb
+    world.update_copy(key, log_size_kb=size_kb)
+    word = "grows" if size_kb > old else "shrinks"
+    text = f"the log file of {key[1]} {word} from {old / 1024:.0f} to {size_kb / 1024:.0f} MB"
+    world.emit("log", text, server=key[0], database=key[1], what=word, log_size_kb=size_kb)
+    redo.note_change(world, key)
+
+
+def check_room(world: World) -> None:
+    """A database that had halted for want of log space goes on when there is room again."""
+    for key, copy in list(world.copies.items()):
+        if not copy.log_full or copy.row is None or world.rows[copy.row][0] != key:
+            continue
+        freed = used_kb(world, copy) < ROOM_AGAIN * volumes.log_room_kb(copy)
+        if freed or volumes.next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB:
+            world.update_copy(key, log_full=False)
+            text = f"there is room in the log of {key[1]} again"
+            world.emit("log", text, server=key[0], database=key[1], what="room")
+
+
+def fill(world: World, database: str) -> None:
+    """`fill-log`: something writes log until the file of the serving copy cannot grow any more."""
+    for key, copy in sorted(world.copies.items()):
+        if copy.database == database and copy.row is not None and world.rows[copy.row][0] == key:
+            world.update_copy(key, log_size_kb=volumes.log_limit_kb(world, copy))
+            copy = world.copies[key]
+            left_kb = volumes.log_room_kb(copy) - used_kb(world, copy)
+            world.flow.add_log_kb(copy.row or 0, max(0.0, left_kb))
+
+
+# --- what makes room -------------------------------------------------------------------------------
+
+
+def log_backed_up(world: World, key: Key, upto_kb: float) -> None:
+    """A log backup has reached *upto_kb*; what nothing else holds is free from now on."""
+    copy = world.copies[key]
+    assert copy.row is not None, f"{key} does not write log"
+    world.update_copy(key, last_log_backup_kb=upto_kb, full_backup=True)
+    copy = world.copies[key]
+    world.update_copy(key, log_start_kb=max(copy.log_start_kb, rows.log_reuse_kb(world, copy, copy.row or 0)))
+    redo.note_change(world, key)
+    check_room(world)
+
+
+def truncate(world: World, server: str, database: str) -> list[Message]:
+    """BACKUP LOG … WITH TRUNCATE_ONLY or NO_LOG (2005): throws log away and ends the chain; 3048 if mirrored."""
+    commands.use_database(world, server, database)
+    copy = commands.copy_on(world, server, database)
+    if copy.guid is not None:
+        raise SqlError(3048, copy.database, also=(3013,))
+    if copy.row is not None:
+        end = world.flow.positions(copy.row).flushed_kb
+        world.update_copy(
+            (server, copy.database), full_backup=False, log_start_kb=end, last_log_backup_kb=end
+        )
+        check_room(world)
+    return []
+
+
+def hold_transaction(world: World, server: str, database: str) -> None:
+    """Somebody begins a transaction and leaves it open: its log and all after it must stay."""
+    copy = commands.copy_on(world, server, database)
+    if copy.row is not None and copy.active_from_kb is None:
+        at = world.flow.positions(copy.row).generated_kb
+        world.update_copy((server, copy.database), active_from_kb=at)
+
+
+def release_transaction(world: World, server: str, database: str) -> None:
+    """The oldest open transaction has ended."""
+    copy = commands.copy_on(world, server, database)
+    if copy.active_from_kb is not None:
+        world.update_copy((server, copy.database), active_from_kb=None)
+
+
+def shrink(world: World, server: str, database: str, target_kb: float) -> list[Message]:
+    """DBCC SHRINKFILE of the log: down to *target_kb*, but not below what is in use."""
+    commands.use_database(world, server, database)
+    copy = commands.copy_on(world, server, database)
+    size_kb = min(copy.log_size_kb, max(target_kb, used_kb(world, copy), 1024.0))
+    if size_kb < copy.log_size_kb - SMALL_KB:
+        _resize(world, (server, copy.database), size_kb)
+    return []
+
+
+# --- files -----------------------------------------------------------------------------------------
+
+
+def add_file(
+    world: World,
+    server: str,
+    database: str,
+    name: str,
+    path: str,
+    size_kb: float = 1024.0,
+    *,
+    log: bool = False,
+) -> list[Message]:
+    """ALTER DATABASE … ADD [LOG] FILE (NAME, FILENAME = path, SIZE); the mirror creates it when it redoes that log."""
+    commands.use_database(world, server, database)
+    copy = commands.copy_on(world, server, database)
+    drive = volumes.drive_of(path)
+    if any(file.name.lower() == name.lower() for file in volumes.files_of(copy)):
+        raise SqlError(1828, name)
+    if not volumes.has_drive(world.servers[server], drive):
+        raise SqlError(5123, drive, path.rpartition("\\")[2] or name)
+    if volumes.free_kb(world, server, drive) < size_kb:
+        raise SqlError(5149, "CREATE FILE", path)
+    at = rows.end_of_log_kb(world, copy)
+    file = DbFile(name=name, drive=drive, size_kb=size_kb, log=log, added_kb=at)
+    world.update_copy((server, copy.database), extra_files=(*copy.extra_files, file))
+    text = f"file {name} added to {copy.database} on drive {drive}"
+    world.emit("log", text, server=server, database=copy.database, what="file added")
+    redo.note_change(world, (server, copy.database))
+    check_room(world)
+    return []
+
+
+def remove_file(world: World, server: str, database: str, name: str) -> list[Message]:
+    """ALTER DATABASE … REMOVE FILE: only files that were added, and are empty (log files are, data files are not)."""
+    commands.use_database(world, server, database)
+    copy = commands.copy_on(world, server, database)
+    file = next((f for f in volumes.files_of(copy) if f.name.lower() == name.lower()), None)
+    if file is None:
+        raise SqlError(5009, name)
+    if file not in copy.extra_files:
+        raise SqlError(5020)
+    if not file.log:
+        raise SqlError(5042, name)
+    world.update_copy(
+        (server, copy.database), extra_files=tuple(f for f in copy.extra_files if f is not file)
+    )
+    redo.note_change(world, (server, copy.database))
+    return []
+
+
+def modify_file(
+    world: World,
+    server: str,
+    database: str,
+    name: str,
+    *,
+    size_kb: float | None = None,
+    max_kb: float | None = None,
+) -> list[Message]:
+    """ALTER DATABASE … MODIFY FILE: a larger SIZE, another MAXSIZE (infinite for UNLIMITED)."""
+    commands.use_database(world, server, database)
+    copy = commands.copy_on(world, server, database)
+    key = (server, copy.database)
+    file = next((f for f in volumes.files_of(copy) if f.name.lower() == name.lower()), None)
+    if file is None:
+        raise SqlError(5009, name)
+    if size_kb is not None and size_kb < file.size_kb:
+        raise SqlError(5039)
+    if size_kb is not None and size_kb - file.size_kb > volumes.free_kb(world, server, file.drive):
+        raise SqlError(5149, "MODIFY FILE", volumes.path_of(copy, file))
+    first = file not in copy.extra_files
+    if size_kb is not None and not first:
+        grown = tuple(f if f is not file else DbFile(name=f.name, drive=f.drive, size_kb=size_kb, log=f.log,
+                                                    added_kb=f.added_kb) for f in copy.extra_files)  # fmt: skip
+        world.update_copy(key, extra_files=grown)
+    elif size_kb is not None:
+        world.update_copy(key, **{"log_size_kb" if file.log else "size_kb": size_kb})
+    if max_kb is not None and first and file.log:
+        world.update_copy(key, log_max_kb=min(max_kb, LOG_FILE_MAX_KB))
+    redo.note_change(world, key)
+    check_room(world)
+    return []
+
+
+LOG_FILE_MAX_KB: Final = 2.0 * 1024**3
+"""Largest log file, 2 TB. Documented [DOC: maximum capacity]."""

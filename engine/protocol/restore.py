@@ -1,0 +1,301 @@
+"""RESTORE DATABASE and RESTORE LOG from a backup: which backup fits, where its files go, how far the copy then is.
+
+Each function takes the server on which the statement runs and raises SqlError with the server's number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from engine.constants import BACKUP_LEAST_S, RECOVER_RESTORED_S
+from engine.messages import Message, SqlError
+from engine.model import Availability, Copy, DbFile, DbState, Key, User, World, ticks
+from engine.protocol import backup, commands, errorlog, files, jobs, lineage, rows, volumes
+from engine.protocol.backup import DATABASE, DIFFERENTIAL, LOG, BackupFile, BackupSet
+
+TITLES = {DATABASE: "RESTORE DATABASE", DIFFERENTIAL: "RESTORE DATABASE", LOG: "RESTORE LOG"}
+
+
+def sets_in(world: World, server: str, path: str, title: str = "RESTORE HEADERONLY") -> tuple[BackupSet, ...]:
+    """The backups in a file, as RESTORE HEADERONLY lists them. 3201 no such file, 3241 not a backup."""
+    try:
+        host, local = files.locate(world, server, path)
+    except SqlError as problem:
+        problem.title = title
+        raise
+    found = files.find(world, host, local)
+    if found is None:
+        raise SqlError(3201, path, files.NO_FILE, also=(3013,), title=title)
+    if not isinstance(found, BackupFile):
+        raise SqlError(3241, path, also=(3013,), title=title)
+    return found.sets
+
+
+def files_in(chosen: BackupSet) -> tuple[DbFile, ...]:
+    """The database files in a full or differential backup, as RESTORE FILELISTONLY lists them."""
+    return volumes.files_of(chosen.image) if chosen.image is not None else ()
+
+
+def _chosen(world: World, server: str, path: str, number: int, title: str) -> BackupSet:
+    sets = sets_in(world, server, path, title)
+    if not 1 <= number <= len(sets):
+        raise SqlError(4038, number, path, also=(3013,), title=title)
+    return sets[number - 1]
+
+
+def _existing(world: World, server: str, database: str) -> Copy | None:
+    wanted = database.lower()
+    return next((c for (s, name), c in world.copies.items() if s == server and name.lower() == wanted), None)
+
+
+# --- RESTORE DATABASE ------------------------------------------------------------------------------
+
+
+def restore_database(
+    world: World,
+    server: str,
+    database: str,
+    path: str,
+    *,
+    recovery: bool = True,
+    replace_existing: bool = False,
+    moves: Mapping[str, str] | None = None,
+    file: int = 1,
+) -> commands.Outcome:
+    """RESTORE DATABASE … FROM DISK = path; *recovery* False is NORECOVERY, *moves* logical name -> path, FILE = *file*.
+
+    3101, 3104, 3118, 3135, 3136, 3154, 3159, 3169, 3201, 3241, 3257, 4038, 5133, each followed by 3013.
+    """
+    title = "RESTORE DATABASE"
+    old = _existing(world, server, database)
+    if old is not None and (old.guid is not None):
+        raise SqlError(3104, old.database, also=(3013,), title=title)
+    chosen = _chosen(world, server, path, file, title)
+    if chosen.kind == LOG or chosen.image is None:
+        raise SqlError(3135, path, "BACKUP LOG", also=(3013,), title=title)
+    if chosen.version > world.servers[server].version:
+        raise SqlError(3169, chosen.version, world.servers[server].version, also=(3013,), title=title)
+    if chosen.kind == DIFFERENTIAL:
+        return _differential(world, server, database, old, path, chosen, recovery)
+    if old is not None and not replace_existing:
+        _spare_existing(world, old, chosen, title)
+    if old is not None and backup._in_use(world, old):
+        raise SqlError(3101, also=(3013,), title=title)
+    new = _placed(
+        world, server, old.database if old is not None else database, old, chosen, moves or {}, title
+    )
+    number = world.next_id()
+    _put(world, replace(new, restoring=number), chosen.users)
+    duration_s = max(BACKUP_LEAST_S, _read_s(world, server, path, chosen))
+    duration_s += RECOVER_RESTORED_S if recovery else 0.0
+    args = (new.database, number, chosen, world.tick, recovery)
+    return commands.Pending(world.tick + ticks(duration_s), "restore.done", args)
+
+
+def _spare_existing(world: World, old: Copy, chosen: BackupSet, title: str) -> None:
+    """Without REPLACE an existing database is overwritten only by its own backup and when its log is saved."""
+    if old.family != chosen.family:
+        raise SqlError(3154, old.database, also=(3013,), title=title)
+    unsaved = rows.end_of_log_kb(world, old) > old.last_log_backup_kb
+    if old.db_state is DbState.ONLINE and old.full_backup and unsaved:
+        raise SqlError(3159, old.database, also=(3013,), title=title)
+
+
+def _placed(
+    world: World,
+    server: str,
+    database: str,
+    old: Copy | None,
+    chosen: BackupSet,
+    moves: Mapping[str, str],
+    title: str,
+) -> Copy:
+    """The copy that will be there, its files on drives that exist and have room. 5133, 3257."""
+    image = chosen.image
+    assert image is not None
+    places = {name.lower(): volumes.drive_of(path) for name, path in moves.items()}
+    placed: list[DbFile] = []
+    for item in volumes.files_of(image):
+        drive = places.get(item.name.lower(), item.drive)
+        if not volumes.has_drive(world.servers[server], drive):
+            raise SqlError(
+                5133, volumes.path_of(image, replace(item, drive=drive)), also=(3013,), title=title
+            )
+        placed.append(replace(item, drive=drive))
+    _need_space(world, server, old, placed, title)
+    data, log, *extra = placed
+    ids = [copy.database_id for (where, _), copy in world.copies.items() if where == server]
+    return Copy(
+        server=server,
+        database=database,
+        database_id=old.database_id if old is not None else max([4, *ids]) + 1,
+        db_state=DbState.RESTORING,
+        recovery_model=image.recovery_model,
+        family=image.family,
+        fork=chosen.fork,
+        lineage=chosen.lineage,
+        end_of_log_kb=chosen.last_kb,
+        redone_kb=chosen.last_kb,
+        log_start_kb=chosen.last_kb,
+        last_log_backup_kb=chosen.last_kb,
+        full_backup_id=chosen.base,
+        workload=image.workload,
+        scale=image.scale,
+        size_kb=image.size_kb,
+        log_size_kb=image.log_size_kb,
+        log_max_kb=image.log_max_kb,
+        data_drive=data.drive,
+        log_drive=log.drive,
+        extra_files=tuple(extra),
+        compression_ratio=image.compression_ratio,
+        delayed_durability=image.delayed_durability,
+        log_backup_every_s=image.log_backup_every_s,
+    )
+
+
+def _need_space(world: World, server: str, old: Copy | None, placed: list[DbFile], title: str) -> None:
+    for drive in sorted({item.drive for item in placed}):
+        needed = sum(item.size_kb for item in placed if item.drive == drive)
+        freed = sum(item.size_kb for item in volumes.files_of(old) if item.drive == drive) if old else 0.0
+        room = volumes.free_kb(world, server, drive) + freed
+        if needed > room:
+            lacking = f"{(needed - room) * 1024:.0f}"
+            raise SqlError(3257, drive, lacking, f"{room * 1024:.0f}", also=(3013,), title=title)
+
+
+def _put(world: World, new: Copy, users: tuple[User, ...]) -> None:
+    key = (new.server, new.database)
+    old = world.copies.get(key)
+    if old is not None and old.row is not None:
+        rows.remove_row(world, old.row)
+    world.copies[key] = new
+    _put_users(world, key, users)
+    world.availability.setdefault(
+        new.database, Availability(database=new.database, since_tick=world.tick, serving=False)
+    )
+    if old is None:
+        jobs.arm_log_backup(world, key)
+
+
+def _put_users(world: World, key: Key, users: tuple[User, ...]) -> None:
+    kept = [user for user in world.servers[key[0]].users if user.database != key[1]]
+    restored = [replace(user, database=key[1]) for user in users]
+    world.update_server(key[0], users=(*kept, *restored))
+
+
+def _differential(
+    world: World, server: str, database: str, old: Copy | None, path: str, chosen: BackupSet, recovery: bool
+) -> commands.Outcome:
+    copy = _ready(world, server, database, old, "RESTORE DATABASE")
+    if copy.full_backup_id != chosen.base or copy.family != chosen.family:
+        raise SqlError(3136, copy.database, also=(3013,), title="RESTORE DATABASE")
+    return _roll_forward(world, copy, path, chosen, recovery)
+
+
+# --- RESTORE LOG -----------------------------------------------------------------------------------
+
+
+def restore_log(
+    world: World, server: str, database: str, path: str, *, recovery: bool = True, file: int = 1
+) -> commands.Outcome:
+    """RESTORE LOG … FROM DISK = path: the log must follow on what the copy has.
+
+    3104, 3117, 3118, 3135, 3154, 3201, 4305 (a gap before it), 4326 (nothing new in it), 4330 (of another recovery
+    path), each followed by 3013.
+    """
+    title = "RESTORE LOG"
+    old = _existing(world, server, database)
+    chosen = _chosen(world, server, path, file, title)
+    copy = _ready(world, server, database, old, title)
+    if chosen.kind != LOG:
+        raise SqlError(3135, path, "BACKUP DATABASE", also=(3013,), title=title)
+    if chosen.family != copy.family:
+        raise SqlError(3154, copy.database, also=(3013,), title=title)
+    end = copy.end_of_log_kb
+    if lineage.common_kb(chosen.lineage, copy.lineage) < end:
+        raise SqlError(4330, copy.database, also=(3013,), title=title)
+    if chosen.first_kb > end:
+        raise SqlError(4305, copy.database, also=(3013,), title=title)
+    if chosen.last_kb < end:
+        raise SqlError(4326, copy.database, also=(3013,), title=title)
+    lacking = [f for f in chosen.extra_files if not volumes.has_drive(world.servers[server], f.drive)]
+    if any(file not in copy.extra_files for file in lacking):
+        raise SqlError(5133, volumes.path_of(copy, lacking[0]), also=(3013,), title=title)
+    return _roll_forward(world, copy, path, chosen, recovery)
+
+
+def _ready(world: World, server: str, database: str, old: Copy | None, title: str) -> Copy:
+    """The copy that log is restored to: it exists, is RESTORING, and no session holds it."""
+    if old is None:
+        raise SqlError(3118, database, also=(3013,), title=title)
+    if old.guid is not None:
+        raise SqlError(3104, old.database, also=(3013,), title=title)
+    if old.db_state is not DbState.RESTORING or old.restoring:
+        raise SqlError(3117, also=(3013,), title=title)
+    return old
+
+
+def _roll_forward(world: World, copy: Copy, path: str, chosen: BackupSet, recovery: bool) -> commands.Outcome:
+    number = world.next_id()
+    world.update_copy((copy.server, copy.database), restoring=number)
+    duration_s = max(BACKUP_LEAST_S, _read_s(world, copy.server, path, chosen))
+    duration_s += RECOVER_RESTORED_S if recovery else 0.0
+    args = (copy.database, number, chosen, world.tick, recovery)
+    return commands.Pending(world.tick + ticks(duration_s), "restore.done", args)
+
+
+# --- the end ---------------------------------------------------------------------------------------
+
+
+def _read_s(world: World, server: str, path: str, chosen: BackupSet) -> float:
+    host, _ = files.locate(world, server, path)
+    size_kb = chosen.image.size_kb if chosen.image is not None and chosen.kind == DATABASE else chosen.size_kb
+    return files.transfer_s(world, host, server, size_kb)
+
+
+def _done(
+    world: World, server: str, database: str, number: int, chosen: BackupSet, since: int, recovery: bool
+) -> commands.Outcome:
+    key = (server, database)
+    copy = world.copies.get(key)
+    title = TITLES[chosen.kind]
+    if copy is None or copy.restoring != number:
+        raise SqlError(3101, also=(3013,), title=title)
+    end = max(copy.end_of_log_kb, chosen.last_kb)
+    world.update_copy(
+        key,
+        restoring=0,
+        end_of_log_kb=end,
+        redone_kb=end,
+        last_log_backup_kb=end,
+        log_start_kb=end,
+        lineage=chosen.lineage,
+        fork=chosen.fork,
+        extra_files=copy.extra_files if chosen.kind == DATABASE else _with_drives(copy, chosen),
+    )
+    _put_users(world, key, chosen.users)
+    word = "Log was" if chosen.kind == LOG else "Database was"
+    errorlog.write_text(
+        world,
+        server,
+        f"{word} restored. Database: {database}, end of log reached. "
+        "This is an informational message only. No user action is required.",
+    )
+    if recovery:
+        commands.open_restored(world, key)
+    return _report(world, chosen, database, title, since)
+
+
+def _with_drives(copy: Copy, chosen: BackupSet) -> tuple[DbFile, ...]:
+    """Files that the log creates, beside those that are where the full restore has put them."""
+    mine = {file.name: file for file in copy.extra_files}
+    return tuple(mine.get(file.name, file) for file in chosen.extra_files)
+
+
+def _report(world: World, chosen: BackupSet, database: str, title: str, since: int) -> list[Message]:
+    name = f"{database}_log" if chosen.kind == LOG else database
+    return backup.processed(world, title, database, {name: chosen.size_kb}, since)
+
+
+commands.COMPLETIONS["restore.done"] = _done
