@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 EVERYWHERE: Final = "All servers"
 
+FILTER_WIDTH_PX: Final = 150
+
 RowsOf = Callable[[Event, World], Iterable[Any]]
 """The rows that an event becomes; none for most."""
 
@@ -57,10 +59,19 @@ class EventTable(QWidget):
         self.filter.setPlaceholderText("Filter (Ctrl+F)")
         self.filter.setAccessibleName("Filter")
         self.filter.setClearButtonEnabled(True)
-        self.filter.setMaximumWidth(220)
+        self.filter.setMaximumWidth(FILTER_WIDTH_PX)
         self.filter.textChanged.connect(lambda _: self._refilter())
         self.found = QLabel()
         self.found.setProperty("muted", True)
+        self.detail = QLabel()
+        self.detail.setWordWrap(True)
+        self.detail.setTextFormat(Qt.TextFormat.PlainText)
+        self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.detail.setContentsMargins(6, 0, 6, 3)
+        self.detail.setAccessibleName("Selected row in full")
+        self.detail.hide()
+        self.table.selectionModel().selectionChanged.connect(self._show_detail)
+        self.model.modelReset.connect(self.detail.hide)
         find = QShortcut(QKeySequence.StandardKey.Find, self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         find.activated.connect(self.filter.setFocus)
@@ -75,6 +86,7 @@ class EventTable(QWidget):
         layout.setSpacing(2)
         layout.addLayout(self.bar)
         layout.addWidget(self.table, 1)
+        layout.addWidget(self.detail)
 
     # --- contract of views --------------------------------------------------------------------------------
 
@@ -134,6 +146,17 @@ class EventTable(QWidget):
         index = self.table.currentIndex()
         if index.isValid():
             self.time_selected.emit(self.model.rows[index.row()].t_s)
+
+    def _show_detail(self) -> None:
+        """Long texts are cut in the table; the selected one stands below it in full."""
+        chosen = self.table.selectionModel().selectedRows()
+        row = self.model.rows[chosen[0].row()] if len(chosen) == 1 else None
+        self.detail.setText(self._text_of(row) if row is not None else "")
+        self.detail.setVisible(row is not None)
+
+    def _text_of(self, row: Any) -> str:
+        column = next(column for column in self.model.columns if column.tip is not None)
+        return column.text(row)
 
     # --- looks --------------------------------------------------------------------------------------------
 

@@ -45,13 +45,12 @@ def rows_of(event: Event, world: World) -> Iterator[Row]:
 
 COLUMNS: Final = (
     Column(title="StartTime", text=lambda row: row.start_time, sample="2005-10-22 12:00:41.250"),
+    Column(title="TextData", text=lambda row: row.text, tone=lambda row: TONES.get(row.state),
+           tip=lambda row: row.text, sample="DBM: Connection with Mirror Lost -> DBM: Principal"),
+    Column(title="State", text=lambda row: str(row.state), right=True),
+    Column(title="IntegerData", text=lambda row: str(row.integer_data), right=True),
     Column(title="ServerName", text=lambda row: row.server or "", sample="SERVER_A"),
     Column(title="DatabaseName", text=lambda row: row.database or "", sample="Sales"),
-    Column(title="State", text=lambda row: str(row.state), right=True),
-    Column(title="IntegerData", text=lambda row: str(row.integer_data), right=True,
-           tip=lambda row: "State before"),
-    Column(title="TextData", text=lambda row: row.text, tone=lambda row: TONES.get(row.state),
-           tip=lambda row: row.text),
 )  # fmt: skip
 
 

@@ -96,17 +96,29 @@ def test_lines_are_copied_as_they_stand(qtbot: Any, run: Any) -> None:
     assert text == "2005-10-22 12:00:41.30\tspid21s\tDatabase mirroring is inactive for database 'Sales'."
 
 
+def test_the_selected_row_stands_below_in_full(qtbot: Any, run: Any) -> None:
+    run.events = [log_line(100, "SERVER_A", "word " * 80)]
+    log = made(qtbot, ErrorLog, run)
+    assert not log.detail.isVisible()
+    place = log.table.visualRect(log.model.index(0, 1)).center()
+    qtbot.mouseClick(log.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert log.detail.isVisible()
+    assert log.detail.text() == "word " * 80
+    log.show_server("SERVER_B")
+    assert not log.detail.isVisible()
+
+
 def test_the_trace_has_profilers_columns(qtbot: Any, run: Any) -> None:
     run.events = [trace(1796, "SERVER_B", 3, 5), trace(1857, "SERVER_B", 5, 8)]
     view = made(qtbot, Trace, run)
     assert [column.title for column in view.model.columns] == [
-        "StartTime", "ServerName", "DatabaseName", "State", "IntegerData", "TextData",
+        "StartTime", "TextData", "State", "IntegerData", "ServerName", "DatabaseName",
     ]  # fmt: skip
-    assert shown(view)[0] == ["2005-10-22 12:00:17.960", "SERVER_B", "Sales", "5", "3", "DBM: 3 -> DBM: 5"]
+    assert shown(view)[0] == ["2005-10-22 12:00:17.960", "DBM: 3 -> DBM: 5", "5", "3", "SERVER_B", "Sales"]
     view.add_events([trace(2000, "SERVER_A", 0, 11)])
     assert len(shown(view)) == 3
     view.show_server("SERVER_A")
-    assert [row[3] for row in shown(view)] == ["11"]
+    assert [row[2] for row in shown(view)] == ["11"]
 
 
 def test_the_event_list_leaves_out_what_has_views_of_its_own(qtbot: Any, run: Any) -> None:
