@@ -38,6 +38,10 @@ NATIVE: Final = frozenset(
 """Functions that SQLite computes itself; every other one is ours (functions.py)."""
 
 
+class Unreadable(Exception):
+    """Text that may be good T-SQL and that sqlglot cannot read."""
+
+
 class _Parser(TSQLParser):
     FUNCTIONS = {name: build for name, build in TSQLParser.FUNCTIONS.items() if name in NATIVE}  # noqa: RUF012
     FUNCTION_PARSERS = {  # noqa: RUF012
@@ -46,6 +50,9 @@ class _Parser(TSQLParser):
         if name in ("CAST", "TRY_CAST", "CONVERT", "TRY_CONVERT")
     }
     NO_PAREN_FUNCTIONS = {}  # noqa: RUF012
+
+    def _warn_unsupported(self) -> None:
+        raise Unreadable
 
 
 class Reader(TSQL):
@@ -62,7 +69,7 @@ class Writer(SQLite):
 
 
 def read(text: str, line: int = 1) -> exp.Expr:
-    """The one query in *text*, which begins on *line* of its batch. Raises SyntaxProblem."""
+    """The one query in *text*, which begins on *line* of its batch. Raises SyntaxProblem or Unreadable."""
     if len(text) > QUERY_TEXT_LIMIT:
         raise SyntaxProblem(line, 8623)
     try:

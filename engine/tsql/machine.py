@@ -359,6 +359,16 @@ class Machine:
             self.results.append(Result(tuple(columns), shown_rows))
 
     def _insert_captured(self, target: str, rows: list[Row]) -> None:
+        """Rows of INSERT … EXEC: the target belongs to the frame below the one that runs for it."""
+        depth = next((at for at, scope in enumerate(self.scopes) if scope.insert_into), len(self.scopes))
+        above = self.scopes[depth:]
+        del self.scopes[depth:]
+        try:
+            self._insert_rows(target, rows)
+        finally:
+            self.scopes += above
+
+    def _insert_rows(self, target: str, rows: list[Row]) -> None:
         plan = plan_statement(
             f"{target} DEFAULT VALUES" if not target.rstrip().endswith(")") else f"{target} SELECT 1"
         )

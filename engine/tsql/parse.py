@@ -17,7 +17,7 @@ Children = list[Any]
 def parse_command(text: str, start: int, end: int) -> s.Statement:
     """The command that stands in the batch *text* from *start* to *end*. Raises SyntaxProblem 102 or 156."""
     try:
-        tree = _PARSER.parse(without_comments(text, start, end))
+        tree = PARSER.parse(without_comments(text, start, end))
     except UnexpectedInput as problem:
         raise _located(text, start, end, problem) from None
     statement = _BUILDER.transform(tree)
@@ -343,7 +343,7 @@ class _Builder(Transformer[Token, Any]):
 
 
 _BUILDER: Final = _Builder()
-_PARSER: Final = Lark(
+PARSER: Final = Lark(
     resources.files("engine.tsql").joinpath("commands.lark").read_text(encoding="utf-8"),
     parser="lalr",
     lexer="contextual",

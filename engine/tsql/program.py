@@ -135,11 +135,11 @@ class _Compiler:
             return ""
         return self.text[self.tokens[first].start : self.tokens[end - 1].end]
 
-    def skim(self, commas: bool = False, assign: bool = False) -> int:
+    def skim(self, commas: bool = False, assign: bool = False, inside: bool = False) -> int:
         """Move to the end of an expression or statement; the number of the token where it began.
 
         It ends before a semicolon, a closing bracket, or a word that begins the next statement; with *commas*
-        also before a comma, with *assign* also before `=`.
+        also before a comma, with *assign* also before `=`; *inside* brackets no word begins a statement.
         """
         first, level, cases = self.place, 0, 0
         while self.token.kind != "end":
@@ -157,7 +157,9 @@ class _Compiler:
                     cases += 1
                 elif token.upper == "END" and cases:
                     cases -= 1
-                elif not (token.upper == "ELSE" and cases) and self.next_statement_begins(first):
+                elif inside or (token.upper == "ELSE" and cases):
+                    pass
+                elif self.next_statement_begins(first):
                     break
             self.place += 1
         if level:
@@ -172,7 +174,11 @@ class _Compiler:
     def next_statement_begins(self, first: int) -> bool:
         """The word here begins another statement than the one that began at token number *first*."""
         word = self.token.upper
-        if self.place == first or word not in STATEMENT_WORDS:
+        if self.place == first:
+            return False
+        if self.token.kind == "word" and self.ahead().is_op(":"):
+            return True  # a label
+        if word not in STATEMENT_WORDS:
             return False
         before = self.tokens[self.place - 1]
         if before.is_op(".") or (before.upper, word) in FOLLOWING_PAIRS or self.inside(first, word):
@@ -283,9 +289,36 @@ class _Compiler:
             return
         if self.token.is_op(")"):
             raise self.problem()
+        self.do_query(line, first)
+
+    def do_query(self, line: int, first: int) -> None:
+        """The text from token number *first* on is a query."""
         text = self.text_between(first, self.place)
-        translate.check_statement(text, line)
-        self.do(line, s.Query(text))
+        if translate.check_statement(text, line):
+            self.do(line, s.Query(text))
+        else:
+            self.do(line, s.NotSimulated(" ".join(token.upper for token in self.tokens[first : first + 2])))
+
+    def create_table(self) -> None:
+        """CREATE TABLE name ( … ) with what may follow the brackets."""
+        line, first = self.token.line, self.place
+        while not self.token.is_op("("):
+            if self.token.kind not in ("word", "quoted") and not self.token.is_op("."):
+                raise self.problem()
+            self.take()
+        self.take()
+        self.skim(inside=True)
+        if not self.take_if(")"):
+            raise self.problem()
+        end = self.place
+        while self.word("ON", "TEXTIMAGE_ON", "WITH"):
+            self.take()
+            if self.take_if("("):
+                self.skim(inside=True)
+            self.take()
+        behind, self.place = self.place, end
+        self.do_query(line, first)
+        self.place = behind
 
     def has_word(self, first: int, word: str) -> bool:
         return any(token.upper == word for token in self.tokens[first : self.place])
@@ -303,7 +336,7 @@ class _Compiler:
         if words[0] in ("PROC", "PROCEDURE", "FUNCTION", "VIEW", "TRIGGER", "SCHEMA", "RULE", "DEFAULT"):
             self.rest_of_batch(words[0])
         elif self.token.upper == "CREATE" and words[0] == "TABLE":
-            self.query()
+            self.create_table()
         else:
             self.not_simulated()
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
 from engine.messages import SqlError
-from engine.tsql.dialect import read, write
+from engine.tsql.dialect import Unreadable, read, write
 from engine.tsql.lexer import SyntaxProblem, Token, tokens_of
 
 UNNAMED: Final = "(No column name)"
@@ -81,9 +81,15 @@ class ColumnDefinition:
 # --- checks while the batch is compiled -----------------------------------------------------------------
 
 
-def check_statement(text: str, line: int) -> None:
-    """Raises SyntaxProblem unless *text* reads as a query."""
-    _tree(text, line)
+def check_statement(text: str, line: int) -> bool:
+    """Raises SyntaxProblem unless *text* reads as a query; False if sqlglot cannot tell."""
+    try:
+        _parsed(text)
+    except Unreadable:
+        return False
+    except SyntaxProblem:
+        _tree(text, line)
+    return True
 
 
 def check_condition(text: str, line: int) -> None:
@@ -124,6 +130,8 @@ def _tree(text: str, line: int) -> exp.Expr:
     """A private copy of the tree; errors count from *line*."""
     try:
         return _parsed(text).copy()
+    except Unreadable:
+        raise SyntaxProblem(line, 102, tokens_of(text)[-2].text) from None
     except SyntaxProblem as problem:
         raise SyntaxProblem(problem.line + line - 1, problem.number, *problem.parameters) from None
 
@@ -632,7 +640,9 @@ def _definitions(tree: exp.Expr) -> tuple[ColumnDefinition, ...]:
 
 def _definition(column: exp.ColumnDef) -> ColumnDefinition:
     kinds = {type(item.kind): item.kind for item in column.args.get("constraints") or ()}
-    identity = kinds.get(exp.GeneratedAsIdentityColumnConstraint)
+    identity = kinds.get(exp.GeneratedAsIdentityColumnConstraint) or kinds.get(
+        exp.AutoIncrementColumnConstraint
+    )
     not_null = kinds.get(exp.NotNullColumnConstraint)
     default = kinds.get(exp.DefaultColumnConstraint)
     kind = column.args.get("kind")

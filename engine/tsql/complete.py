@@ -1,0 +1,181 @@
+"""What may follow in a T-SQL window: keywords from the grammar, names from what the window's server knows."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from lark import UnexpectedInput
+from lark.lexer import PatternStr
+
+from engine.messages import SqlError
+from engine.model import World
+from engine.tsql import catalog
+from engine.tsql.context import SYSTEM_DATABASES, Context
+from engine.tsql.data import Session, Window
+from engine.tsql.environment import CONTEXT_FUNCTIONS, GLOBALS
+from engine.tsql.functions import FUNCTIONS
+from engine.tsql.lexer import Token, name_of, tokens_of
+from engine.tsql.parse import PARSER
+from engine.tsql.procedures import PROCEDURES
+from engine.tsql.words import COMMAND_PAIRS, COMMAND_WORDS, STATEMENT_WORDS
+
+_PARTIAL: Final = re.compile(r"[\w@#$]*$")
+_QUERY_WORDS: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"})
+_BEFORE_TABLE: Final = frozenset({"FROM", "JOIN", "INTO", "UPDATE", "TABLE"})
+_BEFORE_DATABASE: Final = frozenset({"DATABASE", "USE", "LOG"})
+_KEYWORDS: Final = """
+AND AS ASC BETWEEN BY CASE DESC DISTINCT ELSE END EXISTS FROM GROUP HAVING IN INNER IS JOIN LEFT LIKE NOT NULL ON
+OR ORDER OUTER THEN TOP UNION WHEN WHERE COUNT SUM MIN MAX
+"""
+_QUERY_KEYWORDS: Final = frozenset(_KEYWORDS.split())
+_OURS: Final = frozenset({"add", "sub", "mul", "div", "mod", "xor", "text"})
+LIMIT: Final = 200
+"""Suggestions that are given at most. Assumed."""
+
+
+def complete(world: World, window: str, text: str, position: int) -> list[str]:
+    """What could stand where the cursor is, best order by name; nothing inside strings and comments."""
+    head = text[:position]
+    partial = _PARTIAL.search(head)
+    typed = partial.group() if partial is not None else ""
+    before = head[: len(head) - len(typed)]
+    tokens = _lexed(before)
+    if tokens is None:
+        return []
+    context = _context(world, window)
+    if context is None:
+        return []
+    words = _suggestions(context, text, before, tokens, typed)
+    lower = typed.lower()
+    found = {word for word in words if word.lower().startswith(lower) and word.lower() != lower}
+    return sorted(found, key=str.lower)[:LIMIT]
+
+
+def _lexed(text: str) -> tuple[Token, ...] | None:
+    """The tokens, or None inside a string or comment that is still open."""
+    try:
+        return tokens_of(text)[:-1]
+    except SqlError:
+        return None
+
+
+def _context(world: World, window: str) -> Context | None:
+    server = window.partition("#")[0]
+    if server not in world.servers:
+        return None
+    kept: Window | None = world.sessions.get(window)
+    session = kept.session if kept is not None else None
+    return Context(world, session or Session(server=server, spid=0, login=""))
+
+
+def _suggestions(context: Context, text: str, before: str, tokens: tuple[Token, ...], typed: str) -> set[str]:
+    if typed.startswith("@"):
+        declared = {token for token in re.findall(r"(?<!@)@\w+", text) if token.lower() != typed.lower()}
+        return declared | {name.upper() for name in GLOBALS}
+    if not tokens:
+        return {word for pair in COMMAND_PAIRS for word in pair[:1]} | set(STATEMENT_WORDS)
+    last = tokens[-1]
+    if last.is_op("."):
+        return _after_dot(context, tokens, _lexed(text) or tokens)
+    if last.upper in _BEFORE_TABLE and not (last.upper == "TABLE" and len(tokens) < 2):
+        return _tables(context)
+    if last.upper in ("EXEC", "EXECUTE"):
+        return set(PROCEDURES)
+    start = _statement_start(tokens)
+    if tokens[start].upper in _QUERY_WORDS or tokens[start].upper in ("IF", "WHILE", "SET", "PRINT"):
+        return _in_query(context, _lexed(text) or tokens)
+    return _in_command(context, before[tokens[start].start :], last)
+
+
+def _statement_start(tokens: tuple[Token, ...]) -> int:
+    """Number of the token with which the statement around the cursor begins."""
+    for place in range(len(tokens) - 1, -1, -1):
+        word = tokens[place].upper
+        following = tokens[place + 1].upper if place + 1 < len(tokens) else ""
+        if word in COMMAND_WORDS or word in _QUERY_WORDS or (word, following) in COMMAND_PAIRS:
+            return place
+        if place == len(tokens) - 1 and word in STATEMENT_WORDS and word not in ("SET", "WITH"):
+            return place
+        if word in ("IF", "WHILE", "PRINT") or (word == "SET" and tokens[place - 1].upper == "BEGIN"):
+            return place
+    return 0
+
+
+def _tables(context: Context) -> set[str]:
+    temp = {name for name, _ in context.session.tables}
+    return set(catalog.names(context.version)) | temp
+
+
+def _after_dot(context: Context, tokens: tuple[Token, ...], whole: tuple[Token, ...]) -> set[str]:
+    """Views of a schema, or columns of a table or alias."""
+    path = ""
+    for token in reversed(tokens):
+        if token.is_op(".") or (token.kind in ("word", "quoted") and path.startswith(".")):
+            path = (name_of(token) if token.kind == "quoted" else token.text) + path
+        else:
+            break
+    names = catalog.names(context.version)
+    inside = {name[len(path) :].split(".")[0] for name in names if name.lower().startswith(path.lower())}
+    if path.lower().endswith((".sys.", ".dbo.")) and not inside:
+        schema = path.lower().rsplit(".", 2)[-2] + "."
+        inside = {name[len(schema) :] for name in names if name.lower().startswith(schema)}
+    return inside or _columns(context, whole, path[:-1])
+
+
+def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> set[str]:
+    """Columns of the views that the statement names; only of the one called *alias* if that is given."""
+    columns: set[str] = set()
+    for place, token in enumerate(tokens):
+        if token.upper not in ("FROM", "JOIN"):
+            continue
+        parts, at = [], place + 1
+        while at < len(tokens) and tokens[at].kind in ("word", "quoted"):
+            parts.append(name_of(tokens[at]))
+            at += 1
+            if at >= len(tokens) or not tokens[at].is_op("."):
+                break
+            at += 1
+        at += int(at < len(tokens) and tokens[at].upper == "AS")
+        called = name_of(tokens[at]) if at < len(tokens) and tokens[at].kind == "word" else ""
+        if not parts or (alias and alias.lower() not in (called.lower(), parts[-1].lower())):
+            continue
+        try:
+            view = catalog.find(context, tuple(parts))
+        except SqlError:
+            continue
+        columns |= {column.name for column in view.columns_in(context.version)}
+    return columns
+
+
+def _in_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
+    functions = {name.upper() for name in (*FUNCTIONS, *CONTEXT_FUNCTIONS) if name not in _OURS}
+    return _columns(context, tokens) | functions | _QUERY_KEYWORDS
+
+
+def _in_command(context: Context, statement: str, last: Token) -> set[str]:
+    """What the grammar takes next, and names of databases or windows' servers where it takes a name."""
+    parser = PARSER.parse_interactive(statement)
+    try:
+        parser.exhaust_lexer()
+    except UnexpectedInput:
+        return set()
+    accepted: set[str] = parser.accepts()  # type: ignore[no-untyped-call]
+    words: set[str] = set()
+    for terminal in PARSER.terminals:
+        if terminal.name in accepted:
+            words |= _words_of(terminal.pattern)
+    if "NAME" in accepted and last.upper in _BEFORE_DATABASE:
+        words |= set(SYSTEM_DATABASES) | {copy.database for copy in context.copies()}
+    if "STRING" in accepted and last.is_op("="):
+        words |= {f"'TCP://{name}:5022'" for name in context.world.servers}
+    return words
+
+
+def _words_of(pattern: object) -> set[str]:
+    """The words that a terminal stands for; none for names, numbers and signs."""
+    if isinstance(pattern, PatternStr):
+        return {pattern.value} if pattern.value.isidentifier() else set()
+    raw = str(getattr(pattern, "value", ""))
+    match = re.fullmatch(r"\(?([A-Z_0-9|]+)\)?(?:\\b|\(\?=.*\))", raw)
+    return set(match[1].split("|")) if match is not None else set()
