@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -23,9 +23,10 @@ from PySide6.QtWidgets import (
 
 from app import formatting, theme
 from app.counters import COUNTERS, WATCHED
-from app.lanes import DOWN, EXPOSED, AvailabilityLane
+from app.course import EXPOSED, UNSERVED, Course
 from app.series import CounterHistory
-from app.views.charts.lane import MARK_TONES, Lane, Mark, mark_of
+from app.strip import SHAPES
+from app.views.charts.lane import LOOKS, Lane
 from app.views.charts.panel import SHADE_ALPHA, Panel
 from engine.events import Event
 from engine.model import World
@@ -38,6 +39,11 @@ SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), ("All", No
 
 ALL_GROWS_BY: Final = 1.25
 """When "All" is full, its end moves out by this factor at once, so that the curves do not creep."""
+
+ALL_STARTS_WITH_S: Final = 60.0
+
+LINED: Final = ("fault", "repair", "failover")
+"""Markers that are drawn through the charts, too."""
 
 PANEL_HEIGHT_MIN_PX: Final = 52
 AXIS_SAMPLE: Final = "500 MB/s"
@@ -55,11 +61,10 @@ class Charts(QWidget):
         self._drill: Drill | None = None
         self._database = ""
         self._history = CounterHistory()
-        self._availability = AvailabilityLane("")
-        self._marks: list[Mark] = []
+        self._course = Course((), ())
         self._span_s: float | None = SPANS[0][1]
         self._range = (0.0, 120.0)
-        self._all_end_s = 60.0
+        self._all_end_s = ALL_STARTS_WITH_S
         self._cursor_s: float | None = None
         self._hover_s: float | None = None
         self._stale = True
@@ -154,9 +159,9 @@ class Charts(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        news = list(events)
-        self._availability.add(news)
-        self._mark(news)
+        count = len(self._course.markers)
+        self._course.add(event.as_json() for event in events if event.database in (None, self._database))
+        self._stale |= len(self._course.markers) > count
 
     # --- what is shown ------------------------------------------------------------------------------------
 
@@ -205,17 +210,11 @@ class Charts(QWidget):
         self._database = database
         self._databases.setCurrentText(database)
         self._history = CounterHistory()
-        self._availability = AvailabilityLane(database)
-        self._availability.start(self._drill.world, self._drill.events)
-        self._marks = []
-        self._all_end_s = 60.0
-        self._mark(self._drill.events)
+        mirrored = [s.database for s in self._drill.scenario.sessions if s.state == "SYNCHRONIZED"]
+        self._course = Course([database], {database}.intersection(mirrored))
+        self._all_end_s = ALL_STARTS_WITH_S
+        self.add_events(self._drill.events)
         self._refresh()
-
-    def _mark(self, events: Iterable[Event]) -> None:
-        marks = [mark for event in events if (mark := mark_of(event, self._database)) is not None]
-        self._marks += marks
-        self._stale |= bool(marks)
 
     def _refresh(self) -> None:
         self._stale = True
@@ -242,21 +241,21 @@ class Charts(QWidget):
             x, y = self._history.window(panel.counter.name, from_s, to_s, bins)
             panel.draw(x, y, from_s, to_s)
         colours = theme.tokens(self.palette())
-        spans = list(self._availability.track.spans(now_s))
-        shades = []
-        for state, tone in ((EXPOSED, colours.warn_soft), (DOWN, colours.bad_soft)):
-            colour = type(tone)(tone)
-            colour.setAlpha(SHADE_ALPHA)
-            shades += [(start_s, end_s, colour) for start_s, end_s, found in spans if found == state]
+        spans = self._course.protection(now_s)
+        shades = [
+            (span.from_s, span.to_s, _see_through(getattr(colours, LOOKS[span.what][2])))
+            for span in spans
+            if span.what in (EXPOSED, UNSERVED)
+        ]
         lines = [
-            (mark.t_s, getattr(colours, MARK_TONES[mark.kind]))
-            for mark in self._marks
-            if mark.kind in ("fault", "failover") and from_s <= mark.t_s <= to_s
+            (marker.t_s, getattr(colours, SHAPES[marker.kind][0]))
+            for marker in self._course.markers
+            if marker.kind in LINED and from_s <= marker.t_s <= to_s
         ]
         for panel in self.panels:
             panel.background.shades, panel.background.lines = shades, lines
             panel.background.update()
-        self.lane.show_course(spans, self._marks, (self._pixel_of(from_s), self._pixel_of(to_s)))
+        self.lane.show_course(spans, self._course.markers, (self._pixel_of(from_s), self._pixel_of(to_s)))
         self._read()
 
     def _read(self) -> None:
@@ -338,3 +337,9 @@ class Charts(QWidget):
             panel.recolour(colours, width)
             for name in ("left", "bottom"):
                 panel.plot.getAxis(name).setTickFont(theme.sized(self.font(), 0.85))
+
+
+def _see_through(colour: QColor) -> QColor:
+    found = QColor(colour)
+    found.setAlpha(SHADE_ALPHA)
+    return found

@@ -3,58 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QBrush, QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from app import formatting, theme
-from app.lanes import DOWN, EXPOSED, PROTECTED
-from engine.events import Event
-from engine.inputs import VERBS
+from app.course import EXPOSED, PROTECTED, UNSERVED, Marker, Span
+from app.strip import SHAPES, WORDS, draw_shape
 
 NEAR_PX: Final = 6
+MARK_PX: Final = 5.0
 
-LOOKS: Final = {PROTECTED: ("ok", "ok_soft"), EXPOSED: ("warn", "warn_soft"), DOWN: ("bad", "bad_soft")}
-"""Tokens of the theme for text and ground of each state."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Something that happened: its time, what kind of thing, its words."""
-
-    t_s: float
-    kind: str
-    """fault, repair, failover or state."""
-    text: str
-
-
-MARK_TONES: Final = {"fault": "bad", "repair": "ok", "failover": "accent", "state": "muted"}
-_SHAPES: Final[dict[str, tuple[tuple[float, float], ...]]] = {
-    "fault": ((-1, -1), (1, 1), (0, 0), (-1, 1), (1, -1), (0, 0)),
-    "repair": ((-1, 0), (1, 0), (0, 0), (0, -1), (0, 1), (0, 0)),
-    "failover": ((-1, 0.9), (1, 0.9), (0, -1)),
-    "state": ((-0.6, 0), (0, -0.6), (0.6, 0), (0, 0.6)),
+LOOKS: Final = {
+    PROTECTED: ("protected", "ok", "ok_soft", Qt.BrushStyle.NoBrush),
+    EXPOSED: ("exposed", "warn", "warn_soft", Qt.BrushStyle.BDiagPattern),
+    UNSERVED: ("down", "bad", "bad_soft", Qt.BrushStyle.Dense6Pattern),
 }
-"""Outlines, from -1 to 1: told apart by shape as well as by colour."""
-
-
-def mark_of(event: Event, database: str) -> Mark | None:
-    """The mark for an event that concerns *database*; None for what needs none."""
-    if event.database not in (None, database):
-        return None
-    where = f"{event.server}: " if event.server else ""
-    if event.kind == "fault" and not event.get("no_effect"):
-        verb = VERBS.get(event.get("verb") or "")
-        repairs = verb is not None and verb.group == "repair"
-        return Mark(event.t_s, "repair" if repairs else "fault", event.text)
-    if event.kind == "failover":
-        return Mark(event.t_s, "failover", event.text)
-    if event.kind in ("state", "role"):
-        return Mark(event.t_s, "state", where + event.text)
-    return None
+"""How the database was: word, tokens of the theme for text and ground, pattern where something is wrong."""
 
 
 class Lane(QWidget):
@@ -65,15 +32,15 @@ class Lane(QWidget):
     def __init__(self, place_of: Callable[[float], float], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._place_of = place_of
-        self._spans: Sequence[tuple[float, float, str]] = ()
-        self._marks: Sequence[Mark] = ()
+        self._spans: Sequence[Span] = ()
+        self._marks: Sequence[Marker] = ()
         self._cursor_s: float | None = None
         self._bounds = (0.0, 1.0)
         self.setMouseTracking(True)
         self.setAccessibleName("Availability over time")
 
     def show_course(
-        self, spans: Sequence[tuple[float, float, str]], marks: Sequence[Mark], bounds: tuple[float, float]
+        self, spans: Sequence[Span], marks: Sequence[Marker], bounds: tuple[float, float]
     ) -> None:
         """What to paint, and the pixels between which the charts' times lie."""
         self._spans, self._marks, self._bounds = spans, marks, bounds
@@ -87,9 +54,10 @@ class Lane(QWidget):
     def summary(self) -> str:
         """The course in words, for who cannot see it."""
         totals: dict[str, float] = {}
-        for start_s, end_s, state in self._spans:
-            totals[state] = totals.get(state, 0.0) + end_s - start_s
-        return ", ".join(f"{state} {formatting.seconds(total, 0)}" for state, total in totals.items())
+        for span in self._spans:
+            word = LOOKS[span.what][0]
+            totals[word] = totals.get(word, 0.0) + span.to_s - span.from_s
+        return ", ".join(f"{word} {formatting.seconds(total, 0)}" for word, total in totals.items())
 
     def sizeHint(self) -> QSize:
         return QSize(200, 2 * self._row_height())
@@ -105,8 +73,8 @@ class Lane(QWidget):
         colours = theme.tokens(self.palette())
         left, right = self._bounds
         painter.setClipRect(QRectF(left, 0.0, right - left, self.height()))
-        for start_s, end_s, state in self._spans:
-            self._paint_span(painter, start_s, end_s, state, colours)
+        for span in self._spans:
+            self._paint_span(painter, span, colours)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         middle = 1.5 * self._row_height()
         for mark in self._marks:
@@ -119,21 +87,18 @@ class Lane(QWidget):
             painter.drawLine(QPointF(x, 0.0), QPointF(x, self.height()))
         painter.end()
 
-    def _paint_span(
-        self, painter: QPainter, start_s: float, end_s: float, state: str, colours: theme.Tokens
-    ) -> None:
+    def _paint_span(self, painter: QPainter, span: Span, colours: theme.Tokens) -> None:
         left, right = self._bounds
-        x0, x1 = max(left, self._place_of(start_s)), min(right, self._place_of(end_s))
+        x0, x1 = max(left, self._place_of(span.from_s)), min(right, self._place_of(span.to_s))
         if x1 < left or x0 > right:
             return
         place = QRectF(x0, 1.0, max(x1 - x0, 2.0), self._row_height() - 2.0)
-        tone, ground = (getattr(colours, name) for name in LOOKS[state])
+        word, ink, soft, pattern = LOOKS[span.what]
+        tone, ground = getattr(colours, ink), getattr(colours, soft)
         painter.fillRect(place, ground)
-        if state != PROTECTED:
-            pattern = Qt.BrushStyle.BDiagPattern if state == EXPOSED else Qt.BrushStyle.Dense6Pattern
-            painter.fillRect(place, QBrush(tone, pattern))
+        painter.fillRect(place, QBrush(tone, pattern))
         painter.fillRect(QRectF(x0, place.bottom() - 1.0, place.width(), 2.0), tone)
-        text = f"{state} {formatting.seconds(end_s - start_s, 1)}"
+        text = f"{word} {formatting.seconds(span.to_s - span.from_s, 1)}"
         width = self.fontMetrics().horizontalAdvance(text) + 8
         if width <= place.width():
             words = QRectF(place.left(), place.top(), width, place.height())
@@ -143,21 +108,20 @@ class Lane(QWidget):
 
     @staticmethod
     def _paint_mark(painter: QPainter, at: QPointF, kind: str, colours: theme.Tokens) -> None:
-        colour: QColor = getattr(colours, MARK_TONES[kind])
-        painter.setPen(QPen(colour, 2.0 if kind in ("fault", "repair") else 1.0))
+        tone, shape = SHAPES[kind]
+        colour: QColor = getattr(colours, tone)
+        painter.setPen(QPen(colours.surface, 1.0))
         painter.setBrush(colour)
-        painter.drawPolygon(
-            QPolygonF([QPointF(at.x() + 4.5 * x, at.y() + 4.5 * y) for x, y in _SHAPES[kind]])
-        )
+        draw_shape(painter, shape, at, MARK_PX)
 
-    def marks_near(self, x: float) -> list[Mark]:
+    def marks_near(self, x: float) -> list[Marker]:
         """Marks within a few pixels of *x*."""
         return [mark for mark in self._marks if abs(self._place_of(mark.t_s) - x) <= NEAR_PX]
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             lines = [
-                f"{formatting.run_time(mark.t_s, 2)}  {mark.text}"
+                f"{formatting.run_time(mark.t_s, 2)}  {WORDS[mark.kind]}: {mark.text}"
                 for mark in self.marks_near(event.pos().x())
             ]
             QToolTip.showText(event.globalPos(), "\n".join(lines[:12]) or self.summary, self)

@@ -15,11 +15,27 @@ from engine.model import Copy, DbState, MirrorState, Role, Server, WitnessState,
 
 
 @dataclass
+class Session:
+    """A mirroring session as a scenario describes it."""
+
+    database: str = "Sales"
+    state: str = "SYNCHRONIZED"
+
+
+@dataclass
+class Plan:
+    """What a view asks of a scenario."""
+
+    sessions: tuple[Session, ...] = (Session(),)
+
+
+@dataclass
 class Run:
     """What a view asks of a drill."""
 
     world: World
     events: list[Event] = field(default_factory=list)
+    scenario: Plan = field(default_factory=Plan)
     journal: list[Input] = field(default_factory=list)
     rows: list[dict[str, int | None]] = field(default_factory=list)
     published: dict[int, tuple[float, str]] = field(default_factory=dict)

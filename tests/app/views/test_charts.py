@@ -11,7 +11,6 @@ from PySide6.QtCore import QPoint, Qt
 from app.counters import COUNTERS
 from app.views.charts import Charts
 from app.views.charts.axes import TimeAxis, ValueAxis, axis_top, time_step_s
-from app.views.charts.lane import mark_of
 from engine import flow
 from engine.events import Event
 from engine.model import Availability
@@ -137,14 +136,10 @@ def test_the_mouse_reads_without_choosing(qtbot: Any, charts: Charts) -> None:
     assert chosen == []
 
 
-def test_marks_are_of_this_database_and_say_what_they_are(charts: Charts, run: Any) -> None:
-    other = Event(100, "state", "SERVER_A", "Orders", "SYNCHRONIZED -> SUSPENDED")
-    assert mark_of(other, "Sales") is None
-    void = Event(100, "fault", "SERVER_A", None, "power-off SERVER_A: the server is off",
-                 (("verb", "power-off"), ("no_effect", True)))  # fmt: skip
-    assert mark_of(void, "Sales") is None
-    marks = [mark_of(fault(1.0), "Sales"), mark_of(fault(2.0, "power-on SERVER_A", "power-on"), "Sales")]
-    assert [mark.kind for mark in marks if mark] == ["fault", "repair"]
+def test_marks_are_of_this_database(charts: Charts, run: Any) -> None:
+    message = (("messages", []), ("batch", "SELECT 1"))
+    charts.add_events([Event(1000, "sql_done", "SERVER_A", "Orders", "", message), fault(20.0)])
+    assert [marker.t_s for marker in charts._course.markers] == [20.0]
 
 
 def test_a_click_on_a_mark_chooses_its_time(qtbot: Any, charts: Charts, run: Any) -> None:

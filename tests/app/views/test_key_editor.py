@@ -1,0 +1,134 @@
+"""Choosing keys with real keys and clicks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialogButtonBox, QPushButton
+
+from app import keys
+from app.views.key_editor import KeyEditor
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+Key = Qt.Key
+
+
+@pytest.fixture
+def editor(qtbot: Any) -> KeyEditor:
+    made = KeyEditor()
+    qtbot.addWidget(made)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    return made
+
+
+def choose(qtbot: Any, editor: KeyEditor, name: str) -> None:
+    names = [row.command.name for row in editor.model.rows]
+    editor.table.selectRow(names.index(name))
+
+
+def press(
+    qtbot: Any, editor: KeyEditor, key: Qt.Key, modifiers: Any = Qt.KeyboardModifier.NoModifier
+) -> None:
+    editor.press.setFocus()
+    qtbot.keyClick(editor.press, key, modifiers)
+
+
+def click(qtbot: Any, button: QPushButton) -> None:
+    assert button.isEnabled()
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_a_free_key_is_set_and_told(qtbot: Any, editor: KeyEditor) -> None:
+    choose(qtbot, editor, "time.step")
+    press(qtbot, editor, Key.Key_F12, CTRL)
+    assert "Nothing else" in editor.warning.text()
+    click(qtbot, editor.set_button)
+    assert editor.changes == {"time.step": ("Ctrl+F12",)}
+    with qtbot.waitSignal(editor.chosen) as told:
+        box = editor.findChild(QDialogButtonBox)
+        click(qtbot, box.button(QDialogButtonBox.StandardButton.Ok))
+    assert told.args == [keys.SSMS, {"time.step": ("Ctrl+F12",)}]
+
+
+def test_a_key_that_is_taken_is_warned_of_and_taken_over(qtbot: Any, editor: KeyEditor) -> None:
+    choose(qtbot, editor, "time.step")
+    press(qtbot, editor, Key.Key_T, CTRL)
+    assert "Results to text" in editor.warning.text()
+    click(qtbot, editor.set_button)
+    assert editor.changes == {"time.step": ("Ctrl+T",), "query.text": ()}
+    assert keys.clashes(keys.keys_of(keys.SSMS, editor.changes)) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "modifiers", "why"),
+    [
+        (Key.Key_X, Qt.KeyboardModifier.NoModifier, "text field"),
+        (Key.Key_C, CTRL, "cannot be changed"),
+    ],
+)
+def test_some_keys_cannot_be_had(
+    qtbot: Any, editor: KeyEditor, key: Qt.Key, modifiers: Any, why: str
+) -> None:
+    choose(qtbot, editor, "time.step")
+    press(qtbot, editor, key, modifiers)
+    assert why in editor.warning.text()
+    assert not editor.set_button.isEnabled()
+    assert not editor.add_button.isEnabled()
+
+
+def test_keys_of_a_view_cannot_be_changed(qtbot: Any, editor: KeyEditor) -> None:
+    choose(qtbot, editor, "editor.copy")
+    assert not editor.press.isEnabled()
+    assert "handles these keys itself" in editor.warning.text()
+
+
+def test_one_more_key_and_none(qtbot: Any, editor: KeyEditor) -> None:
+    choose(qtbot, editor, "time.step")
+    press(qtbot, editor, Key.Key_F12)
+    click(qtbot, editor.add_button)
+    assert editor.changes == {"time.step": ("F10", "F12")}
+    click(qtbot, editor.none_button)
+    assert editor.changes == {"time.step": ()}
+
+
+def test_usual_keys_come_back_from_whoever_has_them(qtbot: Any, editor: KeyEditor) -> None:
+    editor.show_keys(keys.SSMS, {"time.step": ("Ctrl+F12",), "time.faster": ("F10",)})
+    choose(qtbot, editor, "time.step")
+    click(qtbot, editor.usual_button)
+    assert editor.changes == {"time.faster": ()}
+
+
+def test_another_scheme_and_reset_begin_anew(qtbot: Any, editor: KeyEditor) -> None:
+    editor.show_keys(keys.SSMS, {"time.step": ("Ctrl+F12",)})
+    (reset,) = [button for button in editor.findChildren(QPushButton) if "Reset" in button.text()]
+    click(qtbot, reset)
+    assert editor.changes == {}
+    editor.scheme.setFocus()
+    qtbot.keyClick(editor.scheme, Key.Key_Down)
+    assert editor.scheme.currentText() == keys.VS_CODE
+    assert editor.changes == {}
+    shown = {row.command.name: row.keys for row in editor.model.rows}
+    assert shown == keys.keys_of(keys.VS_CODE)
+
+
+def test_search(qtbot: Any, editor: KeyEditor) -> None:
+    qtbot.keyClicks(editor.field, "f10")
+    assert {row.command.name for row in editor.model.rows} == {
+        "time.step", "time.run_to", "topology.menu", "items.menu",
+    }  # fmt: skip
+    assert "One step" in editor.name.text()
+
+
+def test_cancel_tells_nothing(qtbot: Any, editor: KeyEditor) -> None:
+    told: list[object] = []
+    editor.chosen.connect(lambda *args: told.append(args))
+    choose(qtbot, editor, "time.step")
+    press(qtbot, editor, Key.Key_F12)
+    click(qtbot, editor.set_button)
+    qtbot.keyClick(editor.table, Key.Key_Escape)
+    assert editor.isHidden()
+    assert told == []
