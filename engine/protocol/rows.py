@@ -71,12 +71,24 @@ def detach_mirror(world: World, row: int) -> None:
     world.dirty.add(row)
 
 
-def resend(world: World, row: int) -> None:
-    """What was on its way when the connection broke is sent again.
+def crash(world: World, row: int) -> None:
+    """The owner of *row* is gone: what it had not written is lost here, though the mirror may have it already.
 
-    Under FULL log leaves while it is being written here; after a crash the mirror may hold log that the principal
-    lost. Nobody was told of it, and the mirror gives it up.
+    Under FULL log leaves while it is being written; nobody has been told of commits in such log.
     """
+    at = world.flow.positions(row)
+    world.flow.set_positions(row, generated_kb=max(at.flushed_kb, at.received_kb), sent_kb=at.received_kb)
+
+
+def restart(world: World, row: int) -> None:
+    """The owner of *row* is back with the log that it had written; the mirror gives up what goes beyond it."""
+    at = world.flow.positions(row)
+    world.flow.set_positions(row, generated_kb=at.flushed_kb)
+    resend(world, row)
+
+
+def resend(world: World, row: int) -> None:
+    """What was on its way when the connection broke is sent again."""
     at = world.flow.positions(row)
     end = min(at.hardened_kb, at.flushed_kb)
     world.flow.set_positions(

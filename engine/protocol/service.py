@@ -126,6 +126,8 @@ def started(world: World, server: str) -> None:
         if key[0] != server:
             continue
         errorlog.write(world, server, 17137, copy.database)
+        if copy.row is not None and world.rows[copy.row][0] == key:
+            rows.restart(world, copy.row)
         at_rest = copy.guid is None and copy.db_state is DbState.RESTORING
         if copy.db_state is DbState.OFFLINE or at_rest:
             continue
@@ -190,8 +192,7 @@ def _gone(world: World, server: str) -> None:
         if key[0] != server:
             continue
         if copy.row is not None and world.rows[copy.row][0] == key:
-            at = world.flow.positions(copy.row)
-            world.flow.set_positions(copy.row, generated_kb=at.flushed_kb)
+            rows.crash(world, copy.row)
         if copy.guid is not None and copy.mirror_state is not MirrorState.SUSPENDED:
             # Known only to the dead process; after a restart the session begins disconnected.
             world.update_copy(key, mirror_state=MirrorState.DISCONNECTED, trace=0)

@@ -89,7 +89,8 @@ def run(actions: list[str], gap_s: float, **kind: object) -> World:
 
 def assert_whole_again(world: World) -> None:
     """After every fault is taken back the session heals by itself."""
-    do(world, "revert-all", then_s=SETTLED_S)
+    do(world, "revert-all", then_s=1.0)
+    do(world, "revert-all", then_s=SETTLED_S)  # a SHUTDOWN that waited on a frozen server has run by now
     for server in world.servers.values():
         assert server.powered
         assert server.service is Service.RUNNING
