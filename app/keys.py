@@ -254,7 +254,9 @@ class Clash:
     @property
     def sentence(self) -> str:
         one, other = BY_NAME[self.first], BY_NAME[self.second]
-        return f"{shown(self.keys)} is both “{one.text}” and “{other.text}” {SCOPES[_inner(one, other)][0]}."
+        return (
+            f"{shown(self.keys)} means both “{one.text}” and “{other.text}” {SCOPES[_inner(one, other)][0]}."
+        )
 
 
 def clashes(keys: Keys) -> list[Clash]:
@@ -275,6 +277,31 @@ def clashes_with(keys: Keys, name: str, text: str) -> list[Clash]:
     """What would get in the way if the command *name* had the keys *text*."""
     tried = {**keys, name: (normal(text),)}
     return [clash for clash in clashes(tried) if name in (clash.first, clash.second)]
+
+
+def why_not(keys: Keys, name: str, text: str) -> str:
+    """Why the command cannot have these keys, as a sentence; empty if it can, be it that others give them up."""
+    command = BY_NAME[name]
+    if command.fixed:
+        return "The view handles these keys itself; they stand here so that no other command takes them."
+    if command.scope == WINDOW and types_a_character(text):
+        return f"{shown(text)} would be taken away from every text field."
+    fixed = [clash for clash in clashes_with(keys, name, text) if BY_NAME[_other(clash, name)].fixed]
+    return f"{fixed[0].sentence} That one cannot be changed." if fixed else ""
+
+
+def given(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[str, tuple[str, ...]]:
+    """All keys once the command has these (beside its others if *add*); whoever is in the way gives its own up."""
+    found, new = dict(keys), normal(text)
+    for clash in clashes_with(keys, name, new):
+        other = _other(clash, name)
+        found[other] = tuple(key for key in found[other] if not _same_start(key, new))
+    kept = tuple(key for key in keys[name] if not _same_start(key, new)) if add else ()
+    return {**found, name: (*kept, new)}
+
+
+def _other(clash: Clash, name: str) -> str:
+    return clash.first if clash.second == name else clash.second
 
 
 def meet(one: str, other: str) -> bool:

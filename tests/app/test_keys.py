@@ -135,8 +135,36 @@ def test_what_would_get_in_the_way(name: str, text: str, with_whom: set[str]) ->
 def test_a_clash_says_where_the_two_meet() -> None:
     (clash,) = keys.clashes_with(SSMS, "drill.note", "Ctrl+T")
     assert (
-        clash.sentence == "Ctrl+T is both “Write a note into the run” and “Results to text” in an SQL window."
+        clash.sentence
+        == "Ctrl+T means both “Write a note into the run” and “Results to text” in an SQL window."
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("time.step", "Ctrl+Shift+F12", ""),
+        ("time.step", "Ctrl+T", ""),  # the other gives it up
+        ("time.step", "X", "text field"),
+        ("ledger.revert", "X", ""),
+        ("time.step", "Ctrl+K", "cannot be changed"),
+        ("editor.copy", "F12", "handles these keys itself"),
+    ],
+)
+def test_which_keys_can_be_had(name: str, text: str, why: str) -> None:
+    found = keys.why_not(SSMS, name, text)
+    assert why in found
+    assert bool(found) is bool(why)
+
+
+def test_who_is_in_the_way_gives_its_keys_up() -> None:
+    new = keys.given(SSMS, "time.step", "Ctrl+E")
+    assert new["time.step"] == ("Ctrl+E",)
+    assert new["query.run"] == ("F5", "Ctrl+Shift+E", "Alt+X")
+    assert keys.clashes(new) == []
+    more = keys.given(new, "time.step", "f10", add=True)
+    assert more["time.step"] == ("Ctrl+E", "F10")
+    assert keys.given(more, "time.step", "Ctrl+E, Ctrl+X", add=True)["time.step"] == ("F10", "Ctrl+E, Ctrl+X")
 
 
 # --- changes ------------------------------------------------------------------------------------------------

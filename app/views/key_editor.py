@@ -1,0 +1,258 @@
+"""Choosing other keys: what is taken already is told while the keys are pressed, and no two actions end up on one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QIcon, QKeySequence
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QHBoxLayout,
+    QKeySequenceEdit,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import formatting, fuzzy, keys, theme
+from app.keys import COMMANDS, SCHEMES, SCOPES, SSMS, Clash, Command, Keys
+from app.tables import Column, TableModel, TableView
+
+STROKES_MAX: Final = 2
+"""Ctrl+K, Ctrl+C is as long as keys get here."""
+_PRESS: Final = "Press the keys, one or two strokes."
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A command with its keys and those that it would have in the scheme."""
+
+    command: Command
+    keys: tuple[str, ...]
+    usual: tuple[str, ...]
+
+    @property
+    def changed(self) -> bool:
+        return self.keys != self.usual
+
+    @property
+    def searched(self) -> str:
+        return " ".join((self.command.group, self.command.text, *self.keys))
+
+
+def _tone(row: Row) -> str | None:
+    return "muted" if row.command.fixed else "info" if row.changed else None
+
+
+COLUMNS: Final = (
+    Column(title="Group", text=lambda r: r.command.group, tone=_tone, sample="Object Explorer"),
+    Column(title="Command", text=lambda r: r.command.text, tone=_tone, bold=lambda r: r.changed,
+           sample="Put every panel back where it belongs"),
+    Column(title="Keys", text=lambda r: written(r.keys), tone=_tone, bold=lambda r: r.changed,
+           sample="Ctrl+Shift+E  or  Ctrl+Shift+D"),
+    Column(title="Usually", text=lambda r: written(r.usual) if r.changed else "", tone=lambda r: "muted",
+           sample="Ctrl+Shift+Backspace"),
+    Column(title="Where", text=lambda r: SCOPES[r.command.scope][0], tone=lambda r: "muted"),
+)  # fmt: skip
+
+
+def written(texts: tuple[str, ...]) -> str:
+    return "  or  ".join(keys.shown(text) for text in texts) or formatting.NOTHING
+
+
+class KeyEditor(QDialog):
+    """Keys of every command; `chosen` tells them when the dialog is left with OK."""
+
+    chosen = Signal(str, object)
+    """(scheme, changes against it): for `keys.keys_of` and `keys.to_text`."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Change keys")
+        self._keys: dict[str, tuple[str, ...]] = {}
+        self.scheme = QComboBox()
+        self.scheme.addItems(SCHEMES)
+        self.scheme.currentTextChanged.connect(lambda _: self.reset_all())
+        self.field = QLineEdit()
+        self.field.setPlaceholderText("Search for a command or a key")
+        self.field.setAccessibleName("Search the commands")
+        self.field.setClearButtonEnabled(True)
+        self.field.textChanged.connect(lambda _: self._filter())
+        self.model = TableModel(COLUMNS)
+        self.table = TableView(self.model, "Commands and their keys")
+        self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
+        self.table.selectionModel().currentRowChanged.connect(lambda *_: self._show_command())
+        self.name = QLabel()
+        self.press = QKeySequenceEdit()
+        self.press.setMaximumSequenceLength(STROKES_MAX)
+        self.press.setClearButtonEnabled(True)
+        self.press.setAccessibleName("Press the new keys")
+        self.press.keySequenceChanged.connect(lambda _: self._judge())
+        # it tells of a change a second after the last stroke; its text changes at once
+        self.press.findChildren(QLineEdit)[0].textChanged.connect(lambda _: self._judge())
+        self.warning = QLabel()
+        self.warning.setWordWrap(True)
+        self.set_button, self.add_button = QPushButton("&Set"), QPushButton("&Add")
+        self.none_button, self.usual_button = QPushButton("&No key"), QPushButton("&Usual keys")
+        self._lay_out()
+        self.resize(980, 620)
+        self.show_keys(SSMS, {})
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        label = QLabel("S&cheme")
+        label.setBuddy(self.scheme)
+        reset = QPushButton("&Reset everything")
+        reset.clicked.connect(self.reset_all)
+        top.addWidget(label)
+        top.addWidget(self.scheme)
+        top.addWidget(reset)
+        top.addWidget(self.field, 1)
+        self.set_button.clicked.connect(lambda: self._put(add=False))
+        self.add_button.clicked.connect(lambda: self._put(add=True))
+        self.none_button.clicked.connect(self._give_none)
+        self.usual_button.clicked.connect(self._give_usual)
+        self.set_button.setToolTip("These keys in place of those it has")
+        self.add_button.setToolTip("These keys beside those it has")
+        bottom = QGridLayout()
+        bottom.addWidget(self.name, 0, 0, 1, 5)
+        buttons = (self.press, self.set_button, self.add_button, self.none_button, self.usual_button)
+        for column, widget in enumerate(buttons):
+            bottom.addWidget(widget, 1, column)
+        bottom.addWidget(self.warning, 2, 0, 1, 5)
+        bottom.setColumnStretch(0, 1)
+        bottom.setRowMinimumHeight(2, 2 * self.fontMetrics().lineSpacing())
+        box = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        box.accepted.connect(self.accept)
+        box.rejected.connect(self.reject)
+        for button in self.findChildren(QPushButton) + box.buttons():
+            if isinstance(button, QPushButton):
+                button.setAutoDefault(False)  # Enter belongs to the table and the field
+                button.setIcon(QIcon())
+        layout = QVBoxLayout(self)
+        layout.addLayout(top)
+        layout.addWidget(self.table, 1)
+        layout.addLayout(bottom)
+        layout.addWidget(box)
+
+    # --- what is chosen -----------------------------------------------------------------------------------
+
+    def show_keys(self, scheme: str, changes: Keys) -> None:
+        """Begin with these keys."""
+        self.scheme.setCurrentText(scheme)
+        self._keys = keys.keys_of(scheme, changes)
+        self._show()
+        self.table.selectRow(0)
+
+    @property
+    def changes(self) -> dict[str, tuple[str, ...]]:
+        """What differs from the scheme as it stands in the dialog."""
+        return keys.changes_from(self.scheme.currentText(), self._keys)
+
+    def reset_all(self) -> None:
+        """Every key as the scheme has it."""
+        self._keys = keys.keys_of(self.scheme.currentText())
+        self._show()
+
+    def accept(self) -> None:
+        self.chosen.emit(self.scheme.currentText(), self.changes)
+        super().accept()
+
+    def _show(self) -> None:
+        usual = keys.keys_of(self.scheme.currentText())
+        row = self.table.currentIndex().row()
+        self.model.replace([Row(c, self._keys[c.name], usual[c.name]) for c in COMMANDS])
+        self.table.selectRow(max(0, row))
+        self._show_command()
+
+    def _filter(self) -> None:
+        query = self.field.text()
+        if query.strip():
+            found = fuzzy.best(query, COMMANDS, lambda c: Row(c, self._keys[c.name], ()).searched)
+            names = {command.name for command, _ in found}
+            self.model.keep(lambda row: row.command.name in names)
+        else:
+            self.model.keep(None)
+        self.table.selectRow(0)
+        self._show_command()
+
+    # --- one command --------------------------------------------------------------------------------------
+
+    @property
+    def _row(self) -> Row | None:
+        place = self.table.currentIndex().row()
+        return self.model.rows[place] if 0 <= place < len(self.model.rows) else None
+
+    def _show_command(self) -> None:
+        row = self._row
+        command = row.command if row is not None else None
+        where = SCOPES[command.scope][0] if command is not None else ""
+        self.name.setText(f"New keys for <b>{command.text}</b>, {where}:" if command is not None else "")
+        self.press.clear()
+        changeable = command is not None and not command.fixed
+        self.press.setEnabled(changeable)
+        self.none_button.setEnabled(changeable and row is not None and bool(row.keys))
+        self.usual_button.setEnabled(changeable and row is not None and row.changed)
+        self._judge()
+
+    def _judge(self) -> None:
+        """Say what the pressed keys would do, and whether they may be had."""
+        row, pressed = self._row, self._pressed
+        refusal, clashes = "", list[Clash]()
+        if row is not None and (pressed or row.command.fixed):
+            refusal = keys.why_not(self._keys, row.command.name, pressed)
+            clashes = [] if refusal else keys.clashes_with(self._keys, row.command.name, pressed)
+        free = row is not None and bool(pressed) and not refusal
+        self.set_button.setEnabled(free)
+        self.set_button.setText("&Set and take over" if clashes else "&Set")
+        self.add_button.setEnabled(free and row is not None and bool(row.keys))
+        if row is not None and row.command.fixed:
+            self._say("muted", refusal)
+        elif refusal:
+            self._say("bad", refusal)
+        elif clashes:
+            self._say("warn", " ".join(clash.sentence for clash in clashes) + " The other would give it up.")
+        else:
+            self._say("ok", "Nothing else has these keys.") if free else self._say("muted", _PRESS)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._judge()
+
+    def _say(self, tone: str, words: str) -> None:
+        colour = getattr(theme.tokens(self.palette()), tone)
+        self.warning.setText(f'<span style="color:{colour.name()}">{words}</span>')
+
+    @property
+    def _pressed(self) -> str:
+        return self.press.keySequence().toString(QKeySequence.SequenceFormat.PortableText)
+
+    def _put(self, add: bool) -> None:
+        """Give the command the pressed keys and take them from whoever has them."""
+        row, pressed = self._row, self._pressed
+        if row is not None and pressed:
+            self._keys = keys.given(self._keys, row.command.name, pressed, add=add)
+            self._show()
+
+    def _give_none(self) -> None:
+        row = self._row
+        if row is not None:
+            self._keys[row.command.name] = ()
+            self._show()
+
+    def _give_usual(self) -> None:
+        """As the scheme has it, even if somebody else has got these keys meanwhile."""
+        row = self._row
+        if row is not None:
+            self._keys[row.command.name] = ()
+            for text in row.usual:
+                self._keys = keys.given(self._keys, row.command.name, text, add=True)
+            self._show()
