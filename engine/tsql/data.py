@@ -64,6 +64,8 @@ class Frame:
     """One level of a running batch: the batch itself, or text that EXEC or sp_executesql runs."""
 
     text: str
+    parameters: tuple[str, ...] = ()
+    """Variables that were declared from outside (sp_executesql)."""
     position: int = 0
     variables: tuple[tuple[str, Declared], ...] = ()
     tables: tuple[tuple[str, Table], ...] = ()

@@ -67,6 +67,7 @@ class Scope:
 
     text: str
     code: program.Program
+    parameters: tuple[str, ...] = ()
     position: int = 0
     variables: dict[str, Declared] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
@@ -80,7 +81,8 @@ class Scope:
     def thawed(cls, frame: Frame) -> Scope:
         return cls(
             frame.text,
-            program.compile_batch(frame.text),
+            program.compile_batch(frame.text, frozenset(frame.parameters)),
+            frame.parameters,
             frame.position,
             dict(frame.variables),
             dict(frame.tables),
@@ -94,6 +96,7 @@ class Scope:
     def frozen(self) -> Frame:
         return Frame(
             text=self.text,
+            parameters=self.parameters,
             position=self.position,
             variables=tuple(self.variables.items()),
             tables=tuple(self.tables.items()),
@@ -241,12 +244,13 @@ class Machine:
             raise SqlError(217)
         line = self.scopes[-1].line
         try:
-            code = program.compile_batch(text)
+            code = program.compile_batch(text, frozenset(variables or ()))
         except SyntaxProblem as problem:
             self.fail(problem, line=problem.line)
             return
+        given = variables or {}
         scope = Scope(
-            text, code, variables=variables or {}, outputs=outputs, insert_into=insert_into, line=line
+            text, code, tuple(given), variables=given, outputs=outputs, insert_into=insert_into, line=line
         )
         scope.database = self.session.database
         self.scopes.append(scope)
@@ -592,29 +596,14 @@ class Machine:
 
     def declare(self, statement: s.Declare) -> None:
         for item in statement.variables:
-            if item.name in self.scope.tables or (
-                item.name in self.scope.variables and not self._in_loop(statement)
-            ):
-                raise SqlError(134, item.name)
             if item.type == "table":
-                self.scope.tables[item.name] = tables.made(item.name, plan_columns(item.columns))
+                if item.name not in self.scope.tables:  # passed again in a loop, it keeps its rows
+                    self.scope.tables[item.name] = tables.made(item.name, plan_columns(item.columns))
                 continue
             parse_type(item.type)
             self.scope.variables.setdefault(item.name, Declared(item.type))
             if item.default:
                 self.set_variable(item.name, self.evaluate(item.default))
-
-    def _in_loop(self, statement: s.Declare) -> bool:
-        """The same DECLARE is passed again; a second one of the same name is an error."""
-        here = self.scope.position - 1
-        return not any(
-            isinstance(other.action, program.Do)
-            and isinstance(other.action.statement, s.Declare)
-            and other.action.statement is not statement
-            and {item.name for item in other.action.statement.variables}
-            & {item.name for item in statement.variables}
-            for other in self.scope.code[:here]
-        )
 
     def cursor(self, name: str) -> Cursor:
         found = dict(self.session.cursors).get(name)

@@ -63,9 +63,9 @@ Program = tuple[Instruction, ...]
 
 
 @lru_cache(maxsize=256)
-def compile_batch(text: str) -> Program:
-    """The program of one batch. Raises SyntaxProblem with the line in the batch."""
-    return _Compiler(text).program()
+def compile_batch(text: str, variables: frozenset[str] = frozenset()) -> Program:
+    """The program of one batch, in which *variables* are declared. Raises SyntaxProblem with the line in the batch."""
+    return _Compiler(text, variables).program()
 
 
 @dataclass(slots=True)
@@ -77,8 +77,9 @@ class _Loop:
 class _Compiler:
     """Walks the tokens once; each method leaves `place` behind what it has read."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, variables: frozenset[str]) -> None:
         self.text = text
+        self.declared = set(variables)
         self.tokens = tokens_of(text)
         self.place = 0
         self.depth = 0
@@ -190,7 +191,8 @@ class _Compiler:
     def inside(self, first: int, word: str) -> bool:
         """*word* may stand here inside the statement that began at token number *first*."""
         head = self.tokens[first].upper
-        if word not in INNER_WORDS.get(head, ()):
+        pair = f"{head} {self.tokens[first + 1].upper}"
+        if word not in INNER_WORDS.get(pair, INNER_WORDS.get(head, ())):
             return False
         seen = [token.upper for token in self.tokens[first + 1 : self.place]]
         if head in ("GRANT", "DENY", "REVOKE"):
@@ -254,7 +256,7 @@ class _Compiler:
             self.create_or_alter()
         elif word in _QUERIES:
             self.query()
-        elif word in STATEMENT_WORDS:
+        elif word in STATEMENT_WORDS - {"ADD", "ELSE", "END"}:
             self.not_simulated()
         else:
             raise self.problem()
@@ -268,14 +270,30 @@ class _Compiler:
         if self.token.is_op(")"):
             raise self.problem()
         start, end = self.tokens[first].start, self.tokens[self.place - 1].end
-        self.do(line, parse_command(self.text, start, end))
+        statement = parse_command(self.text, start, end)
+        self.check_variables(first, isinstance(statement, s.Execute))
+        self.do(line, statement)
+
+    def check_variables(self, first: int, execute: bool = False) -> None:
+        """Every variable from token number *first* on has been declared; 137 or 1087 if not.
+
+        In EXEC a name before `=` is a parameter of the procedure, unless it takes the return value.
+        """
+        for place in range(first, self.place):
+            token = self.tokens[place]
+            if token.kind != "variable" or token.text.startswith("@@") or token.text.lower() in self.declared:
+                continue
+            if execute and place > first + 1 and self.tokens[place + 1].is_op("="):
+                continue
+            table = self.tokens[place - 1].upper in ("FROM", "INTO", "JOIN", "UPDATE", "INSERT", "DELETE")
+            raise SyntaxProblem(token.line, 1087 if table and place else 137, token.text)
 
     def query(self) -> None:
         """A statement for sqlglot."""
         line, word = self.token.line, self.token.upper
         first = self.skim()
         if word == "WITH":
-            while self.word("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"):
+            if self.word("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"):
                 self.skim()
         elif word == "INSERT" and self.word("SELECT") and not self.has_word(first, "VALUES"):
             self.skim()
@@ -294,6 +312,7 @@ class _Compiler:
     def do_query(self, line: int, first: int) -> None:
         """The text from token number *first* on is a query."""
         text = self.text_between(first, self.place)
+        self.check_variables(first)
         if translate.check_statement(text, line):
             self.do(line, s.Query(text))
         else:
@@ -412,6 +431,7 @@ class _Compiler:
         if not text:
             raise self.problem()
         translate.check_condition(text, line)
+        self.check_variables(first)
         return self.emit(line, Branch(text))
 
     def if_else(self) -> None:
@@ -463,6 +483,7 @@ class _Compiler:
         if not text:
             raise self.problem()
         translate.check_expression(text, line)
+        self.check_variables(first)
         return text
 
     def print_text(self) -> None:
@@ -474,7 +495,7 @@ class _Compiler:
         first = self.skim_expression()
         text = self.text_between(first, self.place)
         if text:
-            translate.check_expression(text, line)
+            self.expression(first, line)
         self.do(line, s.Return(text))
 
     def assign_or_set(self) -> None:
@@ -482,7 +503,9 @@ class _Compiler:
         if self.token.kind != "variable":
             self.set_session(line)
             return
-        name = self.take().text.lower()
+        name = self.token.text.lower()
+        self.take()
+        self.check_variables(self.place - 1)
         sign = self.take()
         if not (sign.kind == "op" and sign.text.endswith("=")) or sign.text in ("<=", ">=", "!="):
             raise near(sign)
@@ -522,7 +545,10 @@ class _Compiler:
     def declaration(self, line: int) -> s.Declaration:
         if self.token.kind != "variable":
             raise self.problem()
-        name = self.take().text.lower()
+        token = self.take()
+        name = token.text.lower()
+        if name in self.declared:
+            raise SyntaxProblem(token.line, 134, token.text)
         if self.word("AS"):
             self.take()
         if self.word("TABLE"):
@@ -533,6 +559,7 @@ class _Compiler:
             self.skim(commas=True)
             columns = self.text_between(first, self.place)
             translate.check_columns(columns, line)
+            self.declared.add(name)
             return s.Declaration(name, "table", columns=columns)
         first = self.skim(commas=True, assign=True)
         kind = self.text_between(first, self.place).lower()
@@ -541,6 +568,7 @@ class _Compiler:
         default = ""
         if self.take_if("="):
             default = self.expression(self.skim_expression(commas=True), line)
+        self.declared.add(name)
         return s.Declaration(name, kind, default)
 
     def cursor(self, name: str, line: int) -> None:
@@ -558,6 +586,7 @@ class _Compiler:
         if self.tokens[first].upper == "WITH" and self.word("SELECT"):
             self.skim()
         text = self.text_between(first, self.place)
+        self.check_variables(first)
         translate.check_statement(translate.without_cursor_options(text), line)
         self.do(line, s.DeclareCursor(name, text))
 

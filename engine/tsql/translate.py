@@ -318,7 +318,7 @@ def _table_ref(table: exp.Table | None) -> TableRef:
     this = table.this
     names = [part for part in (_part(table.args.get("catalog")), _part(table.args.get("db"))) if part]
     if isinstance(this, exp.Anonymous):
-        return TableRef((*names, str(this.this)), call=True)
+        return TableRef((*names, str(this.this).removeprefix("t_")), call=True)
     if isinstance(this, exp.Dot):
         return TableRef((*names, *(part.name for part in this.flatten())))
     return TableRef((*names, _part(this)))
@@ -480,7 +480,7 @@ def _rewrite_select(node: exp.Expr, query: _Query) -> exp.Expr:
             return node
         raise Unsimulated(f"FOR {clause.args.get('kind')}")
     option = clause.expressions[0].this
-    path = option.this.name.upper() if isinstance(option, exp.Expr) and option.this is not None else ""
+    path = option.name.upper() if isinstance(option, exp.Expr) else ""
     tag = option.args.get("expression") if isinstance(option, exp.Expr) else None
     if (
         path != "PATH"

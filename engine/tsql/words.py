@@ -37,6 +37,7 @@ FOLLOWING_PAIRS: Final = frozenset(
         ("ROW", "FETCH"),
         ("ROWS", "FETCH"),
         ("FOR", "UPDATE"),
+        ("WITH", "ROLLBACK"),
     }
 )
 """After its first word the second one does not begin a statement."""
@@ -65,7 +66,8 @@ COMMAND_WORDS: Final = frozenset(_SINGLE.split())
 """Statements that the grammar of commands knows by their first word."""
 
 INNER_WORDS: Final[dict[str, frozenset[str]]] = {
-    "ALTER": frozenset({"SET", "ALTER", "DROP"}),
+    "ALTER": frozenset({"SET"}),
+    "ALTER TABLE": frozenset({"SET", "ALTER", "DROP"}),
     "GRANT": STATEMENT_WORDS,
     "DENY": STATEMENT_WORDS,
     "REVOKE": STATEMENT_WORDS,
@@ -73,4 +75,4 @@ INNER_WORDS: Final[dict[str, frozenset[str]]] = {
     "UPDATE": frozenset({"SET"}),
     "MERGE": STATEMENT_WORDS,
 }
-"""Words that begin statements and may also stand inside a statement that begins with the word given."""
+"""Words that begin statements and may also stand inside a statement that begins with the word or words given."""

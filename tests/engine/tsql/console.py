@@ -1,0 +1,64 @@
+"""A T-SQL window for tests: send a batch, let time pass, read what it answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine import simulator, tsql
+from engine.constants import TICKS_PER_S
+from engine.events import Event
+from engine.model import World
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one submission has answered."""
+
+    event: Event
+
+    @property
+    def texts(self) -> list[str]:
+        """The messages as SSMS shows them."""
+        return [shown(message) for message in self.event.get("messages")]
+
+    @property
+    def numbers(self) -> list[int]:
+        """Numbers of the messages that have one."""
+        return [message["number"] for message in self.event.get("messages") if message["number"]]
+
+    @property
+    def grids(self) -> list[list[list[Any]]]:
+        return [grid["rows"] for grid in self.event.get("results")]
+
+    @property
+    def columns(self) -> list[list[str]]:
+        return [grid["columns"] for grid in self.event.get("results")]
+
+    @property
+    def value(self) -> Any:
+        """The only value of the only grid."""
+        ((row,),) = self.grids
+        (value,) = row
+        return value
+
+
+def shown(message: dict[str, Any]) -> str:
+    """`Msg 1416, Level 16, State 1, Line 1: …`, or the text alone for information."""
+    head = "Msg {number}, Level {severity}, State {state}, Line {line}: ".format(**message)
+    return (head if message["severity"] > 10 else "") + str(message["text"])
+
+
+def run_on(world: World, seconds: float) -> list[Event]:
+    return simulator.advance(world, world.tick + round(seconds * TICKS_PER_S))
+
+
+def answers(world: World, window: str, text: str, then_s: float = 0.0) -> list[Answer]:
+    """All submissions of any window that end within *then_s* of sending *text*."""
+    tsql.submit(world, window, text)
+    return [Answer(event) for event in run_on(world, then_s) if event.kind == "sql_done"]
+
+
+def ask(world: World, window: str, text: str, then_s: float = 0.0) -> Answer:
+    """The answer to *text*, which must come within *then_s*."""
+    return answers(world, window, text, then_s)[-1]

@@ -1,0 +1,45 @@
+"""Transcripts of T-SQL windows in the lab. `pytest --rewrite` records them anew; review the diff.
+
+A block begins with `>>> WINDOW [SECONDS]`, then the batch, `----`, and what it answered until then.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.engine.tsql.console import answers
+from tests.engine.worlds import lab
+
+FOLDER = Path(__file__).parent / "transcripts"
+HEAD = re.compile(r"^>>> (\S+)(?: (\S+))?\n", re.MULTILINE)
+
+
+def record(text: str) -> str:
+    """The transcript as it comes out now."""
+    world = lab()
+    parts = HEAD.split(text)
+    out = [parts[0].rstrip("\n"), ""]
+    for window, seconds, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+        batch = body.split("\n----")[0]
+        out.append(f">>> {window}" + (f" {seconds}" if seconds else ""))
+        out += [batch, "----"]
+        for answer in answers(world, window, batch, float(seconds or 0)):
+            out += answer.texts
+            for columns, rows in zip(answer.columns, answer.grids, strict=True):
+                out.append(" | ".join(columns))
+                out += ["    " + " | ".join("NULL" if cell is None else str(cell) for cell in row) for row in rows]
+        out.append("")
+    return "\n".join(out)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
+def test_transcript(path: Path, request: pytest.FixtureRequest) -> None:
+    text = path.read_text(encoding="utf-8")
+    now = record(text)
+    if request.config.getoption("--rewrite"):
+        path.write_text(now, encoding="utf-8")
+    else:
+        assert now == text
