@@ -18,9 +18,10 @@ class Prose(QTextBrowser):
         """*whole*: as high as its text, for a page that scrolls itself."""
         super().__init__(parent)
         self._whole = whole
+        self.document().setDocumentMargin(0.0)
+        self.document().setIndentWidth(18.0)
         if whole:
             self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-            self.document().setDocumentMargin(0.0)
         self.setOpenLinks(False)
         self.setProperty("plain", "true")
         self.anchorClicked.connect(lambda url: self.link_chosen.emit(url.toString()))

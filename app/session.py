@@ -55,7 +55,10 @@ class Session(QObject):
     """The speed that is really reached, or 0 when the wished one is."""
     progress = Signal(float)
     """Share of a search or a replay that is done, 0 to 1; -1 when there is none any more."""
-    finished = Signal()
+    finished = Signal(object)
+    """The drill is over; its report, which the recorder has by now."""
+    told = Signal(str)
+    """Why the next followed line is done."""
     loaded = Signal(object)
     """The drill that `load` was asked for, played to its tick."""
 
@@ -70,6 +73,7 @@ class Session(QObject):
         self._owed_ticks = 0.0
         self._search: _Search | None = None
         self._load: _Load | None = None
+        self._script: list[tuple[Input, str]] = []
         self._since_heartbeat_ms = 0.0
         self._since_checkpoint_ms = 0.0
         self._timer = QTimer(self)
@@ -87,8 +91,15 @@ class Session(QObject):
         self.drill = drill
         self._recorder = recorder
         self._owed_ticks = 0.0
+        self._script = []
         self._say_lag(False)
         self.drill_changed.emit(drill)
+        if drill.finished:
+            self._finish(drill)
+
+    def follow(self, script: Sequence[tuple[Input, str]]) -> None:
+        """Do these inputs at their ticks, each with the reason that `told` gives for it."""
+        self._script = sorted(script, key=lambda step: step[0].tick)
 
     def close(self) -> None:
         """Let go of the drill; its record stays as it is."""
@@ -255,12 +266,29 @@ class Session(QObject):
         start, until = drill.tick, self._clock() + BUDGET_S
         events: list[Event] = []
         while drill.tick < start + ticks and not drill.finished:
-            new = drill.advance_to(min(start + ticks, drill.tick + slice_ticks))
+            new = drill.advance_to(min(start + ticks, drill.tick + slice_ticks, self._next_scripted()))
+            new += self._follow(drill)
             events += new
             if self._clock() >= until or (stop is not None and any(stop(event) for event in new)):
                 break
         self._show(events)
         return ticks if drill.finished else drill.tick - start
+
+    def _next_scripted(self) -> int:
+        tick = self.drill.tick if self.drill is not None else 0
+        return max(tick + 1, self._script[0][0].tick) if self._script else tick + SEARCH_TICKS_MAX
+
+    def _follow(self, drill: Drill) -> list[Event]:
+        """Do what the script has for this tick; what cannot be done any more, because somebody interfered, is told."""
+        known = len(drill.events)
+        while self._script and self._script[0][0].tick <= drill.tick and not drill.finished:
+            item, why = self._script.pop(0)
+            try:
+                drill.do(item.words)
+                self.told.emit(why)
+            except InputProblem as problem:
+                self.refused.emit(_sentence(str(problem)))
+        return drill.events[known:]
 
     def _show(self, events: list[Event]) -> None:
         drill = self.drill
@@ -274,12 +302,13 @@ class Session(QObject):
     def _finish(self, drill: Drill) -> None:
         self.pause()
         self.cancel()
+        report = drill.report()
         try:
-            self._recorder.finish(drill.report())
+            self._recorder.finish(report)
         except NotRecorded as problem:
             self.refused.emit(str(problem))
         self._recorder = NoRecorder()
-        self.finished.emit()
+        self.finished.emit(report)
 
     def _may_advance(self) -> bool:
         return self.drill is not None and not self.drill.finished and not self.busy

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
+    QFontMetricsF,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -25,6 +26,9 @@ from app.theme import Tokens
 
 SPAN_MIN_S: Final = 120.0
 """The strip shows at least this much, so that a short run does not look long."""
+
+LANES: Final = ("service", "mirror")
+LABEL_SCALE: Final = 0.78
 
 SHAPES: Final = {
     "fault": ("bad", "down"),
@@ -115,7 +119,14 @@ class Strip(QWidget):
 
     def _lanes(self) -> QRectF:
         line = self.fontMetrics().height()
-        return QRectF(10.0, line * 0.95, max(20.0, self.width() - 20.0), line * 1.05)
+        left = self._label_width() + 10.0
+        return QRectF(left, line * 0.95, max(20.0, self.width() - left - 10.0), line * 1.1)
+
+    def _label_width(self) -> float:
+        """Room for the names of the lanes, if there is much."""
+        if self.width() < 400:
+            return 0.0
+        return QFontMetricsF(theme.sized(self.font(), LABEL_SCALE)).horizontalAdvance(LANES[0]) + 8.0
 
     def x_of(self, t_s: float) -> float:
         """Where a moment lies across the widget."""
@@ -150,6 +161,8 @@ class Strip(QWidget):
         for span in self._course.protection(self._now_s):
             if span.what in _PROTECTION_FILL:
                 _fill(painter, self._box(span, lower), _PROTECTION_FILL[span.what], colours)
+        if self._label_width():
+            self._draw_names(painter, colours, (upper, lower))
         self._draw_axis(painter, colours, lanes)
         for marker in self._course.markers:
             self._draw_marker(painter, marker, colours)
@@ -162,6 +175,13 @@ class Strip(QWidget):
     def _box(self, span: Span, lane: QRectF) -> QRectF:
         left, right = self.x_of(span.from_s), self.x_of(span.to_s)
         return QRectF(left, lane.top(), max(1.0, right - left), lane.height())
+
+    def _draw_names(self, painter: QPainter, colours: Tokens, lanes: tuple[QRectF, QRectF]) -> None:
+        painter.setFont(theme.sized(self.font(), LABEL_SCALE))
+        painter.setPen(colours.muted)
+        for name, lane in zip(LANES, lanes, strict=True):
+            box = QRectF(0.0, lane.top() - 4.0, lane.left() - 6.0, lane.height() + 8.0)
+            painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
 
     def _draw_axis(self, painter: QPainter, colours: Tokens, lanes: QRectF) -> None:
         painter.setFont(theme.sized(self.font(), 0.8))
@@ -181,7 +201,7 @@ class Strip(QWidget):
         tone, shape = SHAPES[marker.kind]
         colour: QColor = getattr(colours, tone)
         chosen = self._at is not None and self._course.markers[self._at] == marker
-        size = self.fontMetrics().height() * (0.34 if chosen else 0.27)
+        size = self.fontMetrics().height() * (0.4 if chosen else 0.31)
         centre = QPointF(self.x_of(marker.t_s), self._lanes().top() - self.fontMetrics().height() * 0.42)
         painter.setPen(QPen(colours.surface, 1.0))
         painter.setBrush(colour)

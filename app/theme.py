@@ -190,12 +190,12 @@ def sized(font: QFont, scale: float, bold: bool = False) -> QFont:
 ICON_SIZES: Final = (16, 20, 24, 32, 48)
 
 
-def icon(name: str, colours: Tokens) -> QIcon:
-    """`assets/icons/NAME.svg`, drawn in the text colour (and muted when disabled)."""
+def icon(name: str, colours: Tokens, colour: QColor | None = None) -> QIcon:
+    """`assets/icons/NAME.svg`, drawn in *colour* or else in that of text, and faintly when disabled."""
     found = QIcon()
-    for mode, colour in ((QIcon.Mode.Normal, colours.text), (QIcon.Mode.Disabled, _faint(colours))):
+    for mode, drawn in ((QIcon.Mode.Normal, colour or colours.text), (QIcon.Mode.Disabled, _faint(colours))):
         for size in ICON_SIZES:
-            found.addPixmap(pixmap(name, colour, size), mode)
+            found.addPixmap(pixmap(name, drawn, size), mode)
     return found
 
 
@@ -297,6 +297,10 @@ QToolButton { border: 1px solid transparent; border-radius: 5px; padding: 4px; }
 QToolButton:hover { background: $raised; border-color: $border; }
 QToolButton:pressed, QToolButton:checked { background: $selection; color: $on_selection; }
 QToolButton:focus { border-color: $focus; }
+QToolButton[primary="true"] { background: $accent; border-color: $accent; border-radius: 8px; }
+QToolButton[primary="true"]:hover { border-color: $text; }
+QToolButton[primary="true"]:focus { border: 2px solid $text; }
+QToolButton[primary="true"]:disabled { background: $idle_soft; border-color: $border; }
 QDockWidget { titlebar-close-icon: none; titlebar-normal-icon: none; }
 QDockWidget::title { background: $window; padding: 5px 8px; text-align: left; }
 QTabWidget::pane { border: 1px solid $border; background: $surface; top: -1px; }
@@ -320,6 +324,7 @@ QTableView:focus, QTreeView:focus, QListView:focus, QPlainTextEdit:focus { borde
 QPushButton {
     background: $raised; border: 1px solid $border; border-radius: 5px; padding: 5px 14px; min-height: 1.25em;
 }
+QPushButton[small="true"] { padding: 2px 9px; min-height: 1.1em; }
 QPushButton:hover { border-color: $accent; }
 QPushButton:pressed { background: $selection; color: $on_selection; }
 QPushButton:focus { border: 1px solid $focus; outline: none; }

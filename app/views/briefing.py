@@ -71,8 +71,10 @@ class BriefPage(QWidget):
         self._title = QLabel()
         self._facts = QLabel()
         self._facts.setProperty("muted", "true")
-        self._text = Prose()
+        self._facts.setWordWrap(True)
+        self._text = Prose(whole=True)
         self._text.setAccessibleName("Brief")
+        self._goals_title = _heading("Goals")
         self._goals = QLabel()
         self._goals.setWordWrap(True)
         self._goals.setTextFormat(Qt.TextFormat.PlainText)
@@ -107,18 +109,36 @@ class BriefPage(QWidget):
         inside = QVBoxLayout(self._card)
         inside.setContentsMargins(28, 22, 28, 22)
         inside.setSpacing(10)
-        for widget in (self._title, self._facts, self._text, self._goals, self._mode_box):
+        for widget in (
+            self._title,
+            self._facts,
+            self._text,
+            self._goals_title,
+            self._goals,
+            self._mode_box,
+        ):
             inside.addWidget(widget)
+        inside.addSpacing(8)
         inside.addLayout(buttons)
-        inside.setStretch(2, 1)
-        column = QVBoxLayout()
-        column.addStretch(1)
-        column.addWidget(self._card, 12)
-        column.addStretch(1)
-        row = QHBoxLayout(self)
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.addStretch(2)
+        column.addWidget(self._card)
+        column.addStretch(3)
+        row = QHBoxLayout()
         row.addStretch(1)
-        row.addLayout(column, 100)
+        row.addWidget(middle, 100)
         row.addStretch(1)
+        page = QWidget()
+        page.setLayout(row)
+        scroll = QScrollArea()
+        scroll.setWidget(page)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(scroll)
 
     @property
     def mode(self) -> str:
@@ -134,7 +154,8 @@ class BriefPage(QWidget):
         self._facts.setText("  ·  ".join(facts))
         self._text.show_text(scenario.brief)
         self._goals.setVisible(bool(scenario.goals))
-        self._goals.setText("Goals\n" + "\n".join(f"  ○  {goal.text}" for goal in scenario.goals))
+        self._goals.setText("\n".join(f"○  {goal.text}" for goal in scenario.goals))
+        self._goals_title.setVisible(bool(scenario.goals))
         self._scored = scenario.scored
         self._mode_box.setVisible(scenario.scored)
 
@@ -150,7 +171,7 @@ class BriefPage(QWidget):
     def _show_font(self) -> None:
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
         self._text.setFont(theme.sized(self.font(), 1.1))
-        self._card.setMaximumWidth(PAGE_WIDTH_UNITS * self.fontMetrics().height())
+        self._card.setFixedWidth(PAGE_WIDTH_UNITS * self.fontMetrics().height())
 
 
 class Briefing(QScrollArea):
@@ -201,6 +222,7 @@ class Briefing(QScrollArea):
 
     def _hint_button(self, layer: int) -> QPushButton:
         button = QPushButton()
+        button.setProperty("small", "true")
         button.clicked.connect(lambda: self.requested.emit(f"hint {layer}"))
         button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         return button

@@ -88,10 +88,16 @@ class Debrief(QScrollArea):
         column.setSpacing(14)
         if self._report is not None:
             for part in self._parts(self._report):
-                part.setMaximumWidth(PAGE_WIDTH_UNITS * self.fontMetrics().height())
                 column.addWidget(part)
         column.addStretch()
-        self.setWidget(inside)
+        inside.setMaximumWidth(PAGE_WIDTH_UNITS * self.fontMetrics().height())
+        page = QWidget()
+        row = QHBoxLayout(page)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addStretch(1)
+        row.addWidget(inside, 1000)
+        row.addStretch(1)
+        self.setWidget(page)
 
     def _parts(self, report: Report) -> Iterator[QWidget]:
         yield self._head(report)
@@ -178,22 +184,19 @@ class Debrief(QScrollArea):
 
     def _score(self, report: Report) -> QWidget:
         box = QWidget()
-        grid = QGridLayout(box)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(16)
-        grid.setVerticalSpacing(12)
-        grid.setColumnStretch(1, 1)
-        for row, item in enumerate(report["score"]["items"]):
-            grid.addWidget(
-                _Points(float(item["points"]), float(item["max"])), row, 0, Qt.AlignmentFlag.AlignTop
-            )
-            grid.addWidget(self._item(item), row, 1)
+        column = QVBoxLayout(box)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(14)
+        for item in report["score"]["items"]:
+            row = QHBoxLayout()
+            row.setSpacing(18)
+            row.addWidget(_Points(float(item["points"]), float(item["max"])), 0, Qt.AlignmentFlag.AlignTop)
+            row.addLayout(self._item(item), 1)
+            column.addLayout(row)
         return box
 
-    def _item(self, item: Mapping[str, Any]) -> QWidget:
-        box = QWidget()
-        layout = QVBoxLayout(box)
-        layout.setContentsMargins(0, 0, 0, 0)
+    def _item(self, item: Mapping[str, Any]) -> QVBoxLayout:
+        layout = QVBoxLayout()
         layout.setSpacing(2)
         layout.addWidget(_label(str(item["name"]), 1.0, bold=True))
         layout.addWidget(_label(str(item["why"])))
@@ -202,7 +205,7 @@ class Debrief(QScrollArea):
         moments = list(item.get("at_s") or ())[:MOMENTS_SHOWN]
         if moments:
             layout.addLayout(self._moments(moments))
-        return box
+        return layout
 
     def _moments(self, moments: Sequence[float]) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -213,8 +216,7 @@ class Debrief(QScrollArea):
         row.addWidget(lead)
         for t_s in moments:
             button = QPushButton(formatting.run_time(t_s, 1))
-            button.setFlat(True)
-            button.setProperty("moment", "true")
+            button.setProperty("small", "true")
             button.setToolTip("Choose this moment for another try")
             button.setEnabled(self._can_retry)
             button.clicked.connect(lambda _=False, t_s=t_s: self._choose_moment(t_s))

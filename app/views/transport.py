@@ -60,6 +60,7 @@ class Transport(QWidget):
         self._server_time.setProperty("muted", "true")
         self._server_time.setToolTip("What the clocks of the simulated servers show")
         self._buttons = [self._button(action) for action in actions]
+        self._buttons[0].setProperty("primary", "true")
         self._speed_label = QLabel("1×")
         self._speed_label.setAccessibleName("Speed")
         self._slider = QSlider(Qt.Orientation.Horizontal)
@@ -159,6 +160,7 @@ class Transport(QWidget):
         line = self.fontMetrics().height()
         self._slider.setFixedWidth(11 * line)
         self._progress.setFixedWidth(11 * line)
-        for index, button in enumerate(self._buttons):
-            side = round(line * (1.6 if index == 0 else 1.3))
+        for button in self._buttons:
+            side = round(line * 1.35)
             button.setIconSize(QSize(side, side))
+            button.setFixedSize(QSize(round(line * 2.6), round(line * 2.3)))

@@ -1,0 +1,48 @@
+"""The window of the program, and its start."""
+
+from __future__ import annotations
+
+import sys
+
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from app.main_window.window import TITLE, MainWindow, apply_theme
+from app.settings import WindowSettings
+from app.storage import Profile, StorageProblem, open_profile
+from engine.drill.scenario import Scenario
+
+__all__ = ["MainWindow", "open_window"]
+
+
+def open_window(scenario: Scenario | None) -> int:
+    """Show the window, on *scenario* if one is given, until it is closed; returns the exit code."""
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)
+    app.setApplicationName("mirrordrill")
+    app.setApplicationDisplayName(TITLE)
+    store = WindowSettings()
+    apply_theme(store)
+    try:
+        profile: Profile | None = open_profile()
+    except StorageProblem as problem:
+        if not _goes_on_without(str(problem)):
+            return 1
+        profile = None
+    window = MainWindow(profile, store)
+    if scenario is not None:
+        window.show_brief(scenario)
+    window.show()
+    code = app.exec()
+    if profile is not None:
+        profile.close()
+    return code
+
+
+def _goes_on_without(problem: str) -> bool:
+    """Ask whether to play although nothing can be kept."""
+    box = QMessageBox(QMessageBox.Icon.Warning, TITLE, problem)
+    box.setInformativeText("You can play, but no run, result or unsent query will be kept.")
+    play = box.addButton("Play without a record", QMessageBox.ButtonRole.AcceptRole)
+    box.addButton("Quit", QMessageBox.ButtonRole.RejectRole)
+    box.exec()
+    return box.clickedButton() is play

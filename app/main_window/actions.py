@@ -1,0 +1,57 @@
+"""The window's own actions, named as in `app.keys`, with their icons; menus, bars and the palette all share them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QWidget
+
+from app import keys, theme
+from app.theme import Tokens
+
+ICONS: Final = {
+    "drill.open": "home",
+    "drill.restart": "retry",
+    "drill.hint": "hint",
+    "drill.note": "note",
+    "drill.finish": "finish",
+    "time.play": "play",
+    "time.step": "step",
+    "time.next_event": "next-event",
+    "time.next_state": "next-state",
+    "time.faster": "faster",
+    "time.slower": "slower",
+    "fault.revert_all": "revert",
+    "view.theme": "theme",
+    "help.here": "help",
+    "help.sheet": "book",
+}
+"""Name of an action -> its drawing in assets/icons."""
+
+
+def build(owner: QWidget, doing: Mapping[str, Callable[[], Any]]) -> dict[str, QAction]:
+    """An action for each name in *doing*, which work anywhere in the window of *owner*."""
+    actions: dict[str, QAction] = {}
+    for name, do in doing.items():
+        action = actions[name] = QAction(keys.BY_NAME[name].text, owner)
+        action.setObjectName(name)
+        action.triggered.connect(lambda _=False, do=do: do())
+        owner.addAction(action)
+    return actions
+
+
+def show_keys(actions: Iterable[QAction]) -> None:
+    """Tool tips that name the key."""
+    for action in actions:
+        shortcut = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        text = action.text().rstrip("…")
+        action.setToolTip(f"{text} ({shortcut})" if shortcut else text)
+
+
+def show_icons(actions: Mapping[str, QAction], colours: Tokens) -> None:
+    """Icons in the colours of the theme in use."""
+    for name, action in actions.items():
+        if name in ICONS:
+            action.setIcon(theme.icon(ICONS[name], colours))

@@ -1,0 +1,219 @@
+"""The desk: where each view stands while a drill runs, and how the places are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
+
+from engine.events import Event
+from engine.model import World
+
+LAYOUT_VERSION: Final = 1
+"""Grows when docks come, go or change their names; a layout of another version is not restored."""
+
+LEARNER, INSTRUCTOR, PRESENTER = "learner", "instructor", "presenter"
+PROFILES: Final = (LEARNER, INSTRUCTOR, PRESENTER)
+
+
+class View(Protocol):
+    """What every view of a drill has."""
+
+    requested: Any
+
+    def show_drill(self, drill: Any) -> None: ...
+    def show_world(self, world: World) -> None: ...
+    def add_events(self, events: Any) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a view stands unless somebody moves it."""
+
+    name: str
+    """Name of the dock, kept in stored layouts."""
+    title: str
+    area: Qt.DockWidgetArea
+    group: int
+    """Docks of one area and group are tabs of one another; groups stand one below the other."""
+    profiles: tuple[str, ...] = PROFILES
+    """Layout profiles in which it is open at first."""
+
+
+_LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+_BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+
+PLACES: Final = (
+    Place("brief", "Brief", _LEFT, 0, (LEARNER, INSTRUCTOR)),
+    Place("explorer", "Object Explorer", _LEFT, 1, ()),
+    Place("console", "SQL windows", _BOTTOM, 0, (LEARNER, INSTRUCTOR)),
+    Place("charts", "Charts", _RIGHT, 0),
+    Place("timing", "Failover timing", _RIGHT, 1),
+    Place("error_log", "SQL Server logs", _RIGHT, 1),
+    Place("trace", "State changes", _RIGHT, 1),
+    Place("monitor", "Mirroring Monitor", _RIGHT, 1, (LEARNER, INSTRUCTOR)),
+    Place("events", "Events", _RIGHT, 1),
+    Place("counters", "Counters", _RIGHT, 1, ()),
+    Place("ledger", "Faults", _RIGHT, 1, (INSTRUCTOR,)),
+    Place("table", "Topology table", _RIGHT, 1, ()),
+)
+"""Every dock that there can be, in the order of the View menu."""
+
+SHARES: Final = {
+    # profile: share of the desk's width for the left and right areas, of its height for the bottom and the upper right
+    LEARNER: (0.19, 0.31, 0.42, 0.52),
+    INSTRUCTOR: (0.17, 0.33, 0.36, 0.52),
+    PRESENTER: (0.0, 0.36, 0.0, 0.5),
+}
+
+
+class Desk(QMainWindow):
+    """Topology in the middle, everything else in docks around it."""
+
+    def __init__(self, middle: QWidget, views: dict[str, QWidget]) -> None:
+        super().__init__()
+        self.setWindowFlags(Qt.WindowType.Widget)
+        self.setObjectName("desk")
+        self.setDockNestingEnabled(True)
+        self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        for corner, area in (
+            (Qt.Corner.BottomLeftCorner, _LEFT),
+            (Qt.Corner.BottomRightCorner, _RIGHT),
+        ):
+            self.setCorner(corner, area)
+        self.setCentralWidget(middle)
+        self.views: dict[str, QWidget] = {"topology": middle, **views}
+        self.docks: dict[str, QDockWidget] = {}
+        self._world: World | None = None
+        self._profile = LEARNER
+        self._sized = False
+        for place in PLACES:
+            if place.name in views:
+                self._add_dock(place, views[place.name])
+        self.arrange(LEARNER)
+
+    def _add_dock(self, place: Place, view: QWidget) -> None:
+        dock = QDockWidget(place.title, self)
+        dock.setObjectName(place.name)
+        dock.setWidget(view)
+        dock.topLevelChanged.connect(lambda _: self._show_title_bars())
+        dock.dockLocationChanged.connect(lambda _: self._show_title_bars())
+        dock.visibilityChanged.connect(lambda seen, view=view: self._catch_up(view, seen))
+        self.docks[place.name] = dock
+
+    # --- what is shown --------------------------------------------------------------------------------------
+
+    def show_drill(self, drill: Any) -> None:
+        self._world = drill.world
+        for view in self.views.values():
+            view.show_drill(drill)  # type: ignore[attr-defined]  # every view has the slots of View
+
+    def show_world(self, world: World) -> None:
+        """Views that nobody sees are left out; they catch up when they are opened."""
+        self._world = world
+        for view in self.views.values():
+            if view.isVisible():
+                view.show_world(world)  # type: ignore[attr-defined]
+
+    def add_events(self, events: list[Event]) -> None:
+        for view in self.views.values():
+            view.add_events(events)  # type: ignore[attr-defined]
+
+    def _catch_up(self, view: QWidget, seen: bool) -> None:
+        self._show_title_bars()
+        if seen and self._world is not None:
+            view.show_world(self._world)  # type: ignore[attr-defined]
+
+    def go_to(self, name: str) -> None:
+        """Open the view *name*, bring it to the front and give it the keyboard."""
+        dock = self.docks.get(name)
+        if dock is not None:
+            dock.show()
+            dock.raise_()
+        self.views[name].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    # --- places ---------------------------------------------------------------------------------------------
+
+    def arrange(self, profile: str) -> None:
+        """Put everything where it belongs in *profile*."""
+        self._profile = profile
+        for dock in self.docks.values():
+            self.removeDockWidget(dock)
+            dock.setFloating(False)
+        for area in (_LEFT, _BOTTOM, _RIGHT):
+            first: dict[int, QDockWidget] = {}
+            for place in PLACES:
+                if place.name not in self.docks or place.area != area:
+                    continue
+                placed = self.docks[place.name]
+                if place.group in first:
+                    self.tabifyDockWidget(first[place.group], placed)
+                else:
+                    self.addDockWidget(area, placed, Qt.Orientation.Vertical)
+                    first[place.group] = placed
+                placed.setVisible(profile in place.profiles)
+            for front in first.values():
+                if not front.isHidden():
+                    front.raise_()
+        self._show_title_bars()
+        self._share_out()
+
+    def _share_out(self) -> None:
+        left, right, bottom, upper = SHARES[self._profile]
+        by_name = self.docks
+        width, height = self.width(), self.height()
+        shown = {name for name, dock in by_name.items() if not dock.isHidden()}
+        wide = [(n, share) for n, share in (("brief", left), ("charts", right)) if n in shown]
+        high = [(n, share) for n, share in (("console", bottom), ("charts", upper)) if n in shown]
+        lower = next((p.name for p in PLACES if p.area == _RIGHT and p.group == 1 and p.name in shown), None)
+        if lower is not None:
+            high.append((lower, 1.0 - upper))
+        self.resizeDocks(
+            [by_name[n] for n, _ in wide], [round(s * width) for _, s in wide], Qt.Orientation.Horizontal
+        )
+        self.resizeDocks(
+            [by_name[n] for n, _ in high], [round(s * height) for _, s in high], Qt.Orientation.Vertical
+        )
+
+    def _show_title_bars(self) -> None:
+        """A dock among tabs has its title on the tab; a bar with the same words would only take room."""
+        for dock in self.docks.values():
+            tabbed = bool(self.tabifiedDockWidgets(dock)) and not dock.isFloating()
+            plain = dock.titleBarWidget() is not None
+            if tabbed != plain:
+                before = dock.titleBarWidget()
+                dock.setTitleBarWidget(QWidget() if tabbed else None)  # type: ignore[arg-type]  # None: the usual bar
+                if before is not None:
+                    before.deleteLater()
+
+    @property
+    def was_seen(self) -> bool:
+        """It has been on screen, so that its places mean something."""
+        return self._sized
+
+    def state(self) -> QByteArray:
+        """Where everything stands, for `restore`."""
+        return self.saveState(LAYOUT_VERSION)
+
+    def restore(self, state: QByteArray, profile: str) -> None:
+        """Put everything where it stood; where it belongs if *state* is of another version."""
+        self.arrange(profile)
+        if not state.isEmpty() and self.restoreState(state, LAYOUT_VERSION):
+            self._sized = True
+            self._show_title_bars()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._sized:
+            self._sized = True
+            self._share_out()
+
+    def childEvent(self, event: Any) -> None:
+        super().childEvent(event)
+        child: QObject = event.child()
+        if event.type() == QEvent.Type.ChildPolished and isinstance(child, QTabBar):
+            child.setElideMode(Qt.TextElideMode.ElideNone)
+            child.setUsesScrollButtons(True)

@@ -1,0 +1,104 @@
+"""What the pages list: scenarios with their best results, interrupted runs, finished runs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app import scenario_files
+from app.scenario_files import NoScenario
+from app.storage import Profile, UnfinishedRun
+from app.views.history import Run
+from app.views.scenario_picker import Card, Interrupted
+from engine.constants import TICKS_PER_S
+from engine.drill.problems import ScenarioProblems
+from engine.drill.scenario import Scenario
+
+INTERRUPTED_SHOWN: Final = 3
+"""Interrupted runs offered on the start page, newest first."""
+
+
+class Library:
+    """Scenarios that can be played, by name, and what the profile knows of them."""
+
+    def __init__(self, profile: Profile | None) -> None:
+        self._profile = profile
+        self.scenarios: dict[str, Scenario] = {}
+        self.problems: list[str] = []
+        self._shipped: set[str] = set()
+
+    def read(self) -> None:
+        """Look for scenarios (again)."""
+        files, self.problems = scenario_files.all_files()
+        self.scenarios = {}
+        self._shipped = {file.name for file in files if file.shipped}
+        for file in files:
+            try:
+                self.scenarios[file.name] = file.load()
+            except ScenarioProblems as problem:
+                self.problems.append(f"{file.file} cannot be played: {problem.problems[0]}")
+
+    def scenario(self, name: str) -> Scenario | None:
+        """The scenario of that name, if it can be found and read."""
+        if name not in self.scenarios:
+            try:
+                self.scenarios[name] = scenario_files.find(name).load()
+            except (NoScenario, ScenarioProblems):
+                return None
+        return self.scenarios[name]
+
+    def title(self, name: str) -> str:
+        found = self.scenarios.get(name)
+        return found.title if found is not None else name
+
+    def cards(self) -> list[Card]:
+        """Free play first, then by level, then by title."""
+        levels = ("beginner", "intermediate", "advanced", "expert")
+        order = sorted(
+            self.scenarios.values(), key=lambda s: (s.scored, levels.index(s.level), s.minutes, s.title)
+        )
+        return [self._card(scenario) for scenario in order]
+
+    def _card(self, scenario: Scenario) -> Card:
+        best = self._profile.best(scenario.name) if self._profile is not None else None
+        return Card(
+            name=scenario.name,
+            title=scenario.title,
+            summary=scenario.summary,
+            level=scenario.level,
+            minutes=scenario.minutes,
+            skills=scenario.skills,
+            brief=scenario.brief,
+            sources=tuple(f"{source.paper}: {source.section}" for source in scenario.sources),
+            scored=scenario.scored,
+            shipped=scenario.name in self._shipped,
+            best=best.score if best is not None else None,
+        )
+
+    def interrupted(self) -> list[Interrupted]:
+        runs = self._profile.unfinished()[:INTERRUPTED_SHOWN] if self._profile is not None else []
+        return [self._interrupted(run) for run in runs]
+
+    def _interrupted(self, run: UnfinishedRun) -> Interrupted:
+        return Interrupted(
+            run_id=run.run_id,
+            title=self.title(run.scenario_name),
+            t_s=run.tick / TICKS_PER_S,
+            when=run.started_at.astimezone().strftime("begun %Y-%m-%d %H:%M"),
+            problem=run.problem,
+        )
+
+    def runs(self) -> list[Run]:
+        """Finished runs, newest first."""
+        rows = self._profile.results() if self._profile is not None else []
+        return [
+            Run(
+                run_id=row.run_id,
+                finished_at=row.finished_at,
+                title=self.title(row.scenario_name),
+                mode=row.mode,
+                score=row.score,
+                downtime_s=row.downtime_s,
+                lost_transactions=row.lost_transactions,
+            )
+            for row in rows
+        ]

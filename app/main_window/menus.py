@@ -1,0 +1,89 @@
+"""The menu bar: every action of the window and of its views in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMainWindow, QMenu
+
+from app.offers import Target
+from engine.model import World
+
+BARS: Final[tuple[tuple[str, tuple[str | None, ...]], ...]] = (
+    ("&Drill", ("drill.open", "drill.restart", None, "drill.hint", "drill.note", None, "drill.finish", None,
+                "drill.quit")),
+    ("&Time", ("time.play", "time.step", "time.next_event", "time.next_state", "time.run_to", None,
+               "time.faster", "time.slower", "time.normal")),
+)  # fmt: skip
+"""Menu -> names of actions; None is a line."""
+
+VIEWS: Final = (
+    "view.brief", "view.topology", "view.console", "view.charts", "view.timing", "view.error_log", "view.trace",
+    "view.monitor", "view.events", "view.explorer", "view.counters", "view.ledger", "view.table",
+)  # fmt: skip
+LOOKS: Final = (
+    None,
+    "view.larger",
+    "view.smaller",
+    "view.usual_size",
+    None,
+    "view.full_screen",
+    "view.reset_layout",
+)
+HELP: Final = ("help.here", "help.sheet", "help.keys", "help.palette", None, "help.about")
+
+
+def fill(menu: QMenu, names: Iterable[str | None], actions: Mapping[str, QAction]) -> None:
+    """Put the actions that there are into *menu*; None is a line."""
+    for name in names:
+        if name is None:
+            menu.addSeparator()
+        elif name in actions:
+            menu.addAction(actions[name])
+
+
+def build_bar(window: QMainWindow, actions: Mapping[str, QAction]) -> dict[str, QMenu]:
+    """The menus by their title; those that change are filled when they open."""
+    menus: dict[str, QMenu] = {}
+    for title, names in BARS:
+        menus[title] = window.menuBar().addMenu(title)
+        fill(menus[title], names, actions)
+    for title in ("&Faults", "&Query", "&View", "&Help"):
+        menus[title] = window.menuBar().addMenu(title)
+    return menus
+
+
+def things(world: World) -> list[tuple[str, list[Target]]]:
+    """Everything that something can be done to, by kind."""
+    servers = [Target("server", (name,)) for name in world.servers]
+    names = list(world.servers)
+    links = [Target("link", (a, b)) for index, a in enumerate(names) for b in names[index + 1 :]]
+    links += [Target("link", (client, server)) for client in world.clients for server in names]
+    clients = [Target("client", (name,)) for name in world.clients]
+    databases = [Target("database", (name,)) for name in world.databases()]
+    return [("Servers", servers), ("Links", links), ("Applications", clients), ("Databases", databases)]
+
+
+def fill_faults(
+    menu: QMenu, world: World | None, fill_one: Callable[[QMenu, Target], None], always: Iterable[QAction]
+) -> None:
+    """A submenu for each thing, filled when it opens with what makes sense then."""
+    menu.clear()
+    if world is not None:
+        for kind, targets in things(world):
+            if targets:
+                menu.addSection(kind)
+            for target in targets:
+                submenu = menu.addMenu(target.title)
+                submenu.aboutToShow.connect(
+                    lambda submenu=submenu, target=target: _refill(submenu, target, fill_one)
+                )
+    menu.addSeparator()
+    menu.addActions(list(always))
+
+
+def _refill(menu: QMenu, target: Target, fill_one: Callable[[QMenu, Target], None]) -> None:
+    menu.clear()
+    fill_one(menu, target)
