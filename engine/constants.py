@@ -85,3 +85,6 @@ RECOVER_RESTORED_S: Final = 1.5
 
 PAGE_KB: Final = 8.0
 """A page. Known."""
+
+PAGE_REPAIR_S: Final = 2.0
+"""From asking the partner for a page until it is repaired. Assumed."""

@@ -6,7 +6,7 @@ to the change. A file that cannot be created stops redo and suspends the session
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from engine.constants import REPLAY_LOOK_S
 from engine.model import Copy, DbFile, Key, MirrorState, World
@@ -30,17 +30,19 @@ def replay(world: World, server: str, database: str, upto_kb: float) -> None:
     if copy is None or copy.row is None or world.rows[copy.row][1] != (server, database):
         return  # no mirror any more; the next connection starts anew
     lead = world.copies[world.rows[copy.row][0]]
-    if MirrorState.SUSPENDED in (copy.mirror_state, lead.mirror_state) or copy.redo_failed:
-        return
+    still = (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
+    if lead.mirror_state in still or copy.mirror_state in still or copy.redo_failed:
+        return  # likewise
     if lead.mirror_state is MirrorState.PENDING_FAILOVER or not _redone(world, copy.row, upto_kb):
         world.after(REPLAY_LOOK_S, "redo.replay", server, database, upto_kb)
         return
-    _take_over_catalog(world, lead, copy)
-    lacking = missing_drives(world, server, lead.extra_files)
-    if lacking:
-        fail(world, (server, database), 5123, lacking[0].drive, lacking[0].name)
-    else:
-        world.update_copy((server, database), extra_files=lead.extra_files)
+    _take_over_catalog(world, lead, copy, world.flow.positions(copy.row).hardened_kb)
+    copy = world.copies[server, database]
+    trouble = trouble_with_files(world, copy, lead)
+    if trouble is not None:
+        fail(world, (server, database), *trouble)
+    elif _files(copy) != _files(lead):
+        world.update_copy((server, database), **_files(lead))
 
 
 def _redone(world: World, row: int, upto_kb: float) -> bool:
@@ -53,25 +55,56 @@ def finish(world: World, mirror: Key) -> None:
     assert copy.row is not None
     lead = world.copies[world.rows[copy.row][0]]
     end = world.flow.positions(copy.row).hardened_kb
-    _take_over_catalog(world, lead, copy)
-    mine = tuple(file for file in lead.extra_files if file in copy.extra_files or file.added_kb <= end)
-    world.update_copy(mirror, extra_files=mine)
+    _take_over_catalog(world, lead, copy, end)
+    known = tuple(file for file in lead.extra_files if file in copy.extra_files or file.added_kb <= end)
+    world.update_copy(mirror, **{**_files(lead), "extra_files": known})
 
 
-def _take_over_catalog(world: World, lead: Copy, copy: Copy) -> None:
+def _take_over_catalog(world: World, lead: Copy, copy: Copy, end_kb: float) -> None:
     theirs = tuple(user for user in world.servers[lead.server].users if user.database == lead.database)
     mine = world.servers[copy.server].users
     kept = tuple(user for user in mine if user.database != copy.database)
     if (*kept, *theirs) != mine:
         world.update_server(copy.server, users=(*kept, *theirs))
+    chain = {
+        "full_backup": lead.full_backup,
+        "full_backup_id": lead.full_backup_id,
+        "last_log_backup_kb": min(lead.last_log_backup_kb, end_kb),
+        "log_start_kb": min(lead.log_start_kb, end_kb),
+    }
+    if any(getattr(copy, name) != value for name, value in chain.items()):
+        world.update_copy((copy.server, copy.database), **chain)
 
 
-def missing_drives(world: World, server: str, files: tuple[DbFile, ...]) -> list[DbFile]:
-    """The files whose drive the server does not have."""
-    return [file for file in files if not volumes.has_drive(world.servers[server], file.drive)]
+def _files(copy: Copy) -> dict[str, Any]:
+    names = ("size_kb", "log_size_kb", "log_max_kb", "extra_files")
+    return {name: getattr(copy, name) for name in names}
 
 
-def fail(world: World, mirror: Key, number: int, *args: object) -> None:
+def trouble_with_files(world: World, copy: Copy, lead: Copy) -> tuple[object, ...] | None:
+    """Number and arguments of the error that the mirror meets in giving itself the principal's files, or None."""
+    server = world.servers[copy.server]
+    for file in lead.extra_files:
+        if not volumes.has_drive(server, file.drive):
+            return 5123, file.drive, file.name
+    grown: dict[str, float] = {}
+    mine = {file.name: file.size_kb for file in volumes.files_of(copy)}
+    for file in volumes.files_of(lead):
+        drive = _drive_here(copy, file)
+        grown[drive] = grown.get(drive, 0.0) + file.size_kb - mine.get(file.name, 0.0)
+    for drive, kb in grown.items():
+        if kb > volumes.free_kb(world, copy.server, drive):
+            return 5149, "MODIFY FILE", f"{drive}:\\{copy.database}"
+    return None
+
+
+def _drive_here(copy: Copy, file: DbFile) -> str:
+    """The drive of the mirror on which its counterpart of the principal's file lies."""
+    here = {own.name: own.drive for own in volumes.files_of(copy)}
+    return here.get(file.name, file.drive)
+
+
+def fail(world: World, mirror: Key, number: Any, *args: object) -> None:
     """Redo on the mirror meets error *number*: both partners suspend the session. 1453, 1454 [facts 1.8]."""
     copy = world.copies[mirror]
     assert copy.row is not None, f"{mirror} redoes nothing"
@@ -95,7 +128,7 @@ def mended(world: World, mirror: Key) -> bool:
     """Whether what stopped redo is gone: every drive is there and every page is whole. RESUME asks this."""
     copy = world.copies[mirror]
     lead = world.copies.get((copy.partner or "", copy.database))
-    if lead is None or copy.bad_pages or missing_drives(world, copy.server, lead.extra_files):
+    if lead is None or copy.bad_pages or trouble_with_files(world, copy, lead) is not None:
         return False
     world.update_copy(mirror, redo_failed=False)
     return True
