@@ -19,31 +19,41 @@ SCALE_RANGE: Final = (0.9, 1.1)
 
 
 def published(world: World, failover: Failover) -> tuple[float, str] | None:
-    """Seconds and reference of the matching row of Table 6; None if the conditions are not those of the paper.
-
-    Those are: synchronous with witness, one database, Workload1 or no load, 2005 on the paper's hardware, a
-    local network, nothing slowed down, and one of the table's six causes.
-    """
-    row = FAILOVER_S.get(failover.cause)
-    if row is None or failover.kind != ("manual" if failover.cause == "manual" else "automatic"):
+    """Seconds and reference of the matching row of Table 6; None if the conditions are not those of the paper."""
+    if unlike(world, failover):
         return None
-    copy = world.copies.get((failover.to_server, failover.database))
-    if copy is None or copy.witness is None or copy.safety is not Safety.FULL:
-        return None
-    if sum(other.server == failover.to_server for other in world.copies.values()) > 1:
-        return None
-    if failover.under_load and not (
-        copy.workload == "Workload1" and SCALE_RANGE[0] <= copy.scale <= SCALE_RANGE[1]
-    ):
-        return None
-    servers = [failover.from_server, failover.to_server]
-    if not all(_as_published(world.servers[server]) for server in servers):
-        return None
-    if not all(_local(world, a, b) for a in servers for b in (*servers, copy.witness) if a != b):
-        return None
-    name, idle_s, loaded_s = row
+    name, idle_s, loaded_s = FAILOVER_S[failover.cause]
     load = "normal load" if failover.under_load else "no load"
     return (loaded_s if failover.under_load else idle_s), f"{REFERENCE}, {name}, {load}"
+
+
+def unlike(world: World, failover: Failover) -> str:
+    """What sets the failover apart from the paper's, in words for the trainee; empty if it may be compared.
+
+    The paper's conditions: synchronous with witness, one database, Workload1 or no load, 2005 on its hardware, a
+    local network, nothing slowed down, and one of the table's six causes.
+    """
+    copy = world.copies.get((failover.to_server, failover.database))
+    servers = [failover.from_server, failover.to_server]
+    if failover.cause not in FAILOVER_S:
+        return f"the table has no row for this cause ({failover.cause})"
+    if failover.kind != ("manual" if failover.cause == "manual" else "automatic"):
+        return f"the table has no {failover.kind} failover for this cause"
+    if copy is None or copy.safety is not Safety.FULL:
+        return "it was measured with SAFETY FULL"
+    if copy.witness is None:
+        return "it was measured with a witness"
+    if sum(other.server == failover.to_server for other in world.copies.values()) > 1:
+        return "it was measured with one mirrored database"
+    if failover.under_load and copy.workload != "Workload1":
+        return f"it was measured with Workload1, not {copy.workload}"
+    if failover.under_load and not SCALE_RANGE[0] <= copy.scale <= SCALE_RANGE[1]:
+        return f"it was measured with 1,000 connections, not {copy.scale:g} times as many"
+    if not all(_as_published(world.servers[server]) for server in servers):
+        return "it was measured with SQL Server 2005 on other hardware, with nothing slowed down"
+    if not all(_local(world, a, b) for a in servers for b in (*servers, copy.witness) if a != b):
+        return "it was measured on a local network"
+    return ""
 
 
 def _as_published(server: Server) -> bool:

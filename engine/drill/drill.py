@@ -69,6 +69,8 @@ class Drill:
         self.hints: list[Opened] = []
         self.published: dict[int, tuple[float, str]] = {}
         """Place in world.failovers -> published seconds and their reference, where comparable."""
+        self.unlike: dict[int, str] = {}
+        """Place in world.failovers -> why it cannot be compared, where it cannot."""
         self.ended_by: End | None = None
         self._batches: list[Event] = []
         self._conditions = _conditions(scenario)
@@ -187,7 +189,7 @@ class Drill:
         twin = copy.copy(self)
         twin.world = self.world.fork()
         twin.samples = copy.deepcopy(self.samples)
-        for name in ("events", "journal", "rows", "goals", "first_held", "hints", "published"):
+        for name in ("events", "journal", "rows", "goals", "first_held", "hints", "published", "unlike"):
             setattr(twin, name, copy.copy(getattr(self, name)))
         twin._batches = self._batches.copy()
         twin._waiting = self._waiting.copy()
@@ -282,6 +284,8 @@ class Drill:
             found = comparison.published(self.world, self.world.failovers[place])
             if found is not None:
                 self.published[place] = found
+            else:
+                self.unlike[place] = comparison.unlike(self.world, self.world.failovers[place])
         self._compared = len(self.world.failovers)
 
     def _end(self, why: End) -> None:

@@ -1,0 +1,299 @@
+"""The command line as design.md fixes it: what goes to standard output, what to standard error, exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import cli, doctor, golden, qt_probe, scenario_files
+from engine.drill.scenario import Scenario
+from tests.engine.drill.texts import SMALL, changed
+
+ONE_LINE = "30 power-off SERVER_A\n"
+
+
+def no_window(scenario: Scenario | None) -> int:
+    raise AssertionError("this command opens no window")
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Any:
+    def called(*arguments: str) -> tuple[int, str, str]:
+        code = cli.main(arguments, no_window)
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return called
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> str:
+    file = tmp_path / "inputs.txt"
+    file.write_text(ONE_LINE)
+    return str(file)
+
+
+# --- run ----------------------------------------------------------------------------------------------------
+
+
+def test_run_lab_reports_one_automatic_failover(call: Any, inputs: str) -> None:
+    code, out, err = call("run", "lab", "--inputs", inputs, "--json", "-")
+    assert (code, err) == (0, "")
+    report = json.loads(out)
+    (failover,) = report["failovers"]
+    assert (failover["kind"], failover["from_server"], failover["to_server"]) == (
+        "automatic",
+        "SERVER_A",
+        "SERVER_B",
+    )
+    steps = ["failed_t_s", "detected_t_s", "redo_done_t_s", "decided_t_s", "online_t_s", "undo_done_t_s"]
+    stamps = [failover[step] for step in steps]
+    assert stamps == sorted(stamps)
+    assert failover["failover_s"] == pytest.approx(2.6, abs=1.3)
+    assert failover["published_s"] == 2.6
+    assert report["scenario"] == "lab"
+    assert report["ended_at_s"] == 150.0
+
+
+def test_the_same_in_two_processes_and_from_standard_input() -> None:
+    def state_hash() -> str:
+        command = [sys.executable, "-m", "app", "run", "lab", "--inputs", "-", "--json", "-"]
+        ran = subprocess.run(command, input=ONE_LINE, capture_output=True, text=True, check=True, cwd=ROOT)
+        assert ran.stderr == ""
+        return str(json.loads(ran.stdout)["state_hash"])
+
+    assert state_hash() == state_hash()
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_run_to_a_file_prints_nothing(call: Any, inputs: str, tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    assert call("run", "lab", "--inputs", inputs, "--json", str(file)) == (0, "", "")
+    assert json.loads(file.read_text())["seed"] == 1
+
+
+def test_seed_and_until(call: Any, inputs: str) -> None:
+    _, out, _ = call("run", "lab", "--inputs", inputs, "--seed", "9", "--until", "31.5", "--json", "-")
+    report = json.loads(out)
+    assert (report["seed"], report["ended_at_s"]) == (9, 31.5)
+    _, out, _ = call("run", "lab", "--inputs", inputs, "--until", "20", "--json", "-")
+    assert json.loads(out)["failovers"] == []
+
+
+def test_a_missed_goal_is_a_no(call: Any) -> None:
+    code, out, _ = call("run", "isolated-principal")
+    assert code == 1
+    assert "[ ]" in out
+
+
+def test_the_solution_is_a_yes(call: Any) -> None:
+    code, out, _ = call("run", "isolated-principal", "--solution")
+    assert code == 0
+    assert "[x]" in out
+    assert "score 100" in out
+
+
+def test_for_people_it_names_the_failover_and_its_published_time(call: Any, inputs: str) -> None:
+    _, out, _ = call("run", "lab", "--inputs", inputs)
+    assert "automatic failover SERVER_A -> SERVER_B (power-off)" in out
+    assert "published 2.6 s" in out
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("30 power-of SERVER_A", "did you mean power-off"),
+        ("30 power-off SERVER_X", "SERVER_X"),
+        ("soon power-off SERVER_A", "line 1"),
+        ("30", "line 1"),
+    ],
+)
+def test_unusable_inputs(call: Any, tmp_path: Path, lines: str, said: str) -> None:
+    file = tmp_path / "bad.txt"
+    file.write_text(f"{lines}\n")
+    code, out, err = call("run", "lab", "--inputs", str(file), "--json", "-")
+    assert (code, out) == (2, "")
+    assert said in err
+    assert "Traceback" not in err
+
+
+def test_inputs_from_standard_input(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1 note hello\n"))
+    _, out, _ = call("run", "lab", "--inputs", "-", "--json", "-")
+    assert [event["text"] for event in json.loads(out)["events"]] == ["hello"]
+
+
+def test_what_cannot_be_done_when_its_time_comes_is_told_and_the_run_goes_on(
+    call: Any, tmp_path: Path
+) -> None:
+    file = tmp_path / "inputs.txt"
+    file.write_text("1 workload Sales Nothing\n2 note on\n")
+    code, out, err = call("run", "lab", "--inputs", str(file), "--until", "3", "--json", "-")
+    assert code == 0
+    assert "1 workload Sales Nothing: there is no workload" in err
+    assert [event["text"] for event in json.loads(out)["events"]] == ["on"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "no-such"),
+        ("run", "lab", "--seed", "-1"),
+        ("run", "lab", "--seed", "x"),
+        ("run", "lab", "--until", "-5"),
+        ("run", "lab", "--until", "nan"),
+        ("run", "lab", "--solution"),
+        ("run", "lab", "--solution", "--inputs", "-"),
+        ("run", "lab", "--inputs", "/no/such/file"),
+        ("run", "lab", "--json", "/no/such/folder/file"),
+        ("run",),
+        ("dance",),
+        ("check", "no-such.toml"),
+        ("drill", "no-such"),
+    ],
+)
+def test_unusable_arguments(call: Any, arguments: tuple[str, ...]) -> None:
+    code, out, err = call(*arguments)
+    assert code == 2
+    assert out == ""
+    assert err
+    assert "Traceback" not in err
+
+
+# --- list, check, drill -------------------------------------------------------------------------------------
+
+
+def test_list_names_shipped_and_own_scenarios(call: Any, profile_folder: Path) -> None:
+    own = profile_folder / "scenarios"
+    own.mkdir(parents=True)
+    (own / "small.toml").write_text(SMALL)
+    code, out, _ = call("list", "--json")
+    listed = {entry["name"]: entry for entry in json.loads(out)}
+    assert code == 0
+    assert listed["lab"]["shipped"]
+    assert not listed["small"]["shipped"]
+    assert {"title", "minutes", "level", "skills", "sources"} <= set(listed["small"])
+    _, out, _ = call("list")
+    assert "Small (yours)" in out
+    assert call("run", "small", "--until", "1")[0] == 1
+
+
+def test_list_tells_of_own_scenarios_that_are_broken_and_lists_the_others(
+    call: Any, profile_folder: Path
+) -> None:
+    own = profile_folder / "scenarios"
+    own.mkdir(parents=True)
+    (own / "broken.toml").write_text("title = 3\n")
+    (own / "other.toml").write_bytes(b"\xff\xfe")
+    code, out, err = call("list")
+    assert code == 1
+    assert "lab" in out
+    assert "broken.toml:1:" in err
+    assert "UTF-8" in err
+
+
+def test_check_of_a_sound_file(call: Any, tmp_path: Path) -> None:
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL)
+    assert call("check", str(file)) == (0, "1 file(s), no problem\n", "")
+
+
+def test_check_tells_every_problem_with_its_place(call: Any, tmp_path: Path) -> None:
+    one, two = tmp_path / "one.toml", tmp_path / "two.toml"
+    one.write_text(changed(("minutes = 5", "minuts = 5"), ("points = 40", "points = 4")))
+    two.write_text(changed(("+5 power-on SERVER_A", "+5 note done")))
+    code, out, _ = call("check", str(one), str(two))
+    assert code == 1
+    line = SMALL[: SMALL.index("minutes = 5")].count("\n") + 1
+    assert f"{one}:{line}:1: minuts: there is no key 'minuts' here; expected minutes?" in out
+    assert f"{two}:" in out
+    code, out, _ = call("check", str(one), "--json")
+    problems = json.loads(out)
+    assert code == 1
+    assert set(problems[0]) == {"file", "line", "column", "where", "text", "expected"}
+
+
+def test_drill_opens_the_window_on_that_scenario() -> None:
+    opened: list[Scenario | None] = []
+
+    def window(scenario: Scenario | None) -> int:
+        opened.append(scenario)
+        return 0
+
+    assert cli.main(["drill", "mirror-lost"], window) == 0
+    assert cli.main([], window) == 0
+    assert opened[0] is not None
+    assert opened[0].name == "mirror-lost"
+    assert opened[1] is None
+
+
+def test_no_command_line_work_brings_qt_in() -> None:
+    program = "import sys; from app import cli; cli.main(['run', 'lab', '--until', '1'], lambda s: 0); \
+sys.exit(any(name.startswith('PySide6') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True).returncode == 0
+
+
+def test_a_name_that_no_file_can_have() -> None:
+    with pytest.raises(scenario_files.NoScenario):
+        scenario_files.find("x" * 5000)
+
+
+# --- doctor -------------------------------------------------------------------------------------------------
+
+
+def test_doctor_finds_nothing_wrong_here(call: Any) -> None:
+    code, out, _ = call("doctor")
+    assert code == 0, out
+    assert {line.split()[1].rstrip(":") for line in out.splitlines()} == {
+        "version", "window", "fonts", "storage", "profile", "replay",
+    }  # fmt: skip
+
+
+def test_the_recorded_run_is_this_versions() -> None:
+    """After a change of the engine: mirrordrill doctor --renew-replay assets/golden.json"""
+    assert golden.play() == golden.recorded()
+
+
+def test_doctor_says_no_where_replay_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(golden, "recorded", lambda: golden.Golden("other", "other"))
+    assert not {finding.name: finding for finding in doctor.examine()}["replay"].well
+
+
+@pytest.mark.parametrize(
+    ("said", "environment", "expected"),
+    [
+        (
+            "ImportError: libEGL.so.1: cannot open shared object file: No such file",
+            {},
+            "libEGL.so.1 is missing",
+        ),
+        ("ModuleNotFoundError: No module named 'PySide6'", {}, "PySide6 is not installed"),
+        ("qt.qpa.xcb: could not connect to display", {}, "no display"),
+        ("qt.qpa.xcb: could not connect to display :9", {"DISPLAY": ":9"}, ":9"),
+        ("This application failed: no Qt platform plugin could be initialized.", {}, "platform plugin"),
+        ("Something else\nlast words\n", {}, "last words"),
+        ("", {}, "nothing"),
+    ],
+)
+def test_why_qt_cannot_start(said: str, environment: dict[str, str], expected: str) -> None:
+    sentence = qt_probe.sentence(said, environment)
+    assert expected in sentence
+    assert "\n" not in sentence
+
+
+def test_a_window_without_a_display_ends_in_one_sentence() -> None:
+    environment = {"PATH": "/usr/bin:/bin", "QT_QPA_PLATFORM": "xcb", "HOME": "/nonexistent"}
+    ran = subprocess.run(
+        [sys.executable, "-m", "app"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert ran.returncode == 2
+    assert len(ran.stderr.strip().splitlines()) == 1
+    assert ran.stderr.startswith("Qt cannot start")
