@@ -305,8 +305,8 @@ def _finish(tree: exp.Expr) -> tuple[str, _Query]:
 
 
 def _part(identifier: exp.Expr | None) -> str:
-    if identifier is None:
-        return ""
+    if not isinstance(identifier, exp.Expr):
+        return ""  # nothing, or the empty schema of `master..sysdatabases`
     if isinstance(identifier, exp.Parameter):
         return _variable_name(identifier)
     prefix = "#" if identifier.args.get("temporary") else "##" if identifier.args.get("global_") else ""
