@@ -166,8 +166,9 @@ def parse_line(text: str, tick: int = 0) -> Input:
 
     Raises InputProblem.
     """
+    text = "\n".join(text.splitlines()).rstrip()  # one kind of line end, so that a journal reads back the same
     head, _, continuation = text.partition("\n")
-    name, _, rest = head.strip().partition(" ")
+    name, _, rest = head.lstrip().partition(" ")
     verb = VERBS.get(name.lower())
     if verb is None:
         near = difflib.get_close_matches(name.lower(), VERBS, 1)
@@ -190,7 +191,7 @@ def _split_rest(verb: Verb, body: str) -> list[str]:
             raise InputProblem(f"{verb.name} needs {parameter.name}: {usage(verb)}")
         args.append(found[1])
         body = found[2]
-    body = body.strip("\n")
+    body = re.sub(r"\A(?:[^\S\n]*\n)+", "", body)  # lines of nothing before the first word
     if not body.strip():
         raise InputProblem(f"{verb.name} needs {verb.parameters[-1].name}: {usage(verb)}")
     return [*args, body]

@@ -115,10 +115,7 @@ class Drill:
         if self.finished:
             raise InputProblem(f"the drill is over: {self.ended_by}")
         item = simulator.resolve(self.world, parse_line(line, self.world.tick))
-        if item.verb == "hint" and self.next_hint() is None:
-            raise InputProblem(
-                "there are no hints in an exam" if self.mode is Mode.EXAM else "there is no hint"
-            )
+        self._check_allowed(item)
         simulator.perform(self.world, item)
         self.journal.append(item)
         self._take(simulator.advance(self.world, self.world.tick))
@@ -211,8 +208,11 @@ class Drill:
     def _queue(self, number: int, inject: Inject, tick: Tick) -> None:
         heapq.heappush(self._waiting, (tick, number, parse_line(inject.do.strip(), tick)))
 
-    def _check_locks(self, item: Input) -> None:
-        """Raises InputProblem for what the story does not let the trainee do yet."""
+    def _check_allowed(self, item: Input) -> None:
+        """Raises InputProblem for a hint that is not there, and for what the story does not let anybody do yet."""
+        if item.verb == "hint" and self.next_hint() is None:
+            exam = self.mode is Mode.EXAM
+            raise InputProblem("there are no hints in an exam" if exam else "there is no hint")
         for lock in self.scenario.locked:
             if lock.until is not None and self.world.tick >= ticks(lock.until):
                 continue

@@ -121,9 +121,14 @@ def plain(sql: str, keep_literals: bool) -> str:
     return " ".join(sql.upper().replace("[", "").replace("]", "").split())
 
 
+ERROR_SEVERITY_MIN: Final = 11
+"""Below it a message informs. Documented."""
+
+
 def errors(batch: Event) -> list[int]:
     """Numbers of the errors that a batch met."""
-    return [message.number for message in batch.get("messages", ()) if message.is_error]
+    messages = batch.get("messages", ())
+    return [message["number"] for message in messages if message["severity"] >= ERROR_SEVERITY_MIN]
 
 
 def sent(facts: Facts, text: str, server: str | None, without_error: bool) -> list[Event]:

@@ -40,7 +40,8 @@ def report(drill: Drill) -> dict[str, Any]:
         "availability": availability_json(drill.world),
         "sql": [
             {
-                "t_s": event.t_s,
+                "t_s": event.get("started_tick") / TICKS_PER_S,
+                "done_t_s": event.t_s,
                 "server": event.server,
                 **{key: plain(value) for key, value in event.data},
             }

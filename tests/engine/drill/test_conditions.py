@@ -8,7 +8,6 @@ from engine.drill import conditions
 from engine.drill.conditions import ConditionProblem
 from engine.drill.facts import Facts, Names
 from engine.events import Event
-from engine.messages import Message
 from engine.model import World
 from tests.engine.worlds import DB, W, do, lab
 
@@ -56,7 +55,7 @@ def failed_over() -> World:
         ("time_s() >= 30", False, True),
         ("transactions_per_s(Sales) > 200", True, True),
         ("timeout_s(Sales) == 10", True, True),
-        ("log_used_percent(Sales) < 1", True, True),
+        ("log_used_percent(Sales) < 5", True, True),
         ("Sales serves and not (SERVER_A is OFF or SERVER_B is OFF)", True, False),
         ("Sales is SUSPENDED or Sales serves and SERVER_A is RUNNING", True, False),
     ],
@@ -79,8 +78,9 @@ def test_a_database_without_a_session_is_none_although_the_lost_mirror_still_bel
 
 
 def batch(sql: str, *errors: int, server: str = "SERVER_A") -> Event:
-    messages = tuple(Message(number, 16, 1, 1, "no") for number in errors)
-    data = (("batch", sql), ("messages", messages), ("results", ()))
+    messages = [{"number": number, "severity": 16} for number in (0, *errors)]
+    messages[0]["severity"] = 10
+    data = (("batch", sql), ("messages", messages), ("results", []))
     return Event(0, "sql_done", server, None, "", data)
 
 

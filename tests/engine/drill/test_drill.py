@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.drill.drill import Drill, End, Mode, play_inputs, replay
 from engine.drill.solution import left_alone, played
-from engine.inputs import InputProblem, parse_script
+from engine.inputs import InputProblem, parse_line, parse_script
 from tests.engine.drill.texts import FREE, SMALL, drill, run, small
 
 LINES = st.sampled_from(
@@ -23,6 +23,7 @@ LINES = st.sampled_from(
         "sql SERVER_B ALTER DATABASE Sales SET PARTNER SUSPEND",
         "sql SERVER_B ALTER DATABASE Sales SET PARTNER RESUME",
         "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF",
+        "sql SERVER_A#2 USE master\n\n  WAITFOR DELAY '00:00:07'\r\n\tSELECT name FROM sys.databases  ",
         "workload Sales Workload1 scale=0.5",
         "hint 1",
         "note nothing to see",
@@ -61,6 +62,16 @@ def test_the_same_run_in_any_slices_and_from_its_journal(
         assert other.state_hash() == whole.state_hash()
         assert other.events == whole.events
         assert other.report() == whole.report()
+
+
+@given(text=st.text(alphabet="aB \t\n\r#'=;+1\x0b\x0c\x85\u2028", max_size=16))
+def test_any_text_reads_back_from_the_journal_as_it_was_done(text: str) -> None:
+    try:
+        item = parse_line(f"sql SERVER_A {text}", 4125)
+    except InputProblem:
+        assert not text.strip()
+        return
+    assert parse_script(item.line) == ([item], [])
 
 
 def test_another_seed_is_another_run() -> None:
@@ -137,7 +148,7 @@ def test_a_forbidden_state_may_end_it() -> None:
     forbidden = (
         '[[forbidden]]\nname = "f"\ntext = "down"\nwhen = "not Sales serves"\nends = true\nbetter = "no"\n'
     )
-    taken = run(drill(("[[hint]]", forbidden + "[[hint]]")), 100)
+    taken = run(drill(("[[solution]]", forbidden + "[[solution]]")), 100)
     assert taken.ended_by is End.FORBIDDEN
     assert taken.tick == 2100
 
@@ -170,7 +181,7 @@ def test_an_inject_may_wait_for_a_condition() -> None:
 
 def test_what_the_story_locks_cannot_be_done_until_its_time() -> None:
     lock = '[[locked]]\ndo = "power-on SERVER_A"\nuntil = "50s"\nwhy = "no spare part"\n'
-    taken = run(drill(("[[hint]]", lock + "[[hint]]")), 40)
+    taken = run(drill(("[[solution]]", lock + "[[solution]]")), 40)
     for line in ("power-on server_a", "revert-all"):
         with pytest.raises(InputProblem, match="no spare part"):
             taken.do(line)

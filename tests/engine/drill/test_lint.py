@@ -12,6 +12,7 @@ def test_nothing_is_wrong_with_the_small_one() -> None:
     assert lint(small(), "small.toml") == []
 
 
+FIRST_HINT = SMALL[SMALL.index("[[hint]]") : SMALL.rindex("[[hint]]")]
 SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
 
 
@@ -21,7 +22,7 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
         ('[[source]]\npaper = "Nobody\'s"\nsection = "None"\n', "", "published"),
         ('skills = ["testing"]\n', "", "trained"),
         ('facilitator = "Ask who notices first."\n', "", "instructor"),
-        ('goal = "protected"', 'goal = "served"', "'protected' has no hint"),
+        (FIRST_HINT, "", "'served' has no hint"),
         (SOLUTION, "", "no reference solution"),
         ("+5 power-on SERVER_A", "+5 note done", "earns"),
         ("+5 power-on SERVER_A", "+5 workload Sales Nothing", "cannot be done"),

@@ -75,7 +75,7 @@ def test_durations_may_have_units() -> None:
         ('at = "20s"', "at = 1\nafter = 2", "timeline[0].after", "condition", ""),
         ("Sales serves on SERVER_B", "Sales sleeps", "goal[0].when", "'sleeps'", "serves"),
         ("hold = ", "within = 2\nhold = ", "goal[1].within", "cannot be reached", "3 s"),
-        ('goal = "protected"', 'goal = "protect"', "hint[0].goal", "'protect'", "protected?"),
+        ('goal = "protected"', 'goal = "protect"', "hint[1].goal", "'protect'", "protected?"),
         ("+5 power-on SERVER_A", "+x power-on SERVER_A", "solution[0].do", "+x", ""),
         ("+5 power-on SERVER_A", "+5 power-on SERVER_Q", "solution[0].do", "SERVER_Q", ""),
         ('kind = "downtime"', 'kind = "downtim"', "rubric[1].kind", "'downtim'", "'downtime'"),

@@ -63,6 +63,12 @@ hold = "3s"
 weight = 3
 
 [[hint]]
+goal = "served"
+look = "Look at SERVER_B."
+means = "It can take over."
+type = "Wait."
+
+[[hint]]
 goal = "protected"
 look = "Look at SERVER_A."
 means = "It is off."
