@@ -1,10 +1,9 @@
-"""Counters and states over time, cut and thinned for charts. Plain arrays, no Qt."""
+"""Counters over time, cut and thinned for charts. Plain arrays, no Qt."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from engine.constants import TICKS_PER_S
 from engine.flow import COUNTERS, Samples
 
 Array = np.ndarray[Any, Any]
-Value = TypeVar("Value")
 
 _NICE = (1.0, 2.0, 5.0)
 """Bin widths are these times a power of ten, so that bins stay where they are while the window moves on."""
@@ -81,38 +79,6 @@ class CounterHistory:
         rows = self._rows[first:last]
         values: Array = self._samples.values[np.arange(first, last), rows, COUNTERS.index(counter)]
         return np.where(rows < 0, np.nan, values) if (rows < 0).any() else values
-
-
-class Track(Generic[Value]):
-    """A state that holds until the next change: role, exposure, service."""
-
-    def __init__(self) -> None:
-        self._times: list[float] = []
-        self._values: list[Value] = []
-
-    def clear(self) -> None:
-        self._times.clear()
-        self._values.clear()
-
-    def put(self, t_s: float, value: Value) -> bool:
-        """From *t_s* on the state is *value*; True if that is a change. Times do not run backwards."""
-        if self._values and self._values[-1] == value:
-            return False
-        if self._times and self._times[-1] == t_s:
-            self._values[-1] = value
-        else:
-            self._times.append(t_s)
-            self._values.append(value)
-        return True
-
-    def at(self, t_s: float) -> Value | None:
-        index = bisect_right(self._times, t_s) - 1
-        return self._values[index] if index >= 0 else None
-
-    def spans(self, until_s: float) -> Iterator[tuple[float, float, Value]]:
-        """(from, to, value) of every state; the last one lasts until *until_s*."""
-        ends = [*self._times[1:], max(until_s, *self._times[-1:], 0.0)]
-        yield from zip(self._times, ends, self._values, strict=True) if self._times else ()
 
 
 def bin_width(least: float) -> float:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.series import CounterHistory, Track, bin_width, peaks
+from app.series import CounterHistory, bin_width, nice_ceiling, peaks
 from engine.flow import COUNTERS, Samples
 
 QUEUE = COUNTERS.index("send_queue_kb")
@@ -95,12 +95,6 @@ def test_bin_widths_are_round(least: float, width: float) -> None:
     assert bin_width(least) == pytest.approx(width)
 
 
-def test_a_track_holds_its_state_until_the_next_change() -> None:
-    track = Track[str]()
-    assert list(track.spans(9.0)) == []
-    assert track.put(0.0, "up")
-    assert not track.put(1.0, "up")
-    assert track.put(2.0, "down")
-    assert track.put(2.0, "exposed")
-    assert list(track.spans(9.0)) == [(0.0, 2.0, "up"), (2.0, 9.0, "exposed")]
-    assert [track.at(t) for t in (-1.0, 0.0, 1.9, 2.0)] == [None, "up", "up", "exposed"]
+def test_an_axis_ends_at_a_round_number_of_at_least_the_least() -> None:
+    assert nice_ceiling(130.0, 60.0) == pytest.approx(200.0)
+    assert nice_ceiling(3.0, 60.0) == pytest.approx(100.0)
