@@ -150,7 +150,9 @@ class Session(QObject):
 
     @Slot()
     def pause(self) -> None:
-        self._set_running(False)
+        if self._running:
+            self._set_running(False)
+            self._beat(HEARTBEAT_MS)
 
     @Slot()
     def toggle(self) -> None:
@@ -225,7 +227,7 @@ class Session(QObject):
 
     def _take_back(self, drill: Drill, tick: int) -> None:
         """The last line was done but not recorded: go on from the drill without it."""
-        self.pause()
+        self._set_running(False)
         without = Drill(drill.scenario, drill.seed, drill.mode)
         _play(without, drill.journal[:-1])
         without.advance_to(tick)
@@ -300,7 +302,7 @@ class Session(QObject):
             self._finish(drill)
 
     def _finish(self, drill: Drill) -> None:
-        self.pause()
+        self._set_running(False)
         self.cancel()
         report = drill.report()
         try:
@@ -374,7 +376,7 @@ class Session(QObject):
                 self._since_heartbeat_ms = 0.0
                 self._recorder.heartbeat(drill.tick)
         except NotRecorded as problem:
-            self.pause()
+            self._set_running(False)
             self.refused.emit(str(problem))
 
     # --- inside ---------------------------------------------------------------------------------------------
@@ -387,7 +389,6 @@ class Session(QObject):
         self._set_timer()
         if not running:
             self._say_lag(False)
-            self._beat(HEARTBEAT_MS)
         self.running_changed.emit(running)
 
     def _set_timer(self) -> None:

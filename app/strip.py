@@ -76,7 +76,7 @@ class Strip(QWidget):
         self.setAccessibleName("Timeline")
 
     def sizeHint(self) -> QSize:
-        return QSize(400, round(self.fontMetrics().height() * 3.1))
+        return QSize(400, round(self.fontMetrics().height() * 3.4))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(160, self.sizeHint().height())
@@ -120,7 +120,7 @@ class Strip(QWidget):
     def _lanes(self) -> QRectF:
         line = self.fontMetrics().height()
         left = self._label_width() + 10.0
-        return QRectF(left, line * 0.95, max(20.0, self.width() - left - 10.0), line * 1.1)
+        return QRectF(left, line * 0.95, max(20.0, self.width() - left - 10.0), line * 1.45)
 
     def _label_width(self) -> float:
         """Room for the names of the lanes, if there is much."""

@@ -119,8 +119,8 @@ class MainWindow(QMainWindow):
             },
         )
         finish = QToolButton()
+        self.actions_by_name["drill.finish"].setIconText("End drill")
         finish.setDefaultAction(self.actions_by_name["drill.finish"])
-        finish.setText("End drill")
         finish.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         bar = QFrame()
         bar.setProperty("bar", "true")

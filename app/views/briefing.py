@@ -123,16 +123,10 @@ class BriefPage(QWidget):
         middle = QWidget()
         column = QVBoxLayout(middle)
         column.addStretch(2)
-        column.addWidget(self._card)
+        column.addWidget(self._card, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(middle, 100)
-        row.addStretch(1)
-        page = QWidget()
-        page.setLayout(row)
         scroll = QScrollArea()
-        scroll.setWidget(page)
+        scroll.setWidget(middle)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -150,7 +144,7 @@ class BriefPage(QWidget):
         self._title.setText(scenario.title)
         facts = [scenario.level, f"about {scenario.minutes} minutes"]
         facts += [", ".join(skill.replace("-", " ") for skill in scenario.skills)] if scenario.skills else []
-        facts += [f"ends after {formatting.seconds(scenario.length)}"] if scenario.length else []
+        facts += [f"ends after {scenario.length / 60.0:g} minutes"] if scenario.length else []
         self._facts.setText("  ·  ".join(facts))
         self._text.show_text(scenario.brief)
         self._goals.setVisible(bool(scenario.goals))
@@ -161,6 +155,7 @@ class BriefPage(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self._show_font()  # the first polishing by the style sheet has taken the fonts back
         self._start.setFocus()
 
     def changeEvent(self, event: QEvent) -> None:

@@ -449,7 +449,6 @@ class _PhaseBar(QWidget):
         for index, ((_, seconds), text) in enumerate(zip(self._phases, texts, strict=True)):
             width = self.width() * seconds / total
             painter.fillRect(QRectF(left, 0, max(1.5, width - 1.5), line * 0.9), colours.series[index])
-            text_left = max(text_left, left)
             swatch = QRectF(text_left, line * 1.45, line * 0.55, line * 0.55)
             painter.fillRect(swatch, colours.series[index])
             painter.setFont(small)
