@@ -20,6 +20,7 @@ KINDS: Final = (
     "client",  # a client application connected, was cut, gave up
     "availability",  # a database began or ceased to serve
     "log",  # log space: growth, full, freed
+    "alert",  # a threshold of the Database Mirroring Monitor was surpassed
     "sql",  # a batch was sent to a server
     "sql_done",  # a batch ended, with its messages and results
     "chore",  # something done outside SQL: copy a file, enable jobs

@@ -21,6 +21,8 @@ from engine.protocol import (
     jobs,
     load,
     logspace,
+    monitor,
+    pages,
     redo,
     rows,
     service,
@@ -47,6 +49,8 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     **jobs.HANDLERS,
     **endpoints.HANDLERS,
     **redo.HANDLERS,
+    **pages.HANDLERS,
+    **monitor.HANDLERS,
     **tsql.HANDLERS,
 }
 """What each timer does."""
@@ -180,3 +184,5 @@ def start_timers(world: World) -> None:
         if copy.log_backup_every_s > 0.0:
             offset = world.chance.uniform(0.0, copy.log_backup_every_s)
             world.after(offset, "log.backup", server, database)
+    for server in sorted(world.servers):
+        monitor.arm(world, server)

@@ -1,0 +1,328 @@
+"""The Database Mirroring Monitor: rows that a job records each minute, thresholds, alerts. Facts 1.7, 2.9, 8.
+
+Rows and thresholds belong to one server. Each partner records its own side: the principal what it has not sent, the
+mirror what it has not restored.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, replace
+from typing import Final
+
+from engine.constants import TICKS_PER_S
+from engine.messages import Message, SqlError, text_of
+from engine.model import Alert, Copy, Job, Key, MirrorState, Role, Safety, Tick, WitnessState, World, ticks
+from engine.protocol import commands, errorlog, jobs
+
+JOB_NAME: Final = "Database Mirroring Monitor Job"
+PERIOD_MIN_RANGE: Final = (1, 120)
+"""Minutes between two updates by the job. Documented [DOC: sp_dbmmonitoraddmonitoring]."""
+
+FRESH_S: Final = 15.0
+"""A row younger than this is not replaced by sp_dbmmonitorresults with @update_table. Documented [DOC]."""
+
+RETENTION_H: Final = 168.0
+"""Rows are kept seven days unless alert 5 says otherwise. Documented [DOC]."""
+
+HOURS_OF_MODE: Final = {1: 2.0, 2: 4.0, 3: 8.0, 4: 24.0, 5: 48.0}
+ROWS_OF_MODE: Final = {0: 1, 6: 100, 7: 500, 8: 1000, 9: 1_000_000}
+"""@mode of sp_dbmmonitorresults: the last hours, or the last rows. Documented [DOC]."""
+
+RETENTION: Final = 5
+EVENTS: Final = {1: 32040, 2: 32042, 3: 32043, 4: 32044}
+"""Message of each threshold's alert. Documented (message table and event pages agree; the Warnings tab is off)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorRow:
+    """One row of msdb.dbo.dbm_monitor_data, with what sp_dbmmonitorresults derives from it."""
+
+    tick: Tick
+    role: Role
+    state: MirrorState
+    witness_state: WitnessState
+    log_rate_kb_per_s: float = 0.0
+    unsent_kb: float = 0.0
+    send_rate_kb_per_s: float = 0.0
+    unrestored_kb: float = 0.0
+    restore_rate_kb_per_s: float = 0.0
+    transaction_delay_ms: float = 0.0
+    transactions_per_s: float = 0.0
+    average_delay_ms: float = 0.0
+    end_of_log_kb: float = 0.0
+    failover_lsn_kb: float = 0.0
+    time_behind_tick: Tick = 0
+    """The principal's time up to which the mirror has all log; equal to *tick* if nothing is unsent."""
+
+
+# --- recording -------------------------------------------------------------------------------------
+
+
+def update(world: World, server: str, database: str | None = None) -> list[Message]:
+    """sp_dbmmonitorupdate: a row for each mirrored database of the server, or for one (32039 if not mirrored)."""
+    if database is not None:
+        record(world, _mirrored(world, server, database))
+        return []
+    for key, copy in sorted(world.copies.items()):
+        if key[0] == server and copy.guid is not None:
+            record(world, copy)
+    world.monitor.setdefault((server, ""), ())  # the base tables are there from now on
+    return []
+
+
+def record(world: World, copy: Copy) -> MonitorRow:
+    """Write down what the copy's server knows now, drop rows past retention, raise alerts."""
+    key = (copy.server, copy.database)
+    before = rows_of(world, key)
+    row = _measured(world, copy, before)
+    oldest = world.tick - ticks(_retention_h(world, key) * 3600.0)
+    world.monitor[key] = (*(old for old in before if old.tick >= oldest), row)
+    _raise_alerts(world, key, row)
+    return row
+
+
+def rows_of(world: World, key: Key) -> tuple[MonitorRow, ...]:
+    """Rows recorded on a server for a database, oldest first."""
+    return tuple(world.monitor.get(key, ()))
+
+
+def _measured(world: World, copy: Copy, before: tuple[MonitorRow, ...]) -> MonitorRow:
+    assert copy.role is not None and copy.mirror_state is not None
+    row = MonitorRow(
+        tick=world.tick,
+        role=copy.role,
+        state=copy.mirror_state,
+        witness_state=copy.witness_state,
+        failover_lsn_kb=copy.failover_lsn_kb,
+        end_of_log_kb=copy.end_of_log_kb,
+        unrestored_kb=max(0.0, copy.end_of_log_kb - copy.redone_kb) if copy.role is Role.MIRROR else 0.0,
+        time_behind_tick=world.tick,
+    )
+    if copy.row is None:
+        return row
+    at, now = world.flow.positions(copy.row), world.flow.reading(copy.row)
+    if copy.role is Role.MIRROR:
+        return replace(
+            row,
+            unrestored_kb=max(0.0, at.hardened_kb - at.redone_kb),
+            restore_rate_kb_per_s=now.redo_kb_per_s,
+            end_of_log_kb=at.hardened_kb,
+            failover_lsn_kb=at.hardened_kb,
+        )
+    mirrored = world.rows[copy.row][1] is not None
+    has_kb = at.hardened_kb if mirrored else _last_known_kb(world, copy)
+    row = replace(
+        row,
+        log_rate_kb_per_s=now.log_generation_kb_per_s,
+        unsent_kb=max(0.0, at.flushed_kb - (max(at.sent_kb, has_kb) if mirrored else has_kb)),
+        send_rate_kb_per_s=now.log_send_kb_per_s if mirrored else 0.0,
+        transactions_per_s=now.transactions_per_s,
+        average_delay_ms=now.commit_delay_ms if copy.safety is Safety.FULL else 0.0,
+        end_of_log_kb=at.flushed_kb,
+        failover_lsn_kb=has_kb,
+    )
+    row = replace(row, transaction_delay_ms=row.average_delay_ms * row.transactions_per_s)
+    return replace(row, time_behind_tick=_time_behind(row, before))
+
+
+def _last_known_kb(world: World, copy: Copy) -> float:
+    """What the principal knows that its mirror has, while there is no connection."""
+    partner = world.copies.get((copy.partner or "", copy.database))
+    return copy.failover_lsn_kb if partner is None else max(copy.failover_lsn_kb, partner.end_of_log_kb)
+
+
+def _time_behind(row: MonitorRow, before: tuple[MonitorRow, ...]) -> Tick:
+    """When the oldest unsent log was written: between the last row that ends before it and the next one."""
+    head_kb = row.end_of_log_kb - row.unsent_kb
+    if row.unsent_kb < 1.0:
+        return row.tick
+    later = row
+    for earlier in reversed(before):
+        if earlier.role is Role.PRINCIPAL and earlier.end_of_log_kb <= head_kb:
+            span = max(1e-9, later.end_of_log_kb - earlier.end_of_log_kb)
+            share = (head_kb - earlier.end_of_log_kb) / span
+            return earlier.tick + round(share * (later.tick - earlier.tick))
+        later = earlier
+    if row.log_rate_kb_per_s > 0.0:
+        return max(0, row.tick - ticks(row.unsent_kb / row.log_rate_kb_per_s))
+    return later.tick
+
+
+def _mirrored(world: World, server: str, database: str) -> Copy:
+    if database.lower() in ("master", "msdb", "model", "tempdb"):
+        raise SqlError(32050)
+    try:
+        copy = commands.copy_on(world, server, database)
+    except SqlError:
+        raise SqlError(32039, database) from None
+    if copy.guid is None:
+        raise SqlError(32039, copy.database)
+    return copy
+
+
+# --- reading ---------------------------------------------------------------------------------------
+
+
+def results(
+    world: World, server: str, database: str, mode: int = 0, update_table: bool = False
+) -> list[MonitorRow]:
+    """sp_dbmmonitorresults: newest row first. 32036 unknown mode, 32039 not mirrored, 32041 nothing recorded yet."""
+    if mode not in HOURS_OF_MODE and mode not in ROWS_OF_MODE:
+        raise SqlError(32036, "@mode", "sp_dbmmonitorresults")
+    copy = _mirrored(world, server, database)
+    key = (server, copy.database)
+    rows = rows_of(world, key)
+    if update_table and (not rows or world.tick - rows[-1].tick >= FRESH_S * TICKS_PER_S):
+        record(world, copy)
+        rows = rows_of(world, key)
+    if not any(where == server for where, _ in world.monitor):
+        raise SqlError(32041)
+    if mode in ROWS_OF_MODE:
+        return list(reversed(rows[-ROWS_OF_MODE[mode] :]))
+    oldest = world.tick - ticks(HOURS_OF_MODE[mode] * 3600.0)
+    return [row for row in reversed(rows) if row.tick >= oldest]
+
+
+# --- the job ---------------------------------------------------------------------------------------
+
+
+def job_of(world: World, server: str) -> Job | None:
+    """The monitor job of a server."""
+    return next((job for job in world.servers[server].jobs if job.action == jobs.MONITOR), None)
+
+
+def add_monitoring(world: World, server: str, minutes: int = 1) -> list[Message]:
+    """sp_dbmmonitoraddmonitoring: 32032 bad period, 32033 the job exists."""
+    if job_of(world, server) is not None:
+        raise SqlError(32033)
+    _check_period(minutes)
+    jobs.add(world, server, Job(name=JOB_NAME, action=jobs.MONITOR, every_s=60.0 * minutes))
+    arm(world, server)
+    return []
+
+
+def change_monitoring(world: World, server: str, parameter_id: int, value: int) -> list[Message]:
+    """sp_dbmmonitorchangemonitoring: parameter 1 is the period in minutes. 32036, 32032, 32049."""
+    if parameter_id != 1:
+        raise SqlError(32036, "@parameter_id", "sp_dbmmonitorchangemonitoring")
+    _check_period(value)
+    found = job_of(world, server)
+    if found is None:
+        raise SqlError(32049)
+    changed = tuple(
+        replace(job, every_s=60.0 * value) if job is found else job for job in world.servers[server].jobs
+    )
+    world.update_server(server, jobs=changed)
+    arm(world, server)
+    return []
+
+
+def drop_monitoring(world: World, server: str) -> list[Message]:
+    """sp_dbmmonitordropmonitoring: 32049 if there is no job."""
+    if job_of(world, server) is None:
+        raise SqlError(32049)
+    jobs.delete(world, server, JOB_NAME)
+    _disarm(world, server)
+    return []
+
+
+def help_monitoring(world: World, server: str) -> int:
+    """sp_dbmmonitorhelpmonitoring: the period in minutes; 32049 if there is no job."""
+    job = job_of(world, server)
+    if job is None:
+        raise SqlError(32049)
+    return round(job.every_s / 60.0)
+
+
+def _check_period(minutes: int) -> None:
+    low, high = PERIOD_MIN_RANGE
+    if not low <= minutes <= high:
+        raise SqlError(32032)
+
+
+def arm(world: World, server: str) -> None:
+    """Set the timer of the monitor job, if the server has one."""
+    _disarm(world, server)
+    job = job_of(world, server)
+    if job is not None:
+        world.after(job.every_s, "monitor.run", server)
+
+
+def _disarm(world: World, server: str) -> None:
+    world.timers = [timer for timer in world.timers if (timer[2], timer[3]) != ("monitor.run", (server,))]
+    heapq.heapify(world.timers)
+
+
+def run_job(world: World, server: str) -> None:
+    """Timer: the monitor job; it does nothing while it is disabled or its agent is stopped, and rows get stale."""
+    job = job_of(world, server)
+    if job is None:
+        return
+    world.after(job.every_s, "monitor.run", server)
+    if job.enabled and jobs.agent_runs(world, server):
+        update(world, server)
+
+
+# --- thresholds ------------------------------------------------------------------------------------
+
+
+def change_alert(
+    world: World, server: str, database: str, alert_id: int, threshold: float, enabled: bool = True
+) -> list[Message]:
+    """sp_dbmmonitorchangealert, on this server only. 32036 unknown id or negative threshold, 32039 not mirrored."""
+    if alert_id not in (*EVENTS, RETENTION) or threshold < 0.0:
+        raise SqlError(32036, "@alert_id", "sp_dbmmonitorchangealert")
+    copy = _mirrored(world, server, database)
+    alert = Alert(database=copy.database, alert_id=alert_id, threshold=threshold, enabled=enabled)
+    kept = _other_alerts(world, server, copy.database, alert_id)
+    world.update_server(server, alerts=(*kept, alert))
+    return []
+
+
+def help_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Alert]:
+    """sp_dbmmonitorhelpalert: the thresholds set here for the database, by id."""
+    copy = _mirrored(world, server, database)
+    mine = [alert for alert in world.servers[server].alerts if alert.database == copy.database]
+    return sorted((a for a in mine if alert_id in (None, a.alert_id)), key=lambda alert: alert.alert_id)
+
+
+def drop_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Message]:
+    """sp_dbmmonitordropalert: one threshold of the database, or all."""
+    copy = _mirrored(world, server, database)
+    kept = _other_alerts(world, server, copy.database, alert_id)
+    world.update_server(server, alerts=kept)
+    return []
+
+
+def _other_alerts(world: World, server: str, database: str, alert_id: int | None) -> tuple[Alert, ...]:
+    alerts = world.servers[server].alerts
+    return tuple(a for a in alerts if a.database != database or alert_id not in (None, a.alert_id))
+
+
+def _retention_h(world: World, key: Key) -> float:
+    for alert in world.servers[key[0]].alerts:
+        if alert.database == key[1] and alert.alert_id == RETENTION and alert.enabled:
+            return alert.threshold
+    return RETENTION_H
+
+
+def _raise_alerts(world: World, key: Key, row: MonitorRow) -> None:
+    """Compare the row with the thresholds of its server; each one surpassed is an event of the application log."""
+    principal = row.role is Role.PRINCIPAL
+    values: dict[int, float] = {3: row.unrestored_kb}
+    if principal:
+        age_min = (row.tick - row.time_behind_tick) / TICKS_PER_S / 60.0
+        values = {1: age_min, 2: row.unsent_kb, 4: row.average_delay_ms}
+    for alert in world.servers[key[0]].alerts:
+        value = values.get(alert.alert_id)
+        if alert.database != key[1] or not alert.enabled or value is None or value <= alert.threshold:
+            continue
+        number = EVENTS[alert.alert_id]
+        shown = (round(value), round(alert.threshold))
+        errorlog.write(world, key[0], number, *shown)
+        world.emit("alert", text_of(number, *shown)[1], server=key[0], database=key[1], number=number,
+                   alert_id=alert.alert_id, value=value, threshold=alert.threshold)  # fmt: skip
+
+
+HANDLERS: Final = {"monitor.run": run_job}
