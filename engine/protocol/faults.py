@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from engine.inputs import VERBS, Input, InputProblem
-from engine.model import Client, Fault, Link, Service, World
+from engine.model import Client, Fault, Link, Service, Tick, World
 from engine.protocol import logspace, network, service
 
 # --- doing -----------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def apply(world: World, item: Input) -> None:
         return
     place = len(world.outbox)
     before = DO[verb.name](world, item)
-    if verb.group == "fault" or verb.name == "restart-service":
+    if (verb.group == "fault" and not _heals(item)) or verb.name == "restart-service":
         options = tuple(f"{name}={value}" for name, value in item.options)
         fault = Fault(
             id=world.next_id(), verb=verb.name, args=item.args + options, asked_tick=item.tick, active_tick=world.tick,
@@ -170,36 +170,40 @@ REVERSES: Final[dict[str, tuple[str, ...]]] = {
 """Which active faults a verb takes back."""
 
 
+def _heals(item: Input) -> bool:
+    """A slow-down by the factor 1 is none: it takes back the one before."""
+    return item.verb in ("slow-disk", "slow-cpu") and item.option("factor", 10.0) == 1.0
+
+
 def _close_ledger(world: World, item: Input) -> None:
     closes = REVERSES.get(item.verb, ())
-    own = world.faults[-1].id if world.faults and world.faults[-1].verb == item.verb else None
+    newest = world.faults[-1] if world.faults and not _heals(item) else None
+    own = newest.id if newest is not None and newest.verb == item.verb else None
     for index, fault in enumerate(world.faults):
-        if fault.reverted_tick is not None or fault.verb not in closes:
+        if fault.reverted_tick is not None or fault.verb not in closes or fault.id == own:
             continue
-        healed = item.verb in ("slow-disk", "slow-cpu") and item.option("factor", 10.0) == 1.0
-        if fault.id == own and not healed:
-            continue
-        same = (
-            set(fault.args[:2]) == set(item.args[:2])
-            if item.verb == "mend"
-            else fault.args[0] == item.args[0]
-        )
-        if same:
+        what = tuple(arg for arg in fault.args if "=" not in arg)
+        if what == item.args or (item.verb == "mend" and set(what) == set(item.args)):
             world.faults[index] = replace(fault, reverted_tick=world.tick)
+
+
+def reverse_of(fault: Fault, tick: Tick = 0) -> Input | None:
+    """The act that takes *fault* back; None for one that passes by itself, or that only other work mends."""
+    if fault.verb in ("slow-disk", "slow-cpu"):
+        args = fault.args[:2] if fault.verb == "slow-disk" else fault.args[:1]
+        return Input(tick, fault.verb, args, (("factor", "1"),))
+    # SHUTDOWN in T-SQL is no verb of input lines; it stops the service
+    verb = VERBS[fault.verb].reverse if fault.verb in VERBS else "start-service"
+    return Input(tick, verb, tuple(arg for arg in fault.args if "=" not in arg)) if verb is not None else None
 
 
 def revert_all(world: World) -> None:
     """Take back every active fault, newest first."""
     for fault in reversed(world.faults):
         current = next(f for f in world.faults if f.id == fault.id)
-        if current.reverted_tick is not None:
-            continue
-        reverse = VERBS[fault.verb].reverse if fault.verb in VERBS else "start-service"
-        if fault.verb in ("slow-disk", "slow-cpu"):
-            args = fault.args[:2] if fault.verb == "slow-disk" else fault.args[:1]
-            apply(world, Input(world.tick, fault.verb, args, (("factor", "1"),)))
-        elif reverse is not None:
-            apply(world, Input(world.tick, reverse, tuple(a for a in fault.args if "=" not in a)))
+        reverse = reverse_of(fault, world.tick)
+        if current.reverted_tick is None and reverse is not None:
+            apply(world, reverse)
 
 
 def note_effects(world: World) -> None:

@@ -1,0 +1,244 @@
+"""The fault ledger: when each fault was asked for, was done, was felt and was taken back, and what proved it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, Protocol
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+from app import formatting, keys, theme
+from app.tables import Column, TableModel, TableView
+from engine.constants import TICKS_PER_S
+from engine.events import Event
+from engine.inputs import VERBS, Input
+from engine.model import Fault, Tick, World
+from engine.protocol import faults
+
+
+class HasJournal(Protocol):
+    """What is shown of a drill here."""
+
+    @property
+    def world(self) -> World: ...
+    @property
+    def journal(self) -> list[Input]: ...
+
+
+# --- what a row says ----------------------------------------------------------------------------------------
+
+REVERTED, FELT, NOT_FELT = "taken back", "in force", "not felt yet"
+_SIGNS: Final = {REVERTED: ("✓", "muted"), FELT: ("●", "bad"), NOT_FELT: ("○", "warn")}
+"""State -> its shape and the token of its colour."""
+
+
+def state_of(fault: Fault) -> str:
+    if fault.reverted_tick is not None:
+        return REVERTED
+    return FELT if fault.effective_tick is not None else NOT_FELT
+
+
+def words_of(fault: Fault) -> str:
+    """The fault as an input line has it."""
+    return " ".join((fault.verb, *fault.args))
+
+
+def effect_of(fault: Fault) -> str:
+    if fault.effect:
+        return fault.effect
+    return "nobody ever felt it" if fault.reverted_tick is not None else "nobody has felt it yet"
+
+
+def _time(tick: Tick | None) -> str:
+    return formatting.NOTHING if tick is None else formatting.run_time(tick / TICKS_PER_S, 2)
+
+
+def _felt(fault: Fault) -> str:
+    """When it was felt, and how long after it was done."""
+    if fault.effective_tick is None:
+        return formatting.NOTHING
+    after_s = (fault.effective_tick - fault.active_tick) / TICKS_PER_S
+    return f"{_time(fault.effective_tick)}  (+{formatting.seconds(after_s)})"
+
+
+def _muted(fault: Fault) -> str | None:
+    return "muted" if fault.reverted_tick is not None else None
+
+
+def _help(fault: Fault) -> str:
+    return VERBS[fault.verb].help if fault.verb in VERBS else "done by a T-SQL statement"
+
+
+COLUMNS: Final = (
+    Column(title="Fault", text=words_of, tone=_muted, tip=_help, sample="slow-disk SERVER_A log factor=10"),
+    Column(title="State", text=lambda f: f"{_SIGNS[state_of(f)][0]} {state_of(f)}",
+           tone=lambda f: _SIGNS[state_of(f)][1], sample="○ not felt yet"),
+    Column(title="Asked", text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="1:00:00.00"),
+    Column(title="Active", text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="1:00:00.00"),
+    Column(title="Effective", text=_felt, tone=_muted, right=True, sample="1:00:00.00  (+10.25 s)"),
+    Column(title="Taken back", text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="1:00:00.00"),
+    Column(title="Effect", text=effect_of, tone=lambda f: _muted(f) if f.effect else "muted", tip=effect_of),
+)  # fmt: skip
+
+
+# --- the panel ----------------------------------------------------------------------------------------------
+
+
+class FaultLedger(QWidget):
+    """One row per fault; takes back one or all."""
+
+    requested = Signal(str)
+    """One input line without its time."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._drill: HasJournal | None = None
+        self._all_shown = True
+        self._seen: tuple[Fault, ...] = ()
+        self.model = TableModel(COLUMNS)
+        self.table = TableView(self.model, "Fault ledger")
+        self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
+        self.tools = {
+            "ledger.revert": QAction("Take &back", self),
+            "fault.revert_all": QAction("Take back &all", self),
+        }
+        """Actions by the name of their command, for menus and the palette as well."""
+        self.tools["ledger.revert"].triggered.connect(self._revert)
+        self.tools["fault.revert_all"].triggered.connect(lambda: self.requested.emit("revert-all"))
+        keys.bind(self.tools, keys.keys_of(keys.SSMS))
+        self.addActions(list(self.tools.values()))
+        self.table.addAction(self.tools["ledger.revert"])
+        self.only_active = QCheckBox("Only active")
+        self.only_active.toggled.connect(lambda _: self._show(again=True))
+        self.count = QLabel()
+        self._lay_out()
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._refresh())
+        self._show_theme()
+        self._refresh()
+
+    def _lay_out(self) -> None:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(8, 4, 8, 4)
+        for action in self.tools.values():
+            button = QToolButton()
+            button.setDefaultAction(action)
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            bar.addWidget(button)
+        bar.addStretch(1)
+        bar.addWidget(self.count)
+        bar.addSpacing(12)
+        bar.addWidget(self.only_active)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addWidget(self.table, 1)
+
+    # --- contract of views --------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_drill(self, drill: HasJournal) -> None:
+        self._drill = drill
+        self._show(again=True)
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        self._show()
+
+    @Slot(object)
+    def add_events(self, events: Iterable[Event]) -> None:
+        """The ledger of the world says it all."""
+
+    def set_all_shown(self, yes: bool) -> None:
+        """False: show only what was done at this desk, so that the faults of a scenario stay to be found."""
+        self._all_shown = yes
+        self._show(again=True)
+
+    # --- rows ---------------------------------------------------------------------------------------------
+
+    def _show(self, again: bool = False) -> None:
+        """Rows from the ledger; *again* also if nothing has happened to it."""
+        if self._drill is None:
+            return
+        ledger = tuple(self._drill.world.faults)
+        if ledger == self._seen and not again:
+            return
+        self._seen = ledger
+        mine = ledger if self._all_shown else _done_here(ledger, self._drill.journal)
+        wanted = [f for f in mine if f.reverted_tick is None] if self.only_active.isChecked() else list(mine)
+        if [fault.id for fault in wanted] == [fault.id for fault in self.model.rows]:
+            self.model.update(wanted)
+        else:
+            self._show_others(wanted)
+        active = sum(fault.reverted_tick is None for fault in mine)
+        self.count.setText(f"{active} active of {len(mine)}" if mine else "")
+        self._refresh()
+
+    def _show_others(self, wanted: list[Fault]) -> None:
+        """Other rows than before; the selected fault stays selected if it is still there."""
+        chosen = self._chosen()
+        self.model.replace(wanted)
+        ids = [fault.id for fault in wanted]
+        if chosen is not None and chosen.id in ids:
+            self.table.selectRow(ids.index(chosen.id))
+        else:
+            self.table.scrollToBottom()
+
+    def _chosen(self) -> Fault | None:
+        rows = self.table.selectionModel().selectedRows()
+        return self.model.rows[rows[0].row()] if rows else None
+
+    def _revert(self) -> None:
+        fault = self._chosen()
+        reverse = faults.reverse_of(fault) if fault is not None else None
+        if reverse is not None:
+            self.requested.emit(reverse.words)
+
+    def _refresh(self) -> None:
+        fault = self._chosen()
+        reverse = faults.reverse_of(fault) if fault is not None else None
+        revert = self.tools["ledger.revert"]
+        revert.setEnabled(fault is not None and fault.reverted_tick is None and reverse is not None)
+        revert.setToolTip(
+            reverse.words if reverse is not None
+            else "Select a fault" if fault is None
+            else "This passes by itself"
+        )  # fmt: skip
+        self.tools["fault.revert_all"].setEnabled(
+            any(f.reverted_tick is None and faults.reverse_of(f) is not None for f in self.model.rows)
+        )
+
+    # --- looks --------------------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:
+        em = self.fontMetrics().horizontalAdvance("n")
+        return QSize(110 * em, 12 * self.fontMetrics().lineSpacing())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._show_theme()
+
+    def _show_theme(self) -> None:
+        colours = theme.tokens(self.palette())
+        self.tools["ledger.revert"].setIcon(theme.icon("revert", colours))
+        self.tools["fault.revert_all"].setIcon(theme.icon("mend", colours))
+
+
+def _done_here(ledger: Iterable[Fault], journal: Iterable[Input]) -> tuple[Fault, ...]:
+    """The faults that an input of the journal has asked for; a T-SQL SHUTDOWN by any batch before it."""
+    lines = {(item.tick, item.verb, _arguments(item)) for item in journal}
+    batches = [(item.tick, item.args[0].partition("#")[0]) for item in journal if item.verb == "sql"]
+
+    def here(fault: Fault) -> bool:
+        if fault.verb in VERBS:
+            return (fault.asked_tick, fault.verb, fault.args) in lines
+        return any(tick <= fault.asked_tick and server == fault.args[0] for tick, server in batches)
+
+    return tuple(fault for fault in ledger if here(fault))
+
+
+def _arguments(item: Input) -> tuple[str, ...]:
+    return item.args + tuple(f"{name}={value}" for name, value in item.options)

@@ -1,0 +1,174 @@
+"""The fault ledger against the engine's own ledger, with real keys and clicks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.views.fault_ledger import FaultLedger
+from engine.inputs import VERBS, Input, parse_line
+from engine.model import World
+from engine.protocol import faults
+from tests.engine.worlds import do, lab
+
+
+@dataclass
+class Drill:
+    world: World
+    journal: list[Input] = field(default_factory=list)
+
+
+@pytest.fixture
+def drill() -> Drill:
+    return Drill(lab())
+
+
+@pytest.fixture
+def ledger(qtbot: Any, drill: Drill) -> FaultLedger:
+    made = FaultLedger()
+    qtbot.addWidget(made)
+    made.lines = []  # type: ignore[attr-defined]
+    made.requested.connect(made.lines.append)  # type: ignore[attr-defined]
+    made.resize(900, 200)
+    made.show_drill(drill)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    return made
+
+
+def happens(ledger: FaultLedger, drill: Drill, *lines: str, then_s: float = 0.01) -> None:
+    for line in lines:
+        drill.journal.append(parse_line(line, drill.world.tick))
+    ledger.add_events(do(drill.world, *lines, then_s=then_s))
+    ledger.show_world(drill.world)
+
+
+def texts(ledger: FaultLedger) -> list[list[str]]:
+    model = ledger.model
+    return [
+        [str(model.index(row, column).data()) for column in range(model.columnCount())]
+        for row in range(model.rowCount())
+    ]
+
+
+def click(qtbot: Any, ledger: FaultLedger, row: int) -> None:
+    place = ledger.table.visualRect(ledger.model.index(row, 0)).center()
+    qtbot.mouseClick(ledger.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_four_times_and_the_effect(ledger: FaultLedger, drill: Drill) -> None:
+    happens(ledger, drill, "black-hole SERVER_A SERVER_B")
+    (row,) = texts(ledger)
+    assert row[:4] == ["black-hole SERVER_A SERVER_B", "○ not felt yet", "0:00.00", "0:00.00"]
+    assert row[4:] == ["–", "–", "nobody has felt it yet"]
+    happens(ledger, drill, then_s=15.0)
+    (row,) = texts(ledger)
+    assert row[1] == "● in force"
+    assert "(+1" in row[4]  # silence counts from the partner timeout of 10 s on
+    assert "has lost" in row[6]
+    happens(ledger, drill, "mend SERVER_A SERVER_B")
+    (row,) = texts(ledger)
+    assert row[1] == "✓ taken back"
+    assert row[5] == "0:15.01"
+    assert ledger.count.text() == "0 active of 1"
+
+
+def test_one_is_taken_back_by_key(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
+    happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
+    qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
+    assert ledger.lines == []  # nothing is selected
+    click(qtbot, ledger, 0)
+    qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
+    assert ledger.lines == ["mend SERVER_A SERVER_W"]
+    happens(ledger, drill, *ledger.lines)
+    assert [row[1] for row in texts(ledger)] == ["✓ taken back", "○ not felt yet"]
+    assert not ledger.tools["ledger.revert"].isEnabled()
+
+
+def test_all_are_taken_back_by_button(ledger: FaultLedger, drill: Drill) -> None:
+    assert not ledger.tools["fault.revert_all"].isEnabled()
+    happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
+    ledger.tools["fault.revert_all"].trigger()
+    assert ledger.lines == ["revert-all"]
+    happens(ledger, drill, *ledger.lines)
+    assert {row[1] for row in texts(ledger)} == {"✓ taken back"}
+
+
+FAULTS = (
+    "power-off SERVER_A", "shutdown-server SERVER_A", "stop-service SERVER_B", "hang SERVER_A", "pull-cable SERVER_W",
+    "cut SERVER_A SERVER_B", "black-hole APP SERVER_A", "cut-one-way SERVER_B SERVER_A",
+    "degrade SERVER_A SERVER_B rtt_ms=50 loss=0.01", "slow-disk SERVER_B log factor=8", "slow-cpu SERVER_A factor=3",
+    "fail-disk SERVER_B Sales", "reset-link SERVER_A SERVER_B", "fill-log Sales",
+)  # fmt: skip
+
+
+def test_no_fault_is_left_out_here() -> None:
+    assert {line.split()[0] for line in FAULTS} == {v.name for v in VERBS.values() if v.group == "fault"}
+
+
+@pytest.mark.parametrize("line", FAULTS)
+def test_what_the_button_asks_for_takes_exactly_that_fault_back(
+    qtbot: Any, ledger: FaultLedger, drill: Drill, line: str
+) -> None:
+    happens(ledger, drill, line, then_s=12.0)
+    click(qtbot, ledger, 0)
+    passes_by_itself = faults.reverse_of(drill.world.faults[0]) is None
+    assert ledger.tools["ledger.revert"].isEnabled() is not passes_by_itself
+    assert passes_by_itself is (line.split()[0] in ("reset-link", "fill-log"))
+    if not passes_by_itself:
+        ledger.tools["ledger.revert"].trigger()
+        happens(ledger, drill, *ledger.lines)
+        assert [fault.reverted_tick is not None for fault in drill.world.faults] == [True]
+        assert texts(ledger)[0][1] == "✓ taken back"
+
+
+def test_selection_survives_new_faults(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
+    happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
+    click(qtbot, ledger, 1)
+    happens(ledger, drill, "hang SERVER_W", then_s=5.0)
+    assert [index.row() for index in ledger.table.selectionModel().selectedRows()] == [1]
+
+
+def test_only_active(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
+    happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B", "plug-cable SERVER_B")
+    qtbot.keyClick(ledger.only_active, Qt.Key.Key_Space)
+    assert [row[0] for row in texts(ledger)] == ["cut SERVER_A SERVER_W"]
+    assert ledger.count.text() == "1 active of 2"
+
+
+def test_faults_of_the_scenario_stay_to_be_found(ledger: FaultLedger, drill: Drill) -> None:
+    ledger.set_all_shown(False)
+    do(drill.world, "pull-cable SERVER_B", then_s=5.0)  # nobody at this desk did that
+    happens(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
+    assert [row[0] for row in texts(ledger)] == ["degrade SERVER_A SERVER_B rtt_ms=50"]
+    assert ledger.count.text() == "1 active of 1"
+    ledger.set_all_shown(True)
+    assert len(texts(ledger)) == 2
+
+
+def test_a_shutdown_by_statement_is_in_the_ledger(ledger: FaultLedger, drill: Drill) -> None:
+    ledger.set_all_shown(False)
+    happens(ledger, drill, "sql SERVER_A SHUTDOWN WITH NOWAIT", then_s=5.0)
+    assert texts(ledger)[0][0].split() == ["shutdown-nowait", "SERVER_A"]
+
+
+def test_another_moment_shows_its_own_ledger(ledger: FaultLedger, drill: Drill) -> None:
+    before = drill.world.fork()
+    happens(ledger, drill, "hang SERVER_W")
+    ledger.show_drill(Drill(before))
+    assert texts(ledger) == []
+
+
+def test_one_slow_disk_at_full_speed_again_leaves_the_other_in_the_ledger(
+    ledger: FaultLedger, drill: Drill
+) -> None:
+    happens(ledger, drill, "slow-disk SERVER_B log factor=8", "slow-disk SERVER_B data factor=5")
+    happens(ledger, drill, "slow-disk SERVER_B log factor=1")
+    assert [(row[0], row[1]) for row in texts(ledger)] == [
+        ("slow-disk SERVER_B log factor=8", "✓ taken back"),
+        ("slow-disk SERVER_B data factor=5", "● in force"),
+    ]
