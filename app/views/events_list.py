@@ -27,6 +27,7 @@ LABELS: Final = {
     "client": "Client application",
     "availability": "Availability",
     "log": "Log space",
+    "alert": "Monitor alert",
     "sql": "T-SQL sent",
     "sql_done": "T-SQL ended",
     "chore": "Chore",
@@ -47,6 +48,7 @@ TONES: Final = {
     "availability": "info",
     "goal": "ok",
     "log": "warn",
+    "alert": "warn",
 }
 """Kind: token of the theme."""
 
