@@ -70,6 +70,7 @@ def cancel(world: World, window: str) -> None:
         return
     kept = world.sessions[name]
     world.sessions[name] = replace(kept, queue=())
+    _abandon(world, name, run)
     note = Message(0, 11, 0, 0, "Query was cancelled by user.", server_of(name))
     _finish(world, name, replace(run, messages=(*run.messages, note)))
 
@@ -294,7 +295,15 @@ def _lose(world: World, name: str, number: int) -> None:
     world.sessions[name] = replace(kept, session=None)
     run: Run | None = world.batches.get(name)
     if run is not None:
+        _abandon(world, name, run)
         _finish(world, name, _said(world, name, run, number))
+
+
+def _abandon(world: World, name: str, run: Run) -> None:
+    """What a pending statement had begun is taken back."""
+    if run.pending is not None:
+        server = world.sessions[name].server or server_of(name)
+        commands.abandon(world, server, *run.pending)
 
 
 def _said(world: World, name: str, run: Run, *what: Any) -> Run:

@@ -7,11 +7,12 @@ from typing import Any, Final
 
 from engine.messages import SqlError, text_of
 from engine.protocol import commands
-from engine.tsql import procedures
+from engine.tsql import administer, maintenance, procedures
 from engine.tsql import statements as s
 from engine.tsql.data import Caught, Cursor
 from engine.tsql.functions import format_message
 from engine.tsql.machine import ConnectionLost, Machine
+from engine.tsql.translate import Unsimulated
 from engine.tsql.values import to_number, to_text
 
 Outcome = commands.Outcome
@@ -28,38 +29,8 @@ def perform(machine: Machine, statement: s.Statement) -> None:
     elif kind in COMMANDS:
         machine.outcome(COMMANDS[kind](machine, statement))
     else:
-        machine.not_simulated(_title(statement))
+        raise Unsimulated(type(statement).__name__)
 
-
-def _title(statement: s.Statement) -> str:
-    """The statement's name for the message that it is not simulated."""
-    if isinstance(statement, s.NotSimulated):
-        return statement.what
-    if isinstance(statement, s.Backup | s.Restore | s.RestoreInfo):
-        return statement.title
-    if isinstance(statement, s.DropObject):
-        return f"DROP {statement.kind}"
-    if isinstance(statement, s.Permission):
-        return f"{statement.verb} {', '.join(statement.permissions)}"
-    if isinstance(statement, s.MasterKey):
-        return f"{statement.verb} MASTER KEY"
-    if isinstance(statement, s.AlterFiles):
-        return f"ALTER DATABASE … {statement.action}"
-    return TITLES.get(type(statement), type(statement).__name__)
-
-
-TITLES: Final[dict[type[s.Statement], str]] = {
-    s.CreateEndpoint: "CREATE ENDPOINT",
-    s.AlterEndpoint: "ALTER ENDPOINT",
-    s.AlterAuthorization: "ALTER AUTHORIZATION",
-    s.CreateCertificate: "CREATE CERTIFICATE",
-    s.BackupCertificate: "BACKUP CERTIFICATE",
-    s.CreateLogin: "CREATE LOGIN",
-    s.AlterLogin: "ALTER LOGIN",
-    s.CreateUser: "CREATE USER",
-    s.AlterUser: "ALTER USER",
-    s.CreateDatabase: "CREATE DATABASE",
-}
 
 NOT_IN_TRANSACTION: Final[tuple[tuple[type[s.Statement] | tuple[type[s.Statement], ...], str], ...]] = (
     (s.OnDatabase, "ALTER DATABASE"),
@@ -99,14 +70,6 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
     return messages
 
 
-def _restore(machine: Machine, statement: s.Restore) -> Outcome:
-    if statement.devices or statement.snapshot or statement.what != "DATABASE" or statement.has("NORECOVERY"):
-        machine.not_simulated(statement.title + " from a backup")
-        return []
-    database = machine.text(statement.database)
-    return commands.restore_with_recovery(machine.world, machine.session.server, database)
-
-
 def _shutdown(machine: Machine, statement: s.Shutdown) -> Outcome:
     """The client of SHUTDOWN is told who asked for it, then its connection ends."""
     login = machine.session.login
@@ -136,11 +99,11 @@ COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {
     s.WitnessSet: _on_database(commands.witness_set, "address"),
     s.WitnessOff: _on_database(commands.witness_off),
     s.SetOption: _set_option,
-    s.Restore: _restore,
     s.Shutdown: _shutdown,
     s.Use: _use,
+    **administer.COMMANDS,
 }
-"""Statements that act on the world. A family that is missing here answers that it is not simulated."""
+"""Statements that act on the world."""
 
 
 # --- the language ----------------------------------------------------------------------------------------
@@ -273,22 +236,17 @@ def _cursor_action(machine: Machine, statement: s.CursorAction) -> None:
         machine.keep_cursor(statement.name, Cursor(cursor.query))
 
 
-def _drop_object(machine: Machine, statement: s.DropObject) -> None:
-    if statement.kind != "TABLE":
-        machine.not_simulated(_title(statement))
-        return
-    known = dict(machine.session.tables)
-    for name in statement.names:
-        last = name.split(".")[-1].lower()
-        if last in known:
-            del known[last]
-        elif not statement.if_exists:
-            raise SqlError(3701, "table", name)
-    machine.note(tables=tuple(known.items()), error=0)
-
-
 def _not_simulated(machine: Machine, statement: s.NotSimulated) -> None:
     machine.not_simulated(statement.what)
+
+
+def _kill(machine: Machine, statement: s.Kill) -> None:
+    spid = int(to_number(machine.value(statement.spid)))
+    if spid == machine.session.spid:
+        raise SqlError(6104)
+    if not any(session.spid == spid for _, session in machine.context.sessions()):
+        raise SqlError(6106, spid)
+    raise Unsimulated("KILL")
 
 
 def _checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
@@ -312,8 +270,10 @@ LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
     s.DeclareCursor: _declare_cursor,
     s.CursorAction: _cursor_action,
     s.Fetch: lambda machine, statement: machine.fetch(statement),
-    s.DropObject: _drop_object,
     s.Checkpoint: _checkpoint,
+    s.Dbcc: lambda machine, statement: maintenance.dbcc(machine, statement),
+    s.Reconfigure: lambda machine, statement: maintenance.reconfigure(machine),
+    s.Kill: _kill,
     s.NotSimulated: _not_simulated,
 }
 """Statements of the language itself."""

@@ -1,0 +1,198 @@
+"""DBCC, sp_configure and RECONFIGURE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from engine.messages import SqlError
+from engine.model import Role
+from engine.protocol import logspace, pages
+from engine.tsql import statements as s
+from engine.tsql.catalog.databases import log_space
+from engine.tsql.catalog.instance import OPTIONS, option_value
+from engine.tsql.machine import Machine
+from engine.tsql.translate import Unsimulated
+from engine.tsql.values import Scalar, to_number, to_text
+
+Arguments = tuple[Scalar, ...]
+
+
+def dbcc(machine: Machine, statement: s.Dbcc) -> None:
+    """DBCC command (arguments) WITH options."""
+    run = DBCC.get(statement.command)
+    if run is None:
+        raise Unsimulated(f"DBCC {statement.command}")
+    run(machine, tuple(machine.value(value) for value in statement.arguments))
+    quiet = "NO_INFOMSGS" in statement.options or statement.command == "CHECKDB"
+    if not quiet:
+        machine.say_number(2528)
+    machine.note(error=0, rowcount=0)
+
+
+# --- trace flags -----------------------------------------------------------------------------------------
+
+KNOWN_FLAGS: Final = frozenset({1400, 1462})
+"""Trace flags that have an effect here: mirroring in 2005 without service pack, no compression of the stream."""
+
+
+def _trace_on(machine: Machine, arguments: Arguments) -> None:
+    flags, everywhere = _flags(arguments)
+    for flag in flags:
+        if flag not in KNOWN_FLAGS:
+            machine.not_simulated(f"trace flag {flag} is set and has no effect")
+        elif not everywhere:
+            machine.not_simulated(f"trace flag {flag} for one session; it acts on the whole instance (-1)")
+    here = machine.context.server
+    machine.world.update_server(here.name, trace_flags=tuple(sorted({*here.trace_flags, *flags})))
+
+
+def _trace_off(machine: Machine, arguments: Arguments) -> None:
+    flags, _ = _flags(arguments)
+    here = machine.context.server
+    machine.world.update_server(
+        here.name, trace_flags=tuple(flag for flag in here.trace_flags if flag not in flags)
+    )
+
+
+def _flags(arguments: Arguments) -> tuple[list[int], bool]:
+    numbers = [int(to_number(value)) for value in arguments]
+    if not numbers:
+        raise SqlError(2583)
+    return [number for number in numbers if number != -1], -1 in numbers
+
+
+def _trace_status(machine: Machine, arguments: Arguments) -> None:
+    asked = {int(to_number(value)) for value in arguments} - {-1}
+    known = machine.context.server.trace_flags
+    rows = [(flag, int(flag in known), int(flag in known), 0) for flag in sorted(asked or known)]
+    machine.add_result(("TraceFlag", "Status", "Global", "Session"), rows)
+
+
+# --- databases -------------------------------------------------------------------------------------------
+
+
+def _sqlperf(machine: Machine, arguments: Arguments) -> None:
+    if not arguments or to_text(arguments[0]).upper() != "LOGSPACE":
+        raise Unsimulated("DBCC SQLPERF other than LOGSPACE")
+    rows = [
+        (name, round(size_mb, 6), round(used, 6), 0) for name, size_mb, used in log_space(machine.context)
+    ]
+    machine.add_result(("Database Name", "Log Size (MB)", "Log Space Used (%)", "Status"), rows)
+
+
+def _database(machine: Machine, arguments: Arguments) -> str:
+    """The database that a DBCC command names (by name or id), or the current one. 2520 for an unknown one."""
+    if not arguments:
+        return machine.session.database
+    asked = arguments[0]
+    name = machine.context.database_name(int(asked)) if isinstance(asked, int) else to_text(asked)
+    if asked == 0:
+        return machine.session.database
+    if name is None or machine.context.database_id(name) is None:
+        raise SqlError(2520, asked)
+    return name
+
+
+def _checkdb(machine: Machine, arguments: Arguments) -> None:
+    name = _database(machine, arguments)
+    copy = machine.context.copy_named(name)
+    if copy is None:
+        machine.say_number(2528)
+        return
+    repairs = any(to_text(value).upper().startswith("REPAIR") for value in arguments[1:])
+    if repairs and copy.guid is not None and copy.role is Role.PRINCIPAL:
+        raise SqlError(7930)
+    if repairs:
+        raise Unsimulated("DBCC CHECKDB with repair")
+    machine.say_messages(pages.check(machine.world, machine.session.server, copy.database))
+
+
+def _opentran(machine: Machine, arguments: Arguments) -> None:
+    copy = machine.context.copy_named(machine.context.open_database(_database(machine, arguments)))
+    if copy is None or copy.active_from_kb is None:
+        machine.say_number(7952)
+        return
+    machine.say(f"Transaction information for database '{copy.database}'.")
+    machine.say("Oldest active transaction: begun by another session and not yet ended.")
+
+
+def _shrinkfile(machine: Machine, arguments: Arguments) -> None:
+    database = machine.context.open_database(machine.session.database)
+    copy = machine.context.copy_named(database)
+    if copy is None or not arguments:
+        raise Unsimulated("DBCC SHRINKFILE outside user databases")
+    file = to_text(arguments[0]).lower()
+    if file not in (f"{copy.database}_log".lower(), "2"):
+        raise Unsimulated("DBCC SHRINKFILE of files other than the log")
+    target_mb = (
+        float(to_number(arguments[1])) if len(arguments) > 1 and not isinstance(arguments[1], str) else 0.0
+    )
+    machine.say_messages(
+        logspace.shrink(machine.world, machine.session.server, copy.database, target_mb * 1024.0)
+    )
+
+
+DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
+    "TRACEON": _trace_on,
+    "TRACEOFF": _trace_off,
+    "TRACESTATUS": _trace_status,
+    "SQLPERF": _sqlperf,
+    "CHECKDB": _checkdb,
+    "OPENTRAN": _opentran,
+    "SHRINKFILE": _shrinkfile,
+}
+
+
+# --- configuration ---------------------------------------------------------------------------------------
+
+_ASKED: Final = "CONFIG "
+"""Prefix of session options that hold values of sp_configure until RECONFIGURE."""
+
+
+def configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
+    """sp_configure [name [, value]]: shows options, or notes a value for the next RECONFIGURE."""
+    name, value = arguments.get("@configname"), arguments.get("@configvalue")
+    advanced = dict(machine.session.options).get(_ASKED + "show advanced options") == "1"
+    visible = [option for option in OPTIONS if advanced or not option[5]]
+    if name is not None:
+        wanted = to_text(name).lower()
+        exact = [option for option in visible if option[0].lower() == wanted]
+        visible = exact or [option for option in visible if wanted in option[0].lower()]
+        if not visible:
+            raise SqlError(15123, name)
+        if len(visible) > 1:
+            raise SqlError(15124, name)
+    if value is None:
+        rows = [
+            (o[0], o[2], o[3], _asked(machine, o[0]), option_value(machine.context, o[0])) for o in visible
+        ]
+        machine.add_result(("name", "minimum", "maximum", "config_value", "run_value"), sorted(rows))
+        return
+    option = visible[0]
+    number = int(to_number(value))
+    if not option[2] <= number <= option[3]:
+        raise SqlError(15129, number, option[0])
+    machine.say_number(15457, option[0], _asked(machine, option[0]), number)
+    options = {**dict(machine.session.options), _ASKED + option[0]: str(number)}
+    machine.note(options=tuple(options.items()))
+
+
+def _asked(machine: Machine, name: str) -> int:
+    kept = dict(machine.session.options).get(_ASKED + name)
+    return int(kept) if kept is not None else option_value(machine.context, name)
+
+
+def reconfigure(machine: Machine) -> None:
+    """RECONFIGURE: values that sp_configure has noted take effect."""
+    for name, value in machine.session.options:
+        if not name.startswith(_ASKED) or int(value) == option_value(
+            machine.context, name.removeprefix(_ASKED)
+        ):
+            continue
+        option = name.removeprefix(_ASKED)
+        if option == "max worker threads":
+            machine.world.update_server(machine.session.server, max_worker_threads=int(value))
+        elif option != "show advanced options":
+            machine.not_simulated(f"the option '{option}' is taken and has no effect")
+    machine.note(error=0, rowcount=0)
