@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QAction, QFont, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from app import formatting, theme
+
+CELL_PADDING_PX: Final = 16
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -206,8 +208,8 @@ class TableView(QTableView):
         self.verticalHeader().setMinimumSectionSize(metrics.height())
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
         for section, column in enumerate(self.table.columns):
-            widest = max(metrics.horizontalAdvance(text) for text in (column.sample, column.title + "  "))
-            self.setColumnWidth(section, widest + 18)
+            widest = max(metrics.horizontalAdvance(text) for text in (column.sample, column.title))
+            self.setColumnWidth(section, widest + CELL_PADDING_PX)
 
     def _fit_new_columns(self) -> None:
         if self.table.columns is not self._fitted:

@@ -39,6 +39,7 @@ class Run:
     journal: list[Input] = field(default_factory=list)
     rows: list[dict[str, int | None]] = field(default_factory=list)
     published: dict[int, tuple[float, str]] = field(default_factory=dict)
+    unlike: dict[int, str] = field(default_factory=dict)
     samples: Samples = field(default_factory=lambda: Samples(every=100))
 
     @property

@@ -1,0 +1,150 @@
+"""The timing panel: phases that add up, the right row of Table 6, and a plain word where nothing can be compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.views.timing import PHASES, STEPS, Timing
+from engine.model import Failover
+from engine.published.table6 import FAILOVER_S
+from tests.engine.worlds import P, lab, play
+
+
+def failover(
+    kind: str, cause: str, at: int, *ticks: int, load: bool = True, cancelled: bool = False
+) -> Failover:
+    """One that failed at tick *at*; each of its steps came *ticks* after the one before."""
+    steps, tick = {}, at
+    for (name, _), took in zip(STEPS[1:], ticks, strict=False):
+        tick += took
+        steps[f"{name}_tick"] = tick
+    return Failover(
+        guid=1, database="Sales", kind=kind, cause=cause, from_server="SERVER_A", to_server="SERVER_B",
+        under_load=load, failed_tick=at, cancelled=cancelled, **steps,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def timing(qtbot: Any) -> Timing:
+    made = Timing()
+    qtbot.addWidget(made)
+    made.resize(640, 320)
+    made.show()
+    return made
+
+
+def cells(model: Any) -> list[list[str]]:
+    return [[model.index(r, c).data() for c in range(model.columnCount())] for r in range(model.rowCount())]
+
+
+def test_a_failover_in_its_steps_beside_its_row(timing: Timing, run: Any) -> None:
+    run.world.failovers = [failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
+    run.published = {0: (2.6, "Table 6")}
+    timing.show_drill(run)
+    assert cells(timing.model)[0][0] == "0:41  Sales: automatic, power-off"
+    assert cells(timing.model)[0][2] == "2.65 s"
+    assert cells(timing.steps) == [
+        ["Failed", "0:41.00", "0.00 s", "–"],
+        ["Detected", "0:41.82", "0.82 s", "0.82 s"],
+        ["Redo done", "0:41.86", "0.86 s", "0.04 s"],
+        ["Decided", "0:42.87", "1.87 s", "1.01 s"],
+        ["Online", "0:44.47", "3.47 s", "1.60 s"],
+        ["Undo done", "0:44.87", "3.87 s", "0.40 s"],
+    ]
+    assert cells(timing.comparison) == [
+        ["No load", "2.2 s", "–", "–"],
+        ["Normal load", "2.6 s", "2.65 s", "+1.9 %"],
+    ]
+    assert "Power OFF principal server" in timing.verdict.text()
+    for name, _, _, _, _ in PHASES:
+        assert name.replace(" ", "&nbsp;") in timing.phases._words.text()
+
+
+def test_without_load_the_other_column_counts(timing: Timing, run: Any) -> None:
+    run.world.failovers = [failover("manual", "manual", 0, 0, 10, 1500, 500, 0, load=False)]
+    run.published = {0: (20.5, "Table 6")}
+    timing.show_drill(run)
+    assert cells(timing.comparison) == [
+        ["No load", "20.5 s", "20.10 s", "-2.0 %"],
+        ["Normal load", "32.2 s", "–", "–"],
+    ]
+
+
+def test_unlike_conditions_are_refused_in_words(timing: Timing, run: Any) -> None:
+    run.world.failovers = [failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
+    run.unlike = {0: "it was measured with Workload1, not Workload2"}
+    timing.show_drill(run)
+    assert timing.verdict.text() == "Not compared: it was measured with Workload1, not Workload2."
+    assert [row[2:] for row in cells(timing.comparison)] == [["–", "–"], ["–", "–"]]
+
+
+def test_a_cause_that_the_table_does_not_have(timing: Timing, run: Any) -> None:
+    run.world.failovers = [failover("forced", "cut", 4100, 82, 4, 101, 160, 40)]
+    run.unlike = {0: "the table has no row for this cause (cut)"}
+    timing.show_drill(run)
+    assert cells(timing.comparison) == []
+    assert "no row for this cause" in timing.verdict.text()
+
+
+def test_a_phase_under_way_grows(timing: Timing, run: Any) -> None:
+    run.world.failovers = [failover("automatic", "power-off", 1000, 82)]
+    run.world.tick = 1100
+    timing.show_drill(run)
+    assert timing.chosen is not None
+    assert list(timing.chosen.phases) == [("detection", 82, True), ("redo", 18, False)]
+    run.world.tick = 1150
+    timing.show_world(run.world)
+    assert list(timing.chosen.phases)[-1] == ("redo", 68, False)
+    assert cells(timing.model)[0][2] == "–"
+
+
+def test_a_new_failover_comes_to_the_top_and_is_chosen(timing: Timing, run: Any) -> None:
+    timing.show_drill(run)
+    assert timing.verdict.text() == "No failover has happened yet."
+    first = failover("automatic", "power-off", 1000, 82, 4, 101, 160, 40)
+    run.world.failovers = [first]
+    timing.show_world(run.world)
+    run.world.failovers = [first, failover("manual", "manual", 9000, 0, 10, 1500, cancelled=True)]
+    timing.show_world(run.world)
+    assert [row[0] for row in cells(timing.model)] == [
+        "1:30  Sales: manual",
+        "0:10  Sales: automatic, power-off",
+    ]
+    assert timing.chosen is not None
+    assert timing.chosen.failover.kind == "manual"
+    assert timing.verdict.text() == "Not compared: the failover was cancelled."
+
+
+def test_the_keyboard_goes_through_the_list(qtbot: Any, timing: Timing, run: Any) -> None:
+    run.world.failovers = [failover("automatic", "power-off", at, 82, 4, 101, 160, 40) for at in (1000, 9000)]
+    timing.show_drill(run)
+    timing.table.setFocus()
+    qtbot.keyClick(timing.table, Qt.Key.Key_Down)
+    assert cells(timing.steps)[0][1] == "0:10.00"
+
+
+def test_another_moment_forgets_what_had_not_happened(timing: Timing, run: Any) -> None:
+    run.world.failovers = [failover("automatic", "power-off", 1000, 82, 4, 101, 160, 40)]
+    timing.show_drill(run)
+    run.world.failovers = []
+    timing.show_drill(run)
+    assert cells(timing.model) == []
+    assert cells(timing.steps) == []
+
+
+@pytest.mark.parametrize("cause", ["power-off", "pull-cable"])
+def test_what_the_engine_does_can_be_shown(timing: Timing, run: Any, cause: str) -> None:
+    """Steps of a real failover come in order, and its time is that of the paper's kind."""
+    world = lab()
+    play(world, f"5 {cause} {P}", 30.0)
+    run.world = world
+    run.published = {0: (FAILOVER_S[cause][2], "Table 6")}
+    timing.show_drill(run)
+    assert timing.chosen is not None
+    assert [ticks >= 0 for _, ticks, _ in timing.chosen.phases] == [True] * len(PHASES)
+    took_s = sum(ticks for name, ticks, _ in timing.chosen.phases if name not in ("detection", "undo")) / 100
+    assert timing.chosen.failover_s == pytest.approx(took_s)
+    assert abs(timing.chosen.difference or 1.0) < 0.5
