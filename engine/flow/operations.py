@@ -20,7 +20,7 @@ CLUSTERED_KB_PER_S: Final = 30_000.0
 NONCLUSTERED_LOG_SHARE: Final = 0.25
 """Log of a nonclustered index against the clustered one: keys instead of rows. Assumed."""
 
-NONCLUSTERED_KB_PER_S: Final = 9_500.0
+NONCLUSTERED_KB_PER_S: Final = 9_000.0
 """Log rate when reading the whole table sets the pace. Assumed: below what the session can send [WP fig. 1-2]."""
 
 OFFLINE_LOG_SHARE: Final = 0.85

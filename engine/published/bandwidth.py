@@ -1,0 +1,80 @@
+"""Mirroring and Bandwidth (2007): a document of 49 MB uploaded and deleted again and again in SharePoint."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from engine.flow import Flow, Mode, Operation, Workload
+from engine.flow import kernel as k
+from engine.flow.sites import IDLE, SHAREPOINT
+from engine.published.measure import KB_PER_MB, run_s, setup_of
+from engine.published.rows import Class, Row, number, statement
+
+BW: Final = "Mirroring and Bandwidth (blog, 2007)"
+
+DOCUMENT_MB: Final = 49.0
+"""Documented."""
+
+LOG_PER_PAYLOAD: Final = 1.8
+"""Log bytes for a byte of document, upload and deletion together. Assumed."""
+
+COMMITS: Final = 25.0
+"""Commits of one upload and deletion. Fitted: 345 MB/min with mirroring."""
+
+WEB_TIER_MB_PER_MIN: Final = 384.5
+"""What one web server pushes. Fitted: 380 MB/min without mirroring, commits included."""
+
+LOAD: Final = Operation(
+    "upload and delete",
+    log_kb=1e12,
+    rate_kb_per_s=WEB_TIER_MB_PER_MIN / 60.0 * KB_PER_MB * LOG_PER_PAYLOAD,
+    batch_kb=DOCUMENT_MB * KB_PER_MB * LOG_PER_PAYLOAD / COMMITS,
+)
+
+MEASURED_S: Final = 600.0
+WORKLOAD: Final[Workload] = IDLE
+
+
+@cache
+def measure(mode: Mode, mbps: float = 1000.0) -> tuple[float, float]:
+    """(MB/min of document, share of the link in use) with that mirroring."""
+    flow = Flow.empty()
+    flow.add_row(setup_of(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=LOAD))
+    run_s(flow, 60.0)
+    before = flow.totals(0)
+    run_s(flow, MEASURED_S)
+    after = flow.totals(0)
+    log_kb = after.generated_kb - before.generated_kb
+    used = (after.sent_kb - before.sent_kb) / MEASURED_S / float(flow.links[0, k.LINK_KB]) if mode else 0.0
+    return log_kb / LOG_PER_PAYLOAD / KB_PER_MB / (MEASURED_S / 60.0), used
+
+
+def rows() -> list[Row]:
+    none, _ = measure(Mode.NONE)
+    fast, _ = measure(Mode.FULL, 1000.0)
+    medium, used = measure(Mode.FULL, 100.0)
+    slow, _ = measure(Mode.FULL, 10.0)
+    upload_min = DOCUMENT_MB / slow
+    return [
+        number("BW.none", BW, "no mirroring", "MB/min", 380.0, none, Class.CALIBRATED),
+        number("BW.1000", BW, "FULL over 1000 Mbps", "MB/min", 345.0, fast, Class.CALIBRATED),
+        number("BW.100", BW, "FULL over 100 Mbps", "MB/min", 345.0, medium, Class.PREDICTED),
+        statement(
+            "BW.100.link",
+            BW,
+            "FULL over 100 Mbps: the link",
+            "nearly completely utilized",
+            used > 0.85,
+            f"{100 * used:.0f} %",
+        ),
+        statement("BW.10", BW, "FULL over 10 Mbps", "bad", slow < 0.25 * fast, f"{slow:.0f} MB/min"),
+        statement(
+            "BW.10.upload",
+            BW,
+            "FULL over 10 Mbps: one upload",
+            "sometimes not finished in 5 minutes",
+            upload_min > 5.0,
+            f"{upload_min:.1f} minutes",
+        ),
+    ]

@@ -1,0 +1,120 @@
+"""Delayed durability and mirroring (2014): 50 threads insert into a log table, failover after 30 s."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from engine.flow import Mode, run
+from engine.flow.sites import DELAYED, LOG_ROWS
+from engine.published.measure import means, measured, setup_of, steady
+from engine.published.rows import Class, Row, number, statement
+
+DD: Final = "Delayed durability and impact on mirroring (blog, 2014)"
+ROWS: Final = 250_000.0
+FAILOVER_AFTER_S: Final = 30.0
+FAR_RTT_MS: Final = 100.0
+"""A high latency network. Assumed; the blog names none."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    rows_in_30_s: float
+    delay_ms_per_s: float  # counter Transaction Delay: all transactions together
+    unsent_kb: float  # generated and not yet sent, mean
+    all_rows_s: float
+
+
+@cache
+def measure(mode: Mode, delayed: bool, rtt_ms: float = 0.2) -> Measured:
+    setup = setup_of(LOG_ROWS, mode, DELAYED, version=2014, delayed_durability=delayed, rtt_ms=rtt_ms)
+    flow = steady(setup)
+    got = means(flow, FAILOVER_AFTER_S)
+    unsent = 0.0
+    for _ in range(200):
+        run(flow, 1)
+        at = flow.positions(0)
+        unsent += (at.generated_kb - at.sent_kb) / 200
+    rate = got.transactions_per_s
+    delay = flow.reading(0).commit_delay_ms * rate
+    return Measured(rate * FAILOVER_AFTER_S, delay, unsent, ROWS / rate)
+
+
+def rows() -> list[Row]:
+    full, delayed = measure(Mode.FULL, False), measure(Mode.FULL, True)
+    off_full, off_delayed = measure(Mode.OFF, False), measure(Mode.OFF, True)
+    far_full, far_delayed = measure(Mode.FULL, False, FAR_RTT_MS), measure(Mode.FULL, True, FAR_RTT_MS)
+    near_gain = full.all_rows_s / delayed.all_rows_s
+    far_gain = far_full.all_rows_s / far_delayed.all_rows_s
+    times = delayed.delay_ms_per_s / full.delay_ms_per_s
+    difference_s = off_full.all_rows_s - off_delayed.all_rows_s
+    every_s = _burst_interval_s()
+    return [
+        number(
+            "DD.full",
+            DD,
+            "high safety, full durability: rows in 30 s",
+            "",
+            98_850,
+            full.rows_in_30_s,
+            Class.CALIBRATED,
+        ),
+        number(
+            "DD.delayed",
+            DD,
+            "high safety, delayed durability: rows in 30 s",
+            "",
+            165_757,
+            delayed.rows_in_30_s,
+            Class.CALIBRATED,
+        ),
+        number(
+            "DD.delay",
+            DD,
+            "high safety: transaction delay, delayed against full",
+            "times",
+            3.0,
+            times,
+            Class.CALIBRATED,
+            note="three times worse",
+        ),
+        statement(
+            "DD.queue",
+            DD,
+            "high safety: log queue with delayed durability",
+            "bigger",
+            delayed.unsent_kb > full.unsent_kb,
+            f"{full.unsent_kb:.1f} to {delayed.unsent_kb:.1f} KB unsent",
+        ),
+        statement(
+            "DD.off",
+            DD,
+            "high performance: execution time, full against delayed",
+            "a difference of 4 to 10 seconds tops",
+            abs(difference_s) <= 10.0,
+            f"{off_full.all_rows_s:.1f} against {off_delayed.all_rows_s:.1f} s",
+        ),
+        statement(
+            "DD.latency",
+            DD,
+            "high safety on a high latency network (the author expects)",
+            "around the same or worse",
+            far_gain < 1.1 < near_gain,
+            f"x{near_gain:.2f} on the LAN, x{far_gain:.2f} at {FAR_RTT_MS:g} ms",
+        ),
+        statement(
+            "DD.batches",
+            DD,
+            "high safety, delayed durability: spikes of the log queue",
+            "spread evenly every 20 seconds or so",
+            15.0 <= every_s <= 25.0,
+            f"a block each {every_s:.3f} s",
+        ),
+    ]
+
+
+def _burst_interval_s() -> float:
+    """Time between two releases of log with delayed durability."""
+    setup = setup_of(LOG_ROWS, Mode.FULL, DELAYED, version=2014, delayed_durability=True)
+    return DELAYED.log_block_kb / measured(setup, FAILOVER_AFTER_S).log_kb_per_s

@@ -1,0 +1,108 @@
+"""The papers' arrangement of servers as a world: principal, mirror, witness, one or many databases at rest."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine import simulator
+from engine.chance import Chance
+from engine.constants import TICKS_PER_S
+from engine.events import Event
+from engine.flow import Flow
+from engine.inputs import parse_script
+from engine.model import (
+    Availability,
+    Client,
+    Copy,
+    DbState,
+    MirrorState,
+    Role,
+    Safety,
+    Server,
+    WitnessState,
+    World,
+)
+from engine.protocol import network, roles, rows, sync
+
+PRINCIPAL: Final = "SERVER_A"
+MIRROR: Final = "SERVER_B"
+WITNESS: Final = "SERVER_W"
+START_LOG_KB: Final = 1e6
+FIRST_DATABASE_ID: Final = 5
+
+
+def lab(
+    seed: int = 1,
+    *,
+    workload: str = "Workload1",
+    safety: Safety = Safety.FULL,
+    witness: bool = True,
+    databases: int = 1,
+    scale: float = 1.0,
+) -> World:
+    """SERVER_A is principal and SERVER_B mirror of each database, SYNCHRONIZED (OFF: SYNCHRONIZING), at 0 s."""
+    world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.empty())
+    for host, name in enumerate((PRINCIPAL, MIRROR, WITNESS)):
+        world.servers[name] = Server(name=name, host=host)
+    names = ["Sales"] if databases == 1 else [f"Sales{number:03}" for number in range(databases)]
+    for number, database in enumerate(names):
+        _add_database(world, database, number, workload, safety, witness, scale)
+    world.clients["APP"] = Client(
+        name="APP",
+        databases=tuple(names),
+        data_source=PRINCIPAL,
+        failover_partner=MIRROR,
+        connected_to=PRINCIPAL,
+    )
+    for database in names:
+        row = rows.add_row(world, (PRINCIPAL, database), START_LOG_KB)
+        rows.attach_mirror(world, row, (MIRROR, database))
+    rows.warm_start(world)
+    simulator.start_timers(world)
+    simulator.advance(world, 0)
+    return world
+
+
+def _add_database(
+    world: World, database: str, number: int, workload: str, safety: Safety, witness: bool, scale: float
+) -> None:
+    guid = world.new_session(database)
+    state = MirrorState.SYNCHRONIZED if safety is Safety.FULL else MirrorState.SYNCHRONIZING
+    for me, peer, role in ((PRINCIPAL, MIRROR, Role.PRINCIPAL), (MIRROR, PRINCIPAL, Role.MIRROR)):
+        world.copies[me, database] = Copy(
+            server=me,
+            database=database,
+            database_id=FIRST_DATABASE_ID + number,
+            family=1 + number,
+            db_state=DbState.ONLINE if role is Role.PRINCIPAL else DbState.RESTORING,
+            end_of_log_kb=START_LOG_KB,
+            redone_kb=START_LOG_KB,
+            committed_kb=START_LOG_KB,
+            log_start_kb=START_LOG_KB,
+            last_log_backup_kb=START_LOG_KB,
+            workload=workload,
+            scale=scale,
+            guid=guid,
+            role=role,
+            mirror_state=state,
+            safety=safety,
+            partner=peer,
+            partner_address=f"TCP://{peer}:5022",
+            witness=WITNESS if witness else None,
+            witness_address=f"TCP://{WITNESS}:5022" if witness else None,
+            witness_state=WitnessState.CONNECTED if witness else WitnessState.UNKNOWN,
+            trace=roles.STEADY_TRACE[role, state, witness],
+        )
+    world.availability[database] = Availability(database=database)
+    network.open_contact(world, guid, PRINCIPAL, MIRROR)
+    if witness:
+        for partner in (PRINCIPAL, MIRROR):
+            network.open_contact(world, guid, partner, WITNESS)
+        sync.new_record(world, world.copies[PRINCIPAL, database], WITNESS)
+
+
+def play(world: World, script: str, until_s: float) -> list[Event]:
+    """Runs the world to *until_s* with the input lines of *script*, as a headless run would."""
+    inputs, problems = parse_script(script)
+    assert not problems, problems
+    return simulator.advance(world, round(until_s * TICKS_PER_S), inputs)

@@ -1,0 +1,108 @@
+"""Mirroring many databases in one instance (SQL Server 2008): threads, throughput, CPU for 20 to 100 databases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from engine.flow import Flow, Mode, worker_threads
+from engine.flow import kernel as k
+from engine.flow.places import mirroring_threads
+from engine.flow.sites import INSERTS, THREE_PAR
+from engine.published.measure import run_s, setup_of
+from engine.published.rows import Class, Row, number, statement
+
+MANY: Final = "Mirroring a Large Number of Databases in a Single SQL Server Instance (2010)"
+
+PUBLISHED: Final = {
+    # databases: requests/s, % CPU principal, mirror, all threads principal, mirroring's, mirror: all, mirroring's
+    20: (2680, 15.0, 13.9, 212, 41, 187, 101),
+    40: (5244, 27.3, 24.4, 342, 81, 296, 201),
+    60: (7814, 42.1, 32.5, 603, 121, 391, 301),
+    80: (10251, 55.1, 38.6, 612, 161, 492, 401),
+    100: (12102, 63.5, 42.9, 612, 201, 592, 501),
+}
+
+OTHER_THREADS: Final = 36
+"""Threads of an instance that are no workers. Read off: 612 in all with all 576 workers in use."""
+
+MIRROR_OTHER_THREADS: Final = 90
+"""Threads of the mirror beside mirroring's. Fitted: the mean of five columns."""
+
+PEAK_BUSY: Final = 1.95
+"""Workers that once were busy stay; most at once against the mean. Fitted: principal's threads at 20 to 60."""
+
+SETTLE_S: Final = 20.0
+MEASURED_S: Final = 30.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    requests_per_s: float
+    cpu_percent: float
+    mirror_cpu_percent: float
+    threads: float
+    mirroring_threads: int
+    mirror_threads: int
+    mirror_mirroring_threads: int
+
+
+@cache
+def measure(databases: int) -> Measured:
+    """All databases on one pair of servers, each with its twenty connections."""
+    flow = Flow.empty()
+    setup = setup_of(INSERTS, Mode.FULL, THREE_PAR, version=2008)
+    for _ in range(databases):
+        flow.add_row(setup)
+    run_s(flow, SETTLE_S)
+    before = [flow.totals(row).transactions for row in range(databases)]
+    cores = flow.totals(0)
+    run_s(flow, MEASURED_S)
+    done = sum(flow.totals(row).transactions - was for row, was in enumerate(before))
+    after = flow.totals(0)
+    threads = mirroring_threads(flow.setups)
+    busy = float(flow.state[:, [k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING]].sum())
+    per_percent = 100.0 / MEASURED_S / THREE_PAR.cores
+    return Measured(
+        requests_per_s=done / MEASURED_S,
+        cpu_percent=(after.principal_core_s - cores.principal_core_s) * per_percent,
+        mirror_cpu_percent=(after.mirror_core_s - cores.mirror_core_s) * per_percent,
+        threads=OTHER_THREADS + min(worker_threads(THREE_PAR.cores), threads[0] + PEAK_BUSY * busy),
+        mirroring_threads=threads[0],
+        mirror_threads=MIRROR_OTHER_THREADS + threads[1],
+        mirror_mirroring_threads=threads[1],
+    )
+
+
+def rows() -> list[Row]:
+    C, S, P, I = Class.CALIBRATED, Class.SHARED, Class.PREDICTED, Class.INPUT  # noqa: E741
+    found = []
+    for databases, published in PUBLISHED.items():
+        ours = measure(databases)
+        fitted = C if databases in (20, 100) else P
+        cells = (
+            ("tps", "requests", "1/s", fitted, ours.requests_per_s),
+            ("cpu", "% CPU (principal)", "%", S, ours.cpu_percent),
+            ("mirror-cpu", "% CPU (mirror)", "%", S, ours.mirror_cpu_percent),
+            ("threads", "all threads (principal)", "", S, ours.threads),
+            ("dbm-threads", "mirroring threads (principal)", "", I, ours.mirroring_threads),
+            ("mirror-threads", "all threads (mirror)", "", S, ours.mirror_threads),
+            ("mirror-dbm-threads", "mirroring threads (mirror)", "", I, ours.mirror_mirroring_threads),
+        )
+        for value, (name, what, unit, kind, our) in zip(published, cells, strict=True):
+            id = f"MANY.{databases}.{name}"
+            text = f"{databases} databases: {what}"
+            found.append(number(id, MANY, text, unit, value, our, kind, cpu="cpu" in name))
+    each = [measure(databases).requests_per_s / databases for databases in PUBLISHED]
+    found.append(
+        statement(
+            "MANY.linear",
+            MANY,
+            "throughput by number of databases",
+            "scales linearly",
+            min(each) > 0.88 * max(each),
+            " / ".join(f"{rate:.0f}" for rate in each) + " requests/s for each database",
+        )
+    )
+    return found

@@ -1,0 +1,190 @@
+"""Figures 1 to 4 of the 2005 whitepaper and its suspended bulk loads: long operations and a full log disk."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.constants import TICKS_PER_S
+from engine.flow import Crossing, Flow, Mode, run
+from engine.flow.operations import GB_KB, bulk_load, index_build
+from engine.flow.sites import WORKLOAD1
+from engine.published.measure import means, measured, operation_run, run_s, setup_of, steady
+from engine.published.rows import Class, Row, number, statement
+from engine.published.whitepaper_load import WP
+
+MODES: Final = (Mode.NONE, Mode.OFF, Mode.FULL)
+BATCHES: Final = (100.0, 1000.0, 1e6)
+LOADED_ROWS: Final = 93e6
+LOG_DISK_KB: Final = 40 * GB_KB
+
+
+def rows() -> list[Row]:
+    return [*_indexes(), *_rebuild(), *_bulk(), *_suspended()]
+
+
+def _times(clustered: bool, online: bool) -> dict[Mode, float]:
+    operation = index_build(1.0, clustered, online)
+    return {mode: operation_run(operation, mode, WORKLOAD1).took_s for mode in MODES}
+
+
+def _said(times: dict[Mode, float]) -> str:
+    return " / ".join(f"{times[mode]:.0f}" for mode in MODES) + " s with none / OFF / FULL"
+
+
+def _indexes() -> list[Row]:
+    found = []
+    cases = (
+        ("F1", "creation", False),
+        ("F2", "OFFLINE rebuild", False),
+        ("F2.online", "ONLINE rebuild", True),
+    )
+    for id, name, online in cases:
+        clustered, other = _times(True, online), _times(False, online)
+        penalty = {
+            "clustered": clustered[Mode.FULL] / clustered[Mode.OFF],
+            "nonclustered": other[Mode.FULL] / other[Mode.OFF],
+        }
+        source = f"{WP}, figure {id[1]}"
+        found += [
+            statement(
+                f"{id}.slower",
+                source,
+                f"clustered index, {name}: FULL against OFF",
+                "takes longer with FULL",
+                penalty["clustered"] > 1.05,
+                _said(clustered),
+            ),
+            statement(
+                f"{id}.clustered",
+                source,
+                f"{name}: FULL costs a clustered index more than a nonclustered one",
+                "more pronounced with a clustered index",
+                penalty["clustered"] > penalty["nonclustered"] >= 1.0,
+                f"x{penalty['clustered']:.2f} against x{penalty['nonclustered']:.2f}; "
+                f"nonclustered {_said(other)}",
+            ),
+        ]
+    return found
+
+
+def _rebuild() -> list[Row]:
+    online = operation_run(index_build(1.0, True, online=True), Mode.OFF, WORKLOAD1)
+    source = f"{WP}, figure 3"
+    return [
+        statement(
+            "F3.builds",
+            source,
+            "ONLINE rebuild, OFF: send and redo queue",
+            "build up constantly throughout the rebuild",
+            online.send_queue_kb > GB_KB and online.redo_queue_kb > GB_KB,
+            f"{online.send_queue_kb / GB_KB:.1f} and {online.redo_queue_kb / GB_KB:.1f} GB "
+            f"after {online.took_s:.0f} s",
+        ),
+        number(
+            "F3.drain",
+            source,
+            "send queue drains after the rebuild",
+            "s",
+            220.0,
+            online.send_drain_s,
+            Class.CALIBRATED,
+        ),
+        statement(
+            "F3.redo",
+            source,
+            "redo queue after the rebuild",
+            "takes much longer to subside",
+            online.redo_drain_s > 1.5 * online.send_drain_s,
+            f"{online.redo_drain_s:.0f} s",
+        ),
+    ]
+
+
+def _bulk() -> list[Row]:
+    hours = {
+        (batch, mode): operation_run(bulk_load(LOADED_ROWS, batch), mode, WORKLOAD1).took_s / 3600.0
+        for batch in BATCHES
+        for mode in MODES
+    }
+    source = f"{WP}, figure 4"
+    found = []
+    for mode in MODES:
+        times = [hours[batch, mode] for batch in BATCHES]
+        found.append(
+            statement(
+                f"F4.batch.{mode.name}",
+                source,
+                f"bulk insert of 93 million rows, mirroring {mode.name}: batch size",
+                "the smaller the batch, the longer",
+                times[0] > times[1] > times[2],
+                " / ".join(f"{time:.2f}" for time in times) + " h for 100 / 1,000 / 1,000,000",
+            )
+        )
+    penalty = [hours[batch, Mode.FULL] / hours[batch, Mode.NONE] for batch in BATCHES]
+    found.append(
+        statement(
+            "F4.full",
+            source,
+            "bulk insert: what FULL costs at batch 100 against larger ones",
+            "more pronounced at 100",
+            penalty[0] > penalty[1] > penalty[2] >= 1.0,
+            " / ".join(f"x{factor:.2f}" for factor in penalty),
+        )
+    )
+    return found
+
+
+def _suspended() -> list[Row]:
+    source = f"{WP}, Suspending and resuming"
+    suspended = setup_of(WORKLOAD1, Mode.FULL, sending=False)
+    flow = steady(suspended)
+    before_kb = flow.reading(0).send_queue_kb
+    kept = means(flow, 60.0)
+    queue = flow.reading(0).send_queue_kb - before_kb
+    alone = measured(setup_of(WORKLOAD1, Mode.NONE))
+    hours, halted = _fill_log_disk()
+    return [
+        statement(
+            "suspend.rate",
+            source,
+            "suspended: the principal's work",
+            "log records keep accumulating at the principal",
+            abs(kept.transactions_per_s / alone.transactions_per_s - 1) < 0.005 and queue > 40_000,
+            f"{kept.transactions_per_s:.0f} transactions/s, {queue:.0f} KB unsent after a minute",
+        ),
+        number(
+            "suspend.40GB",
+            source,
+            "bulk loads fill a log disk of 40 GB",
+            "h",
+            2.1,
+            hours,
+            Class.CALIBRATED,
+            note="published as slightly over two hours",
+        ),
+        statement(
+            "suspend.halt",
+            source,
+            "the log disk is full",
+            "the database comes to a halt",
+            halted,
+            "no transaction commits" if halted else "transactions go on",
+        ),
+    ]
+
+
+def _fill_log_disk() -> tuple[float, bool]:
+    """(hours until 40 GB are full, whether clients stand still then)."""
+    flow = Flow.empty()
+    load = bulk_load(1e9)
+    flow.add_row(
+        setup_of(WORKLOAD1, Mode.FULL, sending=False, operation=load, scale=0.0, log_max_kb=LOG_DISK_KB)
+    )
+    flow.watch(0, Crossing.LOG_FULL)
+    ticks, _ = run(flow, 24 * 3600 * TICKS_PER_S)
+    flow.watch(0, Crossing(0))
+    flow.setup(0, setup_of(WORKLOAD1, Mode.FULL, sending=False, operation=load, log_max_kb=LOG_DISK_KB))
+    run_s(flow, 5.0)
+    before = flow.totals(0).transactions
+    run_s(flow, 60.0)
+    return ticks / TICKS_PER_S / 3600.0, flow.totals(0).transactions - before < 1.0
