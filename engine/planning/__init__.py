@@ -4,7 +4,7 @@ from engine.planning.advice import Finding, Tone, advice
 from engine.planning.assess import NO_GOALS, Assessment, Goals, Resource, assess
 from engine.planning.own import own_workload
 from engine.planning.plan import NETWORKS, Plan, network_of
-from engine.planning.statements import STATEMENTS, Statement, statements_about
+from engine.planning.statements import POINTS, STATEMENTS, Point, Statement, points_about, statements_about
 from engine.planning.steady import COLUMNS, Steady
 from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, Sweep, sweep, sweep_bandwidth, sweep_rtt
 
@@ -13,12 +13,14 @@ __all__ = [
     "COLUMNS",
     "NETWORKS",
     "NO_GOALS",
+    "POINTS",
     "RTT_MS",
     "STATEMENTS",
     "Assessment",
     "Finding",
     "Goals",
     "Plan",
+    "Point",
     "Resource",
     "Statement",
     "Steady",
@@ -28,6 +30,7 @@ __all__ = [
     "assess",
     "network_of",
     "own_workload",
+    "points_about",
     "statements_about",
     "sweep",
     "sweep_bandwidth",

@@ -210,11 +210,12 @@ def _binding(plan: Plan) -> Binding:
 
 
 def _limits(plan: Plan, goals: Goals, alone: Steady) -> Limits:
-    good, narrower = full_is_good(goals, alone), BANDWIDTH_MBPS[::-1]
+    good = full_is_good(goals, alone)
+    longer, narrower = RTT_MS[::2], BANDWIDTH_MBPS[::-2]  # `last_good` looks closer by itself
     return Limits(
-        full_rtt_ms=last_good(plan, "rtt_ms", RTT_MS, Mode.FULL, good),
+        full_rtt_ms=last_good(plan, "rtt_ms", longer, Mode.FULL, good),
         full_mbps=last_good(plan, "bandwidth_mbps", narrower, Mode.FULL, good),
-        off_rtt_ms=last_good(plan, "rtt_ms", RTT_MS, Mode.OFF, off_keeps_up),
+        off_rtt_ms=last_good(plan, "rtt_ms", longer, Mode.OFF, off_keeps_up),
         off_mbps=last_good(plan, "bandwidth_mbps", narrower, Mode.OFF, off_keeps_up),
     )
 

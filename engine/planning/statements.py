@@ -54,6 +54,46 @@ STATEMENTS: Final = (
 """From [WP], network configuration; axes beyond these were not measured."""
 
 
+@dataclass(frozen=True)
+class Point:
+    """A measurement on the papers' local network: what a curve should go through there."""
+
+    source: str
+    workload: str
+    safety: Mode
+    column: str  # of `steady.COLUMNS`
+    value: float
+
+
+_TABLES: Final = (
+    # source, workload, safety, transactions/s, response s, principal CPU %, mirror CPU %
+    ("Table 2a", WORKLOAD1, Mode.NONE, 241.0, 0.13, 4.0, None),
+    ("Tables 2a, 2b", WORKLOAD1, Mode.OFF, 241.0, 0.13, 6.0, 3.9),
+    ("Tables 2a, 2b", WORKLOAD1, Mode.FULL, 238.0, 0.19, 6.4, 4.0),
+    ("Table 3a", WORKLOAD2, Mode.NONE, 215.0, 6.4, 39.6, None),
+    ("Tables 3a, 3b", WORKLOAD2, Mode.OFF, 211.0, 6.7, 47.4, 13.6),
+    ("Tables 3a, 3b", WORKLOAD2, Mode.FULL, 158.0, 8.8, 37.7, 10.841),
+)
+_TABLE_COLUMNS: Final = ("transactions_per_s", "response_s", "principal_cpu_percent", "mirror_cpu_percent")
+
+POINTS: Final = tuple(
+    Point(source, workload.name, safety, column, value)
+    for source, workload, safety, *values in _TABLES
+    for column, value in zip(_TABLE_COLUMNS, values, strict=True)
+    if value is not None
+)
+"""Measured on a local network of 1 Gbps without loss and compression [WP tables 2 and 3]."""
+
+
+def points_about(workload: Workload, safety: Mode, column: str) -> list[Point]:
+    """Those that belong to a curve."""
+    return [
+        each
+        for each in POINTS
+        if each.workload == workload.name and each.safety is safety and each.column == column
+    ]
+
+
 def statements_about(workload: Workload, safety: Mode, axis: str) -> list[Statement]:
     """Those that belong to a curve."""
     return [

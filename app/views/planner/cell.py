@@ -1,0 +1,239 @@
+"""One counter along one axis of the link: a curve for each safety level, and where the plan stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont
+
+from app.counters import COUNTERS as ENGINE_COUNTERS
+from app.counters import KB_PER_S, PERCENT, Counter
+from app.theme import Tokens
+from app.views.planner.axes import HEADROOM, FactorAxis, ValueAxis
+from engine.flow import Mode
+from engine.planning import Sweep
+
+Array = np.ndarray[Any, Any]
+
+COUNTERS: Final = {
+    counter.name: counter
+    for counter in (
+        ENGINE_COUNTERS["transactions_per_s"],
+        ENGINE_COUNTERS["response_s"],
+        ENGINE_COUNTERS["commit_delay_ms"],
+        Counter(
+            "send_queue_growth_kb_per_s", "Send queue growth", KB_PER_S, 64.0, "log written but not sent"
+        ),
+        Counter("link_use_percent", "Link use", PERCENT, 100.0, "of the bandwidth, headers included"),
+        ENGINE_COUNTERS["principal_cpu_percent"],
+        ENGINE_COUNTERS["mirror_cpu_percent"],
+    )
+}
+"""What can be plotted, by its name in a sweep."""
+
+LOGARITHMIC: Final = ("response_s", "commit_delay_ms")
+"""Counters that differ by factors between links."""
+
+ON_THE_LINK: Final = ("send_queue_growth_kb_per_s", "link_use_percent", "mirror_cpu_percent")
+"""Counters that mean nothing without a mirror."""
+
+MODES: Final = (Mode.NONE, Mode.OFF, Mode.FULL)
+"""Drawn in this order."""
+
+NAMES: Final = {Mode.NONE: "no mirror", Mode.OFF: "OFF", Mode.FULL: "FULL"}
+
+ROUND: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+"""Tops of linear axes, times a power of ten of the unit."""
+
+CHOSEN_WIDTH, OTHER_WIDTH = 2.6, 1.4
+LEAST: Final = 1e-9
+
+TAG_STEP: Final = 0.16
+"""Tags of neighbouring notes stand so much higher, as a share of the plot, that they do not overlap."""
+
+EDGE: Final = 0.02
+"""Room beside the ends of a sweep, so that marks there are seen whole."""
+
+
+def colour_of(mode: Mode, colours: Tokens) -> QColor:
+    """FULL and OFF are known by their colour everywhere in the planner; without mirroring is grey."""
+    return {Mode.FULL: colours.series[0], Mode.OFF: colours.series[1]}.get(mode, colours.idle)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A place on the axis that a paper speaks of."""
+
+    at: float
+    tag: str
+
+
+class Cell(QObject):
+    """A plot in the grid."""
+
+    dragged = Signal(float)
+    """Somebody moved the mark of the plan to this value of the axis."""
+
+    def __init__(self, counter: Counter, bands: Sequence[tuple[str, float, float]], parent: QObject) -> None:
+        super().__init__(parent)
+        self.counter = counter
+        self.logarithmic = counter.name in LOGARITHMIC
+        left = ValueAxis(counter.unit, self.logarithmic)
+        self.plot = pg.PlotItem(
+            axisItems={"left": left, "bottom": FactorAxis(orientation="bottom")}, enableMenu=False
+        )
+        self.plot.setMouseEnabled(x=False, y=False)
+        self.plot.hideButtons()
+        self.plot.vb.setDefaultPadding(0.0)
+        self._bands = [(name, self._band(low, high), high) for name, low, high in bands]
+        self._names: list[pg.TextItem] = []
+        self._notes: list[tuple[pg.InfiniteLine, pg.TextItem]] = []
+        self._colours: Tokens | None = None
+        self._font = QFont()
+        self._chosen = Mode.FULL
+        self._range = 0.0, 1.0
+        self.curves = {mode: self._curve(mode) for mode in MODES}
+        self.dots = {mode: self._dots(mode, "o") for mode in MODES}
+        self.published = {mode: self._dots(mode, "x") for mode in MODES}
+        self.mark = pg.InfiniteLine(angle=90, movable=True)
+        self.mark.setZValue(5)
+        self.mark.sigDragged.connect(lambda line: self.dragged.emit(10.0 ** float(line.value())))
+        self.plot.addItem(self.mark, ignoreBounds=True)
+
+    def _band(self, low: float, high: float) -> pg.LinearRegionItem:
+        region = pg.LinearRegionItem((np.log10(low), np.log10(high)), movable=False, pen=pg.mkPen(None))
+        region.setZValue(-20)
+        self.plot.addItem(region, ignoreBounds=True)
+        return region
+
+    def _curve(self, mode: Mode) -> pg.PlotCurveItem:
+        curve = pg.PlotCurveItem(antialias=True, connect="finite")
+        curve.setZValue(1 + int(mode))
+        self.plot.addItem(curve, ignoreBounds=True)
+        return curve
+
+    def _dots(self, mode: Mode, symbol: str) -> pg.ScatterPlotItem:
+        dots = pg.ScatterPlotItem(symbol=symbol, size=9 if symbol == "x" else 7, antialias=True)
+        dots.setZValue(6 + int(mode))
+        self.plot.addItem(dots, ignoreBounds=True)
+        return dots
+
+    # --- what is shown --------------------------------------------------------------------------------------
+
+    def draw(self, sweeps: Mapping[Mode, Sweep], top: float, bottom: float) -> None:
+        """Curves of the sweeps; the axis runs from *bottom* (a logarithm) or nought to *top*."""
+        for mode, curve in self.curves.items():
+            found = sweeps.get(mode)
+            if found is None or (mode is Mode.NONE and self.counter.name in ON_THE_LINK):
+                curve.setData([], [])
+                continue
+            curve.setData(np.log10(found.x), self._heights(found.column(self.counter.name)))
+        x = np.log10(next(iter(sweeps.values())).x)
+        self.plot.setXRange(float(x[0]), float(x[-1]), padding=EDGE)
+        self.plot.setYRange(bottom, top if self.logarithmic else HEADROOM * top, padding=0)
+        for place, name in enumerate(self._names):
+            name.setPos(float(np.log10(self._bands[place][2])), top if self.logarithmic else HEADROOM * top)
+        self._range = bottom, top if self.logarithmic else HEADROOM * top
+
+    def put_plan(self, at: float, values: Mapping[Mode, float], chosen: Mode) -> None:
+        """Marks where the plan stands, a dot on each curve."""
+        self._chosen = chosen
+        self.mark.setValue(float(np.log10(at)))
+        for mode, dots in self.dots.items():
+            shown = mode in values and not (mode is Mode.NONE and self.counter.name in ON_THE_LINK)
+            height = self._heights(np.array([values[mode]])) if shown else np.zeros(0)
+            dots.setData(np.full(len(height), np.log10(at)), height)
+        self._repen()
+
+    def put_published(self, at: float, values: Mapping[Mode, Sequence[float]]) -> None:
+        """Measured values at one place of the axis."""
+        for mode, dots in self.published.items():
+            heights = self._heights(np.array(values.get(mode, ()), dtype=float))
+            dots.setData(np.full(len(heights), np.log10(at)), heights)
+
+    def put_notes(self, notes: Sequence[Note], tagged: bool) -> None:
+        """Dotted lines where a paper says something; *tagged* names the figure beside it."""
+        for line, tag in self._notes:
+            self.plot.removeItem(line)
+            self.plot.removeItem(tag)
+        self._notes = []
+        bottom, top = self._range
+        for number, note in enumerate(notes):
+            line = pg.InfiniteLine(float(np.log10(note.at)), angle=90)
+            tag = pg.TextItem(note.tag if tagged else "", anchor=(0.0, 1.0))
+            tag.setPos(float(np.log10(note.at)), bottom + TAG_STEP * number * (top - bottom))
+            self.plot.addItem(line, ignoreBounds=True)
+            self.plot.addItem(tag, ignoreBounds=True)
+            self._notes.append((line, tag))
+        if self._colours is not None:
+            self.recolour(self._colours, self._font)
+
+    def name_bands(self) -> None:
+        """Writes the names of the networks along the upper edge."""
+        for name, _, _ in self._bands:
+            item = pg.TextItem(name, anchor=(1.0, 0.0))
+            self.plot.addItem(item, ignoreBounds=True)
+            self._names.append(item)
+
+    def _heights(self, values: Array) -> Array:
+        finite = np.where(np.isfinite(values), values, np.nan)
+        return np.log10(np.maximum(finite, LEAST)) if self.logarithmic else finite
+
+    # --- looks ----------------------------------------------------------------------------------------------
+
+    def recolour(self, colours: Tokens, font: QFont) -> None:
+        self._colours, self._font = colours, font
+        for name in ("left", "bottom"):
+            axis = self.plot.getAxis(name)
+            axis.setPen(pg.mkPen(colours.border))
+            axis.setTextPen(colours.muted)
+            axis.setTickFont(font)
+        for number, (_, region, _) in enumerate(self._bands):
+            ground = QColor(colours.info_soft if number % 2 else colours.idle_soft)
+            ground.setAlpha(110)
+            region.setBrush(ground)
+        for item in self._names:
+            item.setColor(colours.muted)
+            item.setFont(font)
+        for line, tag in self._notes:
+            line.setPen(pg.mkPen(colours.muted, style=Qt.PenStyle.DotLine))
+            tag.setColor(colours.muted)
+            tag.setFont(font)
+        self.mark.setPen(pg.mkPen(colours.text, width=1))
+        self.mark.setHoverPen(pg.mkPen(colours.accent, width=3))
+        self._repen()
+
+    def _repen(self) -> None:
+        if self._colours is None:
+            return
+        for mode in MODES:
+            colour = colour_of(mode, self._colours)
+            style = Qt.PenStyle.DashLine if mode is Mode.NONE else Qt.PenStyle.SolidLine
+            width = CHOSEN_WIDTH if mode is self._chosen else OTHER_WIDTH
+            self.curves[mode].setPen(pg.mkPen(colour, width=width, style=style))
+            self.dots[mode].setBrush(colour)
+            self.dots[mode].setPen(pg.mkPen(self._colours.surface, width=1))
+            self.published[mode].setBrush(colour)
+            self.published[mode].setPen(pg.mkPen(self._colours.text, width=1))
+
+
+def span(counter: Counter, values: Array) -> tuple[float, float]:
+    """Bottom and top of the axis for *values* of all curves of a row."""
+    known = values[np.isfinite(values)]
+    highest = float(known.max()) if len(known) else 0.0
+    if counter.name in LOGARITHMIC:
+        positive = known[known > LEAST]
+        lowest = float(positive.min()) if len(positive) else 1.0
+        return float(np.floor(np.log10(lowest))), float(np.ceil(np.log10(max(highest, 10.0 * lowest)) + 0.1))
+    scale = 1.0
+    wanted = max(highest, counter.least_top)
+    while wanted / scale >= counter.unit.thousand:
+        scale *= counter.unit.thousand
+    power = 10.0 ** np.floor(np.log10(wanted / scale))
+    top = next(nice for nice in ROUND if nice * power * scale >= wanted * (1.0 - 1e-9))
+    return 0.0, float(top * power * scale)

@@ -1,0 +1,314 @@
+"""What the planner is asked: workload, safety level, link and goals as fields and sliders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.views.planner.log_slider import FIELD_SAMPLE, LogSlider
+from engine.constants import VERSIONS
+from engine.flow import Mode, Workload
+from engine.flow.setup import COMPRESSION_VERSION_MIN
+from engine.flow.sites import SITES, WORKLOAD1, WORKLOAD2
+from engine.planning import NETWORKS, Goals, Plan, own_workload
+
+OWN: Final = "Own figures"
+WORKLOADS: Final = {
+    "Workload1: order management": WORKLOAD1,
+    "Workload2: stock trading": WORKLOAD2,
+}
+SAFETIES: Final = (("FULL", Mode.FULL), ("OFF", Mode.OFF), ("No mirror", Mode.NONE))
+
+RTT_BOUNDS_MS: Final = (0.1, 300.0)
+BANDWIDTH_BOUNDS_MBPS: Final = (0.056, 10_000.0)
+SCALE_BOUNDS: Final = (0.1, 10.0)
+BANDWIDTHS: Final = (
+    ("56 k", 0.056),
+    ("1 M", 1.0),
+    ("10 M", 10.0),
+    ("100 M", 100.0),
+    ("1 G", 1e3),
+    ("10 G", 1e4),
+)
+
+
+@dataclass(frozen=True)
+class OwnField:
+    """One figure of a workload of one's own."""
+
+    title: str
+    name: str
+    default: float
+    unit: str
+    decimals: int
+    most: float
+    least: float = 0.0
+    tip: str = ""
+
+
+OWN_FIELDS: Final = (  # in the order of `own_workload`
+    OwnField("Connections", "connections", 100, "", 0, 100_000, 1),
+    OwnField("Think time", "think_s", 1.0, " s", 2, 600, tip="between an answer and the next request"),
+    OwnField("Log", "log_kb_per_transaction", 8.0, " KB", 1, 100_000, 0.1, "of one transaction"),
+    OwnField(
+        "Transactions",
+        "transactions_per_s",
+        80.0,
+        "/s",
+        1,
+        100_000,
+        0.1,
+        "without mirroring; log KB/s divided by transactions/s gives the log of one",
+    ),
+)
+
+
+class Controls(QScrollArea):
+    """The left side of the planner."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidgetResizable(True)
+        self.setAccessibleName("Assumptions")
+        self.workload = QComboBox()
+        self.workload.addItems([*WORKLOADS, OWN])
+        self.workload.setAccessibleName("Workload")
+        self.own = {field.name: _spin(field) for field in OWN_FIELDS}
+        self.problem = QLabel()
+        self.problem.setWordWrap(True)
+        self.scale = LogSlider("Load", *SCALE_BOUNDS, "×")
+        self.scale.setToolTip("Multiplies the connections of the workload")
+        self.site = QComboBox()
+        for name, site in SITES.items():
+            self.site.addItem(site.name, name)
+        self.site.setAccessibleName("Servers")
+        self.safety = QButtonGroup(self)
+        self.rtt = LogSlider("Round trip", *RTT_BOUNDS_MS, "ms", NETWORKS_SHOWN)
+        self.bandwidth = LogSlider("Bandwidth", *BANDWIDTH_BOUNDS_MBPS, "Mbps", marks=BANDWIDTHS)
+        self.loss = _number("Packet loss", 0.0, " %", 3, 20.0)
+        self.loss.setSingleStep(0.1)
+        self.version = QComboBox()
+        for version in VERSIONS:
+            self.version.addItem(f"SQL Server {version}", version)
+        self.version.setAccessibleName("Version")
+        self.encryption = QCheckBox("Encrypted endpoints")
+        self.encryption.setChecked(True)
+        self.compression = QCheckBox("Compressed to")
+        self.ratio = _number("Compressed size", 50.0, " %", 0, 100.0, 5.0)
+        self.rpo = _number("Log that may be lost", 0.0, " s", 1, 86_400.0)
+        self.rpo.setSpecialValueText("any")
+        self.response = _number("Longest response", 0.0, " s", 2, 86_400.0)
+        self.response.setSpecialValueText("any")
+        self.cost = _number("Throughput that FULL may cost", 5.0, " %", 0, 90.0)
+        self.pause = _number("Pause to catch up after", 10.0, " min", 0, 10_000.0, 1.0)
+        self.volume = _number("Log volume", 40.0, " GB", 0, 100_000.0, 1.0)
+        self._lay_out()
+        self._connect()
+        self._show_what_applies()
+
+    # --- asked and answered ---------------------------------------------------------------------------------
+
+    @property
+    def chosen_safety(self) -> Mode:
+        return SAFETIES[self.safety.checkedId()][1]
+
+    def choose_safety(self, safety: Mode) -> None:
+        number = [mode for _, mode in SAFETIES].index(safety)
+        self.safety.button(number).click()
+
+    def plan(self) -> Plan:
+        """What the fields say. ValueError: figures of one's own that cannot be."""
+        site = SITES[self.site.currentData()]
+        packed = self.compression.isEnabled() and self.compression.isChecked()
+        return Plan(
+            workload=self._workload(),
+            site=site,
+            scale=self.scale.value,
+            safety=self.chosen_safety,
+            rtt_ms=self.rtt.value,
+            bandwidth_mbps=self.bandwidth.value,
+            loss=self.loss.value() / 100.0,
+            compression_ratio=self.ratio.value() / 100.0 if packed else 1.0,
+            version=self.version.currentData(),
+            encryption=self.encryption.isChecked(),
+            log_volume_gb=self.volume.value(),
+        )
+
+    def goals(self) -> Goals:
+        return Goals(
+            rpo_s=self.rpo.value() or None,
+            response_limit_s=self.response.value() or None,
+            throughput_loss_max=self.cost.value() / 100.0,
+            suspended_s=60.0 * self.pause.value(),
+        )
+
+    def show_problem(self, text: str) -> None:
+        """What is wrong with the figures; empty: nothing."""
+        self.problem.setText(text)
+        self.problem.setVisible(bool(text))
+
+    def _workload(self) -> Workload:
+        chosen = WORKLOADS.get(self.workload.currentText())
+        if chosen is not None:
+            return chosen
+        connections, think_s, log_kb, transactions = (self.own[field.name].value() for field in OWN_FIELDS)
+        return own_workload(connections, think_s, log_kb, transactions, SITES[self.site.currentData()])
+
+    # --- looks ----------------------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(2, 2, 12, 2)
+        column.setSpacing(6)
+        column.addWidget(_heading("Workload"))
+        column.addWidget(self.workload)
+        self._own_rows = _rows(*((field.title, self.own[field.name]) for field in OWN_FIELDS))
+        column.addWidget(self._own_rows)
+        column.addWidget(self.problem)
+        self.problem.hide()
+        column.addWidget(self.scale)
+        column.addWidget(_heading("Safety"))
+        column.addWidget(self._safety_row())
+        column.addWidget(_heading("Link"))
+        column.addWidget(self.rtt)
+        column.addWidget(self.bandwidth)
+        column.addWidget(_rows(("Packet loss", self.loss), (self.compression, self.ratio)))
+        column.addWidget(self.encryption)
+        column.addWidget(_heading("Servers"))
+        column.addWidget(self.site)
+        self.site.setVisible(self.site.count() > 1)
+        column.addWidget(self.version)
+        column.addWidget(_heading("Goals"))
+        goals = (
+            ("Work that may be lost", self.rpo),
+            ("Longest response", self.response),
+            ("FULL may cost", self.cost),
+            ("Catch up after a pause of", self.pause),
+            ("Log volume", self.volume),
+        )
+        column.addWidget(_rows(*goals))
+        column.addStretch(1)
+        self.setWidget(inside)
+        self._recolour()
+        for slider, value in ((self.scale, 1.0), (self.rtt, 0.2), (self.bandwidth, 1000.0)):
+            slider.set_value(value)
+
+    def _safety_row(self) -> QWidget:
+        row = QWidget()
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        for number, (title, mode) in enumerate(SAFETIES):
+            button = QToolButton()
+            button.setText(title)
+            button.setCheckable(True)
+            button.setChecked(mode is Mode.FULL)
+            button.setAccessibleName(f"Safety {title}" if mode is not Mode.NONE else title)
+            self.safety.addButton(button, number)
+            layout.addWidget(button)
+        layout.addStretch(1)
+        return row
+
+    def _connect(self) -> None:
+        self.workload.currentTextChanged.connect(self._choose_ratio)
+        for box in (self.workload, self.site, self.version):
+            box.currentIndexChanged.connect(self._on_change)
+        for tick in (self.encryption, self.compression):
+            tick.toggled.connect(self._on_change)
+        for slider in (self.scale, self.rtt, self.bandwidth):
+            slider.changed.connect(self._on_change)
+        fields = (self.loss, self.ratio, self.rpo, self.response, self.cost, self.pause, self.volume)
+        for field in (*fields, *self.own.values()):
+            field.valueChanged.connect(self._on_change)
+        self.safety.idToggled.connect(lambda _, on: self._on_change() if on else None)
+
+    def _choose_ratio(self, name: str) -> None:
+        """Logs of different workloads compress differently well."""
+        self.ratio.setValue(100.0 * WORKLOADS.get(name, WORKLOAD1).compression_ratio)
+
+    def _on_change(self, _: Any = None) -> None:
+        self._show_what_applies()
+        self.changed.emit()
+
+    def _show_what_applies(self) -> None:
+        self._own_rows.setVisible(self.workload.currentText() == OWN)
+        compresses = self.version.currentData() >= COMPRESSION_VERSION_MIN
+        self.compression.setEnabled(compresses)
+        self.ratio.setEnabled(compresses and self.compression.isChecked())
+        self.compression.setToolTip("" if compresses else "Versions before 2008 send the log as it is")
+
+    def _recolour(self) -> None:
+        self.problem.setStyleSheet(f"color: {theme.tokens(self.palette()).bad.name()}")
+
+
+NETWORKS_SHOWN: Final = tuple((name, max(low, RTT_BOUNDS_MS[0]), high) for name, low, high in NETWORKS)
+"""The bands of Table 7 on an axis that does not begin at nought."""
+
+
+def _spin(field: OwnField) -> QDoubleSpinBox:
+    box = _number(field.title, field.default, field.unit, field.decimals, field.most, field.least)
+    box.setToolTip(field.tip)
+    return box
+
+
+def _number(
+    name: str, value: float, unit: str, decimals: int, most: float, least: float = 0.0
+) -> QDoubleSpinBox:
+    box = QDoubleSpinBox()
+    box.setDecimals(decimals)
+    box.setRange(least, most)
+    box.setSuffix(unit)
+    box.setGroupSeparatorShown(True)
+    box.setStepType(QDoubleSpinBox.StepType.AdaptiveDecimalStepType)
+    box.setKeyboardTracking(False)
+    box.setFixedWidth(box.fontMetrics().horizontalAdvance(FIELD_SAMPLE) + 18)
+    box.setAlignment(Qt.AlignmentFlag.AlignRight)
+    box.setAccessibleName(name)
+    box.setValue(value)
+    return box
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setFont(theme.sized(label.font(), 1.0, bold=True))
+    label.setContentsMargins(0, 6, 0, 0)
+    return label
+
+
+def _rows(*rows: tuple[str | QWidget, QWidget]) -> QWidget:
+    """Names to the left, fields to the right, each name leading to its field."""
+    widget = QWidget()
+    grid = QGridLayout(widget)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setVerticalSpacing(4)
+    grid.setColumnStretch(0, 1)
+    for number, (name, field) in enumerate(rows):
+        label = name
+        if isinstance(label, str):
+            label = QLabel(label)
+            label.setBuddy(field)
+        grid.addWidget(label, number, 0)
+        grid.addWidget(field, number, 1)
+    return widget

@@ -1,0 +1,156 @@
+"""The planner's curves: a row for each counter, round trip to the left, bandwidth to the right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app import theme
+from app.views.planner.cell import COUNTERS, MODES, NAMES, ON_THE_LINK, Cell, Note, colour_of, span
+from app.views.planner.controls import NETWORKS_SHOWN
+from engine.flow import Mode
+from engine.planning import Plan, Steady, Sweep, points_about, statements_about
+
+Sweeps = Mapping[Mode, Sweep]
+
+AXES: Final = (("rtt_ms", "Round trip, ms"), ("bandwidth_mbps", "Bandwidth, Mbps"))
+AT_FIRST: Final = ("transactions_per_s", "response_s", "send_queue_growth_kb_per_s")
+ROW_HEIGHT_MIN_PX: Final = 90
+AXIS_SAMPLE: Final = "500 MB/s"
+
+PAPER_LAN: Final = Plan()
+"""The link of the papers' tables; their values are shown on plans with this link only."""
+
+
+class Curves(QWidget):
+    """Plots with one scale in each row."""
+
+    moved = Signal(str, float)
+    """An axis' figure of the plan was dragged to this value."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.counters: tuple[str, ...] = ()
+        self.cells: dict[tuple[str, str], Cell] = {}
+        self._titles: dict[str, pg.LabelItem] = {}
+        self._shown: tuple[Plan, Mapping[str, Sweeps], Mapping[Mode, Steady]] | None = None
+        self._view = pg.GraphicsLayoutWidget()
+        self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._grid = self._view.ci.layout
+        self._grid.setContentsMargins(0, 0, 8, 0)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(0)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._view)
+        self.setAccessibleName("Curves")
+        self.choose(AT_FIRST)
+
+    def choose(self, counters: Sequence[str]) -> None:
+        """Plot these counters, one under the other."""
+        self._view.ci.clear()
+        self.counters, self.cells, self._titles = tuple(counters), {}, {}
+        for number, name in enumerate(counters):
+            title = pg.LabelItem(justify="left")
+            self._view.ci.addItem(title, 2 * number, 0, 1, len(AXES))
+            self._titles[name] = title
+            for column, (axis, label) in enumerate(AXES):
+                cell = Cell(COUNTERS[name], NETWORKS_SHOWN if axis == "rtt_ms" else (), self)
+                cell.dragged.connect(lambda value, axis=axis: self.moved.emit(axis, value))
+                cell.plot.showAxis("left", column == 0)
+                last = number == len(counters) - 1
+                cell.plot.getAxis("bottom").setStyle(showValues=last)
+                if last:
+                    cell.plot.setLabel("bottom", label)
+                if number == 0:
+                    cell.name_bands()
+                self._view.ci.addItem(cell.plot, 2 * number + 1, column)
+                self.cells[name, axis] = cell
+            self._grid.setRowStretchFactor(2 * number + 1, 1)
+        for column in range(len(AXES)):
+            self._grid.setColumnStretchFactor(column, 1)
+        self._view.setMinimumHeight(ROW_HEIGHT_MIN_PX * len(counters) + 40)
+        self._recolour()
+        if self._shown is not None:
+            self.show_plan(*self._shown)
+
+    def show_plan(self, plan: Plan, sweeps: Mapping[str, Sweeps], here: Mapping[Mode, Steady]) -> None:
+        """*sweeps* by axis; *here* are the figures of the plan itself at each level."""
+        self._shown = plan, sweeps, here
+        for name in self.counters:
+            modes = [mode for mode in MODES if mode is not Mode.NONE or name not in ON_THE_LINK]
+            values = [
+                sweep.column(name) for found in sweeps.values() for m, sweep in found.items() if m in modes
+            ]
+            bottom, top = span(COUNTERS[name], np.concatenate(values))
+            own = {mode: float(getattr(found, name)) for mode, found in here.items()}
+            for axis, _ in AXES:
+                cell = self.cells[name, axis]
+                cell.draw(sweeps[axis], top, bottom)
+                cell.put_plan(getattr(plan, axis), own, plan.safety)
+                cell.put_published(getattr(PAPER_LAN, axis), _published(plan, axis, name))
+        for axis, _ in AXES:
+            notes = [
+                Note(each.at, each.figure.replace("Figure", "Fig."))
+                for each in statements_about(plan.workload, plan.safety, axis)
+            ]
+            for number, name in enumerate(self.counters):
+                self.cells[name, axis].put_notes(notes, tagged=number == 0)
+        self._write_titles()
+
+    def _write_titles(self) -> None:
+        if self._shown is None:
+            return
+        plan, _, here = self._shown
+        colours = theme.tokens(self.palette())
+        for name, title in self._titles.items():
+            counter = COUNTERS[name]
+            parts = [f'<b style="color:{colours.text.name()}">{counter.title}</b>']
+            for mode in reversed(MODES):
+                if mode is Mode.NONE and name in ON_THE_LINK:
+                    continue
+                value = counter.unit.text(float(getattr(here[mode], name)))
+                words = f"{NAMES[mode]} {value}"
+                words = f"<b>{words}</b>" if mode is plan.safety else words
+                dot = f'<span style="color:{colour_of(mode, colours).name()}">●</span>'
+                parts.append(f'{dot} <span style="color:{colours.text.name()}">{words}</span>')
+            title.setText("&nbsp;&nbsp;&nbsp;".join(parts), size=f"{self.font().pointSizeF():g}pt")
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._recolour()
+
+    def _recolour(self) -> None:
+        colours = theme.tokens(self.palette())
+        self._view.setBackground(colours.surface)
+        width = self.fontMetrics().horizontalAdvance(AXIS_SAMPLE) + 12
+        font = theme.sized(self.font(), 0.85)
+        for cell in self.cells.values():
+            cell.recolour(colours, font)
+            cell.plot.getAxis("left").setWidth(width)
+            bottom = cell.plot.getAxis("bottom")
+            bottom.label.setFont(font)
+            bottom.setLabel(color=colours.muted.name(), text=bottom.labelText)
+        self._write_titles()
+
+
+def is_measured(plan: Plan, axis: str) -> bool:
+    """Whether all of the plan's link but *axis* is as it was when the papers' tables were measured."""
+    measured = PAPER_LAN.at(**{axis: getattr(plan, axis)})
+    return all(getattr(plan, name) == getattr(measured, name) for name in _LINK)
+
+
+def _published(plan: Plan, axis: str, counter: str) -> dict[Mode, list[float]]:
+    """Measured values that the curves should go through."""
+    if not is_measured(plan, axis):
+        return {}
+    return {mode: [each.value for each in points_about(plan.workload, mode, counter)] for mode in MODES}
+
+
+_LINK: Final = ("site", "scale", "rtt_ms", "bandwidth_mbps", "loss", "compression_ratio", "version")

@@ -1,0 +1,39 @@
+"""A plan's sweeps as a table for spreadsheets: every row says of which plan it is."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from engine.flow import Mode
+from engine.planning import COLUMNS, Plan, Sweep
+
+PLAN_COLUMNS: Final = (
+    "scale",
+    "rtt_ms",
+    "bandwidth_mbps",
+    "loss",
+    "compression_ratio",
+    "version",
+    "encryption",
+)
+
+
+def rows(plan: Plan, sweeps: Iterable[Mapping[Mode, Sweep]]) -> list[list[str]]:
+    """Headings and one row for each point of each sweep."""
+    found = [["workload", "safety", "varied", *PLAN_COLUMNS, *COLUMNS]]
+    for sweep in (each for by_mode in sweeps for each in by_mode.values()):
+        for x, point in zip(sweep.x, sweep.points, strict=True):
+            there = plan.at(**{sweep.axis: x})
+            link = [f"{getattr(there, name):.6g}" for name in PLAN_COLUMNS]
+            figures = [f"{getattr(point, name):.6g}" for name in COLUMNS]
+            found.append([plan.workload.name, sweep.safety.name, sweep.axis, *link, *figures])
+    return found
+
+
+def as_csv(table: list[list[str]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(table)
+    return out.getvalue()

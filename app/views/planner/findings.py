@@ -1,0 +1,83 @@
+"""Findings as a list of topics and sentences, the verdict first and large."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from app import theme
+from engine.planning import Finding, Tone
+
+SIGNS: Final = {Tone.OK: "✓", Tone.WARN: "!", Tone.BAD: "✕", Tone.INFO: "·"}
+"""So that the tone does not hang on colour alone."""
+
+
+class Findings(QScrollArea):
+    """What the planner has to say."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAccessibleName("Findings")
+        self._shown: list[Finding] = []
+        self.verdict = QLabel()
+        self.verdict.setWordWrap(True)
+        self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._rows = QGridLayout()
+        self._rows.setHorizontalSpacing(8)
+        self._rows.setVerticalSpacing(3)
+        self._rows.setColumnStretch(2, 1)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, 8, 0)
+        column.setSpacing(6)
+        column.addWidget(self.verdict)
+        column.addLayout(self._rows)
+        column.addStretch(1)
+        self.setWidget(inside)
+
+    def show_findings(self, findings: Sequence[Finding]) -> None:
+        """The first is the verdict; none clears all."""
+        self._shown = list(findings)
+        self._write()
+
+    @property
+    def text(self) -> str:
+        """All that is said, for reading aloud and for tests."""
+        return "\n".join(f"{each.topic}: {each.text}" for each in self._shown)
+
+    def _write(self) -> None:
+        while (item := self._rows.takeAt(0)) is not None:
+            old = item.widget()
+            if old is not None:
+                old.deleteLater()
+        colours = theme.tokens(self.palette())
+        self.verdict.setVisible(bool(self._shown))
+        if not self._shown:
+            return
+        first, *others = self._shown
+        tone, ground = getattr(colours, first.tone), getattr(colours, f"{first.tone}_soft")
+        self.verdict.setText(f"{SIGNS[first.tone]}  {first.text}")
+        self.verdict.setStyleSheet(
+            f"color: {tone.name()}; background: {ground.name()}; border-radius: 6px; padding: 6px 10px; "
+            f"font-weight: 600; font-size: {1.1 * self.font().pointSizeF():.1f}pt"
+        )
+        for number, each in enumerate(others):
+            sign, topic, text = QLabel(SIGNS[each.tone]), QLabel(each.topic), QLabel(each.text)
+            sign.setStyleSheet(f"color: {getattr(colours, each.tone).name()}; font-weight: 600")
+            topic.setProperty("muted", "true")
+            text.setWordWrap(True)
+            text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
+            for column, label in enumerate((sign, topic, text)):
+                self._rows.addWidget(label, number, column, Qt.AlignmentFlag.AlignTop)
+        self.setAccessibleDescription(self.text)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and self._shown:
+            self._write()

@@ -1,0 +1,152 @@
+"""A slider whose steps are factors, with named stretches under it and a field for the exact figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QDoubleSpinBox,
+    QGridLayout,
+    QLabel,
+    QSizePolicy,
+    QSlider,
+    QStyle,
+    QStyleOptionSlider,
+    QWidget,
+)
+
+from app import formatting, theme
+
+STEPS_PER_DECADE: Final = 60
+DIGITS: Final = 3
+"""Significant digits of what the slider gives: nobody measures a link more exactly."""
+
+FIELD_SAMPLE: Final = "10,000 Mbps"
+"""As wide as this are all fields beside the sliders."""
+
+Band = tuple[str, float, float]
+"""Name, from, to."""
+Mark = tuple[str, float]
+"""Name and place."""
+
+
+class LogSlider(QWidget):
+    """A positive figure between two bounds."""
+
+    changed = Signal(float)
+
+    def __init__(
+        self,
+        title: str,
+        low: float,
+        high: float,
+        unit: str,
+        bands: Sequence[Band] = (),
+        marks: Sequence[Mark] = (),
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._low, self._high = low, high
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setRange(0, round(math.log10(high / low) * STEPS_PER_DECADE))
+        self.slider.setPageStep(STEPS_PER_DECADE // 3)
+        self.slider.setAccessibleName(title)
+        self.field = _Figure()
+        self.field.setDecimals(4)
+        self.field.setRange(low, high)
+        self.field.setSuffix(f" {unit}")
+        self.field.setStepType(QDoubleSpinBox.StepType.AdaptiveDecimalStepType)
+        self.field.setKeyboardTracking(False)
+        self.field.setAccessibleName(title)
+        self.field.setFixedWidth(self.fontMetrics().horizontalAdvance(FIELD_SAMPLE) + 18)
+        self.field.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.strip = Strip(self.slider, self.position_of, bands, marks)
+        label = QLabel(title)
+        label.setBuddy(self.field)
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setVerticalSpacing(1)
+        layout.addWidget(label, 0, 0)
+        layout.addWidget(self.field, 0, 1, Qt.AlignmentFlag.AlignRight)
+        layout.addWidget(self.slider, 1, 0, 1, 2)
+        layout.addWidget(self.strip, 2, 0, 1, 2)
+        self.strip.setVisible(bool(bands or marks))
+        self.slider.valueChanged.connect(self._slid)
+        self.field.valueChanged.connect(self._typed)
+
+    @property
+    def value(self) -> float:
+        return self.field.value()
+
+    def set_value(self, value: float) -> None:
+        """Both show *value*, held within the bounds; `changed` tells if that is new."""
+        self.field.setValue(min(max(value, self._low), self._high))
+
+    def position_of(self, value: float) -> int:
+        """Where the slider stands for *value*."""
+        return round(math.log10(max(value, self._low) / self._low) * STEPS_PER_DECADE)
+
+    def _slid(self, position: int) -> None:
+        if position != self.position_of(self.field.value()):
+            value = self._low * 10.0 ** (position / STEPS_PER_DECADE)
+            self.field.setValue(min(float(f"{value:.{DIGITS}g}"), self._high))
+
+    def _typed(self, value: float) -> None:
+        self.slider.setValue(self.position_of(value))
+        self.changed.emit(value)
+
+
+class _Figure(QDoubleSpinBox):
+    """Without zeros that say nothing."""
+
+    def textFromValue(self, value: float) -> str:
+        return formatting.significant(value, 4)
+
+
+class Strip(QWidget):
+    """Names under the part of the slider, or the place on it, that they belong to."""
+
+    def __init__(
+        self,
+        slider: QSlider,
+        position_of: Callable[[float], int],
+        bands: Sequence[Band],
+        marks: Sequence[Mark],
+    ) -> None:
+        super().__init__()
+        self._slider, self._position_of = slider, position_of
+        self._bands, self._marks = tuple(bands), tuple(marks)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setToolTip("; ".join(f"{name}: {low:g} to {high:g}" for name, low, high in bands))
+
+    def sizeHint(self) -> QSize:
+        return QSize(100, self.fontMetrics().height() + 2)
+
+    def pixel_of(self, value: float) -> int:
+        """Where the middle of the slider's handle stands for *value*."""
+        option = QStyleOptionSlider()
+        self._slider.initStyleOption(option)
+        handle = self._slider.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self._slider)
+        span = self._slider.width() - handle
+        position = self._position_of(value)
+        return handle // 2 + QStyle.sliderPositionFromValue(0, self._slider.maximum(), position, span)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self.palette())
+        painter = QPainter(self)
+        painter.setFont(theme.sized(self.font(), 0.85))
+        painter.setPen(colours.muted)
+        for number, (name, low, high) in enumerate(self._bands):
+            left, right = self.pixel_of(low), self.pixel_of(high)
+            box = QRect(left + 1, 0, right - left - 1, self.height() - 2)
+            painter.fillRect(box, colours.info_soft if number % 2 else colours.idle_soft)
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name)
+        for name, at in self._marks:
+            width = painter.fontMetrics().horizontalAdvance(name)
+            left = min(max(0, self.pixel_of(at) - width // 2), self.width() - width)
+            painter.drawText(left, painter.fontMetrics().ascent(), name)
+        painter.end()

@@ -1,0 +1,279 @@
+"""Which safety level can I afford on this link? Sliders change the assumption, curves and sentences follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import formatting
+from app.views.planner import export
+from app.views.planner.cell import COUNTERS, MODES
+from app.views.planner.controls import Controls
+from app.views.planner.curves import AXES, Curves, Sweeps, is_measured
+from app.views.planner.findings import Findings
+from engine.planning import (
+    BANDWIDTH_MBPS,
+    RTT_MS,
+    Goals,
+    Plan,
+    Point,
+    advice,
+    points_about,
+    statements_about,
+    sweep,
+)
+
+CURVES_AFTER_MS: Final = 30
+"""While somebody drags, curves follow this often."""
+
+FINDINGS_AFTER_MS: Final = 180
+"""Sentences are written when nothing has moved for this long."""
+
+SHARES: Final = (400, 230)
+"""Height of curves and findings at first."""
+
+POINTS: Final = {"rtt_ms": RTT_MS, "bandwidth_mbps": BANDWIDTH_MBPS}
+LOSSY_STRIDE: Final = 2
+"""On a link that loses packets every other point must do: it takes longer until means are known."""
+
+
+class Planner(QWidget):
+    """The link planner."""
+
+    closed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Link planner")
+        self.setAccessibleName("Link planner")
+        self.controls = Controls()
+        self.curves = Curves()
+        self.findings = Findings()
+        self.plan: Plan | None = None
+        """What is shown; None until the first time, and while the figures make no sense."""
+        self.goals = Goals()
+        self.sweeps: dict[str, Sweeps] = {}
+        self._notes = [QLabel() for _ in AXES]
+        self._status = QLabel()
+        self._status.setProperty("muted", "true")
+        self._stale = True
+        self._curves_due = self._timer(CURVES_AFTER_MS, self.redraw)
+        self._findings_due = self._timer(FINDINGS_AFTER_MS, self.rewrite)
+        self._lay_out()
+        self.controls.changed.connect(self._on_change)
+        self.curves.moved.connect(self._on_moved)
+
+    def sizeHint(self) -> QSize:
+        return QSize(1240, 690)
+
+    # --- keeping up -----------------------------------------------------------------------------------------
+
+    def redraw(self) -> None:
+        """Draws the curves of the plan as it stands now."""
+        self._curves_due.stop()
+        try:
+            plan = self.controls.plan()
+        except ValueError as error:
+            self.plan = None
+            self.controls.show_problem(f"{error}.")
+            self.curves.setEnabled(False)
+            return
+        self.controls.show_problem("")
+        self.curves.setEnabled(True)
+        self.plan = plan
+        self.sweeps = {axis: _sweeps(plan, axis) for axis, _ in AXES}
+        here = {mode: sweep(plan, "rtt_ms", (plan.rtt_ms,), mode).points[0] for mode in MODES}
+        self.curves.show_plan(plan, self.sweeps, here)
+        self._write_notes(plan)
+
+    def rewrite(self) -> None:
+        """Writes the findings for the plan and the goals as they stand now."""
+        self._findings_due.stop()
+        if self._curves_due.isActive():
+            self.redraw()
+        self.goals = self.controls.goals()
+        self.findings.show_findings(advice(self.plan, self.goals) if self.plan is not None else [])
+
+    def _on_change(self) -> None:
+        if not self.isVisible():
+            self._stale = True
+            return
+        if not self._curves_due.isActive():  # follow while dragging, do not wait for its end
+            self._curves_due.start()
+        self._findings_due.start()
+
+    def _on_moved(self, axis: str, value: float) -> None:
+        slider = {"rtt_ms": self.controls.rtt, "bandwidth_mbps": self.controls.bandwidth}[axis]
+        slider.set_value(float(f"{value:.3g}"))
+
+    def _timer(self, ms: int, do: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(ms)
+        timer.timeout.connect(do)
+        return timer
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale:
+            self._stale = False
+            self._curves_due.start()
+            self._findings_due.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._stale = self._stale or self._curves_due.isActive() or self._findings_due.isActive()
+        self._curves_due.stop()
+        self._findings_due.stop()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        super().closeEvent(event)
+        self.closed.emit()
+
+    # --- taking along ---------------------------------------------------------------------------------------
+
+    def table(self) -> list[list[str]]:
+        """Headings and all points of the curves that are shown."""
+        return export.rows(self.plan, self.sweeps.values()) if self.plan is not None else []
+
+    def copy(self) -> None:
+        QGuiApplication.clipboard().setText(formatting.tab_separated(self.table()))
+        self._status.setText("Copied: a row for each point of each curve.")
+
+    def save_csv(self, file: str) -> None:
+        self._save(file, lambda path: path.write_text(export.as_csv(self.table()), encoding="utf-8"))
+
+    def save_picture(self, file: str) -> None:
+        """Curves and findings as they are seen."""
+
+        def write(path: Path) -> None:
+            if not self._sheet.grab().save(str(path), "PNG"):
+                raise OSError("no picture can be written there")
+
+        self._save(file, write)
+
+    def _save(self, file: str, write: Callable[[Path], object]) -> None:
+        if not file:
+            return
+        try:
+            write(Path(file))
+        except OSError as error:
+            self._status.setText(f"Not saved: {error.strerror or error}")
+        else:
+            self._status.setText(f"Saved {Path(file).name}")
+
+    def _ask(self, title: str, name: str, kind: str) -> str:
+        return QFileDialog.getSaveFileName(self, title, name, kind)[0]
+
+    # --- looks ----------------------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(12, 10, 0, 10)
+        column.addWidget(self.controls, 1)
+        self._sheet = QWidget()
+        sheet = QVBoxLayout(self._sheet)
+        sheet.setContentsMargins(8, 8, 12, 8)
+        sheet.setSpacing(6)
+        sheet.addLayout(self._bar())
+        split = QSplitter(Qt.Orientation.Vertical)
+        upper = QWidget()
+        plots = QVBoxLayout(upper)
+        plots.setContentsMargins(0, 0, 0, 0)
+        plots.setSpacing(2)
+        plots.addWidget(self.curves, 1)
+        notes = QHBoxLayout()
+        for note in self._notes:
+            note.setProperty("muted", "true")
+            note.setWordWrap(True)
+            notes.addWidget(note, 1)
+        plots.addLayout(notes)
+        split.addWidget(upper)
+        split.addWidget(self.findings)
+        split.setStretchFactor(0, 1)
+        split.setSizes(SHARES)
+        split.setChildrenCollapsible(False)
+        sheet.addWidget(split, 1)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(left)
+        layout.addWidget(self._sheet, 1)
+        left.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * 42)
+
+    def _bar(self) -> QHBoxLayout:
+        bar = QHBoxLayout()
+        self._counter_menu = QMenu(self)
+        for name, counter in COUNTERS.items():
+            action = self._counter_menu.addAction(counter.title)
+            action.setToolTip(counter.help)
+            action.setCheckable(True)
+            action.setChecked(name in self.curves.counters)
+            action.setData(name)
+            action.triggered.connect(self._choose_counters)
+        self._counter_menu.setToolTipsVisible(True)
+        choose = QToolButton()
+        choose.setText("Counters ▾")
+        choose.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        choose.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        choose.setMenu(self._counter_menu)
+        bar.addWidget(choose)
+        bar.addWidget(self._status, 1)
+        for text, do in (
+            ("Copy table", self.copy),
+            ("Save table…", lambda: self.save_csv(self._ask("Save the table", "plan.csv", "CSV (*.csv)"))),
+            (
+                "Save picture…",
+                lambda: self.save_picture(self._ask("Save the picture", "plan.png", "PNG (*.png)")),
+            ),
+        ):
+            button = QPushButton(text)
+            button.clicked.connect(do)
+            bar.addWidget(button)
+        return bar
+
+    def _choose_counters(self) -> None:
+        chosen = [action.data() for action in self._counter_menu.actions() if action.isChecked()]
+        if chosen:
+            self.curves.choose(chosen)
+        else:  # nothing to plot is no choice
+            for action in self._counter_menu.actions():
+                action.setChecked(action.data() in self.curves.counters)
+
+    def _write_notes(self, plan: Plan) -> None:
+        for note, (axis, _) in zip(self._notes, AXES, strict=True):
+            found = statements_about(plan.workload, plan.safety, axis)
+            parts = [f"{each.figure}: {each.text}" for each in found]
+            if is_measured(plan, axis):
+                parts += sorted({f"✕ measured, {each.source}" for each in _points_of(plan)})
+            note.setText("; ".join(parts))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and self.plan is not None and self.isVisible():
+            self.findings.show_findings(advice(self.plan, self.goals))
+
+
+def _points_of(plan: Plan) -> list[Point]:
+    return points_about(plan.workload, plan.safety, "transactions_per_s")
+
+
+def _sweeps(plan: Plan, axis: str) -> Sweeps:
+    values = POINTS[axis] if plan.loss == 0.0 else POINTS[axis][::LOSSY_STRIDE]
+    return {mode: sweep(plan, axis, values, mode) for mode in MODES}
