@@ -336,6 +336,14 @@ QPushButton[primary="true"]:disabled { background: $idle_soft; color: $muted; bo
 QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox {
     background: $surface; border: 1px solid $border; border-radius: 5px; padding: 3px 7px; min-height: 1.3em;
 }
+QComboBox::drop-down { border: none; width: 22px; }
+QComboBox::down-arrow { 
+    width: 0; height: 0; border-left: 4px solid $surface; border-right: 4px solid $surface;
+    border-top: 5px solid $muted;
+}
+QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {
+    border: none; width: 0;
+}
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus { border-color: $focus; }
 QStatusBar { background: $window; color: $muted; }
 QStatusBar::item { border: none; }
