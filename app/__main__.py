@@ -15,9 +15,9 @@ def open_window(scenario: Scenario | None) -> int:
     if problem is not None:
         print(problem, file=sys.stderr)
         return cli.UNUSABLE
-    from app import main_window  # brings Qt in, which no other command needs
+    from app.main_window import open_window as show  # brings Qt in, which no other command needs
 
-    return main_window.open_window(scenario)
+    return show(scenario)
 
 
 def main() -> int:

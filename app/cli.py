@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +17,7 @@ from engine.drill.drill import Drill, play_inputs
 from engine.drill.lint import lint
 from engine.drill.problems import Problem, ScenarioProblems
 from engine.drill.report import plain, program_version
-from engine.drill.scenario import Scenario
+from engine.drill.scenario import Scenario, schema
 from engine.drill.solution import default_end, play_solution
 from engine.inputs import Input, InputProblem, parse_script
 from engine.model import ticks
@@ -81,8 +80,11 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--until", type=float, metavar="SECONDS", help="when to end")
     run.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
     check = command("check", "every problem of scenario files: line, column, what was expected")
-    check.add_argument("files", nargs="+", metavar="FILE")
+    check.add_argument("files", nargs="*", metavar="FILE")
     check.add_argument("--json", action="store_true", help="as JSON")
+    check.add_argument(
+        "--schema", action="store_true", help="print the JSON Schema of scenario files, for editors"
+    )
     fidelity = command("fidelity", "the papers' figures beside ours")
     bench = command("bench", "how fast this machine simulates")
     for figures in (fidelity, bench):
@@ -224,6 +226,11 @@ def _told(drill: Drill) -> list[str]:
 
 
 def _check(options: argparse.Namespace) -> int:
+    if options.schema:
+        _print_json(schema())
+        return AS_ASKED
+    if not options.files:
+        raise Unusable("check needs a FILE, or --schema")
     found: list[Problem] = []
     for name in options.files:
         file = scenario_files.find(name)
@@ -244,23 +251,24 @@ def _check(options: argparse.Namespace) -> int:
 # --- fidelity, bench, doctor --------------------------------------------------------------------------------
 
 FIGURES: Final = {
-    "fidelity": ("engine.published.fidelity", "fidelity_rows"),
-    "bench": ("engine.bench", "bench_rows"),
+    "fidelity": ("engine.published", "fidelity_rows"),
+    "bench": ("engine.published", "bench_rows"),
 }
-"""Command -> module and function that yield its rows, as dataclasses or dictionaries."""
+"""Command -> module and function that yield its rows; each row has `as_json`. Loaded only when asked for."""
 
 
 def _figures(options: argparse.Namespace) -> int:
     module, function = FIGURES[options.command]
-    if find_spec(module) is None:
+    make = getattr(import_module(module), function, None)
+    if make is None:
         raise Unusable(f"this version has no figures for {options.command}")
-    rows = [plain(row) for row in getattr(import_module(module), function)()]
+    rows = [plain(row.as_json()) for row in make()]
     if options.json is not None:
         _write_json(rows, options.json)
     else:
         for row in rows:
-            print("  ".join(f"{key}={value}" for key, value in row.items() if value is not None))
-    return ANSWER_IS_NO if any(row.get("within") is False for row in rows) else AS_ASKED
+            print("  ".join(f"{key}={value}" for key, value in row.items()))
+    return ANSWER_IS_NO if any(row.get("verdict") == "fail" for row in rows) else AS_ASKED
 
 
 def _doctor(options: argparse.Namespace) -> int:

@@ -22,7 +22,7 @@ from engine.drill.score import Course, Score
 from engine.events import Event
 from engine.flow import Samples
 from engine.inputs import Input, InputProblem, parse_line, parse_script
-from engine.model import Tick, World, ticks
+from engine.model import Key, Tick, World, ticks
 
 TIMELINE_STREAM: Final = 0x7154
 """Keeps the moments that a scenario draws apart from the world's own chance. Any number does."""
@@ -75,6 +75,8 @@ class Drill:
         self._batches: list[Event] = []
         self._conditions = _conditions(scenario)
         self._compared = 0
+        self._rows_seen: dict[int, tuple[Key, Key | None]] | None = None
+        self._row_of: dict[str, int | None] = {}
         self._waiting: list[tuple[Tick, int, Input]] = []
         self._unfired: dict[int, Inject] = {}
         self._schedule()
@@ -247,9 +249,10 @@ class Drill:
 
     def _look(self) -> None:
         """Once a second: what has come true, and whether the drill is over."""
-        self.rows.append(
-            {database: report.row_of(self.world, database) for database in self.world.availability}
-        )
+        if self.world.rows != self._rows_seen:
+            self._rows_seen = self.world.rows.copy()
+            self._row_of = {name: report.row_of(self.world, name) for name in self.world.availability}
+        self.rows.append(self._row_of)
         self._compare_failovers()
         for number, inject in list(self._unfired.items()):
             if inject.when is not None and self.holds(inject.when):

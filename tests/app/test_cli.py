@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import engine.published
 from app import cli, doctor, golden, qt_probe, scenario_files
 from engine.drill.scenario import Scenario
 from tests.engine.drill.texts import SMALL, changed
@@ -157,6 +158,7 @@ def test_what_cannot_be_done_when_its_time_comes_is_told_and_the_run_goes_on(
         ("run",),
         ("dance",),
         ("check", "no-such.toml"),
+        ("check",),
         ("drill", "no-such"),
     ],
 )
@@ -221,6 +223,12 @@ def test_check_tells_every_problem_with_its_place(call: Any, tmp_path: Path) -> 
     assert set(problems[0]) == {"file", "line", "column", "where", "text", "expected"}
 
 
+def test_the_schema_for_editors(call: Any) -> None:
+    code, out, _ = call("check", "--schema")
+    assert code == 0
+    assert "rubric" in json.loads(out)["properties"]
+
+
 def test_drill_opens_the_window_on_that_scenario() -> None:
     opened: list[Scenario | None] = []
 
@@ -246,10 +254,32 @@ def test_a_name_that_no_file_can_have() -> None:
         scenario_files.find("x" * 5000)
 
 
+# --- fidelity, bench ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("verdict", "expected"), [("pass", 0), ("fail", 1)])
+@pytest.mark.parametrize("command", ["fidelity", "bench"])
+def test_figures(
+    call: Any, monkeypatch: pytest.MonkeyPatch, command: str, verdict: str, expected: int
+) -> None:
+    class Row:
+        def as_json(self) -> dict[str, Any]:
+            return {"id": "x", "ours": 2.5, "verdict": verdict}
+
+    monkeypatch.setattr(engine.published, f"{command}_rows", lambda: [Row()], raising=False)
+    code, out, _ = call(command, "--json", "-")
+    assert code == expected
+    assert json.loads(out) == [{"id": "x", "ours": 2.5, "verdict": verdict}]
+    assert "ours=2.5" in call(command)[1]
+
+
 # --- doctor -------------------------------------------------------------------------------------------------
 
 
-def test_doctor_finds_nothing_wrong_here(call: Any) -> None:
+def test_doctor_finds_nothing_wrong_here(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        golden, "recorded", golden.play
+    )  # whether it is up to date is the next test's question
     code, out, _ = call("doctor")
     assert code == 0, out
     assert {line.split()[1].rstrip(":") for line in out.splitlines()} == {
