@@ -28,6 +28,7 @@ from app.views.topology.nodes import Node
 from app.views.topology.picture import Picture, picture_of
 from app.views.topology.places import Place, nearest
 from app.views.topology.scene import Item, TopologyScene
+from app.views.topology.tools import Tools, zoom_actions
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import World
@@ -87,6 +88,16 @@ class Topology(QGraphicsView):
         self.setFrameShape(QGraphicsView.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Topology")
+        self.tools = zoom_actions(
+            self,
+            (
+                ("larger", "Zoom in (+)", self.zoom_in),
+                ("smaller", "Zoom out (-)", self.zoom_out),
+                ("fit", "Fit everything in (0)", self.fit),
+                ("rearrange", "Put every card back where it belongs", self.rearrange),
+            ),
+        )
+        self._bar = Tools(self, self.tools, self._fill_for_selected)
         self._scene.selectionChanged.connect(self._on_selection_changed)
         self._scene.extent_changed.connect(self._on_extent_changed)
         self._show_theme()
@@ -169,6 +180,11 @@ class Topology(QGraphicsView):
             group = action.property("group")
             menu.addAction(action)
 
+    def _fill_for_selected(self, menu: QMenu) -> None:
+        target = self.target()
+        if target is not None:
+            self.fill_menu(menu, target)
+
     def _action(self, offer: Offer) -> QAction:
         action = self._actions.get(offer.line)
         if action is None:
@@ -216,6 +232,7 @@ class Topology(QGraphicsView):
         if item is not None:
             self.setAccessibleDescription(item.face.spoken)
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+        self._bar.show_target(item.target.title if item else None)
         self.chosen.emit(item.target if item else None)
 
     # --- keys -----------------------------------------------------------------------------------------------
@@ -331,6 +348,7 @@ class Topology(QGraphicsView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._bar.place()
         if self._fitted:
             self.fit()
 
@@ -346,7 +364,6 @@ class Topology(QGraphicsView):
             event.button() == Qt.MouseButton.LeftButton and empty
         ):
             self._pan_from = event.position().toPoint()
-            self._fitted = self._fitted and True
             self._scene.clearSelection()
             self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
             return
@@ -393,6 +410,7 @@ class Topology(QGraphicsView):
         colours = theme.tokens(self.palette())
         self._scene.show_style(look(colours, self.font()))
         self.setBackgroundBrush(colours.surface)
+        self._bar.show_theme()
 
 
 def _centre(item: Item) -> Place:

@@ -1,0 +1,81 @@
+"""Help pages: one for each panel, from assets/help, with links between them."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QWidget
+
+from app.prose import Prose
+
+PAGES: Final = ("start", "topology", "console", "time", "brief", "charts", "logs", "timing")
+"""Order of the contents. A page is called by its first line."""
+
+PAGE_OF: Final = {
+    "brief": "brief",
+    "topology": "topology",
+    "table": "topology",
+    "ledger": "topology",
+    "console": "console",
+    "explorer": "console",
+    "charts": "charts",
+    "counters": "charts",
+    "timing": "timing",
+    "error_log": "logs",
+    "trace": "logs",
+    "events": "logs",
+    "timeline": "time",
+    "transport": "time",
+}
+"""View -> the page about it."""
+
+
+@cache
+def text_of(page: str) -> str:
+    """The page as Markdown."""
+    return (files("assets") / "help" / f"{page}.md").read_text(encoding="utf-8")
+
+
+def title_of(page: str) -> str:
+    return text_of(page).partition("\n")[0].removeprefix("# ")
+
+
+class Help(QDialog):
+    """Contents on the left, a page on the right; stays open beside the drill."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Help")
+        self._contents = QListWidget()
+        self._contents.setAccessibleName("Contents")
+        for page in PAGES:
+            item = QListWidgetItem(title_of(page))
+            item.setData(Qt.ItemDataRole.UserRole, page)
+            self._contents.addItem(item)
+        self._page = Prose()
+        self._page.setAccessibleName("Page")
+        self._page.document().setDocumentMargin(16.0)
+        self._page.link_chosen.connect(lambda link: self.show_page(link.removesuffix(".md")))
+        self._contents.currentItemChanged.connect(lambda item, _: self._show(item))
+        row = QHBoxLayout(self)
+        row.addWidget(self._contents, 1)
+        row.addWidget(self._page, 3)
+        self.resize(60 * self.fontMetrics().averageCharWidth() * 2, 36 * self.fontMetrics().height())
+        self._contents.setCurrentRow(0)
+
+    def show_page(self, page: str) -> None:
+        """Turn to *page*; an unknown one changes nothing."""
+        if page in PAGES:
+            self._contents.setCurrentRow(PAGES.index(page))
+
+    @property
+    def page(self) -> str:
+        """The page that is open."""
+        return PAGES[self._contents.currentRow()]
+
+    def _show(self, item: QListWidgetItem | None) -> None:
+        if item is not None:
+            self._page.show_text(text_of(item.data(Qt.ItemDataRole.UserRole)))

@@ -1,0 +1,77 @@
+"""The small bar on the canvas: what can be done to the thing that is selected, and zoom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QWidget
+
+from app import theme
+
+_ICONS = {"fit": "fit", "larger": "zoom-in", "smaller": "zoom-out", "rearrange": "retry"}
+
+
+class Tools(QFrame):
+    """Lies in a corner of the canvas."""
+
+    def __init__(self, parent: QWidget, actions: dict[str, QAction], fill: Callable[[QMenu], None]) -> None:
+        super().__init__(parent)
+        self._actions = actions
+        self._act = QToolButton()
+        self._act.setText("Act on it ▾")
+        self._act.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        self._act.setToolTip("What can be done to the selected thing (Enter, or the right mouse button)")
+        self._act.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self)
+        menu.aboutToShow.connect(menu.clear)
+        menu.aboutToShow.connect(lambda: fill(menu))
+        self._act.setMenu(menu)
+        self._act.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(2, 2, 2, 2)
+        row.setSpacing(0)
+        row.addWidget(self._act)
+        self._buttons = [self._button(action) for action in actions.values()]
+        for button in self._buttons:
+            row.addWidget(button)
+        self.show_target(None)
+        self.show_theme()
+
+    def _button(self, action: QAction) -> QToolButton:
+        button = QToolButton()
+        button.setDefaultAction(action)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the canvas keeps the keyboard, its keys do the same
+        return button
+
+    def show_target(self, title: str | None) -> None:
+        """Name the thing that is selected."""
+        self._act.setEnabled(title is not None)
+        self._act.setText(f"Act on {title} ▾" if title else "Select something to act on it")
+        self.place()
+
+    def show_theme(self) -> None:
+        colours = theme.tokens(self.palette())
+        side = round(self.fontMetrics().height() * 1.05)
+        for name, action in self._actions.items():
+            action.setIcon(theme.icon(_ICONS[name], colours))
+        for button in self._buttons:
+            button.setIconSize(QSize(side, side))
+        self.place()
+
+    def place(self) -> None:
+        """Go to the upper right corner."""
+        parent = self.parentWidget()
+        self.adjustSize()
+        if parent is not None:
+            self.move(parent.width() - self.width() - 6, 6)
+
+
+def zoom_actions(owner: QWidget, doing: Sequence[tuple[str, str, Callable[[], None]]]) -> dict[str, QAction]:
+    """Actions by name from (name, text with its key, what it does)."""
+    actions: dict[str, QAction] = {}
+    for name, text, do in doing:
+        actions[name] = QAction(text, owner)
+        actions[name].triggered.connect(lambda _=False, do=do: do())
+    return actions
