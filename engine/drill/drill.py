@@ -34,7 +34,7 @@ class Mode(StrEnum):
     GUIDED = "guided"  # hints cost nothing
     PRACTICE = "practice"  # hints cost what they say
     EXAM = "exam"  # there are no hints
-    LAB = "lab"  # free play
+    LAB = "lab"  # free play: no score, no locks, no end
 
 
 class End(StrEnum):
@@ -53,10 +53,11 @@ class Drill:
     then that look, then the timeline's inputs, then the trainee's. So a run is the same in any slices.
     """
 
-    def __init__(self, scenario: Scenario, seed: int | None = None, mode: Mode | str = Mode.PRACTICE) -> None:
+    def __init__(self, scenario: Scenario, seed: int | None = None, mode: Mode | str | None = None) -> None:
+        """Begin at tick 0. *seed* None: the scenario's own; *mode* None: practice, or free play without a rubric."""
         self.scenario = scenario
         self.seed = scenario.seed if seed is None else seed
-        self.mode = Mode(mode)
+        self.mode = Mode(mode or (Mode.PRACTICE if scenario.scored else Mode.LAB))
         self.world: World = build_world(scenario, self.seed)
         self.events: list[Event] = []
         self.journal: list[Input] = []
@@ -133,6 +134,8 @@ class Drill:
 
     def score(self) -> Score:
         """The score as it stands; final when the drill is finished."""
+        if self.mode is Mode.LAB:
+            return score.UNSCORED
         return score.score(
             Course(
                 scenario=self.scenario,
@@ -215,7 +218,7 @@ class Drill:
         if item.verb == "hint" and self.next_hint() is None:
             exam = self.mode is Mode.EXAM
             raise InputProblem("there are no hints in an exam" if exam else "there is no hint")
-        for lock in self.scenario.locked:
+        for lock in self.scenario.locked if self.mode is not Mode.LAB else ():
             if lock.until is not None and self.world.tick >= ticks(lock.until):
                 continue
             locked = simulator.resolve(self.world, parse_line(lock.do))
@@ -264,6 +267,8 @@ class Drill:
             if news is not None:
                 self._tell("goal", NEWS[news].format(text=goal.text), goal=goal.name, news=news)
         self._note_first_held()
+        if self.mode is Mode.LAB:
+            return
         if any(f.ends and f"forbidden:{f.name}" in self.first_held for f in self.scenario.forbidden):
             self._end(End.FORBIDDEN)
         elif self.goals and not self._waiting and all(state.met for state in self.goals.values()):

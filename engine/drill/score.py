@@ -60,6 +60,9 @@ class Score:
     scored: bool = True
 
 
+UNSCORED: Final = Score(0.0, (), finished=False, scored=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Course:
     """All that a score is made of."""
@@ -78,7 +81,7 @@ class Course:
 def score(course: Course) -> Score:
     """What the run is worth as it stands."""
     if not course.scenario.scored:
-        return Score(0.0, (), finished=False, scored=False)
+        return UNSCORED
     reached = [goal for goal in course.scenario.goals if course.goals[goal.name].met]
     finished = len(reached) == len(course.scenario.goals)
     items = [_item(course, rule) for rule in course.scenario.rubric]
@@ -132,6 +135,11 @@ def _measured(course: Course, database: str | None, name: str) -> float:
     return float(sum(getattr(facts.account(course.world, each), name) for each in names))
 
 
+def _who(course: Course, database: str | None) -> str:
+    names = list(course.world.availability)
+    return database or (names[0] if len(names) == 1 else "Together the databases")
+
+
 def _moments(course: Course, database: str | None, wanted: Callable[[Event], bool]) -> list[Tick]:
     return [e.tick for e in course.events if database in (None, e.database) and wanted(e)]
 
@@ -143,9 +151,7 @@ def _span(measured: float, target: float, limit: float, unit: str) -> str:
 def _downtime(course: Course, rule: DowntimeRule) -> Judged:
     down_s = _measured(course, rule.database, "down_ticks") / TICKS_PER_S
     at = _moments(course, rule.database, lambda e: e.kind == "availability" and e.get("serving") is not None)
-    why = (
-        f"{rule.database or 'The databases'} did not serve for {_span(down_s, rule.target, rule.limit, 's')}"
-    )
+    why = f"{_who(course, rule.database)} did not serve for {_span(down_s, rule.target, rule.limit, 's')}"
     return graded(rule.points, down_s, rule.target, rule.limit), why, at
 
 
@@ -153,7 +159,7 @@ def _exposed(course: Course, rule: ExposedRule) -> Judged:
     exposed_s = _measured(course, rule.database, "exposed_ticks") / TICKS_PER_S
     at = _moments(course, rule.database, lambda e: e.kind == "state")
     span = _span(exposed_s, rule.target, rule.limit, "s")
-    why = f"{rule.database or 'The databases'} served without a synchronized mirror for {span}"
+    why = f"{_who(course, rule.database)} served without a synchronized mirror for {span}"
     return graded(rule.points, exposed_s, rule.target, rule.limit), why, at
 
 

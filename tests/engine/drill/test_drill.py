@@ -153,10 +153,23 @@ def test_a_forbidden_state_may_end_it() -> None:
     assert taken.tick == 2100
 
 
-def test_free_play_has_no_end() -> None:
+def test_free_play_has_no_end_and_no_score() -> None:
     taken = run(drill(text=FREE), 700)
+    assert taken.mode is Mode.LAB
     assert not taken.finished
     assert not taken.score().scored
+
+
+def test_a_drill_may_be_taken_as_free_play() -> None:
+    lock = '[[locked]]\ndo = "power-on SERVER_A"\nwhy = "no spare part"\n'
+    taken = run(drill(("[[solution]]", lock + "[[solution]]"), mode=Mode.LAB), 40)
+    taken.do("power-on SERVER_A")
+    run(taken, 400)
+    assert taken.tick == 40_000
+    assert not taken.finished
+    assert not taken.score().scored
+    taken.finish()
+    assert taken.finished
 
 
 # --- story --------------------------------------------------------------------------------------------------

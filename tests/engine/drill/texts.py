@@ -136,7 +136,7 @@ def changed(*changes: tuple[str, str], text: str = SMALL) -> str:
     return text
 
 
-def drill(*changes: tuple[str, str], text: str = SMALL, mode: Mode = Mode.PRACTICE) -> Drill:
+def drill(*changes: tuple[str, str], text: str = SMALL, mode: Mode | None = None) -> Drill:
     return Drill(small(*changes, text=text), mode=mode)
 
 
