@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -80,6 +80,35 @@ class Planner(QWidget):
 
     def sizeHint(self) -> QSize:
         return QSize(1240, 690)
+
+    # --- what is seen ---------------------------------------------------------------------------------------
+
+    def notes(self, axis: str) -> str:
+        """What is written under the curves of an axis."""
+        return self._notes[[name for name, _ in AXES].index(axis)].text()
+
+    @property
+    def status(self) -> str:
+        """What became of copying and saving."""
+        return self._status.text()
+
+    @property
+    def counter_actions(self) -> list[QAction]:
+        """One for each counter that can be plotted."""
+        return self._counter_menu.actions()
+
+    @property
+    def curves_due(self) -> bool:
+        """Whether curves are to be drawn anew soon."""
+        return self._curves_due.isActive()
+
+    @property
+    def curves_due_in_ms(self) -> int:
+        return self._curves_due.remainingTime()
+
+    @property
+    def findings_due(self) -> bool:
+        return self._findings_due.isActive()
 
     # --- keeping up -----------------------------------------------------------------------------------------
 

@@ -1,0 +1,299 @@
+"""The link planner: its fields make a plan, its curves are that plan's sweeps, its sentences that plan's findings."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtWidgets import QApplication
+
+from app import theme
+from app.views.planner import Planner
+from app.views.planner.controls import OWN
+from app.views.planner.log_slider import LogSlider
+from engine.flow import Mode
+from engine.planning import NETWORKS, RTT_MS, Goals, advice, sweep_rtt
+
+
+@pytest.fixture
+def planner(qtbot: Any) -> Planner:
+    made = Planner()
+    qtbot.addWidget(made)
+    made.resize(1240, 680)
+    made.show()
+    settle(made)
+    return made
+
+
+def settle(planner: Planner) -> None:
+    """What the timers would do when nothing moves any more."""
+    planner.redraw()
+    planner.rewrite()
+
+
+def heights(planner: Planner, counter: str, axis: str, mode: Mode) -> Any:
+    return planner.curves.cells[counter, axis].curves[mode].getData()[1]
+
+
+def test_it_opens_on_the_papers_local_network(planner: Planner) -> None:
+    assert planner.plan is not None
+    curve = sweep_rtt(planner.plan, RTT_MS)
+    assert planner.plan.workload.name == "Workload1"
+    assert heights(planner, "transactions_per_s", "rtt_ms", Mode.FULL) == pytest.approx(
+        curve.column("transactions_per_s")
+    )
+    assert planner.findings.text.startswith("Safety level: Both levels fit")
+    assert "Figure 8" in planner.notes("rtt_ms")
+    assert "measured, Tables 2a, 2b" in planner.notes("rtt_ms")
+
+
+def test_dragging_a_slider_moves_mark_and_curves_and_then_the_sentences(planner: Planner) -> None:
+    before = planner.findings.text
+    planner.controls.rtt.slider.setValue(planner.controls.rtt.position_of(100.0))
+    assert planner.curves_due
+    assert planner.findings_due
+    planner.redraw()
+    assert not planner.curves_due
+    cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
+    assert 10.0 ** cell.mark.value() == pytest.approx(100.0, rel=0.02)
+    assert cell.dots[Mode.FULL].getData()[1][0] < 215.0
+    assert max(heights(planner, "transactions_per_s", "bandwidth_mbps", Mode.FULL)) < 215.0
+    assert planner.findings.text == before
+    planner.rewrite()
+    assert planner.findings.text.startswith("Safety level: Neither level fits")
+
+
+def test_curves_do_not_wait_for_the_end_of_a_drag(planner: Planner) -> None:
+    planner.controls.rtt.set_value(10.0)
+    due = planner.curves_due_in_ms
+    planner.controls.rtt.set_value(11.0)
+    assert planner.curves_due_in_ms <= due
+
+
+def test_findings_are_those_of_the_plan_that_is_seen_even_if_curves_were_due(planner: Planner) -> None:
+    planner.controls.bandwidth.set_value(1.0)
+    planner.rewrite()
+    assert planner.plan is not None
+    assert planner.plan.bandwidth_mbps == 1.0
+    assert planner.findings.text.startswith(f"Safety level: {advice(planner.plan)[0].text}")
+
+
+def test_the_mark_can_be_dragged_in_the_plot(planner: Planner) -> None:
+    planner.curves.cells["response_s", "bandwidth_mbps"].dragged.emit(12.3456)
+    planner.curves.cells["response_s", "rtt_ms"].dragged.emit(33.333)
+    settle(planner)
+    assert planner.plan is not None
+    assert (planner.plan.bandwidth_mbps, planner.plan.rtt_ms) == (12.3, 33.3)
+
+
+def test_every_field_reaches_the_plan_or_the_goals(planner: Planner) -> None:
+    controls = planner.controls
+    controls.workload.setCurrentIndex(1)
+    controls.choose_safety(Mode.OFF)
+    controls.scale.set_value(0.5)
+    controls.loss.setValue(0.1)
+    controls.version.setCurrentIndex(controls.version.findData(2012))
+    controls.compression.setChecked(True)
+    controls.ratio.setValue(40.0)
+    controls.encryption.setChecked(False)
+    controls.volume.setValue(80.0)
+    plan = controls.plan()
+    assert (plan.workload.name, plan.safety, plan.scale) == ("Workload2", Mode.OFF, 0.5)
+    assert (plan.loss, plan.version, plan.compression_ratio) == (0.001, 2012, 0.4)
+    assert (plan.encryption, plan.log_volume_gb) == (False, 80.0)
+    controls.rpo.setValue(5.0)
+    controls.response.setValue(0.5)
+    controls.cost.setValue(20.0)
+    controls.pause.setValue(30.0)
+    assert controls.goals() == Goals(
+        rpo_s=5.0, response_limit_s=0.5, throughput_loss_max=0.2, suspended_s=1800.0
+    )
+
+
+def test_goals_change_the_verdict(planner: Planner) -> None:
+    planner.controls.workload.setCurrentIndex(1)
+    planner.rewrite()
+    assert planner.findings.text.startswith("Safety level: OFF fits")
+    planner.controls.cost.setValue(50.0)
+    planner.rewrite()
+    assert planner.findings.text.startswith("Safety level: Both levels fit")
+
+
+def test_versions_before_2008_do_not_compress(planner: Planner) -> None:
+    controls = planner.controls
+    controls.version.setCurrentIndex(controls.version.findData(2008))
+    controls.compression.setChecked(True)
+    assert controls.plan().compression_ratio == 0.5
+    controls.version.setCurrentIndex(controls.version.findData(2005))
+    assert not controls.compression.isEnabled()
+    assert controls.plan().compression_ratio == 1.0
+
+
+def test_own_figures_that_cannot_be_are_told_beside_them(planner: Planner) -> None:
+    controls = planner.controls
+    assert not controls.own["connections"].isVisible()
+    controls.workload.setCurrentText(OWN)
+    settle(planner)
+    assert controls.own["connections"].isVisible()
+    assert planner.plan is not None
+    assert planner.plan.workload.connections == 100
+    assert planner.notes("rtt_ms") == ""
+    controls.own["transactions_per_s"].setValue(5000.0)
+    settle(planner)
+    assert "reach at most" in controls.problem.text()
+    assert controls.problem.isVisible()
+    assert planner.findings.text == ""
+    assert planner.table() == []
+    controls.own["transactions_per_s"].setValue(50.0)
+    settle(planner)
+    assert not controls.problem.isVisible()
+    assert planner.findings.text
+
+
+def test_the_chosen_level_stands_out(planner: Planner) -> None:
+    def widths() -> list[float]:
+        cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
+        return [cell.curves[mode].opts["pen"].widthF() for mode in (Mode.FULL, Mode.OFF)]
+
+    full, off = widths()
+    planner.controls.choose_safety(Mode.OFF)
+    planner.redraw()
+    assert widths() == [off, full]
+    assert full > off
+    assert "Figure 11" in planner.notes("rtt_ms")
+
+
+def test_measured_points_are_shown_only_where_they_were_measured(planner: Planner) -> None:
+    cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
+    assert cell.published[Mode.FULL].getData()[1] == pytest.approx([238.0])
+    planner.controls.rtt.set_value(50.0)  # varying the axis itself leaves them
+    planner.redraw()
+    assert len(cell.published[Mode.FULL].getData()[1]) == 1
+    assert (
+        len(planner.curves.cells["transactions_per_s", "bandwidth_mbps"].published[Mode.FULL].getData()[1])
+        == 0
+    )
+    planner.controls.scale.set_value(2.0)
+    planner.redraw()
+    assert len(cell.published[Mode.FULL].getData()[1]) == 0
+
+
+def test_rows_can_be_chosen_but_not_none(planner: Planner) -> None:
+    actions = {action.data(): action for action in planner.counter_actions}
+    actions["link_use_percent"].trigger()
+    assert planner.curves.counters[-1] == "link_use_percent"
+    assert np.isfinite(heights(planner, "link_use_percent", "rtt_ms", Mode.FULL)).all()
+    for name in (*planner.curves.counters,):
+        actions[name].trigger()
+    assert len(planner.curves.counters) == 1
+    assert [action.data() for action in planner.counter_actions if action.isChecked()] == list(
+        planner.curves.counters
+    )
+
+
+def test_one_scale_in_a_row(planner: Planner) -> None:
+    for counter in planner.curves.counters:
+        left, right = (
+            planner.curves.cells[counter, axis].plot.viewRange()[1] for axis in ("rtt_ms", "bandwidth_mbps")
+        )
+        assert left == right
+
+
+def test_a_hidden_planner_computes_nothing_until_it_is_seen_again(planner: Planner) -> None:
+    shown = planner.plan
+    planner.controls.rtt.set_value(40.0)
+    planner.hide()
+    assert not planner.curves_due
+    assert not planner.findings_due
+    planner.controls.rtt.set_value(50.0)
+    assert not planner.curves_due
+    assert planner.plan is shown
+    planner.show()
+    assert planner.curves_due
+    assert planner.findings_due
+
+
+def test_the_table_holds_every_point_with_its_plan(planner: Planner, tmp_path: Path) -> None:
+    file = tmp_path / "plan.csv"
+    planner.save_csv(str(file))
+    with file.open(encoding="utf-8", newline="") as text:
+        found = list(csv.DictReader(text))
+    assert len(found) == 3 * (41 + 41)
+    full = [row for row in found if row["safety"] == "FULL" and row["varied"] == "rtt_ms"]
+    assert [float(row["rtt_ms"]) for row in full] == pytest.approx(RTT_MS, rel=1e-5)
+    assert {row["bandwidth_mbps"] for row in full} == {"1000"}
+    assert float(full[0]["transactions_per_s"]) == pytest.approx(239, abs=1)
+    planner.copy()
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert len(lines) == 1 + len(found)
+    assert lines[0].split("\t")[:3] == ["workload", "safety", "varied"]
+
+
+def test_the_picture_is_saved_and_what_cannot_be_saved_is_told(planner: Planner, tmp_path: Path) -> None:
+    planner.save_picture(str(tmp_path / "plan.png"))
+    assert QImage(str(tmp_path / "plan.png")).width() > 600
+    assert planner.status == "Saved plan.png"
+    planner.save_csv(str(tmp_path / "nowhere" / "plan.csv"))
+    assert planner.status.startswith("Not saved: No such file")
+    planner.save_picture(str(tmp_path / "nowhere" / "plan.png"))
+    assert planner.status.startswith("Not saved")
+
+
+def test_colours_follow_the_theme(planner: Planner) -> None:
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    pen = planner.curves.cells["transactions_per_s", "rtt_ms"].curves[Mode.FULL].opts
+    try:
+        theme.apply(app, theme.DARK)
+        assert pen["pen"].color() == theme.dark().series[0]
+        theme.apply(app, theme.LIGHT)
+        assert pen["pen"].color() == theme.light().series[0]
+    finally:
+        theme.apply(app, theme.LIGHT)
+
+
+# --- the slider ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def slider(qtbot: Any) -> LogSlider:
+    made = LogSlider("Round trip", 0.1, 300.0, "ms", (("MAN", 2.0, 20.0),))
+    qtbot.addWidget(made)
+    made.resize(300, 80)
+    made.show()
+    return made
+
+
+def test_slider_and_field_say_the_same(qtbot: Any, slider: LogSlider) -> None:
+    heard: list[float] = []
+    slider.changed.connect(heard.append)
+    slider.field.setValue(20.0)
+    assert slider.slider.value() == slider.position_of(20.0)
+    assert slider.value == 20.0  # not what the slider's step would make of it
+    qtbot.keyClick(slider.slider, Qt.Key.Key_Right)
+    assert slider.value == pytest.approx(20.0 * 10 ** (1 / 60), rel=0.01)
+    assert heard == [20.0, slider.value]
+    slider.set_value(1e9)
+    assert slider.value == 300.0
+
+
+def test_bands_lie_under_the_part_of_the_slider_that_they_name(slider: LogSlider) -> None:
+    at = slider.strip.pixel_of
+    assert at(0.1) < at(2.0) < at(20.0) < at(300.0)
+    assert at(20.0) - at(2.0) == pytest.approx((at(300.0) - at(0.1)) / np.log10(3000.0), abs=2.0)
+    ground = theme.tokens(slider.palette())
+    picture = slider.strip.grab().toImage()
+    inside = picture.pixelColor(at(2.0) + 4, slider.strip.height() - 4)
+    outside = picture.pixelColor(at(0.1) + 4, slider.strip.height() - 4)
+    assert inside == ground.idle_soft
+    assert outside != ground.idle_soft
+
+
+def test_the_networks_of_table_7_are_marked(planner: Planner) -> None:
+    names = [name for name, _, _ in NETWORKS]
+    assert all(name in planner.controls.rtt.strip.toolTip() for name in names)
