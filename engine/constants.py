@@ -59,6 +59,9 @@ ENDPOINT_PORT: Final = 5022
 VERSIONS: Final = (2005, 2008, 2012, 2014)
 """Product versions that are told apart."""
 
+EDITIONS: Final = ("Enterprise", "Developer", "Standard", "Workgroup", "Express")
+"""Editions that are told apart."""
+
 ENDPOINT_REDIAL_S: Final = 0.25
 """An instance that has reconfigured its own endpoint calls its partners again. Assumed; below the time in which
 mirror and witness agree on a failover (0.61 s [WP, Table 5]), else every change of an endpoint would end in one."""
@@ -88,3 +91,9 @@ PAGE_KB: Final = 8.0
 
 PAGE_REPAIR_S: Final = 2.0
 """From asking the partner for a page until it is repaired. Assumed."""
+
+UPGRADE_S: Final = 900.0
+"""Installing another version, service down. Assumed."""
+
+PATCH_S: Final = 300.0
+"""Installing a service pack, service down. Assumed."""

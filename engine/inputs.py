@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from engine.constants import TICKS_PER_S
+from engine.constants import EDITIONS, TICKS_PER_S, VERSIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,11 @@ _SERVER: Final = Parameter("server", "server")
 _DATABASE: Final = Parameter("database", "database")
 _PAIR: Final = (Parameter("from", "name"), Parameter("to", "name"))
 _REST: Final = Parameter("text", "rest")
+_SERVERS: Final = (Parameter("from", "server"), Parameter("to", "server"))
+_PORT: Final = Parameter("port", "number")
+_DRIVE: Final = Parameter("drive")
+_JOB: Final = Parameter("job", "rest", optional=True)
+_CERTIFICATE: Final = Parameter("certificate", optional=True)
 
 VERBS: Final[dict[str, Verb]] = {
     verb.name: verb
@@ -99,6 +104,40 @@ VERBS: Final[dict[str, Verb]] = {
         _verb("fill-log", [_DATABASE], "fill the log file of the serving copy", "fault"),
         _verb("fail-disk", [_SERVER, _DATABASE], "the volume of one database fails", "fault", "mend-disk"),
         _verb("mend-disk", [_SERVER, _DATABASE], "replace the failed volume of one database", "repair"),
+        _verb("close-firewall", [_SERVER, _PORT], "close a port of a server", "fault", "open-firewall"),
+        _verb("open-firewall", [_SERVER, _PORT], "open a port of a server", "repair"),
+        _verb(
+            "disable-tcp",
+            [_SERVER],
+            "disable TCP/IP from the next start of the service on",
+            "fault",
+            "enable-tcp",
+        ),
+        _verb("enable-tcp", [_SERVER], "enable TCP/IP from the next start of the service on", "repair"),
+        _verb("stop-agent", [_SERVER], "stop SQL Server Agent: no job runs", "fault", "start-agent"),
+        _verb("start-agent", [_SERVER], "start SQL Server Agent", "repair"),
+        _verb(
+            "expire-certificate",
+            [_SERVER, _CERTIFICATE],
+            "let a certificate (the endpoint's) have expired",
+            "fault",
+            "renew-certificate",
+        ),
+        _verb(
+            "renew-certificate",
+            [_SERVER, _CERTIFICATE],
+            "give a certificate its former end of life",
+            "repair",
+        ),
+        _verb(
+            "corrupt-page",
+            [_SERVER, _DATABASE],
+            "damage a page of one copy of a database",
+            "fault",
+            "mend-page",
+            options=("page",),
+        ),
+        _verb("mend-page", [_SERVER, _DATABASE], "restore the damaged pages of one copy", "repair"),
         _verb("revert-all", [], "take back every fault that is still active", "repair"),
         _verb(
             "workload",
@@ -111,6 +150,32 @@ VERBS: Final[dict[str, Verb]] = {
         _verb("start-app", [Parameter("client", "client")], "start a client application", "chore"),
         _verb(
             "point-app", [Parameter("client", "client"), _SERVER], "point an application at a server", "chore"
+        ),
+        _verb("copy-file", [*_SERVERS, Parameter("path", "rest")], "copy a file to the same path", "chore"),
+        _verb("delete-file", [_SERVER, Parameter("path", "rest")], "delete a file", "chore"),
+        _verb("transfer-logins", _SERVERS, "copy logins with their SIDs and passwords", "chore"),
+        _verb("copy-jobs", _SERVERS, "copy jobs, disabled", "chore"),
+        _verb("enable-jobs", [_SERVER, _JOB], "enable one job, or all", "chore", "disable-jobs"),
+        _verb("disable-jobs", [_SERVER, _JOB], "disable one job, or all", "chore", "enable-jobs"),
+        _verb("create-linked-server", [_SERVER, Parameter("name")], "create a linked server", "chore"),
+        _verb("copy-linked-servers", _SERVERS, "copy the definitions of linked servers", "chore"),
+        _verb("add-drive", [_SERVER, _DRIVE], "add a drive", "chore", options=("size_gb",)),
+        _verb("grow-volume", [_SERVER, _DRIVE], "give a drive a new size", "chore", options=("size_gb",)),
+        _verb(
+            "set-service-account",
+            [_SERVER, Parameter("account", "rest")],
+            "have SQL Server run under another account; it restarts",
+            "chore",
+        ),
+        _verb(
+            "upgrade",
+            [
+                _SERVER,
+                Parameter("version", choices=tuple(map(str, VERSIONS))),
+                Parameter("edition", optional=True, choices=EDITIONS),
+            ],
+            "install a version (the present one: a service pack); the service is down meanwhile",
+            "chore",
         ),
         _verb("sql", [Parameter("server", "window"), _REST], "send T-SQL to a server", "sql"),
         _verb("cancel", [Parameter("server", "window")], "cancel the running batch of a window", "sql"),
@@ -166,7 +231,9 @@ def parse_line(text: str, tick: int = 0) -> Input:
 
     Raises InputProblem.
     """
-    text = "\n".join(text.splitlines()).rstrip()  # one kind of line end, so that a journal reads back the same
+    text = "\n".join(
+        text.splitlines()
+    ).rstrip()  # one kind of line end, so that a journal reads back the same
     head, _, continuation = text.partition("\n")
     name, _, rest = head.lstrip().partition(" ")
     verb = VERBS.get(name.lower())
@@ -192,6 +259,8 @@ def _split_rest(verb: Verb, body: str) -> list[str]:
         args.append(found[1])
         body = found[2]
     body = re.sub(r"\A(?:[^\S\n]*\n)+", "", body)  # lines of nothing before the first word
+    if not body.strip() and verb.parameters[-1].optional:
+        return args
     if not body.strip():
         raise InputProblem(f"{verb.name} needs {verb.parameters[-1].name}: {usage(verb)}")
     return [*args, body]

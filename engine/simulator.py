@@ -14,6 +14,7 @@ from engine.inputs import VERBS, Input, InputProblem
 from engine.model import World
 from engine.protocol import (
     availability,
+    chores,
     clients,
     endpoints,
     failover,
@@ -51,6 +52,7 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     **redo.HANDLERS,
     **pages.HANDLERS,
     **monitor.HANDLERS,
+    **chores.HANDLERS,
     **tsql.HANDLERS,
 }
 """What each timer does."""
@@ -64,6 +66,7 @@ CROSSINGS: Final[tuple[tuple[Crossing, Callable[[World, int], None]], ...]] = (
 
 VERB_HANDLERS: Final[dict[str, Callable[[World, Input], None]]] = {
     **dict.fromkeys((*faults.DO, "revert-all"), faults.apply),
+    **chores.CHORES,
     "workload": load.set_workload,
     "stop-app": lambda world, item: clients.stop(world, item.args[0]),
     "start-app": lambda world, item: clients.look_for_server(world, item.args[0]),

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from engine.inputs import VERBS, Input, InputProblem
 from engine.model import Client, Fault, Link, Service, Tick, World
-from engine.protocol import logspace, network, service
+from engine.protocol import chores, logspace, network, service
 
 # --- doing -----------------------------------------------------------------------------------------
 
@@ -83,6 +83,7 @@ DO: Final[dict[str, Doing]] = {
     "mend-disk": lambda w, i: service.mend_disk(w, i.args[0], i.args[1]),
     "fill-log": lambda w, i: logspace.fill(w, i.args[0]),
     "slow-cpu": lambda w, i: _slow(w, i.args[0], "cpu_factor", i.option("factor", 4.0)),
+    **chores.DO,
 }
 """What each verb of faults and repairs does to the world."""
 
@@ -166,6 +167,7 @@ REVERSES: Final[dict[str, tuple[str, ...]]] = {
     "mend-disk": ("fail-disk",),
     "slow-disk": ("slow-disk",),
     "slow-cpu": ("slow-cpu",),
+    **chores.REVERSES,
 }
 """Which active faults a verb takes back."""
 
@@ -217,6 +219,8 @@ def note_effects(world: World) -> None:
 
 def effect_of(world: World, fault: Fault) -> str:
     """What proves that the fault has taken hold, in words; empty if nothing does yet."""
+    if fault.verb in chores.DO:
+        return chores.effect_of(world, fault)
     names = set(fault.args[:2])
     if fault.verb in ("slow-disk", "slow-cpu", "degrade"):
         return "in force from the next write or packet on"
