@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QIcon, QPixmap
@@ -39,9 +40,13 @@ class Console(QWidget):
         self._world: World | None = None
         self._sent: dict[str, str] = {}
         """Window: the batch that it has sent and whose start is not yet told."""
+        self._sending = ""
+        """Window whose batch is on its way at this moment."""
         self._entries: dict[str, Entry] = {}
         """Window: the batch that runs in it."""
         self._closed: list[tuple[str, str]] = []
+        self._elsewhere: dict[str, str] = {}
+        """Window: text of windows whose server this drill does not have."""
         self._as_text = False
         self.tabs = QTabWidget()
         self.tabs.setMovable(True)
@@ -75,9 +80,7 @@ class Console(QWidget):
     def show_drill(self, drill: Drill) -> None:
         """A new run, or the same at another moment: texts stay, what was shown of a lost future goes."""
         self._world = drill.world
-        for window in self.windows():
-            if window.server not in drill.world.servers:
-                self.close_window(window)
+        self._put_away(drill.world.servers)
         for window in self.windows():
             window.forget()
         self._sent.clear()
@@ -102,8 +105,6 @@ class Console(QWidget):
                 self._started(event)
             elif event.kind == "sql_done":
                 self._ended(event)
-            elif event.kind == "note" and event.get("refused"):
-                self._refused(event)
 
     # --- windows ------------------------------------------------------------------------------------------
 
@@ -139,18 +140,33 @@ class Console(QWidget):
         self.drafts_changed.emit()
 
     def drafts(self) -> dict[str, str]:
-        """Window: its text, for all windows that are open."""
-        return {window.window_id: window.editor.toPlainText() for window in self.windows()}
+        """Window: its text, for all windows that are open, and those that wait for a drill with their server."""
+        texts = {window.window_id: window.editor.toPlainText() for window in self.windows()}
+        return {**self._elsewhere, **texts}
 
     def restore_drafts(self, drafts: dict[str, str]) -> None:
         """Open these windows with their texts; windows that are open get the text that was kept."""
         front = self.current
+        servers = self._world.servers if self._world is not None else None
         for name, text in drafts.items():
+            if servers is not None and name.partition("#")[0] not in servers:
+                self._elsewhere[name] = text
+                continue
             window = self._window(name) or self._open_window(name, "")
             if window.editor.toPlainText() != text:
                 window.editor.setPlainText(text)
         if front is not None:
             self.tabs.setCurrentWidget(front)
+
+    def _put_away(self, servers: Mapping[str, Any]) -> None:
+        """Windows of servers that this drill does not have wait; those that waited for one of *servers* return."""
+        for window in self.windows():
+            if window.server not in servers:
+                self._elsewhere[window.window_id] = window.editor.toPlainText()
+                self.tabs.removeTab(self.tabs.indexOf(window))
+                window.deleteLater()
+        for name in [name for name in self._elsewhere if name.partition("#")[0] in servers]:
+            self._open_window(name, self._elsewhere.pop(name))
 
     def _open_window(self, name: str, text: str) -> QueryWindow:
         window = QueryWindow(name, lambda text, position: self._complete(name, text, position))
@@ -211,14 +227,16 @@ class Console(QWidget):
         self._sent[window.window_id] = parse_line(line).args[1]  # as the engine will tell it
         window.sent()
         self._refresh(window)
+        self._sending = window.window_id
         self.requested.emit(line)
+        self._sending = ""
 
     def _started(self, event: Event) -> None:
-        name, batch = event.get("window"), event.get("batch")
-        if self._sent.get(name) != batch:
+        name = event.get("window")
+        if self._sent.get(name) != event.text:
             return  # of the scenario or of somebody else: nothing that this desk has asked for
         del self._sent[name]
-        entry = self._entries[name] = Entry(event.tick, name, batch)
+        entry = self._entries[name] = Entry(event.tick, name, event.text, event.get("batch"))
         self.history.append(entry)
         window = self._window(name)
         if window is not None:
@@ -227,7 +245,7 @@ class Console(QWidget):
 
     def _ended(self, event: Event) -> None:
         entry = self._entries.get(event.get("window"))
-        if entry is None or entry.batch != event.get("batch"):
+        if entry is None or entry.run != event.get("run"):
             return
         del self._entries[entry.window]
         entry.outcome = from_event(event)
@@ -237,20 +255,22 @@ class Console(QWidget):
             window.ended(entry.outcome)
             self._refresh(window)
 
-    def _refused(self, event: Event) -> None:
-        for name in list(self._sent):
-            window = self._window(name)
-            if window is not None and event.text.startswith(f"sql {name} "):
-                del self._sent[name]
-                window.refused(event.text)
-                self._refresh(window)
+    @Slot(str)
+    def show_refusal(self, why: str) -> None:
+        """The line that was just asked for could not be done; it may have been a batch of ours."""
+        window = self._window(self._sending)
+        if window is not None and self._sent.pop(self._sending, None) is not None:
+            window.refused(why)
+            self._refresh(window)
 
     def _replay(self, drill: Drill) -> None:
         """Fill the history, and each window with what it showed last, from what has happened so far."""
-        mine = {(item.tick, *item.args) for item in drill.journal if item.verb == "sql"}
+        mine = Counter(item.args for item in drill.journal if item.verb == "sql")
         for event in drill.events:
-            if event.kind == "sql" and (event.tick, event.get("window"), event.get("batch")) in mine:
-                self._sent[event.get("window")] = event.get("batch")
+            batch = (event.get("window"), event.text)
+            if event.kind == "sql" and mine[batch]:
+                mine[batch] -= 1
+                self._sent[batch[0]] = batch[1]
             self.add_events([event])
 
     # --- tools --------------------------------------------------------------------------------------------
@@ -373,8 +393,16 @@ class Console(QWidget):
 
     def _connection(self, window: QueryWindow) -> Connection:
         assert self._world is not None
-        server = self._world.servers.get(window.server)
-        return Connection(window.server, self._number(window.server), server.version if server else 0)
+        there = self._world.servers[window.server]
+        kept = self._world.sessions.get(window.window_id)
+        session = kept.session if kept is not None else None
+        return Connection(
+            server=window.server,
+            number=self._number(window.server),
+            version=there.version,
+            login=f"{session.login} ({session.spid})" if session else "",
+            database=session.database if session else "",
+        )
 
     def _complete(self, window: str, text: str, position: int) -> list[str]:
         return tsql.complete(self._world, window, text, position) if self._world is not None else []

@@ -21,6 +21,8 @@ class Entry:
     tick: int
     window: str
     batch: str
+    run: int
+    """Number that the engine has given it."""
     outcome: Outcome | None = None
 
     @property

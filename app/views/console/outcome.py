@@ -10,7 +10,8 @@ from app import formatting
 from engine.events import Event
 from engine.messages import Message
 
-COMPLETED: Final = "Commands completed successfully."
+CANCELLED_SEVERITY: Final = 11
+"""What the client says when somebody has cancelled: no number, this severity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,10 @@ class Outcome:
         return any(message.is_error for message in self.messages)
 
     @property
+    def cancelled(self) -> bool:
+        return any(m.number == 0 and m.severity == CANCELLED_SEVERITY for m in self.messages)
+
+    @property
     def row_count(self) -> int:
         """Rows of all result sets together."""
         return sum(len(result.rows) for result in self.results)
@@ -45,10 +50,10 @@ class Outcome:
         """One line for the history: the first error, else the number of rows."""
         for message in self.messages:
             if message.is_error:
-                return f"Msg {message.number}: {message.text}"
+                return f"Msg {message.number}: {message.text}" if message.number else message.text
         if self.results:
             return f"{self.row_count:,} row{'' if self.row_count == 1 else 's'}"
-        return next((message.text for message in self.messages), "completed")
+        return self.messages[0].text if self.messages else ""
 
 
 def from_event(event: Event) -> Outcome:
@@ -70,14 +75,12 @@ def from_event(event: Event) -> Outcome:
 def message_lines(outcome: Outcome) -> Iterator[tuple[str, str | None, int | None]]:
     """(text, tone, line of the batch) as the Messages tab prints it: a red head and text for an error."""
     for message in outcome.messages:
-        if message.is_error:
+        if message.is_error and message.number:
             head = f"Msg {message.number}, Level {message.severity}, State {message.state}"
             server = message.server or outcome.server
             yield f"{head}, Server {server}, Line {message.line}\n{message.text}", "bad", message.line
         else:
-            yield message.text, None, None
-    if not outcome.messages and not outcome.results:
-        yield COMPLETED, None, None
+            yield message.text, "bad" if message.is_error else None, None
 
 
 def as_text(outcome: Outcome) -> str:

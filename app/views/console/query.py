@@ -21,12 +21,13 @@ PRODUCT_VERSIONS: Final = {2005: "9.0", 2008: "10.0", 2012: "11.0", 2014: "12.0"
 
 STATES: Final = {
     # state: (sign, token of the theme, words)
-    "ready": ("●", "idle", "Connected."),
-    "disconnected": ("○", "idle", "Disconnected."),
+    "ready": ("●", "ok", "Connected."),
+    "disconnected": ("○", "idle", "Not connected."),
     "sent": ("…", "info", "Sent; waiting for the simulation to go on."),
     "running": ("▶", "info", "Executing query…"),
     "done": ("✓", "ok", "Query executed successfully."),
     "failed": ("!", "bad", "Query completed with errors."),
+    "cancelled": ("■", "warn", "Query was cancelled."),
     "parsed": ("✓", "ok", "The text can be parsed."),
 }
 
@@ -56,6 +57,7 @@ class QueryWindow(QWidget):
         self.started_tick: int | None = None
         self._connection = Connection(self.server, 0, 0)
         self._first_line = 1
+        self._last_facts = ""
         self._band = QLabel()
         self._band.setTextFormat(Qt.TextFormat.RichText)
         self.editor = SqlEditor(complete)
@@ -71,7 +73,7 @@ class QueryWindow(QWidget):
         self._split.setSizes([1, 1])
         self._state, self._facts = QLabel(), QLabel()
         self._lay_out()
-        self.set_state("ready")
+        self.set_state("disconnected")
 
     def _lay_out(self) -> None:
         status = QHBoxLayout()
@@ -110,7 +112,8 @@ class QueryWindow(QWidget):
         self.results.show()
         took = formatting.hms(outcome.elapsed_ticks / TICKS_PER_S)
         rows = f"{outcome.row_count:,} row{'' if outcome.row_count == 1 else 's'}"
-        self.set_state("failed" if outcome.failed else "done", f"{took}   {rows}")
+        state = "cancelled" if outcome.cancelled else "failed" if outcome.failed else "done"
+        self.set_state(state, f"{took}   {rows}")
 
     def refused(self, why: str) -> None:
         """The simulation could not take the batch at all."""
@@ -128,13 +131,16 @@ class QueryWindow(QWidget):
         self.started_tick = None
         self.results.show_outcome(None)
         self.results.hide()
-        self.set_state("ready")
+        self.set_state("ready" if self._connection.login else "disconnected")
 
     def show_connection(self, connection: Connection) -> None:
-        if connection != self._connection:
-            self._connection = connection
-            self._paint_band()
-            self._show_facts()
+        if connection == self._connection:
+            return
+        self._connection = connection
+        self._paint_band()
+        self._show_facts(self._last_facts)
+        if self.state in ("ready", "disconnected"):
+            self.set_state("ready" if connection.login else "disconnected")
 
     def show_time(self, tick: int) -> None:
         """While a batch waits, the status line counts."""
@@ -176,6 +182,7 @@ class QueryWindow(QWidget):
 
     def _show_facts(self, last: str = "") -> None:
         at = self._connection
+        self._last_facts = last
         server = f"{at.server} ({PRODUCT_VERSIONS.get(at.version, '?')})" if at.version else at.server
         self._facts.setText("   ".join(part for part in (server, at.login, at.database, last) if part))
 

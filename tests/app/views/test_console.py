@@ -10,10 +10,9 @@ from PySide6.QtGui import QTextCursor
 
 from app import theme
 from app.views.console import Console
-from engine import tsql
 from engine.events import Event
 from engine.inputs import Input, parse_line
-from engine.messages import Message
+from engine.tsql.data import Session, Window
 
 NONE = Qt.KeyboardModifier.NoModifier
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -22,15 +21,17 @@ ALT = Qt.KeyboardModifier.AltModifier
 Key = Qt.Key
 
 
-def started(window: str, batch: str, tick: int = 1200) -> Event:
+def started(window: str, batch: str, tick: int = 1200, number: int = 7) -> Event:
     server = window.partition("#")[0]
-    return Event(tick, "sql", server, None, batch, (("server", server), ("window", window), ("batch", batch)))
+    return Event(tick, "sql", server, None, batch, (("window", window), ("batch", number)))
 
 
-def ended(window: str, batch: str, messages: Any = (), results: Any = (), ticks: int = 3) -> Event:
+def ended(
+    window: str, batch: str, messages: Any = (), results: Any = (), ticks: int = 3, number: int = 7
+) -> Event:
     server = window.partition("#")[0]
     data = {
-        "server": server, "window": window, "batch": batch, "messages": list(messages), "results": list(results),
+        "window": window, "batch": batch, "run": number, "messages": list(messages), "results": list(results),
         "started_tick": 1200, "elapsed_ticks": ticks,
     }  # fmt: skip
     return Event(1200 + ticks, "sql_done", server, None, "", tuple(data.items()))
@@ -128,25 +129,17 @@ def test_a_waiting_batch_shows_simulated_time(qtbot: Any, console: Any, world: A
     assert not console.current.busy
 
 
-def test_parsing_sends_nothing(qtbot: Any, console: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def parse_only(text: str) -> list[Message]:
-        asked.append(text)
-        return [Message(102, 15, 1, 1, "Incorrect syntax near 'SELEC'.")] if "SELEC " in text else []
-
-    monkeypatch.setattr(tsql, "parse_only", parse_only, raising=False)
+def test_parsing_sends_nothing(qtbot: Any, console: Any) -> None:
     editor = console.current.editor
     editor.setPlainText("SELECT 1")
     qtbot.keyClick(editor, Key.Key_F5, CTRL)
     assert console.current.results.messages.toPlainText() == "Commands completed successfully."
-    editor.setPlainText("SELEC 1")
+    assert "can be parsed" in console.current._state.text()
+    editor.setPlainText("SELECT 1\nGO\n\nALTER DATABASE Sales SET PARTNER FALLOVER")
     qtbot.keyClick(editor, Key.Key_F5, CTRL)
-    assert (
-        "Msg 102, Level 15, State 1, Server SERVER_A, Line 1"
-        in console.current.results.messages.toPlainText()
-    )
-    assert asked == ["SELECT 1", "SELEC 1"]
+    text = console.current.results.messages.toPlainText()
+    assert text.startswith("Msg 102, Level 15, State 1, Server SERVER_A, Line 2")
+    assert "with errors" in console.current._state.text()
     assert console.lines == []
 
 
@@ -189,12 +182,12 @@ def test_errors_open_the_messages_and_are_red(qtbot: Any, console: Any) -> None:
     assert "completed with errors" in console.current._state.text()
 
 
-def test_a_batch_without_words_has_completed_successfully(qtbot: Any, console: Any) -> None:
-    console.current.editor.setPlainText("ALTER DATABASE Sales SET PARTNER SUSPEND")
+def test_what_the_client_says_has_no_number(qtbot: Any, console: Any) -> None:
+    console.current.editor.setPlainText("WAITFOR DELAY '00:10:00'")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    brings(console)
-    assert console.current.results.messages.toPlainText() == "Commands completed successfully."
-    assert "executed successfully" in console.current._state.text()
+    brings(console, [says("Query was cancelled by user.", 0, 11)])
+    assert console.current.results.messages.toPlainText() == "Query was cancelled by user."
+    assert "Query was cancelled" in console.current._state.text()
 
 
 def test_double_click_on_an_error_goes_to_its_line(qtbot: Any, console: Any) -> None:
@@ -357,14 +350,40 @@ def test_a_run_that_went_on_elsewhere_fills_history_and_windows(console: Any, ru
 
 
 def test_a_refused_line_frees_the_window_and_says_why(qtbot: Any, console: Any) -> None:
+    console.show_refusal("something else was refused")
+    console.requested.connect(lambda line: console.show_refusal("the drill is over"))
     console.current.editor.setPlainText("SELECT 1")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    refusal = Event(
-        1200, "note", None, None, "sql SERVER_A SELECT 1: there is no server", (("refused", True),)
-    )
-    console.add_events([refusal])
     assert not console.current.busy
-    assert "there is no server" in console.current.results.messages.toPlainText()
+    assert console.current.results.messages.toPlainText() == "the drill is over"
+    console.show_refusal("something else was refused")
+    assert console.current.results.messages.toPlainText() == "the drill is over"
+
+
+def test_the_status_line_knows_the_connection(console: Any, run: Any, world: Any) -> None:
+    assert "Not connected" in console.current._state.text()
+    session = Session(server="SERVER_A", spid=51, login="CORP\\dba", database="Sales")
+    world.sessions["SERVER_A"] = Window(session=session)
+    console.show_world(world)
+    assert "Connected" in console.current._state.text()
+    assert console.current._facts.text().split("   ") == ["SERVER_A (9.0)", "CORP\\dba (51)", "Sales"]
+    assert "Sales" in console.current._band.text()
+    world.sessions["SERVER_A"] = Window()
+    console.show_world(world)
+    assert "Not connected" in console.current._state.text()
+
+
+def test_texts_for_servers_of_another_drill_wait(console: Any, run: Any, world: Any) -> None:
+    console.restore_drafts({"SERVER_C#2": "SELECT precious"})
+    console.new_query("SERVER_B", "SELECT 2")
+    away = world.servers.pop("SERVER_B")
+    console.show_drill(run)
+    assert [window.window_id for window in console.windows()] == ["SERVER_A"]
+    assert console.drafts() == {"SERVER_C#2": "SELECT precious", "SERVER_B": "SELECT 2", "SERVER_A": ""}
+    world.servers["SERVER_B"] = away
+    console.show_drill(run)
+    assert [window.window_id for window in console.windows()] == ["SERVER_A", "SERVER_B"]
+    assert console.drafts()["SERVER_B"] == "SELECT 2"
 
 
 # --- history, snippets --------------------------------------------------------------------------------------
@@ -372,7 +391,10 @@ def test_a_refused_line_frees_the_window_and_says_why(qtbot: Any, console: Any) 
 
 def test_history_tells_outcomes_and_runs_again(qtbot: Any, console: Any) -> None:
     editor = console.current.editor
-    for text, messages in (("SELECT 1", []), ("USE Sales\nSELECT 2", [says("No quorum.", 955, 14)])):
+    for text, messages in (
+        ("SELECT 1", [says("(1 row affected)")]),
+        ("USE Sales\nSELECT 2", [says("No quorum.", 955, 14)]),
+    ):
         editor.setPlainText(text)
         qtbot.keyClick(editor, Key.Key_F5)
         brings(console, messages)
@@ -381,7 +403,7 @@ def test_history_tells_outcomes_and_runs_again(qtbot: Any, console: Any) -> None
     assert console.focusWidget() is table
     rows = [[table.table.index(row, column).data() for column in range(4)] for row in range(2)]
     assert rows == [
-        ["0:12", "SERVER_A", "completed", "SELECT 1"],
+        ["0:12", "SERVER_A", "(1 row affected)", "SELECT 1"],
         ["0:12", "SERVER_A", "Msg 955: No quorum.", "USE Sales …"],
     ]
     table.selectRow(1)

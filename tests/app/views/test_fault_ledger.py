@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 
+from app.bars import Bar
 from app.views.fault_ledger import FaultLedger
 from engine.inputs import VERBS, Input, parse_line
 from engine.model import World
@@ -63,18 +64,27 @@ def click(qtbot: Any, ledger: FaultLedger, row: int) -> None:
 def test_four_times_and_the_effect(ledger: FaultLedger, drill: Drill) -> None:
     happens(ledger, drill, "black-hole SERVER_A SERVER_B")
     (row,) = texts(ledger)
-    assert row[:4] == ["black-hole SERVER_A SERVER_B", "○ not felt yet", "0:00.00", "0:00.00"]
+    assert row[:4] == ["○ not felt yet", "black-hole SERVER_A SERVER_B", "0:00.00", "0:00.00"]
     assert row[4:] == ["–", "–", "nobody has felt it yet"]
     happens(ledger, drill, then_s=15.0)
     (row,) = texts(ledger)
-    assert row[1] == "● in force"
+    assert row[0] == "● in force"
     assert "(+1" in row[4]  # silence counts from the partner timeout of 10 s on
     assert "has lost" in row[6]
     happens(ledger, drill, "mend SERVER_A SERVER_B")
     (row,) = texts(ledger)
-    assert row[1] == "✓ taken back"
+    assert row[0] == "✓ taken back"
     assert row[5] == "0:15.01"
-    assert ledger.count.text() == "0 active of 1"
+    assert ledger.detail.text() == "0 of 1 active."
+
+
+def test_the_selected_fault_stands_below_in_full(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
+    happens(ledger, drill, "reset-link SERVER_A SERVER_B")
+    click(qtbot, ledger, 0)
+    assert ledger.detail.text().startswith("reset-link SERVER_A SERVER_B: reset the open connections")
+    assert "Asked for at 0:00.00, nobody has felt it yet. It passes by itself." in ledger.detail.text()
+    happens(ledger, drill, then_s=5.0)
+    assert "felt at 0:00.05  (+0.05 s)" in ledger.detail.text()
 
 
 def test_one_is_taken_back_by_key(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
@@ -85,7 +95,7 @@ def test_one_is_taken_back_by_key(qtbot: Any, ledger: FaultLedger, drill: Drill)
     qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
     assert ledger.lines == ["mend SERVER_A SERVER_W"]
     happens(ledger, drill, *ledger.lines)
-    assert [row[1] for row in texts(ledger)] == ["✓ taken back", "○ not felt yet"]
+    assert [row[0] for row in texts(ledger)] == ["✓ taken back", "○ not felt yet"]
     assert not ledger.tools["ledger.revert"].isEnabled()
 
 
@@ -95,7 +105,7 @@ def test_all_are_taken_back_by_button(ledger: FaultLedger, drill: Drill) -> None
     ledger.tools["fault.revert_all"].trigger()
     assert ledger.lines == ["revert-all"]
     happens(ledger, drill, *ledger.lines)
-    assert {row[1] for row in texts(ledger)} == {"✓ taken back"}
+    assert {row[0] for row in texts(ledger)} == {"✓ taken back"}
 
 
 FAULTS = (
@@ -123,7 +133,7 @@ def test_what_the_button_asks_for_takes_exactly_that_fault_back(
         ledger.tools["ledger.revert"].trigger()
         happens(ledger, drill, *ledger.lines)
         assert [fault.reverted_tick is not None for fault in drill.world.faults] == [True]
-        assert texts(ledger)[0][1] == "✓ taken back"
+        assert texts(ledger)[0][0] == "✓ taken back"
 
 
 def test_selection_survives_new_faults(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
@@ -135,17 +145,18 @@ def test_selection_survives_new_faults(qtbot: Any, ledger: FaultLedger, drill: D
 
 def test_only_active(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
     happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B", "plug-cable SERVER_B")
-    qtbot.keyClick(ledger.only_active, Qt.Key.Key_Space)
-    assert [row[0] for row in texts(ledger)] == ["cut SERVER_A SERVER_W"]
-    assert ledger.count.text() == "1 active of 2"
+    bar = ledger.findChild(Bar)
+    qtbot.keyClick(bar.widgetForAction(ledger.only_active), Qt.Key.Key_Space)
+    assert [row[1] for row in texts(ledger)] == ["cut SERVER_A SERVER_W"]
+    assert ledger.detail.text() == "1 of 2 active."
 
 
 def test_faults_of_the_scenario_stay_to_be_found(ledger: FaultLedger, drill: Drill) -> None:
     ledger.set_all_shown(False)
     do(drill.world, "pull-cable SERVER_B", then_s=5.0)  # nobody at this desk did that
     happens(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
-    assert [row[0] for row in texts(ledger)] == ["degrade SERVER_A SERVER_B rtt_ms=50"]
-    assert ledger.count.text() == "1 active of 1"
+    assert [row[1] for row in texts(ledger)] == ["degrade SERVER_A SERVER_B rtt_ms=50"]
+    assert ledger.detail.text() == "1 of 1 active."
     ledger.set_all_shown(True)
     assert len(texts(ledger)) == 2
 
@@ -153,7 +164,7 @@ def test_faults_of_the_scenario_stay_to_be_found(ledger: FaultLedger, drill: Dri
 def test_a_shutdown_by_statement_is_in_the_ledger(ledger: FaultLedger, drill: Drill) -> None:
     ledger.set_all_shown(False)
     happens(ledger, drill, "sql SERVER_A SHUTDOWN WITH NOWAIT", then_s=5.0)
-    assert texts(ledger)[0][0].split() == ["shutdown-nowait", "SERVER_A"]
+    assert texts(ledger)[0][1].split() == ["shutdown-nowait", "SERVER_A"]
 
 
 def test_another_moment_shows_its_own_ledger(ledger: FaultLedger, drill: Drill) -> None:
@@ -168,7 +179,7 @@ def test_one_slow_disk_at_full_speed_again_leaves_the_other_in_the_ledger(
 ) -> None:
     happens(ledger, drill, "slow-disk SERVER_B log factor=8", "slow-disk SERVER_B data factor=5")
     happens(ledger, drill, "slow-disk SERVER_B log factor=1")
-    assert [(row[0], row[1]) for row in texts(ledger)] == [
+    assert [(row[1], row[0]) for row in texts(ledger)] == [
         ("slow-disk SERVER_B log factor=8", "✓ taken back"),
         ("slow-disk SERVER_B data factor=5", "● in force"),
     ]

@@ -1,0 +1,58 @@
+"""What views ask of a drill, made by hand: plain data, nothing simulated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.events import Event
+from engine.flow import Samples
+from engine.inputs import Input
+from engine.model import Copy, DbState, MirrorState, Role, WitnessState, World
+
+
+@dataclass
+class Session:
+    """A mirroring session as a scenario describes it."""
+
+    database: str = "Sales"
+    state: str = "SYNCHRONIZED"
+
+
+@dataclass
+class Plan:
+    """What a view asks of a scenario."""
+
+    sessions: tuple[Session, ...] = (Session(),)
+
+
+@dataclass
+class Run:
+    """What a view asks of a drill."""
+
+    world: World
+    events: list[Event] = field(default_factory=list)
+    scenario: Plan = field(default_factory=Plan)
+    journal: list[Input] = field(default_factory=list)
+    rows: list[dict[str, int | None]] = field(default_factory=list)
+    published: dict[int, tuple[float, str]] = field(default_factory=dict)
+    unlike: dict[int, str] = field(default_factory=dict)
+    samples: Samples = field(default_factory=lambda: Samples(every=100))
+
+    @property
+    def tick(self) -> int:
+        return self.world.tick
+
+
+def mirrored_copy(server: str, partner: str, role: Role, database: str = "Sales", **changes: Any) -> Copy:
+    known: dict[str, Any] = {
+        "db_state": DbState.ONLINE if role is Role.PRINCIPAL else DbState.RESTORING,
+        "guid": 1,
+        "role": role,
+        "mirror_state": MirrorState.SYNCHRONIZED,
+        "partner": partner,
+        "witness": "SERVER_W",
+        "witness_address": "TCP://SERVER_W:5022",
+        "witness_state": WitnessState.CONNECTED,
+    }
+    return Copy(server=server, database=database, **(known | changes))

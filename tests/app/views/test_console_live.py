@@ -1,0 +1,102 @@
+"""From the key to the engine and back: the SQL windows on a real simulated server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.views.console import Console
+from engine import simulator
+from engine.inputs import parse_line
+from tests.app.views.made import Run
+from tests.engine.worlds import lab
+
+
+@pytest.fixture
+def console(qtbot: Any) -> Console:
+    """On the lab; lines are done at once, as the session does them."""
+    world = lab()
+    made = Console()
+    qtbot.addWidget(made)
+
+    def do(line: str) -> None:
+        simulator.perform(world, parse_line(line, world.tick))
+        made.add_events(simulator.advance(world, world.tick))
+
+    made.requested.connect(do)
+    made.resize(800, 500)
+    made.show_drill(Run(world))  # type: ignore[arg-type]
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    return made
+
+
+def run(qtbot: Any, console: Any, text: str) -> Any:
+    window = console.current
+    window.editor.setPlainText(text)
+    qtbot.keyClick(window.editor, Qt.Key.Key_F5)
+    console.show_world(console._world)
+    return window
+
+
+def wait(console: Any, seconds: float) -> None:
+    world = console._world
+    console.add_events(simulator.advance(world, world.tick + round(100 * seconds)))
+    console.show_world(world)
+
+
+def test_a_catalog_view_fills_the_grid(qtbot: Any, console: Any) -> None:
+    columns = "SELECT mirroring_role_desc, mirroring_state_desc"
+    rows = "FROM sys.database_mirroring WHERE mirroring_guid IS NOT NULL"
+    window = run(qtbot, console, f"USE master\nGO\n{columns}\n{rows}")
+    grid = window.results.grids[0]
+    assert [grid.table.index(0, column).data() for column in (0, 1)] == ["PRINCIPAL", "SYNCHRONIZED"]
+    assert "dba (51)" in window._facts.text()
+    assert "executed successfully" in window._state.text()
+
+
+def test_waitfor_waits_in_simulated_time_and_can_be_cancelled(qtbot: Any, console: Any) -> None:
+    window = run(qtbot, console, "WAITFOR DELAY '00:00:20'\nPRINT 'late'")
+    assert window.busy
+    wait(console, 5)
+    assert "00:00:05" in window._facts.text()
+    qtbot.keyClick(window.editor, Qt.Key.Key_Escape)
+    assert not window.busy
+    assert "cancelled" in window.results.messages.toPlainText()
+    assert "late" not in window.results.messages.toPlainText()
+
+
+def test_the_mirror_refuses_and_says_so(qtbot: Any, console: Any) -> None:
+    console.new_query("SERVER_B")
+    window = run(qtbot, console, "USE Sales")
+    assert window.results.messages.toPlainText().startswith(
+        "Msg 954, Level 14, State 1, Server SERVER_B, Line 1"
+    )
+
+
+def test_a_connection_dies_with_its_server(qtbot: Any, console: Any) -> None:
+    window = run(qtbot, console, "SELECT 1")
+    assert "dba" in window._facts.text()
+    simulator.perform(console._world, parse_line("power-off SERVER_A"))
+    wait(console, 1)
+    assert "dba" not in window._facts.text()
+    run(qtbot, console, "SELECT 1")
+    assert "completed with errors" in window._state.text()
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("ALTER DATABASE Sales SET PARTNER FAI", "FAILOVER"),
+        ("SELECT * FROM sys.database_mirroring_w", "database_mirroring_witnesses"),
+    ],
+)
+def test_completion_knows_grammar_and_catalog(qtbot: Any, console: Any, typed: str, offered: str) -> None:
+    editor = console.current.editor
+    editor.setFocus()
+    qtbot.keyClicks(editor, typed)
+    qtbot.keyClick(editor, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
+    assert editor.toPlainText().endswith(offered)

@@ -1,0 +1,244 @@
+"""The topology on screen, with real mouse and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QMenu
+from pytestqt.qtbot import QtBot
+
+from app import theme
+from app.offers import Target
+from app.views.topology import Topology
+from app.views.topology.view import MOVING_SPEED_MAX
+from engine.model import World
+from tests.engine.worlds import M, P, W, do, lab
+
+
+@dataclass
+class Drill:
+    world: World
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> Iterator[Topology]:
+    made = Topology()
+    qtbot.addWidget(made)
+    made.resize(700, 380)
+    made.show()
+    made.show_drill(Drill(lab()))
+    made.setFocus()
+    yield made
+    for menu in open_menus():
+        menu.close()
+
+
+def open_menus() -> list[QMenu]:
+    return [
+        widget
+        for widget in QApplication.topLevelWidgets()
+        if isinstance(widget, QMenu) and widget.isVisible()
+    ]
+
+
+def spot(view: Topology, target: Target) -> QPoint:
+    """The middle of *target* on screen."""
+    item = view._scene.item_of(target)
+    assert item is not None
+    return view.mapFromScene(item.shape().boundingRect().translated(item.pos()).center())
+
+
+def server(name: str) -> Target:
+    return Target("server", (name,))
+
+
+def click(qtbot: QtBot, view: Topology, target: Target) -> None:
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot(view, target))
+
+
+# --- choosing ---------------------------------------------------------------------------------------------------
+
+
+def test_a_click_chooses_and_a_click_beside_chooses_nothing(qtbot: QtBot, view: Topology) -> None:
+    click(qtbot, view, server(M))
+    assert view.target() == server(M)
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
+    assert view.target() is None
+
+
+def test_links_can_be_clicked(qtbot: QtBot, view: Topology) -> None:
+    item = view._scene.item_of(Target("link", (P, M)))
+    assert item is not None
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.mapFromScene(item.line.center()))
+    assert view.target() == Target("link", (P, M))
+
+
+def test_tab_goes_through_everything_and_leaves(qtbot: QtBot, view: Topology) -> None:
+    met = []
+    for _ in range(9):
+        qtbot.keyClick(view, Qt.Key.Key_Tab)
+        target = view.target()
+        assert target is not None
+        met.append(target.title)
+    assert met[:4] == [P, M, W, "APP"]
+    assert len(set(met)) == 9  # three servers, an application, five links
+    qtbot.keyClick(view, Qt.Key.Key_Tab)
+    assert view.target() is None
+
+
+def test_arrows_go_where_they_point(qtbot: QtBot, view: Topology) -> None:
+    view.choose(server(P))
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    assert view.target() == Target("link", (P, M))
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    assert view.target() == server(M)
+    qtbot.keyClick(view, Qt.Key.Key_Escape)
+    assert view.target() is None
+
+
+def test_a_double_click_asks_for_a_window_on_the_server(qtbot: QtBot, view: Topology) -> None:
+    with qtbot.waitSignal(view.opened, timeout=100) as asked:
+        qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot(view, server(M)))
+    assert asked.args == [M]
+
+
+# --- doing ------------------------------------------------------------------------------------------------------
+
+
+def test_the_menu_of_the_right_button_asks_for_input_lines(qtbot: QtBot, view: Topology) -> None:
+    from PySide6.QtGui import QContextMenuEvent
+
+    place = spot(view, server(P))
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, view.viewport().mapToGlobal(place))
+    QApplication.sendEvent(view.viewport(), event)
+    (menu,) = open_menus()
+    action = next(action for action in menu.actions() if action.text() == "Cut the power")
+    with qtbot.waitSignal(view.requested, timeout=100) as asked:
+        qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+    assert asked.args == [f"power-off {P}"]
+
+
+def test_enter_opens_the_menu_of_what_is_chosen(qtbot: QtBot, view: Topology) -> None:
+    view.choose(server(W))
+    qtbot.keyClick(view, Qt.Key.Key_Return)
+    (menu,) = open_menus()
+    with qtbot.waitSignal(view.requested, timeout=100) as asked:
+        qtbot.keyClick(menu, Qt.Key.Key_Down)
+        qtbot.keyClick(menu, Qt.Key.Key_Return)
+    verb, name = asked.args[0].split()[:2]
+    assert name == W
+    assert verb in ("restart-service", "power-off", "power-on")
+
+
+def test_menu_and_toolbar_share_their_actions(view: Topology) -> None:
+    one, other = view.actions_for(server(P)), view.actions_for(server(P))
+    assert all(a is b for a, b in zip(one, other, strict=True))
+    menu = QMenu()
+    view.fill_menu(menu, server(P))
+    assert set(one) <= set(menu.actions())
+
+
+def test_the_menu_follows_the_world(view: Topology) -> None:
+    world = lab()
+    do(world, f"power-off {P}", then_s=1.0)
+    view.show_world(world)
+    labels = [action.text() for action in view.actions_for(server(P))]
+    assert labels[0] == "Switch on"
+    assert "Cut the power" not in labels
+
+
+# --- looking ----------------------------------------------------------------------------------------------------
+
+
+def test_everything_fits_and_goes_on_fitting(view: Topology) -> None:
+    for width, height in ((700, 380), (400, 300), (1200, 700)):
+        view.resize(width, height)
+        QApplication.processEvents()
+        seen = view.mapToScene(view.viewport().rect()).boundingRect()
+        assert seen.adjusted(-1, -1, 1, 1).contains(view._scene.extent())
+
+
+def test_keys_zoom_and_fit(qtbot: QtBot, view: Topology) -> None:
+    before = view.zoom()
+    qtbot.keyClick(view, Qt.Key.Key_Plus)
+    qtbot.keyClick(view, Qt.Key.Key_Plus)
+    assert view.zoom() == pytest.approx(before * 1.44, rel=0.01)
+    qtbot.keyClick(view, Qt.Key.Key_0)
+    assert view.zoom() == pytest.approx(before, rel=0.01)
+
+
+def test_a_dragged_card_stays_on_the_grid_and_is_remembered(qtbot: QtBot, view: Topology) -> None:
+    start = spot(view, server(P))
+    before = view._scene.nodes[P].pos()
+    assert view.places() == {}
+    viewport = view.viewport()
+    qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=start)
+    for step in range(1, 6):
+        qtbot.mouseMove(viewport, start + QPoint(0, step * 7))
+    qtbot.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=start + QPoint(0, 35))
+    x, y = view.places()[P]
+    assert y > before.y() + 15
+    assert (x % 8, y % 8) == (0, 0)
+    again = Topology()
+    qtbot.addWidget(again)
+    again.show_drill(Drill(lab()))
+    again.put(view.places())
+    assert (again._scene.nodes[P].x(), again._scene.nodes[P].y()) == (x, y)
+    again.rearrange()
+    assert again.places() == {}
+
+
+def test_cards_can_be_moved_by_keys(qtbot: QtBot, view: Topology) -> None:
+    view.choose(server(M))
+    before = view._scene.nodes[M].x()
+    qtbot.keyClick(view, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert view._scene.nodes[M].x() == before + 8
+
+
+def moving(view: Topology) -> bool:
+    """Whether the log link looks another way a little later."""
+    world = lab()
+    pictures = []
+    for _ in range(2):
+        view.show_world(world)
+        item = view._scene.links[frozenset((P, M))]
+        box = view.mapFromScene(item.sceneBoundingRect()).boundingRect()
+        pictures.append(view.viewport().grab(box).toImage())
+        do(world, then_s=0.35)
+    return pictures[0] != pictures[1]
+
+
+def test_blocks_move_only_at_low_speeds_and_unless_motion_is_reduced(view: Topology) -> None:
+    assert moving(view)
+    view.set_speed(MOVING_SPEED_MAX * 2)
+    assert not moving(view)
+    view.set_speed(1.0)
+    view.set_reduced_motion(True)
+    assert not moving(view)
+
+
+def test_a_change_of_theme_reaches_the_canvas(qapp: QApplication, view: Topology) -> None:
+    for choice, colours in ((theme.DARK, theme.dark()), (theme.LIGHT, theme.light())):
+        theme.apply(qapp, choice)
+        QApplication.processEvents()
+        image = view.viewport().grab().toImage()
+        assert image.pixelColor(2, image.height() // 2) == colours.surface
+
+
+def test_larger_text_makes_larger_cards(qapp: QApplication, view: Topology) -> None:
+    theme.apply(qapp, theme.LIGHT, 1.0)
+    QApplication.processEvents()
+    before = view._scene.nodes[P].card().height()
+    theme.apply(qapp, theme.LIGHT, 2.0)
+    QApplication.processEvents()
+    assert view._scene.nodes[P].card().height() > 1.8 * before
+    theme.apply(qapp, theme.LIGHT, 1.0)
+
+
+def test_the_canvas_is_described_for_those_who_cannot_see_it(view: Topology) -> None:
+    assert f"{P}: partner, running" in view.accessibleDescription()
+    view.choose(server(M))
+    assert view.accessibleDescription().startswith(f"{M}: partner")
