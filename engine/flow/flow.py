@@ -325,12 +325,10 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, li
     assert ran >= 0, f"row {-1 - ran} of the flow does not balance: {flow.state[-1 - ran].tolist()}"
     if samples is not None:
         samples.took(before, before + ran)
-    held = []
-    for row in np.flatnonzero(flow.armed).tolist():
-        crossed = flow.crossings(row) & Crossing(int(flow.armed[row]))
-        if crossed:
-            held.append((row, crossed))
-    return ran, held
+    held = np.zeros(len(flow.armed), dtype=np.int64)
+    if kernel.note_crossings(flow.state, flow.params, flow.armed, held) == 0:
+        return ran, []
+    return ran, [(row, Crossing(int(held[row]))) for row in np.flatnonzero(held).tolist()]
 
 
 _NO_SAMPLES = np.zeros((0, 0, 0))

@@ -730,6 +730,18 @@ def crossings_of(state: Array, params: Array, i: int) -> int:
 
 
 @entry
+def note_crossings(state: Array, params: Array, armed: Array, held: Array) -> int:
+    """Writes the armed crossings that hold for each row; returns for how many rows any does."""
+    count = 0
+    for i in range(armed.shape[0]):
+        held[i] = 0
+        if armed[i] != 0 and params[i, ACTIVE] > 0.0:
+            held[i] = crossings_of(state, params, i) & armed[i]
+            count += held[i] != 0
+    return count
+
+
+@entry
 def read_counters(
     state: Array, params: Array, i: int, hosts: Array, host: int, mirror_host: int, out: Array
 ) -> None:
