@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
-from engine.model import DbState, MirrorState, Role, Service, WitnessState, World, ticks
+from engine.inputs import InputProblem
+from engine.model import Copy, DbState, MirrorState, Role, Service, WitnessState, World, ticks
 from engine.protocol import causes, errorlog, network, rows, security
 
 
@@ -152,10 +153,18 @@ def unhang(world: World, server: str) -> None:
         network.reassess(world, awake=server)
 
 
+def _copy(world: World, server: str, database: str) -> Copy:
+    """The copy of *database* on *server*; InputProblem if there is none."""
+    copy = world.copies.get((server, database))
+    if copy is None:
+        raise InputProblem(f"there is no {database} on {server}")
+    return copy
+
+
 def fail_disk(world: World, server: str, database: str) -> None:
     """The volume of one database is lost: this copy closes, its session ends with a hard error, others go on."""
+    copy = _copy(world, server, database)
     key = (server, database)
-    copy = world.copies[key]
     world.update_copy(key, disk_failed=True, db_state=DbState.RECOVERY_PENDING, armed=False)
     if copy.guid is not None:
         network.drop_contacts(world, copy.guid, server)
@@ -168,7 +177,7 @@ def fail_disk(world: World, server: str, database: str) -> None:
 def mend_disk(world: World, server: str, database: str) -> None:
     """The volume is back with its files; the copy is recovered as at a start."""
     key = (server, database)
-    if not world.copies[key].disk_failed:
+    if not _copy(world, server, database).disk_failed:
         return
     world.update_copy(key, disk_failed=False, db_state=DbState.RECOVERING, recovering=True)
     _announce(world, server, f"the volume of {database} is back")
