@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.messages import SqlError
-from engine.model import Copy, DbState, MirrorState, RecoveryModel, Role
-from engine.protocol import quorum, rows
+from engine.model import Copy, DbState, Role
+from engine.protocol import logspace, quorum, rows, volumes
 from engine.tsql.catalog.view import Record, lsn, unique_id, view
 from engine.tsql.context import SYSTEM_DATABASES, Context
 
@@ -15,27 +15,20 @@ COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
 COMPATIBILITY: Final = {2005: 90, 2008: 100, 2012: 110, 2014: 120}
 DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")
 LOG_REUSE: Final = {
-    0: "NOTHING",
-    1: "CHECKPOINT",
-    2: "LOG_BACKUP",
-    4: "ACTIVE_TRANSACTION",
-    5: "DATABASE_MIRRORING",
+    "NOTHING": 0,
+    "CHECKPOINT": 1,
+    "LOG_BACKUP": 2,
+    "ACTIVE_BACKUP_OR_RESTORE": 3,
+    "ACTIVE_TRANSACTION": 4,
+    "DATABASE_MIRRORING": 5,
 }
+"""Numbers of log_reuse_wait. Documented [DOC: sys.databases]."""
 _STATE: Final = {state: state.name for state in DbState}
 
 
-def log_reuse_wait(context: Context, copy: Copy) -> int:
-    """Why this copy's log cannot be reused further, as far as this server can tell."""
-    if copy.recovery_model is RecoveryModel.SIMPLE:
-        return 0
-    if copy.role is Role.PRINCIPAL:
-        held = copy.mirror_state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
-        if held or send_queue_kb(context, copy) > 1024.0:
-            return 5
-    if copy.row is None or copy.role is Role.MIRROR:
-        return 0
-    used_kb = context.world.flow.reading(copy.row).log_used_kb
-    return 2 if used_kb > 1024.0 and copy.full_backup else 0
+def log_reuse_wait(context: Context, copy: Copy) -> str:
+    """Why this copy's log cannot be reused further; a copy that does not write its own log has no reason."""
+    return logspace.reuse_wait(context.world, copy.row) if is_owner(context, copy) else "NOTHING"
 
 
 def send_queue_kb(context: Context, copy: Copy) -> float:
@@ -54,7 +47,11 @@ def is_owner(context: Context, copy: Copy) -> bool:
 
 
 def shown_state(copy: Copy) -> DbState:
-    """state of sys.databases: a mirror is RESTORING, one that does not yet know its role RECOVERING."""
+    """state of sys.databases: one whose recovery or role is not settled is RECOVERING, one without its disk SUSPECT."""
+    if copy.disk_failed and copy.db_state is DbState.ONLINE:
+        return DbState.SUSPECT
+    if copy.recovering and copy.db_state is DbState.ONLINE:
+        return DbState.RECOVERING
     return copy.db_state
 
 
@@ -116,8 +113,8 @@ def _copy(context: Context, copy: Copy) -> Record:
         "recovery_model_desc": copy.recovery_model.name,
         "is_broker_enabled": 0,
         "service_broker_guid": unique_id("family", copy.family),
-        "log_reuse_wait": wait,
-        "log_reuse_wait_desc": LOG_REUSE[wait],
+        "log_reuse_wait": LOG_REUSE[wait],
+        "log_reuse_wait_desc": wait,
         "delayed_durability": copy.delayed_durability,
         "delayed_durability_desc": DURABILITY[copy.delayed_durability],
     }
@@ -188,17 +185,15 @@ view("sys.sysdatabases", _SYSDATABASES, _sysdatabases)
 # --- files -----------------------------------------------------------------------------------------------
 
 
-def _file(context: Context, database: str, number: int, log: bool, size_kb: float, max_kb: float) -> Record:
-    kind = "log" if log else "data"
+def _file(name: str, path: str, place: int, log: bool, size_kb: float, max_kb: float) -> Record:
     return {
-        "database_id": number,
-        "file_id": 2 if log else 1,
-        "file_guid": unique_id("file", database, kind),
+        "file_id": place,
+        "file_guid": unique_id("file", path),
         "type": int(log),
         "type_desc": "LOG" if log else "ROWS",
         "data_space_id": 0 if log else 1,
-        "name": f"{database}_log" if log else database,
-        "physical_name": f"L:\\Log\\{database}_log.ldf" if log else f"D:\\Data\\{database}.mdf",
+        "name": name,
+        "physical_name": path,
         "state": 0,
         "state_desc": "ONLINE",
         "size": int(size_kb / 8),
@@ -213,20 +208,23 @@ def _file(context: Context, database: str, number: int, log: bool, size_kb: floa
 
 
 def files_of(context: Context, copy: Copy) -> list[Record]:
-    """The data and log file of a copy."""
-    size_kb = context.world.flow.reading(copy.row).log_size_kb if copy.row is not None else copy.log_size_kb
+    """The files of a copy: data, log, and what has been added."""
     return [
-        _file(context, copy.database, copy.database_id, False, copy.size_kb, -8.0),
-        _file(context, copy.database, copy.database_id, True, size_kb, copy.log_max_kb),
+        {
+            **_file(file.name, volumes.path_of(copy, file), place, file.log, file.size_kb, copy.log_max_kb),
+            "database_id": copy.database_id,
+        }
+        for place, file in enumerate(volumes.files_of(copy), start=1)
     ]
 
 
 def _system_files(context: Context, name: str) -> list[Record]:
     number = SYSTEM_DATABASES[name]
-    return [
-        _file(context, name, number, False, 8192.0, -8.0),
-        _file(context, name, number, True, 2048.0, 2_147_483_648.0),
-    ]
+    files = (
+        _file(name, f"C:\\Data\\{name}.mdf", 1, False, 8192.0, -8.0),
+        _file(f"{name}_log", f"C:\\Data\\{name}_log.ldf", 2, True, 2048.0, 2_147_483_648.0),
+    )
+    return [{**file, "database_id": number} for file in files]
 
 
 def _master_files(context: Context) -> Iterable[Record]:

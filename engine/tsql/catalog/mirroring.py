@@ -8,7 +8,7 @@ from typing import Final
 from engine.model import Copy, Endpoint, EndpointState, MirrorState, Role, Safety, WitnessState
 from engine.protocol import quorum
 from engine.tsql.catalog.databases import end_of_log_kb
-from engine.tsql.catalog.view import Record, lsn, none, unique_id, view
+from engine.tsql.catalog.view import Record, lsn, unique_id, view
 from engine.tsql.context import SYSTEM_DATABASES, Context
 
 
@@ -291,10 +291,25 @@ view(
     peer_arbitration_id uniqueidentifier""",
     _connections,
 )
+
+
+def _page_repairs(context: Context) -> Iterable[Record]:
+    for copy in context.copies():
+        for repair in copy.page_repairs:
+            yield {
+                "database_id": copy.database_id,
+                "file_id": repair.file,
+                "page_id": repair.page,
+                "error_type": repair.error_type,
+                "page_status": repair.status,
+                "modification_time": context.now(repair.tick),
+            }
+
+
 view(
     "sys.dm_db_mirroring_auto_page_repair",
     """database_id int, file_id int, page_id bigint, error_type smallint, page_status tinyint,
     modification_time datetime""",
-    none,
+    _page_repairs,
     since=2008,
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from engine.tsql.catalog.view import Record, none, unique_id, view
+from engine.protocol import backup, monitor
+from engine.tsql.catalog.view import Record, lsn, none, unique_id, view
 from engine.tsql.context import Context
 
 
@@ -51,34 +52,144 @@ view(
     database_name sysname, last_run_outcome int, last_run_date int, last_run_time int""",
     _steps,
 )
+
+# --- the mirroring monitor -------------------------------------------------------------------------------
+
+
+def _monitor_rows(context: Context) -> Iterable[Record]:
+    for copy in context.copies():
+        for row in monitor.rows_of(context.world, (copy.server, copy.database)):
+            yield {
+                "database_id": copy.database_id,
+                "role": int(row.role) - 1,
+                "status": int(row.state),
+                "witness_status": int(row.witness_state),
+                "log_flush_rate": round(row.log_rate_kb_per_s),
+                "send_queue_size": round(row.unsent_kb),
+                "send_rate": round(row.send_rate_kb_per_s),
+                "redo_queue_size": round(row.unrestored_kb),
+                "redo_rate": round(row.restore_rate_kb_per_s),
+                "transaction_delay": round(row.transaction_delay_ms),
+                "transactions_per_sec": round(row.transactions_per_s),
+                "time": context.now(row.tick),
+                "end_of_log_lsn": lsn(row.end_of_log_kb),
+                "failover_lsn": lsn(row.failover_lsn_kb),
+                "local_time": context.now(row.tick),
+            }
+
+
 view(
     "msdb.dbo.dbm_monitor_data",
     """database_id smallint, role bit, status tinyint, witness_status tinyint, log_flush_rate bigint,
     send_queue_size bigint, send_rate bigint, redo_queue_size bigint, redo_rate bigint, transaction_delay bigint,
     transactions_per_sec bigint, time datetime, end_of_log_lsn numeric, failover_lsn numeric, local_time datetime""",
-    none,
+    _monitor_rows,
 )
+
+_THRESHOLDS: Final = {1: "time_behind", 2: "send_queue", 3: "redo_queue", 4: "average_delay"}
+"""Columns of the thresholds by the number of their alert."""
+
+
+def _monitor_alerts(context: Context) -> Iterable[Record]:
+    for copy in context.copies():
+        mine = [alert for alert in context.server.alerts if alert.database == copy.database]
+        if not mine:
+            continue
+        record: Record = {"database_id": copy.database_id, "retention_period": round(monitor.RETENTION_H)}
+        for alert in mine:
+            if alert.alert_id in _THRESHOLDS:
+                record[_THRESHOLDS[alert.alert_id]] = round(alert.threshold)
+                record[f"enable_{_THRESHOLDS[alert.alert_id]}"] = int(alert.enabled)
+            else:
+                record["retention_period"] = round(alert.threshold)
+        yield record
+
+
 view(
     "msdb.dbo.dbm_monitor_alerts",
     """database_id smallint, retention_period int, time_behind int, enable_time_behind bit, send_queue int,
     enable_send_queue bit, redo_queue int, enable_redo_queue bit, average_delay int, enable_average_delay bit""",
-    none,
+    _monitor_alerts,
 )
+
+# --- pages, backups --------------------------------------------------------------------------------------
+
+
+def _suspect_pages(context: Context) -> Iterable[Record]:
+    """Pages found damaged: event type 2 (bad checksum), 5 once repaired. Documented [DOC: suspect_pages]."""
+    for copy in context.copies():
+        repaired = {repair.page: repair.tick for repair in copy.page_repairs if repair.status == 5}
+        for page in sorted({*copy.bad_pages, *repaired}):
+            yield {
+                "database_id": copy.database_id,
+                "file_id": 1,
+                "page_id": page,
+                "event_type": 5 if page in repaired else 2,
+                "error_count": 1,
+                "last_update_date": context.now(repaired.get(page)),
+            }
+
+
 view(
     "msdb.dbo.suspect_pages",
     "database_id int, file_id int, page_id bigint, event_type int, error_count int, last_update_date datetime",
-    none,
+    _suspect_pages,
 )
+
+_KINDS: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.LOG: "L"}
+
+
+def _taken_here(context: Context) -> list[tuple[str, backup.BackupSet]]:
+    """Every backup that this server has taken and that still lies somewhere, with its path; oldest first."""
+    found = [
+        (path, one)
+        for (_, path), file in context.world.files.items()
+        if isinstance(file, backup.BackupFile)
+        for one in file.sets
+        if one.server == context.session.server
+    ]
+    return sorted(found, key=lambda item: item[1].id)
+
+
+def _backup_sets(context: Context) -> Iterable[Record]:
+    for _, one in _taken_here(context):
+        yield {
+            "backup_set_id": one.id,
+            "media_set_id": one.id,
+            "user_name": "sa",
+            "first_lsn": lsn(one.first_kb),
+            "last_lsn": lsn(one.last_kb),
+            "checkpoint_lsn": lsn(one.first_kb),
+            "database_backup_lsn": lsn(one.first_kb),
+            "backup_start_date": context.now(one.started_tick),
+            "backup_finish_date": context.now(one.tick),
+            "type": _KINDS[one.kind],
+            "database_name": one.database,
+            "server_name": one.server,
+            "recovery_model": "FULL",
+            "backup_size": int(one.size_kb * 1024),
+            "compressed_backup_size": int(one.size_kb * 1024),
+            "is_copy_only": int(one.copy_only),
+        }
+
+
+def _media(context: Context) -> Iterable[Record]:
+    for path, one in _taken_here(context):
+        yield {"media_set_id": one.id, "physical_device_name": path, "device_type": 2}
+
+
 view(
     "msdb.dbo.backupset",
     """backup_set_id int, media_set_id int, name nvarchar, user_name nvarchar, first_lsn numeric, last_lsn numeric,
     checkpoint_lsn numeric, database_backup_lsn numeric, backup_start_date datetime, backup_finish_date datetime,
     type char(1), database_name nvarchar, server_name nvarchar, recovery_model nvarchar, backup_size numeric,
     is_copy_only bit, compressed_backup_size numeric 2008""",
-    none,
+    _backup_sets,
 )
 view(
-    "msdb.dbo.backupmediafamily", "media_set_id int, physical_device_name nvarchar, device_type tinyint", none
+    "msdb.dbo.backupmediafamily",
+    "media_set_id int, physical_device_name nvarchar, device_type tinyint",
+    _media,
 )
 view(
     "msdb.dbo.restorehistory",

@@ -1,0 +1,140 @@
+"""Stored procedures that the simulated instances have: which one a name means, with which arguments."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.messages import SqlError
+from engine.tsql import catalog
+from engine.tsql import statements as s
+from engine.tsql.data import Declared
+from engine.tsql.machine import Machine
+from engine.tsql.procedures import accounts, agent, information, monitoring
+from engine.tsql.procedures.call import Call, Procedures, bound, procedure
+from engine.tsql.translate import Unsimulated
+from engine.tsql.values import parse_type, to_text
+
+
+def execute(machine: Machine, statement: s.Execute) -> None:
+    """EXEC procedure. Raises 2812 for one that does not exist, 201, 8144, 8145 for wrong arguments."""
+    name = to_text(machine.value_of(statement.target)) if statement.target else statement.procedure
+    parts = [part.strip("[]") for part in name.split(".")]
+    plain = parts[-1].lower()
+    if plain == "sp_executesql":
+        _execute_text(machine, statement)
+    else:
+        found = PROCEDURES.get(plain)
+        if found is None:
+            raise Unsimulated(f"procedure {name}") if plain in KNOWN else SqlError(2812, name)
+        database = parts[0] if len(parts) > 1 and parts[0].lower() not in ("sys", "dbo", "") else ""
+        if database:
+            machine.context.open_database(database)
+        arguments = bound(machine, plain, found, statement.arguments)
+        call = Call(machine, plain, database or machine.session.database, arguments)
+        found.run(call)
+        for argument in statement.arguments:
+            if argument.output and argument.name in call.outputs and isinstance(argument.value, s.Variable):
+                machine.set_variable(argument.value.name, call.outputs[argument.name])
+        machine.note(error=0)
+    if statement.returns:
+        machine.set_variable(statement.returns, 0)
+
+
+# --- dynamic SQL -----------------------------------------------------------------------------------------
+
+
+def _execute_text(machine: Machine, statement: s.Execute) -> None:
+    """sp_executesql text, N'@a int, @b nvarchar(10) OUTPUT', values."""
+    named = {argument.name: argument for argument in statement.arguments if argument.name}
+    positional = [argument for argument in statement.arguments if not argument.name]
+    text = named.pop("@stmt", None) or named.pop("@statement", None)
+    if text is None:
+        if not positional:
+            raise SqlError(201, "sp_executesql", "@statement")
+        text = positional.pop(0)
+    declared = named.pop("@params", None) or named.pop("@parameters", None)
+    if declared is None and positional:
+        declared = positional.pop(0)
+    variables: dict[str, Declared] = {}
+    outputs: list[tuple[str, str]] = []
+    source = to_text(machine.value(declared.value)) if declared is not None else ""
+    for place, (name, kind, output) in enumerate(_parameters(source)):
+        argument = named.get(name) or (positional[place] if place < len(positional) else None)
+        if argument is None:
+            raise SqlError(8178, name)
+        parse_type(kind)
+        variables[name] = Declared(kind, machine.value(argument.value))
+        if output and argument.output and isinstance(argument.value, s.Variable):
+            outputs.append((name, argument.value.name))
+    machine.enter(to_text(machine.value(text.value)), variables, tuple(outputs))
+
+
+def _parameters(text: str) -> list[tuple[str, str, bool]]:
+    """(name, type, output) of each parameter in the declaration of sp_executesql."""
+    found = []
+    for part in _split(text):
+        words = part.split(None, 1)
+        if len(words) != 2 or not words[0].startswith("@"):
+            raise SqlError(102, part.strip() or "@")
+        kind = words[1].strip().lower().removeprefix("as ")
+        output = kind.split()[-1] in ("output", "out")
+        kind = kind.rsplit(None, 1)[0] if output else kind
+        found.append((words[0].lower(), kind.split("=")[0].strip(), output))
+    return found
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas that are in no brackets."""
+    parts, level = [""], 0
+    for char in text:
+        level += (char == "(") - (char == ")")
+        if char == "," and not level:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part for part in parts if part.strip()]
+
+
+def _for_each_database(call: Call) -> None:
+    """sp_MSforeachdb: the command once for each database that can be opened, `?` being its name."""
+    mark = call.text("@replacechar") or "?"
+    names = [to_text(row["name"]) for row in catalog.rows_of(call.machine.context, "sys.databases")]
+    for name in reversed(names):
+        try:
+            call.machine.context.open_database(name)
+        except SqlError:
+            continue
+        call.machine.enter(call.text("@command1").replace(mark, name))
+
+
+PROCEDURES: Final[Procedures] = {
+    "sp_msforeachdb": procedure(_for_each_database, "@command1 @replacechar? @command2? @command3?"),
+    **accounts.PROCEDURES,
+    **agent.PROCEDURES,
+    **information.PROCEDURES,
+    **monitoring.PROCEDURES,
+}
+"""Every procedure by its name in small letters."""
+
+_KNOWN: Final = """
+sp_add_log_shipping_primary_database sp_add_log_shipping_secondary_database sp_add_proxy
+sp_addextendedproperty sp_addmessage sp_addtype sp_altermessage sp_attach_db
+sp_attach_single_file_db sp_bindrule sp_certify_removable sp_changedbowner sp_columns
+sp_control_plan_guide sp_createstats sp_cursoropen sp_cycle_errorlog sp_delete_backuphistory
+sp_depends sp_dropmessage sp_dropuser sp_estimate_data_compression_savings sp_execute sp_fkeys
+sp_get_distributor sp_getapplock sp_help sp_help_alert sp_help_jobactivity sp_help_jobhistory
+sp_help_jobstep sp_help_log_shipping_monitor sp_help_operator sp_helpconstraint sp_helpextendedproc
+sp_helpindex sp_helprole sp_helprolemember sp_helprotect sp_helpsort sp_helpsrvrolemember
+sp_helptrigger sp_helpuser sp_indexes sp_lock sp_monitor sp_msforeachtable sp_oacreate sp_oadestroy
+sp_oageterrorinfo sp_oagetproperty sp_oamethod sp_password sp_prepare sp_procoption
+sp_purge_jobhistory sp_readerrorlog sp_recompile sp_refreshview sp_releaseapplock sp_rename
+sp_resetstatus sp_send_dbmail sp_server_info sp_set_session_context sp_setnetname sp_spaceused
+sp_sproc_columns sp_statistics sp_tables sp_trace_create sp_trace_setevent sp_trace_setfilter
+sp_trace_setstatus sp_unprepare sp_updatestats sp_validatelogins sp_xml_preparedocument
+sp_xml_removedocument sysmail_add_account_sp sysmail_add_profile_sp xp_cmdshell xp_create_subdir
+xp_delete_file xp_dirtree xp_enumerrorlogs xp_fileexist xp_getnetname xp_instance_regread
+xp_instance_regwrite xp_logevent xp_loginconfig xp_logininfo xp_readerrorlog xp_regread xp_regwrite
+xp_servicecontrol xp_sprintf xp_sqlmaint xp_subdirs
+"""
+KNOWN: Final = frozenset(_KNOWN.split())
+"""Procedures that the product has and that do nothing here. Documented [DOC: system stored procedures]."""

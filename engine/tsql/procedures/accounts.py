@@ -1,0 +1,88 @@
+"""Older procedures for logins, users and databases, which scripts still use."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.messages import SqlError
+from engine.protocol import accounts, commands
+from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.translate import Unsimulated
+
+
+def _add_login(call: Call) -> None:
+    call.say(
+        accounts.create_login(
+            call.world,
+            call.server,
+            call.text("@loginame"),
+            password=call.text("@passwd"),
+            default_database=call.text("@defdb") or None,
+        )
+    )
+
+
+def _grant_login(call: Call) -> None:
+    call.say(accounts.create_login(call.world, call.server, call.text("@loginame"), windows=True))
+
+
+def _drop_login(call: Call) -> None:
+    call.say(accounts.drop_login(call.world, call.server, call.text("@loginame")))
+
+
+def _grant_access(call: Call) -> None:
+    login = call.text("@loginame")
+    name = call.text("@name_in_db") or login
+    call.say(accounts.create_user(call.world, call.server, call.machine.session.database, name, login=login))
+
+
+def _revoke_access(call: Call) -> None:
+    call.say(
+        accounts.drop_user(call.world, call.server, call.machine.session.database, call.text("@name_in_db"))
+    )
+
+
+def _role(call: Call) -> None:
+    call.machine.not_simulated(f"{call.name}: everybody here is sysadmin")
+
+
+def _refused_while_mirrored(call: Call) -> None:
+    """Detach and rename: 1468 and 957 in a session, otherwise not simulated."""
+    name = call.text("@dbname")
+    copy = call.machine.context.copy_named(name)
+    if copy is None:
+        raise SqlError(15010, name)
+    if copy.guid is not None:
+        raise SqlError(957 if call.name.endswith("renamedb") else 3743, copy.database)
+    raise Unsimulated(call.name)
+
+
+def _database_option(call: Call) -> None:
+    """sp_dboption (2005 and 2008)."""
+    option, value = call.text("@optname").lower(), call.text("@optvalue").lower()
+    words = {
+        "offline": ("OFFLINE" if value in ("true", "on") else "ONLINE", ""),
+        "single user": ("SINGLE_USER" if value in ("true", "on") else "MULTI_USER", ""),
+        "read only": ("READ_ONLY" if value in ("true", "on") else "READ_WRITE", ""),
+        "trunc. log on chkpt.": ("RECOVERY", "SIMPLE" if value in ("true", "on") else "FULL"),
+    }
+    if option not in words:
+        raise Unsimulated(f"sp_dboption '{option}'")
+    name, setting = words[option]
+    call.machine.outcome(commands.set_option(call.world, call.server, call.text("@dbname"), name, setting))
+
+
+PROCEDURES: Final[Procedures] = {
+    "sp_addlogin": procedure(_add_login, "@loginame @passwd? @defdb? @deflanguage? @sid? @encryptopt?"),
+    "sp_grantlogin": procedure(_grant_login, "@loginame"),
+    "sp_droplogin": procedure(_drop_login, "@loginame"),
+    "sp_revokelogin": procedure(_drop_login, "@loginame"),
+    "sp_grantdbaccess": procedure(_grant_access, "@loginame @name_in_db?"),
+    "sp_adduser": procedure(_grant_access, "@loginame @name_in_db? @grpname?"),
+    "sp_revokedbaccess": procedure(_revoke_access, "@name_in_db"),
+    "sp_addsrvrolemember": procedure(_role, "@loginame @rolename"),
+    "sp_addrolemember": procedure(_role, "@rolename @membername"),
+    "sp_detach_db": procedure(_refused_while_mirrored, "@dbname @skipchecks? @keepfulltextindexfile?"),
+    "sp_renamedb": procedure(_refused_while_mirrored, "@dbname @newname"),
+    "sp_dboption": procedure(_database_option, "@dbname @optname? @optvalue?"),
+}

@@ -1,0 +1,95 @@
+"""One call of a stored procedure, and how a procedure is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from engine.messages import Message, SqlError
+from engine.model import World
+from engine.tsql import statements as s
+from engine.tsql.data import Row
+from engine.tsql.machine import Machine
+from engine.tsql.values import Scalar, to_number, to_text
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call with its arguments by parameter name."""
+
+    machine: Machine
+    name: str
+    database: str
+    """The database whose procedure it is: the one in its name, or the current one."""
+    arguments: dict[str, Scalar]
+    outputs: dict[str, Scalar] = field(default_factory=dict)
+    """Values of OUTPUT parameters."""
+
+    @property
+    def world(self) -> World:
+        return self.machine.world
+
+    @property
+    def server(self) -> str:
+        return self.machine.session.server
+
+    def get(self, parameter: str) -> Scalar:
+        return self.arguments.get(parameter)
+
+    def text(self, parameter: str) -> str:
+        return to_text(self.arguments.get(parameter))
+
+    def number(self, parameter: str, default: int = 0) -> int:
+        value = self.arguments.get(parameter)
+        return default if value is None else int(to_number(value))
+
+    def show(self, columns: Iterable[str], rows: Iterable[Row]) -> None:
+        """Return a grid, with its count of rows."""
+        fixed = list(rows)
+        self.machine.add_result(columns, fixed)
+        self.machine.say_rows(len(fixed))
+
+    def say(self, messages: Iterable[Message]) -> None:
+        self.machine.say_messages(messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    run: Callable[[Call], None]
+    required: tuple[str, ...]
+    parameters: tuple[str, ...]
+    """All parameters in order."""
+
+
+def procedure(run: Callable[[Call], None], parameters: str = "") -> Procedure:
+    """Declare a procedure: `@a @b?` are its parameters in order, one with `?` may be left out."""
+    words = parameters.split()
+    return Procedure(
+        run,
+        tuple(word for word in words if not word.endswith("?")),
+        tuple(word.rstrip("?") for word in words),
+    )
+
+
+def bound(machine: Machine, name: str, found: Procedure, given: tuple[s.Argument, ...]) -> dict[str, Scalar]:
+    """The arguments by parameter. Raises 201, 8144, 8145 or 8146."""
+    arguments: dict[str, Scalar] = {}
+    for place, argument in enumerate(given):
+        if not found.parameters:
+            raise SqlError(8146, name)
+        if argument.name:
+            key = argument.name
+            if key not in found.parameters:
+                raise SqlError(8145, key, name)
+        elif place >= len(found.parameters):
+            raise SqlError(8144, name)
+        else:
+            key = found.parameters[place]
+        arguments[key] = machine.value(argument.value)
+    for key in found.required:
+        if key not in arguments:
+            raise SqlError(201, name, key)
+    return arguments
+
+
+Procedures = dict[str, Procedure]

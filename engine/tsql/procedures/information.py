@@ -1,0 +1,166 @@
+"""Procedures that show something: sp_helpdb, sp_who, xp_fixeddrives, sp_readerrorlog …"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.messages import SqlError
+from engine.protocol import accounts, volumes
+from engine.tsql import catalog, maintenance
+from engine.tsql.catalog.databases import DATABASES
+from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.translate import Unsimulated
+from engine.tsql.values import Scalar, comparable, to_text
+
+
+def _rows(call: Call, view: str) -> list[dict[str, Scalar]]:
+    return list(catalog.rows_of(call.machine.context, view))
+
+
+def _help_database(call: Call) -> None:
+    """sp_helpdb [name]; 15010 for an unknown one."""
+    wanted = call.text("@dbname")
+    rows = list(DATABASES.rows(call.machine.context))
+    if wanted:
+        rows = [row for row in rows if comparable(to_text(row["name"])) == comparable(wanted)]
+        if not rows:
+            raise SqlError(15010, wanted)
+    files = _rows(call, "sys.master_files")
+    shown = []
+    for row in rows:
+        size = sum(int(str(file["size"])) for file in files if file["database_id"] == row["database_id"])
+        status = (
+            f"Status={to_text(row['state_desc'])}, Updateability=READ_WRITE, UserAccess=MULTI_USER, "
+            f"Recovery={to_text(row['recovery_model_desc'])}, Version=611, "
+            f"Collation={to_text(row['collation_name'])}"
+        )
+        shown.append(
+            (
+                row["name"],
+                f"{size / 128.0:13.2f} MB",
+                "sa",
+                row["database_id"],
+                to_text(row["create_date"])[:11],
+                status,
+                row["compatibility_level"],
+            )
+        )
+    columns = ("name", "db_size", "owner", "dbid", "created", "status", "compatibility_level")
+    call.machine.add_result(columns, shown)
+    if wanted:
+        chosen = [file for file in files if file["database_id"] == rows[0]["database_id"]]
+        _show_files(call, chosen)
+
+
+def _show_files(call: Call, files: list[dict[str, Scalar]]) -> None:
+    rows = [
+        (
+            file["name"],
+            file["file_id"],
+            file["physical_name"],
+            None if file["type"] else "PRIMARY",
+            f"{int(str(file['size'])) * 8} KB",
+            "Unlimited" if file["max_size"] == -1 else f"{int(str(file['max_size'])) * 8} KB",
+            "log only" if file["type"] else "data only",
+        )
+        for file in files
+    ]
+    call.machine.add_result(("name", "fileid", "filename", "filegroup", "size", "maxsize", "usage"), rows)
+
+
+def _help_file(call: Call) -> None:
+    _show_files(call, _rows(call, "sys.database_files"))
+
+
+def _databases(call: Call) -> None:
+    rows = [(row["name"], None, None) for row in DATABASES.rows(call.machine.context)]
+    call.show(("DATABASE_NAME", "DATABASE_SIZE", "REMARKS"), rows)
+
+
+def _who(call: Call) -> None:
+    """sp_who and sp_who2."""
+    rows = [
+        (
+            row["spid"],
+            to_text(row.get("status")).strip(),
+            to_text(row.get("loginame")).strip(),
+            to_text(row.get("hostname")).strip(),
+            row.get("blocked"),
+            call.machine.context.database_name(int(str(row.get("dbid") or 0))),
+            to_text(row.get("cmd")).strip(),
+        )
+        for row in _rows(call, "sys.sysprocesses")
+    ]
+    call.show(("spid", "status", "loginame", "hostname", "blk", "dbname", "cmd"), rows)
+
+
+def _fixed_drives(call: Call) -> None:
+    """xp_fixeddrives: drives that have a size here, with their free megabytes."""
+    server = call.world.servers[call.server]
+    letters = sorted({volume.letter.upper() for volume in server.volumes})
+    rows = [(letter, int(volumes.free_kb(call.world, call.server, letter) / 1024.0)) for letter in letters]
+    call.show(("drive", "MB free"), rows)
+
+
+def _help_logins(call: Call) -> None:
+    rows = [
+        (row["name"], "SQL" if row["type"] == "S" else "NT", row["default_database_name"])
+        for row in _rows(call, "sys.server_principals")
+        if row["type"] in ("S", "U")
+    ]
+    call.show(("LoginName", "Type", "DefDBName"), rows)
+
+
+def _change_users_login(call: Call) -> None:
+    """sp_change_users_login: Report lists orphans, Update_One and Auto_Fix give a user the SID of a login."""
+    action = call.text("@action").lower()
+    database = call.machine.session.database
+    if action == "report":
+        found = accounts.orphans(call.world, call.server, database)
+        call.show(("UserName", "UserSID"), [(user.name, user.sid.to_bytes(16, "big")) for user in found])
+        return
+    user = call.text("@usernamepattern")
+    login = call.text("@loginname") or user
+    if action not in ("update_one", "auto_fix"):
+        raise SqlError(15286, call.text("@action"))
+    call.say(accounts.alter_user(call.world, call.server, database, user, login=login))
+
+
+def _help_text(call: Call) -> None:
+    raise Unsimulated("the text of system objects")
+
+
+def _version(call: Call) -> None:
+    server = call.world.servers[call.server]
+    rows = [
+        (1, "ProductName", None, "Microsoft SQL Server"),
+        (2, "ProductVersion", None, str(server.version)),
+        (16, "ProcessorCount", server.cores, str(server.cores)),
+    ]
+    call.show(("Index", "Name", "Internal_Value", "Character_Value"), rows)
+
+
+def _flush_log(call: Call) -> None:
+    """sp_flush_log (2014): delayed commits are hardened; the flow model hardens its blocks each tick."""
+    if call.world.servers[call.server].version < 2014:
+        raise SqlError(2812, call.name)
+
+
+PROCEDURES: Final[Procedures] = {
+    "sp_helpdb": procedure(_help_database, "@dbname?"),
+    "sp_helpfile": procedure(_help_file, "@filename?"),
+    "sp_databases": procedure(_databases),
+    "sp_who": procedure(_who, "@loginame?"),
+    "sp_who2": procedure(_who, "@loginame?"),
+    "xp_fixeddrives": procedure(_fixed_drives, "@driveletter?"),
+    "sp_helplogins": procedure(_help_logins, "@loginnamepattern?"),
+    "sp_change_users_login": procedure(
+        _change_users_login, "@action @usernamepattern? @loginname? @password?"
+    ),
+    "sp_helptext": procedure(_help_text, "@objname @columnname?"),
+    "xp_msver": procedure(_version, "@optname?"),
+    "sp_flush_log": procedure(_flush_log),
+    "sp_configure": procedure(
+        lambda call: maintenance.configure(call.machine, call.arguments), "@configname? @configvalue?"
+    ),
+}

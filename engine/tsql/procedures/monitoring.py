@@ -1,0 +1,127 @@
+"""The procedures of the Database Mirroring Monitor, in msdb. Facts 1.7 and 2.9."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.messages import SqlError
+from engine.protocol import monitor
+from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.values import to_number
+
+
+def _in_msdb(call: Call) -> None:
+    if call.database.lower() != "msdb":
+        raise SqlError(32045, call.name)
+
+
+def _results(call: Call) -> None:
+    _in_msdb(call)
+    rows = monitor.results(
+        call.world,
+        call.server,
+        call.text("@database_name"),
+        call.number("@mode"),
+        bool(call.number("@update_table")),
+    )
+    now = call.machine.context.now
+    columns = (
+        "database_name", "role", "mirroring_state", "witness_status", "log_generation_rate", "unsent_log",
+        "send_rate", "unrestored_log", "recovery_rate", "transaction_delay", "transactions_per_sec",
+        "average_delay", "time_recorded", "time_behind", "local_time",
+    )  # fmt: skip
+    copy = call.machine.context.copy_named(call.text("@database_name"))
+    name = copy.database if copy is not None else call.text("@database_name")
+    call.show(
+        columns,
+        [
+            (
+                name,
+                int(row.role),
+                int(row.state),
+                int(row.witness_state),
+                round(row.log_rate_kb_per_s),
+                round(row.unsent_kb),
+                round(row.send_rate_kb_per_s),
+                round(row.unrestored_kb),
+                round(row.restore_rate_kb_per_s),
+                round(row.transaction_delay_ms),
+                round(row.transactions_per_s),
+                round(row.average_delay_ms),
+                now(row.tick),
+                now(row.time_behind_tick),
+                now(row.tick),
+            )
+            for row in rows
+        ],
+    )
+
+
+def _update(call: Call) -> None:
+    _in_msdb(call)
+    name = call.get("@database_name")
+    call.say(monitor.update(call.world, call.server, None if name is None else call.text("@database_name")))
+
+
+def _add_monitoring(call: Call) -> None:
+    _in_msdb(call)
+    call.say(monitor.add_monitoring(call.world, call.server, call.number("@update_period", 1)))
+
+
+def _change_monitoring(call: Call) -> None:
+    _in_msdb(call)
+    number, value = call.number("@parameter_id"), call.number("@value")
+    call.say(monitor.change_monitoring(call.world, call.server, number, value))
+
+
+def _help_monitoring(call: Call) -> None:
+    _in_msdb(call)
+    call.show(("update_period",), [(monitor.help_monitoring(call.world, call.server),)])
+
+
+def _drop_monitoring(call: Call) -> None:
+    _in_msdb(call)
+    call.say(monitor.drop_monitoring(call.world, call.server))
+
+
+def _change_alert(call: Call) -> None:
+    _in_msdb(call)
+    threshold = float(to_number(call.get("@threshold") or 0, "float"))
+    enabled = call.get("@enabled")
+    call.say(
+        monitor.change_alert(
+            call.world,
+            call.server,
+            call.text("@database_name"),
+            call.number("@alert_id"),
+            threshold,
+            True if enabled is None else bool(call.number("@enabled")),
+        )
+    )
+
+
+def _help_alert(call: Call) -> None:
+    _in_msdb(call)
+    number = None if call.get("@alert_id") is None else call.number("@alert_id")
+    alerts = monitor.help_alert(call.world, call.server, call.text("@database_name"), number)
+    rows = [(alert.alert_id, round(alert.threshold), int(alert.enabled)) for alert in alerts]
+    call.show(("alert_id", "threshold", "enabled"), rows)
+
+
+def _drop_alert(call: Call) -> None:
+    _in_msdb(call)
+    number = None if call.get("@alert_id") is None else call.number("@alert_id")
+    call.say(monitor.drop_alert(call.world, call.server, call.text("@database_name"), number))
+
+
+PROCEDURES: Final[Procedures] = {
+    "sp_dbmmonitorresults": procedure(_results, "@database_name @mode? @update_table?"),
+    "sp_dbmmonitorupdate": procedure(_update, "@database_name?"),
+    "sp_dbmmonitoraddmonitoring": procedure(_add_monitoring, "@update_period?"),
+    "sp_dbmmonitorchangemonitoring": procedure(_change_monitoring, "@parameter_id @value"),
+    "sp_dbmmonitorhelpmonitoring": procedure(_help_monitoring),
+    "sp_dbmmonitordropmonitoring": procedure(_drop_monitoring),
+    "sp_dbmmonitorchangealert": procedure(_change_alert, "@database_name @alert_id @threshold @enabled?"),
+    "sp_dbmmonitorhelpalert": procedure(_help_alert, "@database_name @alert_id?"),
+    "sp_dbmmonitordropalert": procedure(_drop_alert, "@database_name @alert_id?"),
+}
