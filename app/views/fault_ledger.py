@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Protocol
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app import formatting, keys, theme
+from app.bars import Bar
 from app.tables import Column, TableModel, TableView
 from engine.constants import TICKS_PER_S
 from engine.events import Event
@@ -67,18 +68,33 @@ def _muted(fault: Fault) -> str | None:
     return "muted" if fault.reverted_tick is not None else None
 
 
+def sentence_of(fault: Fault) -> str:
+    """Everything that the row says, for reading below the table and aloud."""
+    parts = [f"{words_of(fault)}: {_help(fault)}.", f"Asked for at {_time(fault.asked_tick)}"]
+    parts[-1] += "," if fault.active_tick == fault.asked_tick else f", active at {_time(fault.active_tick)},"
+    if fault.effective_tick is None:
+        parts.append(f"{effect_of(fault)}.")
+    else:
+        parts.append(f"felt at {_felt(fault)}: {fault.effect}.")
+    if fault.reverted_tick is not None:
+        parts.append(f"Taken back at {_time(fault.reverted_tick)}.")
+    elif faults.reverse_of(fault) is None:
+        parts.append("It passes by itself.")
+    return " ".join(parts)
+
+
 def _help(fault: Fault) -> str:
     return VERBS[fault.verb].help if fault.verb in VERBS else "done by a T-SQL statement"
 
 
 COLUMNS: Final = (
-    Column(title="Fault", text=words_of, tone=_muted, tip=_help, sample="slow-disk SERVER_A log factor=10"),
     Column(title="State", text=lambda f: f"{_SIGNS[state_of(f)][0]} {state_of(f)}",
            tone=lambda f: _SIGNS[state_of(f)][1], sample="○ not felt yet"),
-    Column(title="Asked", text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="1:00:00.00"),
-    Column(title="Active", text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="1:00:00.00"),
-    Column(title="Effective", text=_felt, tone=_muted, right=True, sample="1:00:00.00  (+10.25 s)"),
-    Column(title="Taken back", text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="1:00:00.00"),
+    Column(title="Fault", text=words_of, tone=_muted, tip=_help, sample="black-hole SERVER_A SERVER_B"),
+    Column(title="Asked", text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="10:00.00"),
+    Column(title="Active", text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="10:00.00"),
+    Column(title="Effective", text=_felt, tone=_muted, right=True, sample="10:00.00  (+10.25 s)"),
+    Column(title="Taken back", text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="10:00.00"),
     Column(title="Effect", text=effect_of, tone=lambda f: _muted(f) if f.effect else "muted", tip=effect_of),
 )  # fmt: skip
 
@@ -95,11 +111,16 @@ class FaultLedger(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._drill: HasJournal | None = None
+        self._world: World | None = None
         self._all_shown = True
         self._seen: tuple[Fault, ...] = ()
+        self._count = ""
         self.model = TableModel(COLUMNS)
         self.table = TableView(self.model, "Fault ledger")
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
+        self.only_active = QAction("Only &active", self)
+        self.only_active.setCheckable(True)
+        self.only_active.toggled.connect(lambda _: self._show(again=True))
         self.tools = {
             "ledger.revert": QAction("Take &back", self),
             "fault.revert_all": QAction("Take back &all", self),
@@ -110,41 +131,36 @@ class FaultLedger(QWidget):
         keys.bind(self.tools, keys.keys_of(keys.SSMS))
         self.addActions(list(self.tools.values()))
         self.table.addAction(self.tools["ledger.revert"])
-        self.only_active = QCheckBox("Only active")
-        self.only_active.toggled.connect(lambda _: self._show(again=True))
-        self.count = QLabel()
+        self.detail = QLabel()
+        """The selected fault in full, as its columns do not fit into a narrow dock; how many there are, without one."""
+        self.detail.setWordWrap(True)
+        self.detail.setMargin(8)
+        self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._lay_out()
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._refresh())
         self._show_theme()
         self._refresh()
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 4, 8, 4)
-        for action in self.tools.values():
-            button = QToolButton()
-            button.setDefaultAction(action)
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            bar.addWidget(button)
-        bar.addStretch(1)
-        bar.addWidget(self.count)
-        bar.addSpacing(12)
-        bar.addWidget(self.only_active)
+        bar = Bar("Faults")
+        bar.put([*self.tools.values(), None, self.only_active])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addLayout(bar)
+        layout.addWidget(bar)
         layout.addWidget(self.table, 1)
+        layout.addWidget(self.detail)
 
     # --- contract of views --------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: HasJournal) -> None:
-        self._drill = drill
+        self._drill, self._world = drill, drill.world
         self._show(again=True)
 
     @Slot(object)
     def show_world(self, world: World) -> None:
+        self._world = world
         self._show()
 
     @Slot(object)
@@ -160,9 +176,9 @@ class FaultLedger(QWidget):
 
     def _show(self, again: bool = False) -> None:
         """Rows from the ledger; *again* also if nothing has happened to it."""
-        if self._drill is None:
+        if self._drill is None or self._world is None:
             return
-        ledger = tuple(self._drill.world.faults)
+        ledger = tuple(self._world.faults)
         if ledger == self._seen and not again:
             return
         self._seen = ledger
@@ -173,7 +189,7 @@ class FaultLedger(QWidget):
         else:
             self._show_others(wanted)
         active = sum(fault.reverted_tick is None for fault in mine)
-        self.count.setText(f"{active} active of {len(mine)}" if mine else "")
+        self._count = f"{active} of {len(mine)} active." if mine else "No faults so far."
         self._refresh()
 
     def _show_others(self, wanted: list[Fault]) -> None:
@@ -201,6 +217,7 @@ class FaultLedger(QWidget):
         reverse = faults.reverse_of(fault) if fault is not None else None
         revert = self.tools["ledger.revert"]
         revert.setEnabled(fault is not None and fault.reverted_tick is None and reverse is not None)
+        self.detail.setText(sentence_of(fault) if fault is not None else self._count)
         revert.setToolTip(
             reverse.words if reverse is not None
             else "Select a fault" if fault is None
@@ -211,10 +228,6 @@ class FaultLedger(QWidget):
         )
 
     # --- looks --------------------------------------------------------------------------------------------
-
-    def sizeHint(self) -> QSize:
-        em = self.fontMetrics().horizontalAdvance("n")
-        return QSize(110 * em, 12 * self.fontMetrics().lineSpacing())
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
