@@ -77,18 +77,22 @@ def _linked_servers(call: Call) -> None:
     call.show(("SRV_NAME", "SRV_PROVIDERNAME", "SRV_PRODUCT", "SRV_DATASOURCE"), rows)
 
 
-_JOB_PARTS: Final = """@job_id? @job_name? @step_id? @step_name? @subsystem? @command? @database_name?
-@on_success_action? @on_fail_action? @retry_attempts? @retry_interval?
-@cmdexec_success_code?
-@on_success_step_id? @on_fail_step_id? @os_run_priority? @flags? @server_name? @name? @enabled? @freq_type? @freq_interval? @freq_subday_type?
-@freq_subday_interval? @freq_relative_interval? @freq_recurrence_factor? @active_start_date? @active_end_date?
-@active_start_time? @active_end_time? @schedule_name? @schedule_uid? @schedule_id? @start_step_id? @output_file_name?
-@database_user_name? @additional_parameters?"""
-_ALERT: Final = """@name? @message_id? @severity? @enabled? @delay_between_responses? @include_event_description_in?
+_JOB_PARTS: Final = """
+@job_id? @job_name? @step_id? @step_name? @subsystem? @command? @database_name? @on_success_action?
+@on_fail_action? @retry_attempts? @retry_interval? @cmdexec_success_code? @on_success_step_id?
+@on_fail_step_id? @os_run_priority? @flags? @server_name? @name? @enabled? @freq_type? @freq_interval?
+@freq_subday_type? @freq_subday_interval? @freq_relative_interval? @freq_recurrence_factor?
+@active_start_date? @active_end_date? @active_start_time? @active_end_time? @schedule_name?
+@schedule_uid? @schedule_id? @start_step_id? @output_file_name? @database_user_name?
+@additional_parameters?
+"""
+_ALERT: Final = """
+@name? @message_id? @severity? @enabled? @delay_between_responses? @include_event_description_in?
 @notification_message? @event_description_keyword? @database_name? @job_id? @job_name? @category_name?
 @performance_condition? @wmi_namespace? @wmi_query? @raise_snmp_trap? @alert_name? @operator_name?
-@notification_method? @email_address? @pager_address? @weekday_pager_start_time? @weekday_pager_end_time? @pager_days?
-@netsend_address? @class? @type?"""
+@notification_method? @email_address? @pager_address? @weekday_pager_start_time? @weekday_pager_end_time?
+@pager_days? @netsend_address? @class? @type?
+"""
 
 PROCEDURES: Final[Procedures] = {
     "sp_update_job": procedure(
