@@ -207,6 +207,8 @@ def partner_resume(world: World, server: str, database: str) -> Outcome:
     if MirrorState.SUSPENDED not in (copy.mirror_state, other.mirror_state):
         return []
     lead, follow = (copy, other) if copy.role is Role.PRINCIPAL else (other, copy)
+    if not prerequisites.version_fits(world, lead.server, follow.server):
+        raise SqlError(1424, copy.database)
     sync.begin_synchronizing(world, _key(lead), _key(follow))
     _tell(world, lead)
     return []

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from engine.model import Copy, DbState, Key, MirrorState, Role, WitnessState, World
-from engine.protocol import errorlog, failover, network, quorum, roles, rows, sync
+from engine.protocol import errorlog, failover, network, prerequisites, quorum, roles, rows, sync
 from engine.protocol.roles import Cause
 
 # --- names ----------------------------------------------------------------------
@@ -290,6 +290,8 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
     """Principal and mirror are connected and agree on their roles: the session goes on."""
     lead, follow = world.copies[principal], world.copies[mirror]
     suspended = MirrorState.SUSPENDED in (lead.mirror_state, follow.mirror_state)
+    if not prerequisites.version_fits(world, principal[0], mirror[0]):
+        suspended = True  # in the middle of a rolling upgrade: an older instance cannot apply this log
     was_promoted = follow.role is Role.PRINCIPAL
     if was_promoted:
         roles.take_role(
