@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
+from engine import simulator
 from engine.flow.sites import WORKLOADS
-from engine.inputs import VERBS, Parameter, Verb
-from engine.model import Copy, Server, Service, World
+from engine.inputs import VERBS, InputProblem, Parameter, Verb, parse_line
+from engine.model import Server, World
 from engine.protocol import network
 
 
@@ -37,37 +38,72 @@ class Offer:
     group: str
     """Group of the verb: fault, repair, load, chore."""
     icon: str
-    danger: bool = False
-    """Breaks something that works."""
+    section: str = ""
+    """Submenu in which it stands; empty for the menu itself."""
 
+    @property
+    def danger(self) -> bool:
+        """It breaks something that works."""
+        return self.group == "fault"
+
+
+_DISKS, _ROOM, _NETWORK = "Disks and processors", "Files and drives", "Network and security"
+_PEOPLE, _SETUP, _LINE, _CLIENTS = (
+    "Logins and jobs",
+    "Installation",
+    "Make the line worse",
+    "What the clients do",
+)
 
 _LABELS: Final = {
-    "power-off": ("Cut the power", "power"),
-    "power-on": ("Switch on", "power"),
-    "shutdown-server": ("Shut the operating system down", "power"),
-    "stop-service": ("Stop SQL Server", "stop"),
-    "start-service": ("Start SQL Server", "play"),
-    "restart-service": ("Restart SQL Server", "retry"),
-    "hang": ("Freeze the instance", "hang"),
-    "unhang": ("Unfreeze the instance", "hang"),
-    "pull-cable": ("Pull all network cables", "cable"),
-    "plug-cable": ("Plug all network cables", "cable"),
-    "cut": ("Cut (both ends lose the carrier)", "cut"),
-    "mend": ("Mend", "mend"),
-    "black-hole": ("Drop all packets in silence", "cut"),
-    "cut-one-way": ("Drop packets {0} → {1}", "cut"),
-    "reset-link": ("Reset open connections", "retry"),
-    "slow-disk": ("Slow {1} disk, factor 10", "disk"),
-    "slow-cpu": ("Slow processors, factor 4", "gear"),
-    "fill-log": ("Fill the log of {0}", "disk"),
-    "fail-disk": ("Lose the volume of {1}", "disk"),
-    "mend-disk": ("Replace the volume of {1}", "disk"),
-    "workload": ("Clients: {1}", "load"),
-    "stop-app": ("Stop the application", "stop"),
-    "start-app": ("Start the application", "play"),
-    "point-app": ("Point it at {1}", "app"),
+    "power-off": ("Cut the power", "power", ""),
+    "power-on": ("Switch on", "power", ""),
+    "shutdown-server": ("Shut the operating system down", "power", ""),
+    "stop-service": ("Stop SQL Server", "stop", ""),
+    "start-service": ("Start SQL Server", "play", ""),
+    "restart-service": ("Restart SQL Server", "retry", ""),
+    "hang": ("Freeze the instance", "hang", ""),
+    "unhang": ("Unfreeze the instance", "hang", ""),
+    "pull-cable": ("Pull all network cables", "cable", ""),
+    "plug-cable": ("Plug all network cables", "cable", ""),
+    "cut": ("Cut (both ends lose the carrier)", "cut", ""),
+    "mend": ("Mend", "mend", ""),
+    "black-hole": ("Drop all packets in silence", "cut", ""),
+    "cut-one-way": ("Drop packets {0} → {1}", "cut", ""),
+    "reset-link": ("Reset open connections", "retry", ""),
+    "degrade": ("{options}", "load", _LINE),
+    "slow-disk": ("Slow {1} disk, factor 10", "disk", _DISKS),
+    "slow-cpu": ("Slow processors, factor 4", "gear", _DISKS),
+    "fail-disk": ("Lose the volume of {1}", "disk", _DISKS),
+    "mend-disk": ("Replace the volume of {1}", "disk", ""),
+    "corrupt-page": ("Damage a page of {1}", "disk", _DISKS),
+    "mend-page": ("Restore damaged pages of {1}", "disk", _DISKS),
+    "fill-log": ("Fill the log of {0}", "disk", ""),
+    "close-firewall": ("Close port {1} in the firewall", "cut", _NETWORK),
+    "open-firewall": ("Open port {1} in the firewall", "mend", ""),
+    "disable-tcp": ("Disable TCP/IP (from the next start)", "cut", _NETWORK),
+    "enable-tcp": ("Enable TCP/IP (from the next start)", "mend", ""),
+    "expire-certificate": ("Let the endpoint's certificate expire", "warning", _NETWORK),
+    "renew-certificate": ("Give the endpoint's certificate its former end", "mend", _NETWORK),
+    "stop-agent": ("Stop SQL Server Agent", "stop", _PEOPLE),
+    "start-agent": ("Start SQL Server Agent", "play", ""),
+    "transfer-logins": ("Transfer logins to {1}", "app", _PEOPLE),
+    "copy-jobs": ("Copy jobs to {1}, disabled", "app", _PEOPLE),
+    "enable-jobs": ("Enable all jobs", "play", _PEOPLE),
+    "disable-jobs": ("Disable all jobs", "pause", _PEOPLE),
+    "create-linked-server": ("Create the linked server {1}", "app", _PEOPLE),
+    "copy-linked-servers": ("Copy linked servers to {1}", "app", _PEOPLE),
+    "copy-file": ("Copy {2} to {1}", "note", _ROOM),
+    "delete-file": ("Delete {1}", "close", _ROOM),
+    "add-drive": ("Add a drive {1}: of 100 GB", "disk", _ROOM),
+    "grow-volume": ("Double drive {1}:", "disk", _ROOM),
+    "upgrade": ("Install SQL Server {1} (service pack, or upgrade)", "gear", _SETUP),
+    "workload": ("{1}", "load", _CLIENTS),
+    "stop-app": ("Stop the application", "stop", ""),
+    "start-app": ("Start the application", "play", ""),
+    "point-app": ("Point it at {1}", "app", ""),
 }
-"""Label and icon of each verb; a verb that is not here is labelled by its help text."""
+"""Label, icon and section of each verb; a verb that is not here is labelled by its help text."""
 
 _VARIANTS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "degrade": (
@@ -82,59 +118,93 @@ _VARIANTS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
 _NO_OFFER: Final = {"revert-all"}
 """Concerns no single thing; it has an action of its own."""
 
+_ORDER: Final = ("repair", "chore", "fault", "load")
+
 
 def offers(world: World, target: Target) -> list[Offer]:
-    """Everything that may be done to *target* now, repairs first."""
+    """Everything that may be done to *target* now, repairs first.
+
+    Whether an act can be done is found by doing it to a copy of the world.
+    """
     found: list[Offer] = []
     for verb in VERBS.values():
-        if verb.name in _NO_OFFER or verb.group in ("sql", "remark"):
-            continue
-        for args in _arguments(world, verb, target):
-            if _makes_sense(world, verb, args):
-                found += _offers_of(verb, args)
+        if verb.group in _ORDER and verb.name not in _NO_OFFER:
+            for args in _arguments(world, verb, target):
+                if _makes_sense(world, verb, args):
+                    found += _offers_of(world, verb, args)
     found += _back_to_normal(world, target)
-    order = ("repair", "chore", "fault", "load")
-    return sorted(found, key=lambda offer: order.index(offer.group) if offer.group in order else len(order))
+    found = [offer for offer in found if _works(world, offer.line)]
+    return sorted(found, key=lambda offer: (_ORDER.index(offer.group), bool(offer.section), offer.section))
 
 
-def _offers_of(verb: Verb, args: tuple[str, ...]) -> Iterator[Offer]:
-    label, icon = _LABELS.get(verb.name, (verb.help[:1].upper() + verb.help[1:], "gear"))
+def _offers_of(world: World, verb: Verb, args: tuple[str, ...]) -> Iterator[Offer]:
+    usual = (verb.help[:1].upper() + verb.help[1:], "gear", "")
+    label, icon, section = _LABELS.get(verb.name, usual)
     line = " ".join((verb.name, *args))
-    danger = verb.group == "fault"
-    if verb.name in _VARIANTS:
-        for text, options in _VARIANTS[verb.name]:
-            yield Offer(f"{line} {options}", text, verb.group, "load", danger)
-    else:
-        yield Offer(line, label.format(*args), verb.group, icon, danger)
+    if verb.name == "grow-volume":
+        line += f" size_gb={2.0 * _drive_gb(world, args[0], args[1]):g}"
+    for text, options in _VARIANTS.get(verb.name, (("", ""),)):
+        yield Offer(f"{line} {options}".strip(), label.format(*args, options=text), verb.group, icon, section)
+
+
+def _works(world: World, line: str) -> bool:
+    copy = world.fork()
+    try:
+        simulator.perform(copy, parse_line(line, copy.tick))
+    except InputProblem:
+        return False
+    return not any(event.get("no_effect") for event in copy.outbox)
+
+
+# --- what the verbs may be given ----------------------------------------------------------------------------
 
 
 def _arguments(world: World, verb: Verb, target: Target) -> Iterator[tuple[str, ...]]:
     """Every way to fill the verb's parameters in which the first one(s) name the target."""
-    kinds = [parameter.kind for parameter in verb.parameters]
+    needed = [parameter for parameter in verb.parameters if not parameter.optional]
+    kinds = [parameter.kind for parameter in needed]
     if target.kind == "link":
         if kinds == ["name", "name"]:
             yield target.names
             if verb.name == "cut-one-way":
                 yield target.names[::-1]
-        return
-    if not kinds or kinds[0] != target.kind:
-        return
-    rest = [_values(world, parameter, target) for parameter in verb.parameters[1:]]
-    for values in product(*rest):
-        yield (target.names[0], *values)
+    elif kinds and kinds[0] == target.kind:
+        rest = [list(_values(world, verb, parameter, target)) for parameter in needed[1:]]
+        for values in product(*rest):
+            yield (target.names[0], *values)
 
 
-def _values(world: World, parameter: Parameter, target: Target) -> list[str]:
+def _values(world: World, verb: Verb, parameter: Parameter, target: Target) -> Iterator[str]:
+    name = target.names[0]
     if parameter.choices:
-        return list(parameter.choices)
-    if parameter.kind == "server":
-        return list(world.servers)
-    if parameter.kind == "database":
-        on_server = [database for server, database in world.copies if server == target.names[0]]
-        return on_server if target.kind == "server" else world.databases()
-    if parameter.name == "workload":
-        return sorted(WORKLOADS)
-    return []
+        yield from parameter.choices
+    elif parameter.kind == "server":
+        yield from (server for server in world.servers if server != name)
+    elif parameter.kind == "database":
+        yield from (database for server, database in world.copies if server == name)
+    elif (verb.name, parameter.name) in _KNOWN_VALUES:
+        yield from _KNOWN_VALUES[verb.name, parameter.name](world, name)
+
+
+_KNOWN_VALUES: Final[dict[tuple[str, str], Callable[[World, str], list[str]]]] = {
+    ("workload", "workload"): lambda w, name: sorted(WORKLOADS),
+    ("close-firewall", "port"): lambda w, name: _endpoint_port(w.servers[name]),
+    ("open-firewall", "port"): lambda w, name: [str(port) for port in w.servers[name].blocked_ports],
+    ("copy-file", "path"): lambda w, name: sorted(path for server, path in w.files if server == name),
+    ("delete-file", "path"): lambda w, name: sorted(path for server, path in w.files if server == name),
+    ("create-linked-server", "name"): lambda w, name: [other for other in w.servers if other != name],
+    ("add-drive", "drive"): lambda w, name: sorted({v.letter for s in w.servers.values() for v in s.volumes}),
+    ("grow-volume", "drive"): lambda w, name: [volume.letter for volume in w.servers[name].volumes],
+}
+"""Values worth offering for parameters that any word could fill; others can only be typed."""
+
+
+def _endpoint_port(server: Server) -> list[str]:
+    return [str(server.endpoint.port)] if server.endpoint is not None else []
+
+
+def _drive_gb(world: World, server: str, letter: str) -> float:
+    return next(v.size_kb for v in world.servers[server].volumes if v.letter == letter) / (1024.0 * 1024.0)
 
 
 def _back_to_normal(world: World, target: Target) -> Iterator[Offer]:
@@ -143,61 +213,60 @@ def _back_to_normal(world: World, target: Target) -> Iterator[Offer]:
         return
     server = world.servers[target.names[0]]
     for line, factor, what in (
-        (f"slow-disk {server.name} log factor=1", server.log_disk_factor, "log disk"),
-        (f"slow-disk {server.name} data factor=1", server.data_disk_factor, "data disk"),
-        (f"slow-cpu {server.name} factor=1", server.cpu_factor, "processors"),
+        (f"slow-disk {server.name} log factor=1", server.log_disk_factor, "Log disk"),
+        (f"slow-disk {server.name} data factor=1", server.data_disk_factor, "Data disk"),
+        (f"slow-cpu {server.name} factor=1", server.cpu_factor, "Processors"),
     ):
         if factor > 1.0:
-            yield Offer(line, f"{what[0].upper()}{what[1:]} at full speed again", "repair", "mend")
+            yield Offer(line, f"{what} at full speed again", "repair", "mend")
 
 
-# --- what makes sense now -----------------------------------------------------------------------------------
+# --- what would do nothing, although it can be done ----------------------------------------------------------
 
 
 def _makes_sense(world: World, verb: Verb, args: tuple[str, ...]) -> bool:
-    on_server = _SERVER_RULES.get(verb.name)
-    on_link = _LINK_RULES.get(verb.name)
-    other = _OTHER_RULES.get(verb.name)
-    return (
-        (on_server is None or on_server(world.servers[args[0]]))
-        and (on_link is None or on_link(world, args[0], args[1]))
-        and (other is None or other(world, args))
-    )
+    rule = _RULES.get(verb.name)
+    return rule is None or rule(world, args)
 
 
-_SERVER_RULES: Final[dict[str, Callable[[Server], bool]]] = {
-    "power-off": lambda s: s.powered,
-    "power-on": lambda s: not s.powered,
-    "shutdown-server": lambda s: s.running,
-    "stop-service": lambda s: s.running,
-    "start-service": lambda s: s.powered and s.service is Service.STOPPED,
-    "restart-service": lambda s: s.running,
-    "hang": lambda s: s.running and not s.hung,
-    "unhang": lambda s: s.hung,
-    "pull-cable": lambda s: s.nic_up,
-    "plug-cable": lambda s: not s.nic_up,
-    "slow-disk": lambda s: s.powered,
-    "slow-cpu": lambda s: s.powered and s.cpu_factor == 1.0,
-}
+Rule = Callable[[World, tuple[str, ...]], bool]
 
-_LINK_RULES: Final[dict[str, Callable[[World, str, str], bool]]] = {
-    "cut": lambda w, a, b: network.link(w, a, b).up and network.link(w, b, a).up,
-    "mend": lambda w, a, b: _link_changed(w, a, b),
-    "black-hole": lambda w, a, b: network.link(w, a, b).passing and network.link(w, b, a).passing,
-    "cut-one-way": lambda w, a, b: network.passing(w, a, b),
-    "reset-link": lambda w, a, b: any(
-        {a, b} == {m, p} and c.connected for (_, m, p), c in w.contacts.items()
-    ),
-    "degrade": lambda w, a, b: network.passing(w, a, b),
-}
 
-_OTHER_RULES: Final[dict[str, Callable[[World, tuple[str, ...]], bool]]] = {
+def _server(wanted: Callable[[Server], bool]) -> Rule:
+    return lambda world, args: wanted(world.servers[args[0]])
+
+
+def _healthy_link(world: World, args: tuple[str, ...]) -> bool:
+    return network.passing(world, args[0], args[1])
+
+
+_RULES: Final[dict[str, Rule]] = {
     "slow-disk": lambda w, args: getattr(w.servers[args[0]], f"{args[1]}_disk_factor") == 1.0,
-    "fill-log": lambda w, args: any(
-        copy.row is not None and not copy.log_full for copy in w.copies_of(args[0])
+    "slow-cpu": _server(lambda s: s.cpu_factor == 1.0),
+    "disable-tcp": _server(lambda s: s.tcp_enabled),
+    "enable-tcp": _server(lambda s: not s.tcp_enabled),
+    "stop-agent": _server(lambda s: s.agent_running and s.running),
+    "start-agent": _server(lambda s: not s.agent_running),
+    "enable-jobs": _server(lambda s: any(not job.enabled for job in s.jobs)),
+    "disable-jobs": _server(lambda s: any(job.enabled for job in s.jobs)),
+    "copy-jobs": lambda w, args: bool(_new_jobs(w, args)),
+    "copy-linked-servers": lambda w, args: bool(_new_linked_servers(w, args)),
+    "create-linked-server": _server(lambda s: s.running),
+    "transfer-logins": lambda w, args: bool(_new_logins(w, args)),
+    "copy-file": lambda w, args: (args[1], args[2]) not in w.files,
+    "cut": _healthy_link,
+    "black-hole": _healthy_link,
+    "cut-one-way": _healthy_link,
+    "degrade": _healthy_link,
+    "mend": lambda w, args: _link_changed(w, args[0], args[1]),
+    "reset-link": lambda w, args: any(
+        {me, peer} == set(args) and contact.connected for (_, me, peer), contact in w.contacts.items()
     ),
-    "fail-disk": lambda w, args: not _copy(w, args).disk_failed,
-    "mend-disk": lambda w, args: _copy(w, args).disk_failed,
+    "fill-log": lambda w, args: any(c.row is not None and not c.log_full for c in w.copies_of(args[0])),
+    "fail-disk": lambda w, args: not w.copies[args[0], args[1]].disk_failed,
+    "mend-disk": lambda w, args: w.copies[args[0], args[1]].disk_failed,
+    "corrupt-page": lambda w, args: not w.copies[args[0], args[1]].bad_pages,
+    "mend-page": lambda w, args: bool(w.copies[args[0], args[1]].bad_pages),
     "workload": lambda w, args: all(copy.workload != args[1] for copy in w.copies_of(args[0])),
     "stop-app": lambda w, args: _app_runs(w, args[0]),
     "start-app": lambda w, args: not _app_runs(w, args[0]),
@@ -208,8 +277,17 @@ _OTHER_RULES: Final[dict[str, Callable[[World, tuple[str, ...]], bool]]] = {
 }
 
 
-def _copy(world: World, args: tuple[str, ...]) -> Copy:
-    return world.copies[args[0], args[1]]
+def _new_logins(world: World, args: tuple[str, ...]) -> set[str]:
+    names = {login.name for login in world.servers[args[0]].logins if login.kind != "CERTIFICATE"}
+    return names - {login.name for login in world.servers[args[1]].logins}
+
+
+def _new_jobs(world: World, args: tuple[str, ...]) -> set[str]:
+    return {j.name for j in world.servers[args[0]].jobs} - {j.name for j in world.servers[args[1]].jobs}
+
+
+def _new_linked_servers(world: World, args: tuple[str, ...]) -> set[str]:
+    return set(world.servers[args[0]].linked_servers) - set(world.servers[args[1]].linked_servers)
 
 
 def _app_runs(world: World, name: str) -> bool:
@@ -220,7 +298,7 @@ def _app_runs(world: World, name: str) -> bool:
 
 def _link_changed(world: World, a: str, b: str) -> bool:
     active = {frozenset(f.args[:2]) for f in world.faults if f.reverted_tick is None}
-    broken = not all(
+    whole = all(
         network.link(world, x, y).up and network.link(world, x, y).passing for x, y in ((a, b), (b, a))
     )
-    return broken or frozenset((a, b)) in active
+    return not whole or frozenset((a, b)) in active

@@ -28,7 +28,12 @@ SITUATIONS: dict[str, tuple[str, ...]] = {
     "disk": (f"fail-disk {P} {DB}",),
     "app": ("stop-app APP",),
     "full": (f"fill-log {DB}",),
+    "closed": (f"close-firewall {M} 5022", f"disable-tcp {P}", f"stop-agent {W}", f"corrupt-page {M} {DB}"),
 }
+
+
+NEEDS_A_CERTIFICATE = {"expire-certificate", "renew-certificate"}
+"""The lab's endpoints use Windows accounts."""
 
 
 def world_in(situation: str) -> World:
@@ -53,6 +58,7 @@ def test_what_is_offered_is_taken_and_has_an_effect(situation: str, target: Targ
         simulator.perform(fork, parse_line(offer.line, fork.tick))  # InputProblem: it was not for offering
         assert not [event for event in fork.outbox if event.get("no_effect")], offer.line
         assert fork.state_hash() != before, f"{offer.line} does nothing"
+        assert offer.label != VERBS[offer.line.split()[0]].help, f"{offer.line} has no label of its own"
 
 
 def test_repairs_stand_first_and_faults_are_marked() -> None:
@@ -75,6 +81,9 @@ def test_repairs_stand_first_and_faults_are_marked() -> None:
         ("disk", Target("server", (P,)), f"mend-disk {P} {DB}", f"fail-disk {P} {DB}"),
         ("healthy", Target("client", ("APP",)), f"point-app APP {M}", f"point-app APP {P}"),
         ("app", Target("client", ("APP",)), "start-app APP", "stop-app APP"),
+        ("closed", Target("server", (M,)), f"open-firewall {M} 5022", f"close-firewall {M} 5022"),
+        ("closed", Target("server", (P,)), f"enable-tcp {P}", f"disable-tcp {P}"),
+        ("closed", Target("server", (W,)), f"start-agent {W}", f"stop-agent {W}"),
         ("healthy", Target("database", (DB,)), f"workload {DB} Workload2", f"workload {DB} Workload1"),
     ],
 )
@@ -92,4 +101,4 @@ def test_every_fault_is_offered_somewhere() -> None:
         for line in lines(world_in(name), target)
     }
     wanted = {verb.name for verb in VERBS.values() if verb.group in ("fault", "repair")} - {"revert-all"}
-    assert wanted <= offered
+    assert wanted - NEEDS_A_CERTIFICATE <= offered

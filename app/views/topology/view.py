@@ -171,14 +171,25 @@ class Topology(QGraphicsView):
         return [self._action(offer) for offer in offers(self._world, target)]
 
     def fill_menu(self, menu: QMenu, target: Target) -> None:
-        """Put the acts for *target* into *menu*, repairs apart from faults."""
+        """Put the acts for *target* into *menu*: repairs apart from faults, what is rarer in submenus."""
         menu.addSection(target.title)
         group = None
+        submenus: dict[str, QMenu] = {}
         for action in self.actions_for(target):
+            section = str(action.property("section"))
+            if section:
+                if section not in submenus:
+                    submenus[section] = QMenu(section, menu)
+                submenus[section].addAction(action)
+                continue
             if group is not None and action.property("group") != group:
                 menu.addSeparator()
             group = action.property("group")
             menu.addAction(action)
+        if submenus:
+            menu.addSeparator()
+        for section in sorted(submenus):
+            menu.addMenu(submenus[section])
 
     def _fill_for_selected(self, menu: QMenu) -> None:
         target = self.target()
@@ -195,6 +206,7 @@ class Topology(QGraphicsView):
         action.setToolTip(offer.line)
         action.setStatusTip(offer.line)
         action.setProperty("group", offer.group)
+        action.setProperty("section", offer.section)
         return action
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

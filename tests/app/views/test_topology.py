@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -16,6 +17,9 @@ from app.views.topology import Topology
 from app.views.topology.view import MOVING_SPEED_MAX
 from engine.model import World
 from tests.engine.worlds import M, P, W, do, lab
+
+NO_KEYBOARD_TO_GRAB = pytest.mark.qt_log_ignore("This plugin does not support")
+"""The offscreen plugin warns of it for every menu."""
 
 
 @dataclass
@@ -108,9 +112,8 @@ def test_a_double_click_asks_for_a_window_on_the_server(qtbot: QtBot, view: Topo
 # --- doing ------------------------------------------------------------------------------------------------------
 
 
+@NO_KEYBOARD_TO_GRAB
 def test_the_menu_of_the_right_button_asks_for_input_lines(qtbot: QtBot, view: Topology) -> None:
-    from PySide6.QtGui import QContextMenuEvent
-
     place = spot(view, server(P))
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, view.viewport().mapToGlobal(place))
     QApplication.sendEvent(view.viewport(), event)
@@ -121,6 +124,7 @@ def test_the_menu_of_the_right_button_asks_for_input_lines(qtbot: QtBot, view: T
     assert asked.args == [f"power-off {P}"]
 
 
+@NO_KEYBOARD_TO_GRAB
 def test_enter_opens_the_menu_of_what_is_chosen(qtbot: QtBot, view: Topology) -> None:
     view.choose(server(W))
     qtbot.keyClick(view, Qt.Key.Key_Return)
@@ -128,9 +132,7 @@ def test_enter_opens_the_menu_of_what_is_chosen(qtbot: QtBot, view: Topology) ->
     with qtbot.waitSignal(view.requested, timeout=100) as asked:
         qtbot.keyClick(menu, Qt.Key.Key_Down)
         qtbot.keyClick(menu, Qt.Key.Key_Return)
-    verb, name = asked.args[0].split()[:2]
-    assert name == W
-    assert verb in ("restart-service", "power-off", "power-on")
+    assert asked.args == [f"restart-service {W}"]
 
 
 def test_menu_and_toolbar_share_their_actions(view: Topology) -> None:
@@ -138,7 +140,9 @@ def test_menu_and_toolbar_share_their_actions(view: Topology) -> None:
     assert all(a is b for a, b in zip(one, other, strict=True))
     menu = QMenu()
     view.fill_menu(menu, server(P))
-    assert set(one) <= set(menu.actions())
+    submenus = menu.findChildren(QMenu)
+    assert set(one) <= {action for part in (menu, *submenus) for action in part.actions()}
+    assert {part.title() for part in submenus} == {action.property("section") for action in one} - {""}
 
 
 def test_the_menu_follows_the_world(view: Topology) -> None:
@@ -199,7 +203,7 @@ def test_cards_can_be_moved_by_keys(qtbot: QtBot, view: Topology) -> None:
 
 
 def moving(view: Topology) -> bool:
-    """Whether the log link looks another way a little later."""
+    """Whether the link of the log looks another way a third of a second later, all else being equal."""
     world = lab()
     pictures = []
     for _ in range(2):
@@ -207,7 +211,7 @@ def moving(view: Topology) -> bool:
         item = view._scene.links[frozenset((P, M))]
         box = view.mapFromScene(item.sceneBoundingRect()).boundingRect()
         pictures.append(view.viewport().grab(box).toImage())
-        do(world, then_s=0.35)
+        world.tick += 35
     return pictures[0] != pictures[1]
 
 
