@@ -29,8 +29,8 @@ def inside(function: Function) -> Function:
 
 
 def entry(function: Function) -> Function:
-    """Compiles what Python calls, and keeps it on disk."""
-    return cast(Function, njit(cache=True, **OPTIONS)(function))
+    """Compiles what Python calls, and keeps it on disk. Other threads go on: a long run must not stop a window."""
+    return cast(Function, njit(cache=True, nogil=True, **OPTIONS)(function))
 
 
 # Columns of a row's state. The first nine only ever add up; LAST and SMOOTH hold what each was at the last look
@@ -547,7 +547,8 @@ def share_hosts(hosts: Array, dt: float, hz: float) -> None:
     for h in range(hosts.shape[0]):
         cores = hosts[h, CORES]
         free = hosts[h, WORKERS] - hosts[h, BUSY] + dt * hosts[h, COMMITS]
-        hosts[h, ADMITTED] = 1.0 if hosts[h, WANTED] <= free else max(0.0, free / hosts[h, WANTED])
+        free = max(0.0, free)
+        hosts[h, ADMITTED] = 1.0 if hosts[h, WANTED] <= free else free / hosts[h, WANTED]
         left = max(LEAST_SHARE * cores, cores - hosts[h, MIRRORING_CPU])
         redo_cores = hosts[h, REDO_S] * hz
         hosts[h, REDO_SHARE] = 1.0 if redo_cores <= left else left / redo_cores
