@@ -146,6 +146,20 @@ VERBS: Final[dict[str, Verb]] = {
             "load",
             options=("scale",),
         ),
+        _verb(
+            "bulk-load",
+            [_DATABASE],
+            "load rows in bulk, batch by batch",
+            "load",
+            options=("rows", "batch_rows"),
+        ),
+        _verb(
+            "rebuild-index",
+            [_DATABASE, Parameter("how", optional=True, choices=("offline", "online"))],
+            "rebuild a large index in one transaction",
+            "load",
+            options=("size",),
+        ),
         _verb("stop-app", [Parameter("client", "client")], "stop a client application", "chore", "start-app"),
         _verb("start-app", [Parameter("client", "client")], "start a client application", "chore"),
         _verb(

@@ -15,7 +15,7 @@ from typing import Any
 from engine.chance import Chance
 from engine.constants import PARTNER_TIMEOUT_S, TICKS_PER_S
 from engine.events import Event
-from engine.flow import Flow, RowSetup
+from engine.flow import Flow, Operation, RowSetup
 
 Tick = int
 """Simulated time in steps of 10 ms since the start."""
@@ -328,6 +328,8 @@ class Copy:
     """It came out of a mirroring session as the mirror and has not been restored from a backup since."""
     workload: str = "none"
     scale: float = 1.0
+    operation: Operation | None = None
+    """A long operation (bulk load, index rebuild) that runs beside the workload."""
     size_kb: float = 40.0 * 1024 * 1024
     log_size_kb: float = 4.0 * 1024 * 1024
     log_max_kb: float = 40.0 * 1024 * 1024

@@ -59,6 +59,7 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
 
 CROSSINGS: Final[tuple[tuple[Crossing, Callable[[World, int], None]], ...]] = (
     (Crossing.LOG_FULL, logspace.file_full),
+    (Crossing.OPERATION_DONE, load.operation_done),
     (Crossing.SEND_DONE, sync.caught_up),
     (Crossing.REDO_DONE, failover.redo_done),
 )
@@ -68,6 +69,8 @@ VERB_HANDLERS: Final[dict[str, Callable[[World, Input], None]]] = {
     **dict.fromkeys((*faults.DO, "revert-all"), faults.apply),
     **chores.CHORES,
     "workload": load.set_workload,
+    "bulk-load": load.start_operation,
+    "rebuild-index": load.start_operation,
     "stop-app": lambda world, item: clients.stop(world, item.args[0]),
     "start-app": lambda world, item: clients.look_for_server(world, item.args[0]),
     "point-app": lambda world, item: load.point_app(world, item.args[0], item.args[1]),

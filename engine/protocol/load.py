@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.flow.operations import bulk_load, index_build
 from engine.flow.sites import WORKLOADS
 from engine.inputs import Input, InputProblem
 from engine.model import World
-from engine.protocol import clients
+from engine.protocol import clients, quorum
 
 
 def set_workload(world: World, item: Input) -> None:
@@ -20,6 +21,36 @@ def set_workload(world: World, item: Input) -> None:
         scale = item.option("scale", 1.0 if copy.scale == 0.0 else copy.scale)
         world.update_copy((copy.server, database), workload=name, scale=scale)
     world.emit("note", item.words, database=database)
+
+
+def start_operation(world: World, item: Input) -> None:
+    """`bulk-load DB [rows=…] [batch_rows=…]`, `rebuild-index DB [online|offline] [size=…]`, where *DB* serves."""
+    database = item.args[0]
+    keys = [(copy.server, database) for copy in world.copies_of(database)]
+    key = next((key for key in keys if quorum.serves(world, key)), None)
+    if key is None:
+        raise InputProblem(f"{database} does not serve")
+    copy = world.copies[key]
+    if copy.operation is not None:
+        raise InputProblem(f"there is still running in {database}: {copy.operation.name}")
+    if item.verb == "bulk-load":
+        operation = bulk_load(item.option("rows", 93e6), max(1.0, item.option("batch_rows", 1e6)))
+    else:
+        operation = index_build(item.option("size", 1.0), online="online" in item.args)
+    world.update_copy(key, operation=operation)
+    if not operation.batch_kb and copy.row is not None and copy.active_from_kb is None:
+        world.update_copy(key, active_from_kb=world.flow.positions(copy.row).generated_kb)
+    world.emit("note", f"{operation.name} begins", server=key[0], database=database)
+
+
+def operation_done(world: World, row: int) -> None:
+    """Crossing: the long operation of *row* has written its last log."""
+    key, _ = world.rows[row]
+    operation = world.copies[key].operation
+    if operation is not None:
+        still = {} if operation.batch_kb else {"active_from_kb": None}
+        world.update_copy(key, operation=None, **still)
+        world.emit("note", f"{operation.name} is done", server=key[0], database=key[1])
 
 
 def point_app(world: World, client: str, server: str) -> None:

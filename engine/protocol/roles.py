@@ -85,7 +85,9 @@ def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int)
         world.update_copy(key, role_sequence=sequence)
         return
     old = copy.role
-    world.update_copy(key, role=role, role_sequence=sequence, backup_from_kb=None, active_from_kb=None)
+    world.update_copy(
+        key, role=role, role_sequence=sequence, backup_from_kb=None, active_from_kb=None, operation=None
+    )
     errorlog.write(world, key[0], 1480, key[1], old.name, role.name, reason)
     world.emit(
         "role", f"{old.name} -> {role.name}", server=key[0], database=key[1], reason=reason, new=role.name

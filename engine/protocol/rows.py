@@ -207,6 +207,8 @@ def _watched(world: World, owner: Key, setup: RowSetup) -> Crossing:
         wanted |= Crossing.REDO_DONE
     if not copy.log_full:
         wanted |= Crossing.LOG_FULL
+    if copy.operation is not None:
+        wanted |= Crossing.OPERATION_DONE
     return wanted
 
 
@@ -225,6 +227,7 @@ def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
         log_size_kb=volumes.log_room_kb(copy),
         log_max_kb=volumes.log_room_kb(copy),  # as it stands: `logspace` has it grow
         delayed_durability=copy.delayed_durability == 2,
+        operation=copy.operation,
         log_disk_factor=server.log_disk_factor,
         data_disk_factor=server.data_disk_factor,
         cpu_factor=server.cpu_factor,

@@ -209,6 +209,8 @@ def _gone(world: World, server: str) -> None:
         changes: dict[str, Any] = (
             {"witness_state": WitnessState.UNKNOWN, "recovering": True} if in_session else {}
         )
-        world.update_copy(key, armed=False, backup_from_kb=None, active_from_kb=None, **changes)
+        world.update_copy(
+            key, armed=False, backup_from_kb=None, active_from_kb=None, operation=None, **changes
+        )
     rows.refresh(world)
     network.reassess(world)
