@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -252,14 +253,14 @@ def _check(options: argparse.Namespace) -> int:
 
 FIGURES: Final = {
     "fidelity": ("engine.published", "fidelity_rows"),
-    "bench": ("engine.published", "bench_rows"),
+    "bench": ("app.bench", "bench_rows"),
 }
 """Command -> module and function that yield its rows; each row has `as_json`. Loaded only when asked for."""
 
 
 def _figures(options: argparse.Namespace) -> int:
     module, function = FIGURES[options.command]
-    make = getattr(import_module(module), function, None)
+    make = getattr(import_module(module), function, None) if find_spec(module) is not None else None
     if make is None:
         raise Unusable(f"this version has no figures for {options.command}")
     rows = [plain(row.as_json()) for row in make()]

@@ -6,12 +6,13 @@ import io
 import json
 import subprocess
 import sys
+import types
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import engine.published
 from app import cli, doctor, golden, qt_probe, scenario_files
 from engine.drill.scenario import Scenario
 from tests.engine.drill.texts import SMALL, changed
@@ -266,11 +267,22 @@ def test_figures(
         def as_json(self) -> dict[str, Any]:
             return {"id": "x", "ours": 2.5, "verdict": verdict}
 
-    monkeypatch.setattr(engine.published, f"{command}_rows", lambda: [Row()], raising=False)
+    module = types.ModuleType("figures")
+    module.__dict__["rows"] = lambda: [Row()]
+    module.__spec__ = ModuleSpec("figures", None)
+    monkeypatch.setitem(sys.modules, "figures", module)
+    monkeypatch.setitem(cli.FIGURES, command, ("figures", "rows"))
     code, out, _ = call(command, "--json", "-")
     assert code == expected
     assert json.loads(out) == [{"id": "x", "ours": 2.5, "verdict": verdict}]
     assert "ours=2.5" in call(command)[1]
+
+
+def test_figures_that_this_version_lacks(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cli.FIGURES, "bench", ("no_such_module", "rows"))
+    code, out, err = call("bench")
+    assert (code, out) == (2, "")
+    assert "no figures" in err
 
 
 # --- doctor -------------------------------------------------------------------------------------------------
