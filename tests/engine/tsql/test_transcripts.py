@@ -30,7 +30,9 @@ def record(text: str) -> str:
             out += answer.texts
             for columns, rows in zip(answer.columns, answer.grids, strict=True):
                 out.append(" | ".join(columns))
-                out += ["    " + " | ".join("NULL" if cell is None else str(cell) for cell in row) for row in rows]
+                out += [
+                    "    " + " | ".join("NULL" if cell is None else str(cell) for cell in row) for row in rows
+                ]
         out.append("")
     return "\n".join(out)
 

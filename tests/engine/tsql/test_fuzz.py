@@ -1,0 +1,46 @@
+"""Whatever is typed, the answer is a message: nothing raises, hangs or changes the world behind its back."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engine import tsql
+from tests.engine.tsql.console import answers, run_on
+from tests.engine.worlds import lab
+
+_TEXT = """
+SELECT FROM WHERE ALTER DATABASE Sales SET PARTNER FAILOVER OFF WITNESS = 'TCP://SERVER_B:5022' SAFETY FULL
+TIMEOUT 10 ( ) , ; . * + - / % @x @@ERROR @t #t N'x' [a] "b" 1 2.5 0x1F NULL DECLARE int varchar(10) TABLE IF
+ELSE BEGIN END WHILE TRY CATCH PRINT RETURN EXEC sp_executesql sp_helpdb RAISERROR THROW WAITFOR DELAY
+'00:00:01' CREATE ENDPOINT LOGIN AS TCP LISTENER_PORT BACKUP LOG TO DISK RESTORE WITH NORECOVERY USE master GO
+CASE WHEN THEN CURSOR FOR OPEN FETCH NEXT INTO CLOSE DEALLOCATE INSERT UPDATE DELETE VALUES sys.databases
+sys.database_mirroring name AND OR NOT IN LIKE '%' EXISTS UNION ALL TOP ORDER BY GROUP HAVING COUNT(*)
+GETDATE() CONVERT CAST DATEADD day -- /* */ : label: GOTO GRANT CONNECT ON :: BREAK CONTINUE COMMIT ROLLBACK
+TRAN DBCC SHUTDOWN RECONFIGURE $(x) :setvar '
+"""
+WORDS = _TEXT.split()
+
+token_soup = st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join)
+anything = st.text(max_size=80)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.one_of(token_soup, anything))
+def test_any_text_is_answered(text: str) -> None:
+    world = lab(workload="none")
+    for answer in answers(world, "SERVER_A", text, then_s=2):
+        assert answer.event.get("messages")
+    tsql.cancel(world, "SERVER_A")
+    run_on(world, 0)
+    assert "SERVER_A" not in world.batches
+    assert tsql.parse_only(text)
+    tsql.complete(world, "SERVER_A", text, len(text))
+
+
+@settings(max_examples=100, deadline=None)
+@given(token_soup, st.integers(0, 200))
+def test_completion_never_fails(text: str, position: int) -> None:
+    world = lab(workload="none")
+    for word in tsql.complete(world, "SERVER_A", text, min(position, len(text))):
+        assert word
