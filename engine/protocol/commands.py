@@ -231,8 +231,11 @@ def partner_safety(world: World, server: str, database: str, level: str) -> Outc
     raised = wanted is Safety.FULL and copy.mirror_state is MirrorState.SYNCHRONIZED
     if raised and row is not None and not world.flow.caught_up(row):
         for key in _both(world, copy):
-            roles.move(world, key, Cause.SAFETY_RAISED)
-            roles.trace_steady(world, key)
+            if (
+                world.copies[key].mirror_state is MirrorState.SYNCHRONIZED
+            ):  # a partner that has just died is not
+                roles.move(world, key, Cause.SAFETY_RAISED)
+                roles.trace_steady(world, key)
     _tell(world, copy)
     world.emit(
         "state", f"safety {wanted.name}", server=server, database=copy.database, why="safety", new=wanted.name
