@@ -8,11 +8,14 @@ from __future__ import annotations
 from typing import Final
 
 from engine.messages import Message, SqlError, text_of
-from engine.model import Copy, DbFile, Key, World
+from engine.model import Copy, DbFile, Key, MirrorState, World
 from engine.protocol import commands, errorlog, redo, rows, volumes
 
 SMALL_KB: Final = 1.0
 """Differences in room below this are none."""
+
+VIRTUAL_LOG_FILES: Final = 16
+"""Parts of a log file of 1 GB or more. Known (up to SQL Server 2014)."""
 
 ROOM_AGAIN: Final = 0.98
 """Share of the log file that must not be in use before a database that had halted goes on. Assumed."""
@@ -26,12 +29,20 @@ def used_kb(world: World, copy: Copy) -> float:
 
 
 def reuse_wait(world: World, row: int | None) -> str:
-    """log_reuse_wait_desc of the copy that owns *row*: what keeps its log from being reused."""
+    """log_reuse_wait_desc of the copy that owns *row*: what keeps its log from being reused.
+
+    Log is reused by whole virtual files; of two reasons that hold the same one, a session at rest is named. Derived.
+    """
     if row is None:
         return "NOTHING"
     copy = world.copies[world.rows[row][0]]
     holds = rows.log_holds(world, copy, row)
-    return min(holds, key=lambda hold: hold[1])[0]
+    reason, at = min(holds, key=lambda hold: hold[1])
+    mirrored = dict(holds).get("DATABASE_MIRRORING")
+    resting = copy.mirror_state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
+    if resting and mirrored is not None and mirrored - at <= copy.log_size_kb / VIRTUAL_LOG_FILES:
+        return "DATABASE_MIRRORING"
+    return reason
 
 
 # --- growth and its end ----------------------------------------------------------------------------

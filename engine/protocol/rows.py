@@ -215,13 +215,14 @@ def _watched(world: World, owner: Key, setup: RowSetup) -> Crossing:
 def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
     copy = world.copies[owner]
     server = world.servers[copy.server]
+    clients = _has_clients(world, copy)
     alone = RowSetup(
         site=_site(server.site, server.cores),
         workload=workload_of(copy),
-        scale=copy.scale,
+        scale=copy.scale if clients or copy.operation is None else 0.0,
         host=server.host,
         alive=server.service in (Service.RUNNING, Service.STOPPING) and not server.hung,
-        serving=quorum.serves(world, owner) and _has_clients(world, copy),
+        serving=quorum.serves(world, owner) and (clients or copy.operation is not None),
         version=server.version,
         enterprise=server.edition != "Standard",
         log_size_kb=volumes.log_room_kb(copy),

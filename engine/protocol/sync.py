@@ -14,7 +14,7 @@ def stop_serving(world: World, key: Key) -> None:
     copy = world.copies[key]
     errorlog.trace(world, key, 10)
     if copy.db_state is DbState.ONLINE:
-        world.update_copy(key, db_state=DbState.RECOVERING)
+        world.update_copy(key, db_state=DbState.RECOVERING, operation=None, active_from_kb=None)
         errorlog.write(world, key[0], 1445, key[1])
 
 
