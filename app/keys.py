@@ -73,6 +73,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("drill.restart", "Start this drill again", "Ctrl+Shift+Home"),
         ("drill.hint", "Ask for a hint", "Ctrl+F1"),
         ("drill.note", "Write a note into the run", "Ctrl+M"),
+        ("drill.act", "Type an act", "Ctrl+;"),
         ("drill.finish", "End the drill and have it scored", "Ctrl+Shift+End"),
         ("drill.quit", "Quit", "Ctrl+Q"),
     ),

@@ -345,6 +345,7 @@ QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSp
     border: none; width: 0;
 }
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus { border-color: $focus; }
+QLineEdit[small="true"] { padding: 1px 7px; min-height: 1.1em; }
 QStatusBar { background: $window; color: $muted; }
 QStatusBar::item { border: none; }
 QProgressBar {

@@ -6,7 +6,8 @@ import sys
 
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app.main_window.window import TITLE, MainWindow, apply_theme
+from app.main_window.appearance import apply_theme
+from app.main_window.window import TITLE, MainWindow
 from app.settings import WindowSettings
 from app.storage import Profile, StorageProblem, open_profile
 from engine.drill.scenario import Scenario

@@ -51,14 +51,14 @@ PLACES: Final = (
     Place("explorer", "Object Explorer", _LEFT, 1, ()),
     Place("console", "SQL windows", _BOTTOM, 0, (LEARNER, INSTRUCTOR)),
     Place("charts", "Charts", _RIGHT, 0),
-    Place("timing", "Failover timing", _RIGHT, 1),
-    Place("error_log", "SQL Server logs", _RIGHT, 1),
-    Place("trace", "State changes", _RIGHT, 1),
-    Place("monitor", "Mirroring Monitor", _RIGHT, 1, (LEARNER, INSTRUCTOR)),
+    Place("timing", "Timing", _RIGHT, 1),
+    Place("error_log", "Logs", _RIGHT, 1),
+    Place("trace", "States", _RIGHT, 1),
+    Place("monitor", "Monitor", _RIGHT, 1, (LEARNER, INSTRUCTOR)),
     Place("events", "Events", _RIGHT, 1),
     Place("counters", "Counters", _RIGHT, 1, ()),
     Place("ledger", "Faults", _RIGHT, 1, (INSTRUCTOR,)),
-    Place("table", "Topology table", _RIGHT, 1, ()),
+    Place("table", "Table", _RIGHT, 1, ()),
 )
 """Every dock that there can be, in the order of the View menu."""
 

@@ -12,8 +12,8 @@ from app.offers import Target
 from engine.model import World
 
 BARS: Final[tuple[tuple[str, tuple[str | None, ...]], ...]] = (
-    ("&Drill", ("drill.open", "drill.restart", None, "drill.hint", "drill.note", None, "drill.finish", None,
-                "drill.quit")),
+    ("&Drill", ("drill.open", "drill.restart", None, "drill.hint", "drill.note", "drill.act", None,
+                "drill.finish", None, "drill.quit")),
     ("&Time", ("time.play", "time.step", "time.next_event", "time.next_state", "time.run_to", None,
                "time.faster", "time.slower", "time.normal")),
 )  # fmt: skip
@@ -32,7 +32,7 @@ LOOKS: Final = (
     "view.full_screen",
     "view.reset_layout",
 )
-HELP: Final = ("help.here", "help.sheet", "help.keys", "help.palette", None, "help.about")
+HELP: Final = ("help.here", "help.sheet", "help.keys", "help.palette")
 
 
 def fill(menu: QMenu, names: Iterable[str | None], actions: Mapping[str, QAction]) -> None:
@@ -50,7 +50,7 @@ def build_bar(window: QMainWindow, actions: Mapping[str, QAction]) -> dict[str, 
     for title, names in BARS:
         menus[title] = window.menuBar().addMenu(title)
         fill(menus[title], names, actions)
-    for title in ("&Faults", "&Query", "&View", "&Help"):
+    for title in ("&Faults", "&Query", "&View", "&Tools", "&Help"):
         menus[title] = window.menuBar().addMenu(title)
     return menus
 

@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from PySide6.QtCore import QEvent, Qt, QTimer
-from PySide6.QtGui import QAction, QActionGroup, QCloseEvent
+from PySide6.QtGui import QAction, QCloseEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QFileDialog,
     QFrame,
     QHBoxLayout,
-    QInputDialog,
     QLabel,
     QMainWindow,
     QMenu,
@@ -24,8 +22,9 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting, keys, scenario_files, settings, theme
-from app.main_window import actions, menus
-from app.main_window.desk import PROFILES, Desk
+from app.main_window import actions, dialogs, menus
+from app.main_window.appearance import Appearance
+from app.main_window.desk import Desk
 from app.main_window.library import Library
 from app.main_window.play import Play
 from app.notice import Notice
@@ -33,29 +32,43 @@ from app.scenario_files import NoScenario
 from app.session import Session
 from app.settings import WindowSettings
 from app.storage import Profile, RunId, StorageProblem
+from app.views.act_line import ActLine
 from app.views.briefing import Briefing, BriefPage
 from app.views.charts import Charts
 from app.views.console import Console
 from app.views.debrief import Debrief
 from app.views.error_log import ErrorLog
 from app.views.events_list import EventsList
+from app.views.fault_ledger import FaultLedger
+from app.views.help import PAGE_OF, Help
 from app.views.history import HistoryPage
 from app.views.palette import Palette
+from app.views.planner import Planner
 from app.views.scenario_picker import ScenarioPicker
-from app.views.shortcut_sheet import ShortcutSheet
 from app.views.timeline import Timeline
+from app.views.timing import Timing
 from app.views.topology import Topology
 from app.views.trace import Trace
 from app.views.transport import Transport, next_speed
-from engine.constants import TICKS_PER_S
 from engine.drill.drill import Drill
 from engine.drill.problems import ScenarioProblems
 from engine.drill.scenario import Scenario
+from engine.model import ticks
 
 TITLE: Final = "Mirrordrill"
 DRAFTS_MS: Final = 400
 """Pause in typing after which unsent queries are written down."""
+ON_DESK: Final = (
+    "brief", "topology", "console", "charts", "timing", "error_log", "trace", "events", "ledger",
+)  # fmt: skip
+"""Views of the desk that can be gone to."""
 IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_state")
+
+
+ONLY_ON_DESK: Final = {"drill.restart", "drill.hint", "drill.note", "drill.act", "drill.finish"} | {
+    f"view.{name}" for name in ON_DESK
+}
+"""Actions that mean nothing without a drill on screen, beside those of time and faults."""
 
 
 class MainWindow(QMainWindow):
@@ -67,13 +80,16 @@ class MainWindow(QMainWindow):
         self._profile = profile
         self._report: Mapping[str, Any] | None = None
         self._scenario: Scenario | None = None
+        self.help: Help | None = None
+        self.planner: Planner | None = None
         self.session = Session(self)
         self.play = Play(self.session, profile, self)
         self.library = Library(profile)
         self._make_pages()
         self.actions_by_name = actions.build(self, self._doing())
-        keys.bind(self.actions_by_name, keys.keys_of(keys.SSMS))
         self._make_desk()
+        self.appearance = Appearance(store, self.desk, self._bindable(), self)
+        self.appearance.bind_keys()
         self._make_menus()
         self._drafts_due = QTimer(self, interval=DRAFTS_MS, singleShot=True)
         self._drafts_due.timeout.connect(self._save_drafts)
@@ -85,12 +101,8 @@ class MainWindow(QMainWindow):
     # --- pages and views ------------------------------------------------------------------------------------
 
     def _make_pages(self) -> None:
-        self.picker, self.brief, self.debrief, self.history = (
-            ScenarioPicker(),
-            BriefPage(),
-            Debrief(),
-            HistoryPage(),
-        )
+        self.picker, self.brief = ScenarioPicker(), BriefPage()
+        self.debrief, self.history = Debrief(), HistoryPage()
         self.notice = Notice()
         self.pages = QStackedWidget()
         middle = QWidget()
@@ -100,22 +112,25 @@ class MainWindow(QMainWindow):
         column.addWidget(self.notice)
         column.addWidget(self.pages)
         self.setCentralWidget(middle)
-        self._state, self._place = QLabel(), QLabel()
+        self._state, self.act_line = QLabel(), ActLine()
+        self.statusBar().addWidget(self.act_line)
         self.statusBar().addPermanentWidget(self._state)
 
     def _make_desk(self) -> None:
         self.topology, self.console, self.briefing = Topology(), Console(), Briefing()
         self.transport = Transport([self.actions_by_name[name] for name in IN_TRANSPORT])
-        self.timeline = Timeline()
+        self.timeline, self.charts, self.timing = Timeline(), Charts(), Timing()
         self.desk = Desk(
             self.topology,
             {
                 "brief": self.briefing,
                 "console": self.console,
-                "charts": Charts(),
+                "charts": self.charts,
+                "timing": self.timing,
                 "error_log": ErrorLog(),
                 "trace": Trace(),
                 "events": EventsList(),
+                "ledger": FaultLedger(),
             },
         )
         finish = QToolButton()
@@ -145,7 +160,8 @@ class MainWindow(QMainWindow):
             "drill.open": self.show_home,
             "drill.restart": self._restart,
             "drill.hint": lambda: self.desk.go_to("brief"),
-            "drill.note": self._ask_for_note,
+            "drill.note": lambda: dialogs.ask_note(self, self.do),
+            "drill.act": self.act_line.setFocus,
             "drill.finish": lambda: session.do("finish"),
             "drill.quit": self.close,
             "time.play": session.toggle,
@@ -158,17 +174,24 @@ class MainWindow(QMainWindow):
             "time.normal": lambda: session.set_speed(1.0),
             "fault.revert_all": lambda: session.do("revert-all"),
             "view.full_screen": self._toggle_full_screen,
-            "view.larger": lambda: self._step_font(1),
-            "view.smaller": lambda: self._step_font(-1),
-            "view.usual_size": lambda: self.set_font_scale(1.0),
-            "view.theme": self._next_theme,
+            "view.larger": lambda: self.appearance.step_font(1),
+            "view.smaller": lambda: self.appearance.step_font(-1),
+            "view.usual_size": lambda: self.appearance.set_font_scale(1.0),
+            "view.theme": lambda: self.appearance.next_theme(),
             "view.reset_layout": self._reset_layout,
-            "help.sheet": self._show_sheet,
+            "help.here": self._show_help,
+            "help.sheet": lambda: dialogs.show_sheet(self, self.appearance),
+            "help.keys": lambda: dialogs.edit_keys(self, self.appearance),
             "help.palette": self._open_palette,
         }
-        for name in ("brief", "topology", "console", "charts", "error_log", "trace", "events"):
+        for name in ON_DESK:
             doing[f"view.{name}"] = lambda name=name: self.desk.go_to(name)
         return doing
+
+    def _bindable(self) -> dict[str, QAction]:
+        """Every action that has a row in the table of keys."""
+        tools = {f"query.{name}": action for name, action in self.console.tools.items()}
+        return self.actions_by_name | {name: tools[name] for name in tools if name in keys.BY_NAME}
 
     def _make_menus(self) -> None:
         bar = menus.build_bar(self, self.actions_by_name)
@@ -177,34 +200,22 @@ class MainWindow(QMainWindow):
         bar["&Query"].addActions(list(self.console.tools.values()))
         menus.fill(bar["&View"], menus.VIEWS, self.actions_by_name)
         bar["&View"].addSeparator()
-        self._layouts = self._choices(bar["&View"].addMenu("&Layout"), PROFILES, self.set_layout)
-        self._themes = self._choices(bar["&View"].addMenu("T&heme"), theme.CHOICES, self.set_theme)
+        self.appearance.fill_menu(bar["&View"])
         menus.fill(bar["&View"], menus.LOOKS, self.actions_by_name)
-        self._motion = QAction("Reduce &motion", self, checkable=True)
-        self._motion.toggled.connect(self._set_reduced_motion)
-        bar["&View"].addAction(self._motion)
+        bar["&Tools"].addAction("&Link planner", self.show_planner)
         menus.fill(bar["&Help"], menus.HELP, self.actions_by_name)
         self.palette_of_commands = Palette(self)
-
-    def _choices(self, menu: QMenu, names: tuple[str, ...], choose: Any) -> QActionGroup:
-        group = QActionGroup(self)
-        for name in names:
-            action = QAction(name.capitalize(), self, checkable=True)
-            action.setData(name)
-            action.triggered.connect(lambda _=False, name=name: choose(name))
-            group.addAction(action)
-            menu.addAction(action)
-        return group
 
     # --- connections ----------------------------------------------------------------------------------------
 
     def _connect(self) -> None:
         session, desk = self.session, self.desk
-        for view in (desk, self.transport, self.timeline):
+        for view in (desk, self.transport, self.timeline, self.act_line):
             session.drill_changed.connect(view.show_drill)
             session.world_changed.connect(view.show_world)
         session.happened.connect(desk.add_events)
         session.happened.connect(self.timeline.add_events)
+        self.act_line.requested.connect(self.do)
         for asking in desk.views.values():
             asking.requested.connect(self.do)  # type: ignore[attr-defined]  # every view has it
         session.refused.connect(self.notice.warn)
@@ -219,6 +230,9 @@ class MainWindow(QMainWindow):
         self.timeline.moment_chosen.connect(self._offer_retry)
         self.topology.opened.connect(lambda server: self.console.new_query(server))
         self.console.drafts_changed.connect(self._drafts_due.start)
+        self.timing.time_selected.connect(self.charts.show_time)
+        self.appearance.changed.connect(self._show_theme)
+        self.appearance.motion_changed.connect(self.topology.set_reduced_motion)
         self.play.began.connect(self._show_begun)
         self.play.said.connect(self.notice.warn)
         self.picker.chosen.connect(self.choose)
@@ -315,6 +329,16 @@ class MainWindow(QMainWindow):
         self.history.show_runs(self.library.runs())
         self._go_to(self.history, "History")
 
+    def show_planner(self) -> None:
+        """The link planner; a drill that runs is left as when going home."""
+        self._leave_desk()
+        self.play.leave()
+        if self.planner is None:
+            self.planner = Planner()
+            self.planner.closed.connect(self.show_home)
+            self.pages.addWidget(self.planner)
+        self._go_to(self.planner, "Link planner")
+
     def _retry(self, t_s: float) -> None:
         if self._scenario is not None and self._report is not None:
             self.play.retry(self._scenario, self._report, t_s)
@@ -328,9 +352,10 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(page)
         on_desk = page is self.desk_page
         self._state.setVisible(on_desk)
+        self.act_line.setVisible(on_desk)
         for name, action in self.actions_by_name.items():
             group = name.partition(".")[0]
-            if group in ("time", "fault") or name in _ONLY_ON_DESK:
+            if group in ("time", "fault") or name in ONLY_ON_DESK:
                 action.setEnabled(on_desk)
         self.setWindowTitle(f"{title} – {TITLE}" if title else TITLE)
 
@@ -358,36 +383,30 @@ class MainWindow(QMainWindow):
         again.triggered.connect(lambda: self.play.retry(drill.scenario, drill.report(), t_s))
         menu.popup(self.timeline.mapToGlobal(self.timeline.rect().bottomLeft()))
 
-    def _ask_for_note(self) -> None:
-        text, said = QInputDialog.getText(self, "Note", "Write into the run:")
-        if said and text.strip():
-            self.do(f"note {text.strip()}")
-
     def _ask_for_moment(self) -> None:
         drill = self.session.drill
-        if drill is None:
-            return
-        now_s = drill.world.t_s
-        to_s, said = QInputDialog.getDouble(
-            self, "Run to", "Seconds since the start:", now_s + 60.0, now_s, now_s + 86_400.0, 2
-        )
-        if said:
-            self.session.run_to(round(to_s * TICKS_PER_S))
+        if drill is not None:
+            dialogs.ask_moment(self, drill.world.t_s, lambda t_s: self.session.run_to(ticks(t_s)))
 
     def _ask_for_file(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(self, "Open a scenario", "", "Scenarios (*.toml)")
-        if not name:
-            return
+        name = dialogs.ask_file(self)
         try:
-            self.show_brief(scenario_files.find(name).load())
+            if name:
+                self.show_brief(scenario_files.find(name).load())
         except (NoScenario, ScenarioProblems) as problem:
             self.notice.warn(str(problem))
 
-    def _show_sheet(self) -> None:
-        sheet = ShortcutSheet(self)
-        sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        sheet.show_keys(keys.SSMS, keys.keys_of(keys.SSMS))
-        sheet.open()
+    def _show_help(self) -> None:
+        """The page about the panel that has the keyboard."""
+        if self.help is None:
+            self.help = Help(self)
+        focus = QApplication.focusWidget()
+        around = {**self.desk.views, "timeline": self.timeline, "transport": self.transport}
+        name = next((n for n, view in around.items() if focus is not None and view.isAncestorOf(focus)), "")
+        name = name or next((n for n, view in around.items() if view is focus), "")
+        self.help.show_page(PAGE_OF.get(name, "start"))
+        self.help.show()
+        self.help.raise_()
 
     def _open_palette(self) -> None:
         drill = self.session.drill
@@ -401,50 +420,14 @@ class MainWindow(QMainWindow):
 
     # --- look and layout ------------------------------------------------------------------------------------
 
-    def set_theme(self, choice: str) -> None:
-        self._store.set(settings.THEME, choice)
-        self._apply_theme()
-
-    def _next_theme(self) -> None:
-        choices = theme.CHOICES
-        self.set_theme(choices[(choices.index(self._store.get(settings.THEME)) + 1) % len(choices)])
-
-    def set_font_scale(self, scale: float) -> None:
-        self._store.set(settings.FONT_SCALE, scale)
-        self._apply_theme()
-
-    def _step_font(self, step: int) -> None:
-        scales = settings.FONT_SCALES
-        now = self._store.get(settings.FONT_SCALE)
-        near = min(range(len(scales)), key=lambda index: abs(scales[index] - now))
-        self.set_font_scale(scales[max(0, min(len(scales) - 1, near + step))])
-
-    def _apply_theme(self) -> None:
-        apply_theme(self._store)
-        self._show_theme()
-
     def _show_theme(self) -> None:
         colours = theme.tokens(QApplication.palette())
         actions.show_icons(self.actions_by_name, colours)
         actions.show_keys(self.actions_by_name.values())
         self._show_running(self.session.running)
-        _check(self._themes, self._store.get(settings.THEME))
-
-    def _set_reduced_motion(self, reduced: bool) -> None:
-        self._store.set(settings.REDUCED_MOTION, reduced)
-        self.topology.set_reduced_motion(reduced)
-
-    def set_layout(self, profile: str) -> None:
-        """Change to another layout profile; the one that is left is kept."""
-        self._keep_layout()
-        self._store.set(settings.LAYOUT_PROFILE, profile)
-        self.desk.restore(self._store.get(settings.layout_key(profile)), profile)
-        _check(self._layouts, profile)
 
     def _reset_layout(self) -> None:
-        profile = self._store.get(settings.LAYOUT_PROFILE)
-        self._store.remove(settings.layout_key(profile))
-        self.desk.arrange(profile)
+        self.appearance.reset_layout()
         self.topology.rearrange()
 
     def _toggle_full_screen(self) -> None:
@@ -457,18 +440,11 @@ class MainWindow(QMainWindow):
         if store.get(settings.GEOMETRY).isEmpty() or not self.restoreGeometry(store.get(settings.GEOMETRY)):
             screen = self.screen().availableGeometry()
             self.resize(min(1600, screen.width()), min(960, screen.height()))
-        profile = store.get(settings.LAYOUT_PROFILE)
-        profile = profile if profile in PROFILES else PROFILES[0]
-        self.desk.restore(store.get(settings.layout_key(profile)), profile)
-        _check(self._layouts, profile)
-        self._motion.setChecked(store.get(settings.REDUCED_MOTION))
+        self.appearance.restore_layout()
+        self.topology.set_reduced_motion(store.get(settings.REDUCED_MOTION))
         if self._profile is not None:
             drafts = self._profile.drafts
             self.console.restore_drafts({key: drafts.load(key) or "" for key in list(drafts.keys())})
-
-    def _keep_layout(self) -> None:
-        if self.desk.was_seen:
-            self._store.set(settings.layout_key(self._store.get(settings.LAYOUT_PROFILE)), self.desk.state())
 
     def _put_topology(self, scenario: str) -> None:
         places = json.loads(self._store.get(settings.PLACES)).get(scenario, {})
@@ -499,32 +475,14 @@ class MainWindow(QMainWindow):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.ThemeChange and self._store.get(settings.THEME) == theme.SYSTEM:
-            self._apply_theme()
+        if event.type() == QEvent.Type.ThemeChange:
+            self.appearance.follow_system()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self._save_drafts()
         self._leave_desk()
-        self._keep_layout()
+        self.appearance.keep_layout()
         self.play.leave()
         self._store.set(settings.GEOMETRY, self.saveGeometry())
         self._store.sync()
         super().closeEvent(event)
-
-
-_ONLY_ON_DESK: Final = {"drill.restart", "drill.hint", "drill.note", "drill.finish"} | {
-    f"view.{name}" for name in ("brief", "topology", "console", "charts", "error_log", "trace", "events")
-}
-"""Actions that mean nothing without a drill on screen."""
-
-
-def _check(group: QActionGroup, name: str) -> None:
-    for action in group.actions():
-        action.setChecked(action.data() == name)
-
-
-def apply_theme(store: WindowSettings) -> None:
-    """Theme and text size as they are kept."""
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    theme.apply(app, store.get(settings.THEME), store.get(settings.FONT_SCALE))

@@ -1,0 +1,153 @@
+"""Theme, text size, motion, keys and layouts: chosen in menus, applied at once, kept for the next start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QApplication, QMenu
+
+from app import keys, settings, theme
+from app.main_window.desk import PROFILES, Desk
+from app.settings import WindowSettings
+
+KEY_SCHEME: Final = settings.Key("keys/scheme", keys.SSMS)
+KEY_CHANGES: Final = settings.Key("keys/changes", "")
+
+
+class Appearance(QObject):
+    """What somebody has chosen for the look of the window."""
+
+    changed = Signal()
+    """Theme, text size or keys are others now."""
+    motion_changed = Signal(bool)
+
+    def __init__(
+        self, store: WindowSettings, desk: Desk, actions: Mapping[str, QAction], parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._store, self._desk = store, desk
+        self._actions = actions
+        """Every action whose keys can be chosen, by its name in the table of keys."""
+        self._groups: dict[str, QActionGroup] = {}
+        self._motion = QAction("Reduce &motion", self)
+        self._motion.setCheckable(True)
+        self._motion.setChecked(store.get(settings.REDUCED_MOTION))
+        self._motion.toggled.connect(self._set_reduced_motion)
+
+    def fill_menu(self, menu: QMenu) -> None:
+        """Put the choices into the View menu."""
+        menu.addMenu(self._choices("Layout", PROFILES, self.set_layout))
+        menu.addMenu(self._choices("Theme", theme.CHOICES, self.set_theme))
+        menu.addAction(self._motion)
+        self._tick("Layout", self.layout)
+        self._tick("Theme", self._store.get(settings.THEME))
+
+    def _choices(self, title: str, names: tuple[str, ...], choose: Callable[[str], None]) -> QMenu:
+        menu = QMenu(f"&{title}")
+        self._groups[title] = QActionGroup(menu)
+        for name in names:
+            action = QAction(name.capitalize(), menu)
+            action.setCheckable(True)
+            action.setData(name)
+            action.triggered.connect(lambda _=False, name=name: choose(name))
+            self._groups[title].addAction(action)
+            menu.addAction(action)
+        return menu
+
+    def _tick(self, title: str, name: str) -> None:
+        for action in self._groups[title].actions() if title in self._groups else ():
+            action.setChecked(action.data() == name)
+
+    # --- theme and text -------------------------------------------------------------------------------------
+
+    def set_theme(self, choice: str) -> None:
+        self._store.set(settings.THEME, choice)
+        self._tick("Theme", choice)
+        self.apply()
+
+    def next_theme(self) -> None:
+        at = theme.CHOICES.index(self._store.get(settings.THEME))
+        self.set_theme(theme.CHOICES[(at + 1) % len(theme.CHOICES)])
+
+    def set_font_scale(self, scale: float) -> None:
+        self._store.set(settings.FONT_SCALE, scale)
+        self.apply()
+
+    def step_font(self, step: int) -> None:
+        """Text one step larger (1) or smaller (-1)."""
+        scales, now = settings.FONT_SCALES, self._store.get(settings.FONT_SCALE)
+        near = min(range(len(scales)), key=lambda index: abs(scales[index] - now))
+        self.set_font_scale(scales[max(0, min(len(scales) - 1, near + step))])
+
+    def follow_system(self) -> None:
+        """The desktop has changed its colours."""
+        if self._store.get(settings.THEME) == theme.SYSTEM:
+            self.apply()
+
+    def apply(self) -> None:
+        apply_theme(self._store)
+        self.changed.emit()
+
+    def _set_reduced_motion(self, reduced: bool) -> None:
+        self._store.set(settings.REDUCED_MOTION, reduced)
+        self.motion_changed.emit(reduced)
+
+    # --- keys -----------------------------------------------------------------------------------------------
+
+    @property
+    def key_scheme(self) -> str:
+        scheme = self._store.get(KEY_SCHEME)
+        return scheme if scheme in keys.SCHEMES else keys.SSMS
+
+    @property
+    def key_changes(self) -> dict[str, tuple[str, ...]]:
+        return keys.from_text(self._store.get(KEY_CHANGES))
+
+    @property
+    def keys_now(self) -> dict[str, tuple[str, ...]]:
+        return keys.keys_of(self.key_scheme, self.key_changes)
+
+    def set_keys(self, scheme: str, changes: keys.Keys) -> None:
+        self._store.set(KEY_SCHEME, scheme)
+        self._store.set(KEY_CHANGES, keys.to_text(changes))
+        self.bind_keys()
+        self.changed.emit()
+
+    def bind_keys(self) -> None:
+        keys.bind(self._actions, self.keys_now)
+
+    # --- layout ---------------------------------------------------------------------------------------------
+
+    @property
+    def layout(self) -> str:
+        profile = self._store.get(settings.LAYOUT_PROFILE)
+        return profile if profile in PROFILES else PROFILES[0]
+
+    def set_layout(self, profile: str) -> None:
+        """Change to another layout; the one that is left is kept."""
+        self.keep_layout()
+        self._store.set(settings.LAYOUT_PROFILE, profile)
+        self._tick("Layout", profile)
+        self.restore_layout()
+
+    def restore_layout(self) -> None:
+        self._desk.restore(self._store.get(settings.layout_key(self.layout)), self.layout)
+
+    def reset_layout(self) -> None:
+        """Put every panel back where it belongs."""
+        self._store.remove(settings.layout_key(self.layout))
+        self._desk.arrange(self.layout)
+
+    def keep_layout(self) -> None:
+        if self._desk.was_seen:
+            self._store.set(settings.layout_key(self.layout), self._desk.state())
+
+
+def apply_theme(store: WindowSettings) -> None:
+    """Theme and text size as they are kept."""
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    theme.apply(app, store.get(settings.THEME), store.get(settings.FONT_SCALE))

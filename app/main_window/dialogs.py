@@ -1,0 +1,55 @@
+"""Small windows that ask or tell something; each is closed before its answer is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
+
+from app.main_window.appearance import Appearance
+from app.views.key_editor import KeyEditor
+from app.views.shortcut_sheet import ShortcutSheet
+
+
+def ask_note(parent: QWidget, do: Callable[[str], None]) -> None:
+    """A remark for the run, as an input line."""
+    text, said = QInputDialog.getText(parent, "Note", "Write into the run:")
+    if said and text.strip():
+        do(f"note {text.strip()}")
+
+
+def ask_moment(parent: QWidget, now_s: float, run_to: Callable[[float], None]) -> None:
+    """A moment to come, in seconds since the start."""
+    to_s, said = QInputDialog.getDouble(
+        parent, "Run to", "Seconds since the start:", now_s + 60.0, now_s, now_s + 86_400.0, 2
+    )
+    if said:
+        run_to(to_s)
+
+
+def ask_file(parent: QWidget) -> str:
+    """The path of a scenario; empty if somebody has changed his mind."""
+    name, _ = QFileDialog.getOpenFileName(parent, "Open a scenario", "", "Scenarios (*.toml)")
+    return name
+
+
+def show_sheet(parent: QWidget, appearance: Appearance) -> ShortcutSheet:
+    """Which key does what; from there to other keys."""
+    sheet = ShortcutSheet(parent)
+    sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    sheet.show_keys(appearance.key_scheme, appearance.keys_now)
+    sheet.change_wanted.connect(lambda: edit_keys(sheet, appearance))
+    appearance.changed.connect(lambda: sheet.show_keys(appearance.key_scheme, appearance.keys_now))
+    sheet.open()
+    return sheet
+
+
+def edit_keys(parent: QWidget, appearance: Appearance) -> KeyEditor:
+    """Choose other keys."""
+    editor = KeyEditor(parent)
+    editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    editor.show_keys(appearance.key_scheme, appearance.key_changes)
+    editor.chosen.connect(appearance.set_keys)
+    editor.open()
+    return editor

@@ -1,0 +1,75 @@
+"""A line in which anything that can be done can be typed, as scenarios and journals write it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from PySide6.QtCore import QStringListModel, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
+
+from app.completion import completions, hint
+from engine.events import Event
+from engine.model import World
+
+
+class HasWorld(Protocol):
+    @property
+    def world(self) -> World: ...
+
+
+class ActLine(QLineEdit):
+    """Enter does the line; Up and Down go through those done before."""
+
+    requested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._world: World | None = None
+        self._done: list[str] = []
+        self._at = 0
+        self._words = QStringListModel(self)
+        completer = QCompleter(self._words, self)
+        completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.setCompleter(completer)
+        self.setPlaceholderText("Type an act: power-off SERVER_A")
+        self.setAccessibleName("Act")
+        self.setFixedWidth(60 * self.fontMetrics().averageCharWidth())
+        self.setProperty("small", "true")
+        self.textEdited.connect(self._complete)
+        self.returnPressed.connect(self._send)
+
+    @Slot(object)
+    def show_drill(self, drill: HasWorld) -> None:
+        self._world = drill.world
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        self._world = world
+
+    @Slot(list)
+    def add_events(self, events: Sequence[Event]) -> None:
+        """Events say nothing that would change here."""
+
+    def _complete(self, text: str) -> None:
+        if self._world is not None:
+            self._words.setStringList(completions(self._world, text))
+        self.setToolTip(hint(text))
+
+    def _send(self) -> None:
+        line = self.text().strip()
+        if line:
+            self._done.append(line)
+            self._at = len(self._done)
+            self.clear()
+            self.requested.emit(line)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
+        if step and self._done:
+            self._at = min(len(self._done), max(0, self._at + step))
+            self.setText(self._done[self._at] if self._at < len(self._done) else "")
+        else:
+            super().keyPressEvent(event)
