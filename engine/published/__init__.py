@@ -1,1 +1,15 @@
-"""The papers' figures as data, the runs of the real engine that reproduce them, and speed figures."""
+"""The papers' figures as data, and the runs of the real engine that reproduce them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.published.rows import Row
+
+
+def fidelity_rows() -> list[Row]:
+    """Every published figure and statement beside ours. Loads the whole engine, so only when it is asked for."""
+    from engine.published import fidelity
+
+    return fidelity.fidelity_rows()

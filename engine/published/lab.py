@@ -38,15 +38,15 @@ def lab(
     safety: Safety = Safety.FULL,
     witness: bool = True,
     databases: int = 1,
-    scale: float = 1.0,
+    cores: int = 8,
 ) -> World:
     """SERVER_A is principal and SERVER_B mirror of each database, SYNCHRONIZED (OFF: SYNCHRONIZING), at 0 s."""
     world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.empty())
     for host, name in enumerate((PRINCIPAL, MIRROR, WITNESS)):
-        world.servers[name] = Server(name=name, host=host)
+        world.servers[name] = Server(name=name, host=host, cores=cores)
     names = ["Sales"] if databases == 1 else [f"Sales{number:03}" for number in range(databases)]
     for number, database in enumerate(names):
-        _add_database(world, database, number, workload, safety, witness, scale)
+        _add_database(world, database, number, workload, safety, witness)
     world.clients["APP"] = Client(
         name="APP",
         databases=tuple(names),
@@ -64,7 +64,7 @@ def lab(
 
 
 def _add_database(
-    world: World, database: str, number: int, workload: str, safety: Safety, witness: bool, scale: float
+    world: World, database: str, number: int, workload: str, safety: Safety, witness: bool
 ) -> None:
     guid = world.new_session(database)
     state = MirrorState.SYNCHRONIZED if safety is Safety.FULL else MirrorState.SYNCHRONIZING
@@ -81,7 +81,6 @@ def _add_database(
             log_start_kb=START_LOG_KB,
             last_log_backup_kb=START_LOG_KB,
             workload=workload,
-            scale=scale,
             guid=guid,
             role=role,
             mirror_state=state,

@@ -1,0 +1,240 @@
+"""How fast this machine simulates, each figure as a ratio against something named: `mirrordrill bench`."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from time import perf_counter
+from typing import Any, Final
+
+from engine import simulator
+from engine.constants import TICKS_PER_S
+from engine.flow import Flow, Mode, run
+from engine.flow.sites import NEC, WORKLOAD1
+from engine.published.lab import lab
+from engine.published.measure import setup_of
+from engine.published.twins import SimPyMissing, plain_advance, simpy_model
+
+DATABASES: Final = (1, 10, 100, 200)
+PYTHON_DATABASES: Final = (1, 10, 100)
+COPIED_DATABASES: Final = (1, 100)
+AGAIN_S: Final = 3600.0
+"""How far back a snapshot spares going."""
+
+ROW_STEPS: Final = 4_000_000
+"""Work of one measurement of compiled code: some tenths of a second."""
+
+PYTHON_ROW_STEPS: Final = 4_000
+SIMPY_DATABASE_S: Final = 100.0
+"""Database seconds that the SimPy model plays: 25,000 transactions."""
+
+SIMPY_WARM_S: Final = 0.1
+"""What it plays before, so that building it is not counted."""
+
+CORES_EACH: Final = 8
+"""Every database gets the cores of a test server, so that each can carry all of Workload1."""
+
+TIMES: Final = 5
+"""A measurement is the fastest of so many: other programs only ever add time."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """*ratio* says how many times better the value is than what stands in *against*."""
+
+    name: str
+    value: float | str
+    unit: str
+    against: str
+    ratio: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def bench_rows() -> list[Figure]:
+    """All figures in one run, on one thread; about half a minute."""
+    return list(_figures())
+
+
+def _figures() -> Iterator[Figure]:
+    engine = {count: _engine_rate(count) for count in DATABASES}
+    flow = {count: _flow_rate(count) for count in DATABASES}
+    for count in DATABASES:
+        yield _figure(
+            f"engine, {count} databases", engine[count], "simulated s/s", "real time", engine[count]
+        )
+    for count in DATABASES:
+        yield _figure(
+            f"flow alone, {count} databases",
+            flow[count],
+            "simulated s/s",
+            "the engine with protocol",
+            flow[count] / engine[count],
+        )
+    for count in PYTHON_DATABASES:
+        python = _python_rate(count)
+        yield _figure(
+            f"plain Python, {count} databases",
+            python,
+            "simulated s/s",
+            "flow alone is so many times faster",
+            flow[count] / python,
+        )
+    yield from _simpy(engine)
+    yield from _growth("engine", engine)
+    yield from _growth("flow alone", flow)
+    for count in COPIED_DATABASES:
+        yield from _copies(count)
+    yield from _compilation()
+
+
+def _figure(name: str, value: float, unit: str, against: str, ratio: float | None) -> Figure:
+    return Figure(
+        name, float(f"{value:.4g}"), unit, against, None if ratio is None else float(f"{ratio:.4g}")
+    )
+
+
+def _fastest(work: Callable[[], object], times: int = TIMES) -> float:
+    best = float("inf")
+    for _ in range(times):
+        start = perf_counter()
+        work()
+        best = min(best, perf_counter() - start)
+    return best
+
+
+def _engine_rate(count: int) -> float:
+    """Simulated seconds per second of the whole engine, protocol included."""
+    world = lab(1, databases=count, cores=CORES_EACH * count)
+    ticks = ROW_STEPS // count
+    simulator.advance(world, TICKS_PER_S)
+    seconds = _fastest(lambda: simulator.advance(world, world.tick + ticks), 3)
+    return ticks / TICKS_PER_S / seconds
+
+
+def _flow_of(count: int) -> Flow:
+    flow = Flow.empty()
+    site = replace(NEC, cores=CORES_EACH * count)
+    for _ in range(count):
+        flow.add_row(setup_of(WORKLOAD1, Mode.FULL, site))
+    run(flow, TICKS_PER_S)
+    return flow
+
+
+def _flow_rate(count: int) -> float:
+    flow, ticks = _flow_of(count), ROW_STEPS // count
+    return ticks / TICKS_PER_S / _fastest(lambda: run(flow, ticks), 3)
+
+
+def _python_rate(count: int) -> float:
+    """The same source as plain Python."""
+    flow, advance = _flow_of(count), plain_advance()
+    ticks = max(10, PYTHON_ROW_STEPS // count)
+    arrays = (flow.state, flow.params, flow.place, flow.hosts, flow.links, flow.history, flow.scratch)
+    nothing = flow.state[:0, :, None]
+    start = perf_counter()
+    advance(*arrays, flow.armed, nothing, flow.clock, ticks, 0, flow.step_s)
+    return ticks / TICKS_PER_S / (perf_counter() - start)
+
+
+def _simpy(engine: dict[int, float]) -> Iterator[Figure]:
+    for count in DATABASES:
+        name = f"SimPy model, {count} databases"
+        try:
+            rate = _simpy_rate(count)
+        except SimPyMissing as missing:
+            yield Figure(name, str(missing), "", "the engine with protocol", None)
+            continue
+        yield _figure(name, rate, "simulated s/s", "the engine is so many times faster", engine[count] / rate)
+
+
+def _simpy_rate(count: int) -> float:
+    play, seconds = simpy_model(count), SIMPY_DATABASE_S / count
+    play(SIMPY_WARM_S)
+    return seconds / _fastest(lambda: play(seconds), 2)
+
+
+def _growth(name: str, rates: dict[int, float]) -> Iterator[Figure]:
+    for count in DATABASES[2:]:
+        ratio = (1.0 / rates[count] / count) / (1.0 / rates[10] / 10)
+        yield _figure(
+            f"{name}, cost of a database among {count}",
+            1e6 / rates[count] / count,
+            "us a simulated s",
+            "cost of a database among 10",
+            ratio,
+        )
+
+
+def _copies(count: int) -> Iterator[Figure]:
+    """Fork, hash and snapshot of a world."""
+    world = lab(1, databases=count, cores=CORES_EACH * count)
+    simulator.advance(world, 10 * TICKS_PER_S)
+    fork_s = _fastest(lambda: [world.fork() for _ in range(100)]) / 100
+    deep_s = _fastest(lambda: copy.deepcopy(world), 2)
+    hash_s = _fastest(world.state_hash)
+    second_s = _fastest(lambda: simulator.advance(world.fork(), world.tick + round(AGAIN_S) * TICKS_PER_S), 1)
+    snapshot_s = _fastest(lambda: pickle.dumps(world.fork()))
+    size_kb = len(pickle.dumps(world.fork())) / 1024
+    name = f"world of {count} databases"
+    yield _figure(f"fork, {name}", 1e6 * fork_s, "us", "copying every object of it", deep_s / fork_s)
+    yield _figure(f"hash, {name}", 1e6 * hash_s, "us", "copying every object of it", deep_s / hash_s)
+    yield _figure(
+        f"snapshot of {size_kb:.0f} KB, {name}",
+        1e6 * snapshot_s,
+        "us",
+        "simulating an hour again",
+        second_s / snapshot_s,
+    )
+
+
+FIRST_STEP: Final = """
+from time import perf_counter
+from engine.flow import Flow, Mode, run
+from engine.flow.sites import WORKLOAD1
+from engine.published.measure import setup_of
+flow = Flow.empty()
+flow.add_row(setup_of(WORKLOAD1, Mode.FULL))
+start = perf_counter()
+run(flow, 1)
+print(perf_counter() - start)
+"""
+
+
+def _compilation() -> Iterator[Figure]:
+    """First step of a process, with an empty cache of compiled code and with a filled one."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        seconds = [
+            float(
+                subprocess.run(
+                    [sys.executable, "-c", FIRST_STEP],
+                    env=environment,
+                    capture_output=True,
+                    text=True,
+                    check=True,
+                ).stdout
+            )
+            for _ in range(2)
+        ]
+    yield _figure(
+        "first step after installation",
+        seconds[0],
+        "s",
+        "first step of a later start",
+        seconds[1] / seconds[0],
+    )
+    yield _figure(
+        "first step of a later start",
+        seconds[1],
+        "s",
+        "first step after installation",
+        seconds[0] / seconds[1],
+    )

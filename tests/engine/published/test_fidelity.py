@@ -1,0 +1,108 @@
+"""The comparison with the papers holds, row by row, and says so honestly."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import engine.published
+from engine.published.fidelity import EXCEPTIONS, SECTIONS, fidelity_rows, render, summary
+from engine.published.rows import Class, Row, explain, number, statement
+from engine.published.table6 import FAILOVER_S
+
+EXCEPTIONS_MAX = 8
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    return fidelity_rows()
+
+
+def test_all_sections_are_there_with_rows_enough(rows: list[Row]) -> None:
+    assert len(rows) >= 130
+    assert {row.section for row in rows} == set(SECTIONS)
+    assert len({row.id for row in rows}) == len(rows)
+
+
+def test_whatever_fails_has_a_reason_and_is_on_the_list(rows: list[Row]) -> None:
+    failed = {row.id for row in rows if row.verdict == "fail"}
+    assert failed == set(EXCEPTIONS)
+    assert len(EXCEPTIONS) <= EXCEPTIONS_MAX
+    assert all(row.reason for row in rows if row.verdict == "fail")
+    assert not any(row.reason for row in rows if row.verdict == "pass")
+
+
+def test_table_6_is_in_the_band_of_200_runs_and_slower_under_load(rows: list[Row]) -> None:
+    cells = {row.id: row for row in rows if row.id.startswith("T6.") and row.band is not None}
+    assert len(cells) == 12
+    for cause in FAILOVER_S:
+        idle, loaded = cells[f"T6.{cause}.idle"], cells[f"T6.{cause}.loaded"]
+        for row in (idle, loaded):
+            assert row.band is not None
+            assert isinstance(row.published, float)
+            assert row.band[0] <= row.published <= row.band[1]
+            assert abs(row.error_percent or 0.0) <= 10.0
+            assert row.note, "what is calibrated is said"
+        assert idle.ours < loaded.ours  # type: ignore[operator]
+
+
+def test_rows_are_plain_json_with_the_promised_keys(rows: list[Row]) -> None:
+    told: list[dict[str, Any]] = json.loads(json.dumps([row.as_json() for row in rows], allow_nan=False))
+    for row in told:
+        assert {"id", "source", "what", "published", "ours", "class", "verdict"} <= set(row)
+        assert row["class"] in set(Class)
+        assert row["verdict"] in ("pass", "fail")
+        assert ("error_percent" in row) == (row["class"] != "statement")
+
+
+def test_every_cell_of_the_load_tables_is_compared(rows: list[Row]) -> None:
+    ids = {row.id for row in rows}
+    for table, measures in (("2a", 5), ("3a", 5), ("2b", 3), ("3b", 3)):
+        cells = [id for id in ids if id.startswith(f"T{table}.")]
+        assert len(cells) == measures * (3 if table.endswith("a") else 2)
+    assert sum(id.startswith("MANY.") for id in ids) == 5 * 7 + 1
+
+
+def test_the_text_shows_rows_reasons_and_the_count(rows: list[Row]) -> None:
+    text = render(rows)
+    counts = summary(rows)
+    assert f"{counts['rows']} rows: {counts['pass']} pass" in text
+    assert counts["unexplained"] == 0
+    assert text.count("\nFAIL ") == counts["fail"] == len(EXCEPTIONS)
+    assert "four fifths of 1,500" in " ".join(text.split())
+    assert all(section in text for section in SECTIONS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "cpu", "ours", "verdict"),
+    [
+        (Class.CALIBRATED, False, 102.9, "pass"),
+        (Class.CALIBRATED, False, 103.1, "fail"),
+        (Class.PREDICTED, False, 90.1, "pass"),
+        (Class.PREDICTED, False, 89.9, "fail"),
+        (Class.PREDICTED, True, 114.9, "pass"),
+        (Class.SHARED, True, 115.1, "fail"),
+        (Class.CALIBRATED, True, 104.0, "fail"),
+    ],
+)
+def test_tolerances(kind: Class, cpu: bool, ours: float, verdict: str) -> None:
+    assert number("x", "", "", "", 100.0, ours, kind, cpu=cpu).verdict == verdict
+
+
+def test_a_figure_outside_the_band_fails_however_near() -> None:
+    assert number("x", "", "", "", 100.0, 101.0, Class.INPUT, band=(100.5, 103.0)).verdict == "fail"
+    assert number("x", "", "", "", 100.0, 101.0, Class.INPUT, band=(99.0, 103.0)).verdict == "pass"
+
+
+def test_a_listed_reason_does_not_hide_in_a_row_that_passes() -> None:
+    row = statement("x", "", "", "", True, "")
+    assert explain(row, "s", {"x": "because"}).reason is None
+    assert explain(statement("x", "", "", "", False, ""), "s", {}).reason is None
+    assert explain(statement("x", "", "", "", False, ""), "s", {"x": "because"}).reason == "because"
+
+
+def test_the_package_gives_the_same_rows(rows: list[Row], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.published.fidelity.fidelity_rows", lambda: rows[:3])
+    assert engine.published.fidelity_rows() == rows[:3]
