@@ -43,6 +43,8 @@ def lab(
             db_state=DbState.ONLINE if role is Role.PRINCIPAL else DbState.RESTORING,
             end_of_log_kb=1e6,
             redone_kb=1e6,
+            log_start_kb=1e6,
+            last_log_backup_kb=1e6,
             workload=workload,
             guid=guid,
             role=role,
