@@ -1,0 +1,5 @@
+"""The Database Mirroring Monitor."""
+
+from app.views.monitor.monitor import Monitor
+
+__all__ = ["Monitor"]

@@ -1,0 +1,94 @@
+"""The rows that one partner has recorded, as sp_dbmmonitorresults lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app import formatting
+from app.tables import Column, TableModel, TableView
+from app.views.monitor.readout import STATES, WITNESS_STATES
+from engine.messages import SqlError
+from engine.model import World
+from engine.protocol.monitor import MonitorRow, results
+from engine.tsql.client import reachable
+
+MODES: Final = (
+    ("Last two hours", 1),
+    ("Last four hours", 2),
+    ("Last eight hours", 3),
+    ("Last day", 4),
+    ("Last two days", 5),
+    ("Last 100 records", 6),
+    ("Last 500 records", 7),
+    ("Last 1,000 records", 8),
+    ("All records", 9),
+)
+"""@mode of sp_dbmmonitorresults. Documented."""
+
+
+def _number(title: str, value: Callable[[MonitorRow], float]) -> Column:
+    return Column(
+        title=title, text=lambda found: formatting.number(value(found[1])), right=True, sample="100,000"
+    )
+
+
+def columns() -> list[Column]:
+    """Rows are (date, recorded row)."""
+    return [
+        Column(title="Time recorded", text=lambda found: found[0], sample="2005-10-22 12:00:41"),
+        Column(title="Role", text=lambda found: found[1].role.name.capitalize(), sample="Principal"),
+        Column(title="Mirroring state", text=lambda found: STATES[found[1].state][0],
+               tone=lambda found: STATES[found[1].state][1], sample="Synchronizing"),
+        Column(title="Witness", text=lambda found: WITNESS_STATES[found[1].witness_state][0], sample="Disconnected"),
+        _number("Unsent log (KB)", lambda row: row.unsent_kb),
+        _number("Send rate (KB/s)", lambda row: row.send_rate_kb_per_s),
+        _number("New transactions (KB/s)", lambda row: row.log_rate_kb_per_s),
+        _number("Unrestored log (KB)", lambda row: row.unrestored_kb),
+        _number("Restore rate (KB/s)", lambda row: row.restore_rate_kb_per_s),
+        _number("Commit overhead (ms)", lambda row: row.average_delay_ms),
+        _number("Transactions/s", lambda row: row.transactions_per_s),
+    ]  # fmt: skip
+
+
+class HistoryPage(QWidget):
+    """Newest first."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model = TableModel(columns(), self)
+        self.servers, self.modes = QComboBox(), QComboBox()
+        self.servers.setAccessibleName("Server instance")
+        self.modes.setAccessibleName("Records to show")
+        for words, mode in MODES:
+            self.modes.addItem(words, mode)
+        self.note = QLabel()
+        self.note.setProperty("muted", True)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(4, 4, 4, 0)
+        bar.addWidget(self.servers)
+        bar.addWidget(self.modes)
+        bar.addWidget(self.note, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(bar)
+        layout.addWidget(TableView(self.model, "Recorded rows"), 1)
+
+    def show_world(self, world: World, database: str, servers: list[str]) -> None:
+        if servers != [self.servers.itemText(index) for index in range(self.servers.count())]:
+            self.servers.clear()
+            self.servers.addItems(servers)
+        server = self.servers.currentText()
+        rows: list[MonitorRow] = []
+        self.note.setText("")
+        if server and reachable(world, server):
+            try:
+                rows = results(world, server, database, self.modes.currentData())
+            except SqlError as refusal:
+                self.note.setText(f"Msg {refusal.number}: nothing has been recorded here yet.")
+        elif server:
+            self.note.setText(f"Not connected to {server}")
+        start = world.settings.start_time
+        self.model.update([(formatting.server_time(start, row.tick, decimals=0), row) for row in rows])

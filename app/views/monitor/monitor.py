@@ -1,0 +1,198 @@
+"""Database Mirroring Monitor: a database, its status, its warnings and its history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QKeySequence, QShowEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import formatting
+from app.views.monitor.history import HistoryPage
+from app.views.monitor.readout import Readout, mirrored_databases, partners_of, readout
+from app.views.monitor.status import Status
+from app.views.monitor.thresholds import Warnings
+from engine.constants import TICKS_PER_S
+from engine.events import Event
+from engine.model import World
+from engine.tsql.client import reachable
+
+if TYPE_CHECKING:
+    from engine.drill.drill import Drill
+
+REFRESH_S: Final = 30.0
+"""Interval at which the monitor refreshes by itself, in simulated time. Documented (not under 15 s)."""
+
+WINDOW: Final = "#monitor"
+"""Its connections are named SERVER#monitor, apart from the windows of a person."""
+
+
+class Monitor(QWidget):
+    """Shows what the partners have recorded; a refresh has both record anew, as an input like any other."""
+
+    requested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._world: World | None = None
+        self._drawn: tuple[object, ...] = ()
+        self._asked_tick: int | None = None
+        self.databases = QComboBox()
+        self.databases.setAccessibleName("Mirrored databases")
+        self.databases.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.databases.setMinimumContentsLength(20)
+        self.databases.currentIndexChanged.connect(lambda _: self._draw())
+        self.status, self.warnings, self.history = Status(), Warnings(), HistoryPage()
+        self.warnings.wanted.connect(self._send)
+        self.history.servers.currentTextChanged.connect(lambda _: self._draw())
+        self.history.modes.currentTextChanged.connect(lambda _: self._draw())
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self.status, "Status")
+        self.tabs.addTab(self.warnings, "Warnings")
+        self.tabs.addTab(self.history, "History")
+        self.tabs.currentChanged.connect(lambda _: self._draw())
+        self.banner = QLabel()
+        self.banner.setAccessibleName("Age of the data")
+        self.often = QCheckBox(f"Every {REFRESH_S:.0f} s")
+        self.often.setToolTip("Refresh by itself while this is on screen (simulated time)")
+        self._refresh = QAction("Refresh", self)
+        self._refresh.setShortcut(QKeySequence("F5"))
+        self._refresh.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self._refresh.triggered.connect(self.refresh)
+        self.addAction(self._refresh)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        button = QPushButton("Refresh")
+        button.setToolTip("Have both partners record their state now (F5)")
+        button.clicked.connect(self.refresh)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(6, 4, 4, 0)
+        bar.addWidget(self.databases, 1)
+        bar.addWidget(self.often)
+        bar.addWidget(button)
+        self.banner.setContentsMargins(8, 0, 4, 0)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(3)
+        layout.addLayout(bar)
+        layout.addWidget(self.banner)
+        layout.addWidget(self.tabs, 1)
+
+    # --- contract of views --------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_drill(self, drill: Drill) -> None:
+        self._world = drill.world
+        self._asked_tick = None
+        self._drawn = ()
+        self.warnings.forget()
+        self.add_events(drill.events)
+        self.show_world(drill.world)
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        self._world = world
+        if not self.isVisible():
+            return
+        seen = (
+            world.tick // TICKS_PER_S,
+            tuple(map(id, world.monitor.values())),
+            tuple(world.servers.values()),
+        )
+        if seen != self._drawn:  # once a simulated second, or when somebody has recorded something
+            self._drawn = seen
+            self._draw()
+        due_tick = 0.0 if self._asked_tick is None else self._asked_tick + REFRESH_S * TICKS_PER_S
+        if self.often.isChecked() and world.tick >= due_tick:
+            self._asked_tick = world.tick
+            QTimer.singleShot(
+                0, self, self.refresh
+            )  # a view asks for nothing while it is being shown a frame
+
+    @Slot(object)
+    def add_events(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if event.kind == "alert":
+                self.warnings.note(event)
+
+    # --- what is shown ------------------------------------------------------------------------------------
+
+    @property
+    def database(self) -> str | None:
+        """The database that is shown."""
+        name: str | None = self.databases.currentData()
+        return name
+
+    @Slot(str)
+    def show_database(self, database: str) -> None:
+        """Choose this database."""
+        self.databases.setCurrentIndex(max(0, self.databases.findData(database)))
+
+    def refresh(self) -> None:
+        """Have every partner that can be reached record its state, and show what it says."""
+        if self._world is None or self.database is None:
+            return
+        self._asked_tick = self._world.tick
+        name = self.database.replace("'", "''")
+        for server in partners_of(self._world, self.database):
+            if reachable(self._world, server):
+                self._send(server, f"EXEC msdb.dbo.sp_dbmmonitorupdate N'{name}'")
+
+    def _send(self, server: str, batch: str) -> None:
+        self.requested.emit(f"sql {server}{WINDOW} {batch}")
+
+    def _draw(self) -> None:
+        world = self._world
+        if world is None:
+            return
+        found = {name: readout(world, name) for name in mirrored_databases(world)}
+        self._list(found)
+        chosen = found.get(self.database or "")
+        self.banner.setText(_age(world, chosen))
+        page = self.tabs.currentWidget()
+        if page is self.status:
+            self.status.show_readout(chosen)
+        elif isinstance(page, (Warnings, HistoryPage)):
+            servers = [partner.server for partner in chosen.partners] if chosen else []
+            page.show_world(world, chosen.database if chosen else "", servers)
+
+    def _list(self, found: dict[str, Readout]) -> None:
+        names = [self.databases.itemData(index) for index in range(self.databases.count())]
+        self.databases.blockSignals(True)
+        if names != list(found):
+            before = self.database
+            self.databases.clear()
+            for name in found:
+                self.databases.addItem(name, name)
+            self.databases.setCurrentIndex(list(found).index(before) if before in found else 0)
+        for index, state in enumerate(found.values()):
+            self.databases.setItemText(index, state.title)
+        self.databases.blockSignals(False)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._draw()
+
+
+def _age(world: World, found: Readout | None) -> str:
+    if found is None:
+        return "No mirrored database."
+    if found.age_s is None:
+        return "Nothing has been recorded yet. Refresh (F5) asks both partners."
+    tick = found.now_tick - round(found.age_s * TICKS_PER_S)
+    at = formatting.server_time(world.settings.start_time, tick, decimals=0)
+    old = "  <b>Old data: nobody has refreshed it.</b>" if found.stale else ""
+    return f"Recorded {at} ({formatting.seconds(found.age_s, 0)} ago).{old}"

@@ -1,0 +1,222 @@
+"""What the monitor knows: the rows that each partner has recorded, not what is true now. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from app import formatting
+from engine.constants import TICKS_PER_S
+from engine.model import Copy, MirrorState, Role, Safety, WitnessState, World
+from engine.protocol.monitor import MonitorRow, rows_of
+from engine.tsql.client import reachable
+
+WAITING: Final = "Waiting for data…"
+UNKNOWN: Final = "Unknown"
+
+STALE_S: Final = 120.0
+"""Rows older than two periods of the usual job are shown as old. The period of one minute is documented."""
+
+LEAST_RATE_KB_PER_S: Final = 1.0
+"""Below this nothing flows, and a time cannot be estimated. Ours."""
+
+STATES: Final = {
+    MirrorState.SUSPENDED: ("Suspended", "warn"),
+    MirrorState.DISCONNECTED: ("Disconnected", "bad"),
+    MirrorState.SYNCHRONIZING: ("Synchronizing", "warn"),
+    MirrorState.PENDING_FAILOVER: ("Pending failover", "warn"),
+    MirrorState.SYNCHRONIZED: ("Synchronized", "ok"),
+}
+"""Words and token of the theme."""
+
+WITNESS_STATES: Final = {
+    WitnessState.UNKNOWN: ("Unknown", "muted"),
+    WitnessState.CONNECTED: ("Connected", "ok"),
+    WitnessState.DISCONNECTED: ("Disconnected", "bad"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Partner:
+    """One line of the grid: a server and the last row that it has recorded."""
+
+    server: str
+    connected: bool
+    """The monitor can log in there."""
+    row: MonitorRow | None
+    has_witness: bool
+
+    @property
+    def role(self) -> str:
+        if self.row is None or not self.connected:
+            return UNKNOWN
+        return self.row.role.name.capitalize()
+
+    @property
+    def state(self) -> tuple[str, str]:
+        """Words and token."""
+        if not self.connected:
+            return f"Not connected to {self.server}", "muted"
+        return STATES[self.row.state] if self.row else (WAITING, "muted")
+
+    @property
+    def witness(self) -> tuple[str, str]:
+        if not self.connected or self.row is None:
+            return UNKNOWN, "muted"
+        return WITNESS_STATES[self.row.witness_state] if self.has_witness else ("", "muted")
+
+
+@dataclass(frozen=True, slots=True)
+class Readout:
+    """The Status page of one database."""
+
+    database: str
+    partners: tuple[Partner, ...]
+    principal: MonitorRow | None
+    """Last row of the partner that recorded itself as principal, if the monitor can log in there."""
+    mirror: MonitorRow | None
+    witness_address: str
+    mode: str
+    now_tick: int
+
+    @property
+    def title(self) -> str:
+        """`Sales (Synchronized, SERVER_A -> SERVER_B)`, as the tree shows it."""
+        names = {p.role: p.server for p in self.partners}
+        state = STATES[self.principal.state][0] if self.principal else UNKNOWN
+        return f"{self.database} ({state}, {names.get('Principal', '?')} -> {names.get('Mirror', '?')})"
+
+    @property
+    def age_s(self) -> float | None:
+        """Age of the older of the two partners' rows; None while one of them is missing."""
+        ticks = [row.tick for row in (self.principal, self.mirror) if row is not None]
+        return (self.now_tick - min(ticks)) / TICKS_PER_S if ticks else None
+
+    @property
+    def stale(self) -> bool:
+        return self.age_s is not None and self.age_s > STALE_S
+
+
+def mirrored_databases(world: World) -> list[str]:
+    return sorted({copy.database for copy in world.copies.values() if copy.guid is not None})
+
+
+def partners_of(world: World, database: str) -> list[str]:
+    """Servers that hold the database in a session, in the order of the drill."""
+    mirrored = [copy for copy in world.copies_of(database) if copy.guid is not None]
+    names = {copy.server for copy in mirrored} | {copy.partner for copy in mirrored}
+    return [name for name in world.servers if name in names]
+
+
+def readout(world: World, database: str) -> Readout:
+    """What the partners have recorded of *database*."""
+    partners = []
+    for server in partners_of(world, database):
+        rows = rows_of(world, (server, database))
+        copy = world.copies.get((server, database))
+        partners.append(
+            Partner(
+                server=server,
+                connected=reachable(world, server),
+                row=rows[-1] if rows else None,
+                has_witness=copy is not None and copy.witness is not None,
+            )
+        )
+    principal = _last(partners, Role.PRINCIPAL)
+    known = principal or next((partner for partner in partners if partner.connected), None)
+    copy = world.copies.get((known.server, database)) if known else None
+    return Readout(
+        database=database,
+        partners=tuple(partners),
+        principal=_row(principal),
+        mirror=_row(_last(partners, Role.MIRROR)),
+        witness_address=(copy.witness_address or "") if copy else UNKNOWN,
+        mode=mode_of(copy),
+        now_tick=world.tick,
+    )
+
+
+def mode_of(copy: Copy | None) -> str:
+    """Operating mode in the monitor's words."""
+    if copy is None or copy.guid is None:
+        return UNKNOWN
+    if copy.safety is not Safety.FULL:
+        return "High performance (asynchronous)"
+    how = "with" if copy.witness else "without"
+    return f"High safety {how} automatic failover (synchronous)"
+
+
+def _last(partners: list[Partner], role: Role) -> Partner | None:
+    """The partner whose last row says that it is *role*; the later one if both say so."""
+    fitting = [(p.row.tick, p) for p in partners if p.connected and p.row is not None and p.row.role is role]
+    return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
+
+
+def _row(partner: Partner | None) -> MonitorRow | None:
+    return partner.row if partner else None
+
+
+# --- the numbers below the grid -----------------------------------------------------------------------------
+
+
+def send_s(row: MonitorRow | None) -> float | None:
+    """Time to send the unsent log at the current rate; None: not known."""
+    return _time_s(row.unsent_kb, row.send_rate_kb_per_s) if row else None
+
+
+def restore_s(row: MonitorRow | None) -> float | None:
+    """Time to restore the unrestored log at the current rate; None: not known."""
+    return _time_s(row.unrestored_kb, row.restore_rate_kb_per_s) if row else None
+
+
+def _time_s(amount_kb: float, rate_kb_per_s: float) -> float | None:
+    if amount_kb < 1.0:
+        return 0.0
+    return amount_kb / rate_kb_per_s if rate_kb_per_s >= LEAST_RATE_KB_PER_S else None
+
+
+def _hms(value: float | None) -> str:
+    return UNKNOWN if value is None else formatting.hms(value)
+
+
+def _kb(value: float) -> str:
+    return f"{formatting.number(value)} KB"
+
+
+def principal_lines(found: Readout) -> list[tuple[str, str]]:
+    """Principal log: (label, value)."""
+    row = found.principal
+    labels = ("Unsent log", "Oldest unsent transaction", "Time to send log (est.)", "Current send rate",
+              "Rate of new transactions")  # fmt: skip
+    if row is None:
+        return [(label, UNKNOWN) for label in labels]
+    oldest_s = (row.tick - row.time_behind_tick) / TICKS_PER_S
+    values = (_kb(row.unsent_kb), _hms(oldest_s), _hms(send_s(row)), f"{_kb(row.send_rate_kb_per_s)}/s",
+              f"{_kb(row.log_rate_kb_per_s)}/s")  # fmt: skip
+    return list(zip(labels, values, strict=True))
+
+
+def mirror_lines(found: Readout) -> list[tuple[str, str]]:
+    """Mirror log: (label, value)."""
+    row = found.mirror
+    labels = ("Unrestored log", "Time to restore log (est.)", "Current restore rate")
+    if row is None:
+        return [(label, UNKNOWN) for label in labels]
+    values = (_kb(row.unrestored_kb), _hms(restore_s(row)), f"{_kb(row.restore_rate_kb_per_s)}/s")
+    return list(zip(labels, values, strict=True))
+
+
+def session_lines(found: Readout) -> list[tuple[str, str]]:
+    """What stands below both."""
+    overhead = UNKNOWN
+    if found.principal is not None:
+        synchronous = found.mode.startswith("High safety")
+        overhead = f"{formatting.number(found.principal.average_delay_ms)} ms" if synchronous else ""
+    send, restore = send_s(found.principal), restore_s(found.mirror)
+    both = None if send is None or restore is None else send + restore
+    return [
+        ("Mirror commit overhead", overhead),
+        ("Time to send and restore all current log (est.)", _hms(both)),
+        ("Witness address", found.witness_address),
+        ("Operating mode", found.mode),
+    ]

@@ -1,0 +1,108 @@
+"""The Status page: both partners, then what the principal has not sent and the mirror not restored."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtWidgets import QFormLayout, QGroupBox, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from app import theme
+from app.tables import Column, TableModel, TableView
+from app.views.monitor.readout import (
+    UNKNOWN,
+    WAITING,
+    Readout,
+    mirror_lines,
+    principal_lines,
+    session_lines,
+)
+
+COLUMNS: Final = (
+    Column(title="Server instance", text=lambda p: p.server, sample="SERVER_A", bold=lambda p: True),
+    Column(title="Current role", text=lambda p: p.role, sample="Principal",
+           tone=lambda p: "muted" if p.role == UNKNOWN else None),
+    Column(title="Mirroring state", text=lambda p: p.state[0], tone=lambda p: p.state[1],
+           sample="Not connected to SERVER_A"),
+    Column(title="Witness connection", text=lambda p: p.witness[0], tone=lambda p: p.witness[1],
+           sample="Disconnected"),
+)  # fmt: skip
+
+
+class Lines(QWidget):
+    """Labels with values that are greyed where nothing is known."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._form = QFormLayout(self)
+        self._form.setContentsMargins(8, 4, 8, 6)
+        self._form.setVerticalSpacing(2)
+        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self._values: dict[str, QLabel] = {}
+        self._shown: list[tuple[str, str]] = []
+
+    @property
+    def shown(self) -> dict[str, str]:
+        return dict(self._shown)
+
+    def show_lines(self, lines: list[tuple[str, str]]) -> None:
+        if lines == self._shown:
+            return
+        self._shown = lines
+        for label, value in lines:
+            if label not in self._values:
+                field = self._values[label] = QLabel()
+                field.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+                field.setAccessibleName(label)
+                self._form.addRow(f"{label}:", field)
+            self._values[label].setText(value)
+        self._recolour()
+
+    def _recolour(self) -> None:
+        muted = theme.tokens(self.palette()).muted.name()
+        for field in self._values.values():
+            known = field.text() not in (UNKNOWN, WAITING)
+            field.setStyleSheet("font-weight: 600;" if known else f"color: {muted};")
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._recolour()
+
+
+class Status(QScrollArea):
+    """One database."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.partners = TableModel(COLUMNS, self)
+        self.principal, self.mirror, self.session = Lines(), Lines(), Lines()
+        grid = TableView(self.partners, "Partners")
+        height = grid.horizontalHeader().sizeHint().height() + 2 * grid.verticalHeader().defaultSectionSize()
+        grid.setFixedHeight(height + 4)
+        grid.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        logs = QHBoxLayout()
+        for title, lines in (("Principal log", self.principal), ("Mirror log", self.mirror)):
+            box = QGroupBox(title)
+            inside = QVBoxLayout(box)
+            inside.setContentsMargins(0, 0, 0, 0)
+            inside.addWidget(lines)
+            inside.addStretch(1)
+            logs.addWidget(box, 1)
+        page = QWidget()
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(4, 4, 4, 4)
+        layout.setSpacing(4)
+        layout.addWidget(grid)
+        layout.addLayout(logs)
+        layout.addWidget(self.session)
+        layout.addStretch(1)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setWidget(page)
+
+    def show_readout(self, found: Readout | None) -> None:
+        self.partners.update(list(found.partners) if found else [])
+        self.principal.show_lines(principal_lines(found) if found else [])
+        self.mirror.show_lines(mirror_lines(found) if found else [])
+        self.session.show_lines(session_lines(found) if found else [])

@@ -1,0 +1,214 @@
+"""The Warnings page: thresholds are kept by each partner for itself, so both have to be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import formatting
+from app.tables import Column, TableModel, TableView
+from app.views.monitor.readout import UNKNOWN
+from engine.constants import TICKS_PER_S
+from engine.events import Event
+from engine.model import Alert, World
+from engine.tsql.client import reachable
+
+WARNINGS: Final = (
+    # alert id, words, unit, value offered first (the manual's examples)
+    (2, "Unsent log exceeds", "KB", 10_000),
+    (3, "Unrestored log exceeds", "KB", 10_000),
+    (1, "Oldest unsent transaction is older than", "min", 30),
+    (4, "Mirror commit overhead exceeds", "ms", 1_000),
+)
+"""In the order of the Warnings page. Documented."""
+
+NOT_ENABLED: Final = "Not enabled"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One warning and its threshold at each partner."""
+
+    alert_id: int
+    words: str
+    unit: str
+    thresholds: tuple[str, ...]
+    raised: str
+    """When it was last raised, and where."""
+
+
+def alert_at(world: World, server: str, database: str, alert_id: int) -> Alert | None:
+    """The threshold that *server* keeps, enabled or not."""
+    alerts = world.servers[server].alerts
+    return next((a for a in alerts if a.database == database and a.alert_id == alert_id), None)
+
+
+def lines_of(world: World, database: str, servers: Sequence[str], raised: dict[int, str]) -> list[Line]:
+    """The page for one database; what cannot be asked is unknown."""
+    return [
+        Line(
+            alert_id,
+            words,
+            unit,
+            tuple(_threshold(world, server, database, alert_id, unit) for server in servers),
+            raised.get(alert_id, ""),
+        )
+        for alert_id, words, unit, _ in WARNINGS
+    ]
+
+
+def _threshold(world: World, server: str, database: str, alert_id: int, unit: str) -> str:
+    if not reachable(world, server):
+        return UNKNOWN
+    alert = alert_at(world, server, database, alert_id)
+    return f"{formatting.number(alert.threshold)} {unit}" if alert and alert.enabled else NOT_ENABLED
+
+
+def columns_for(servers: Sequence[str]) -> list[Column]:
+    def at(index: int, server: str) -> Column:
+        return Column(
+            title=f"At {server}",
+            text=lambda line: line.thresholds[index] if index < len(line.thresholds) else "",
+            tone=lambda line: "muted" if line.thresholds[index] in (NOT_ENABLED, UNKNOWN) else None,
+            sample="10,000 KB",
+        )
+
+    return [
+        Column(title="Warning", text=lambda line: line.words, tip=lambda line: line.words,
+               sample="Oldest unsent transaction is older than"),
+        *(at(index, server) for index, server in enumerate(servers)),
+        Column(title="Last raised", text=lambda line: line.raised, tone=lambda line: "warn", sample="1:00:00 SERVER_A"),
+    ]  # fmt: skip
+
+
+class Warnings(QWidget):
+    """The list, and a button to change it."""
+
+    wanted = Signal(str, str)
+    """(server, batch): T-SQL that sets a threshold."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model = TableModel([], self)
+        self._world: World | None = None
+        self._database = ""
+        self._servers: list[str] = []
+        self._raised: dict[str, dict[int, str]] = {}
+        self._button = QPushButton("Set thresholds…")
+        self._button.clicked.connect(self._set)
+        note = QLabel(
+            "Each partner keeps its own thresholds. Set them on both: after a failover the other's count."
+        )
+        note.setProperty("muted", True)
+        note.setWordWrap(True)
+        below = QHBoxLayout()
+        below.setContentsMargins(6, 0, 6, 4)
+        below.addWidget(note, 1)
+        below.addWidget(self._button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(TableView(self.model, "Warnings"), 1)
+        layout.addLayout(below)
+
+    def forget(self) -> None:
+        self._raised.clear()
+
+    def note(self, event: Event) -> None:
+        """An event of kind "alert" was raised."""
+        at = f"{formatting.run_time(event.tick / TICKS_PER_S)} {event.server}"
+        self._raised.setdefault(event.database or "", {})[event.get("alert_id")] = at
+
+    def show_world(self, world: World, database: str, servers: list[str]) -> None:
+        self._world, self._database = world, database
+        lines = lines_of(world, database, servers, self._raised.get(database, {}))
+        if servers != self._servers:
+            self._servers = servers
+            self.model.replace(lines, columns_for(servers))
+        else:
+            self.model.update(lines)
+        self._button.setEnabled(bool(servers))
+
+    def _set(self) -> None:
+        if self._world is None:
+            return
+        servers = [server for server in self._servers if reachable(self._world, server)]
+        dialog = ThresholdsDialog(self._world, self._database, servers, self)
+        if dialog.exec() == QDialog.DialogCode.Accepted:
+            for server, batch in dialog.batches():
+                self.wanted.emit(server, batch)
+        dialog.deleteLater()
+
+
+class ThresholdsDialog(QDialog):
+    """A threshold for each warning at each partner."""
+
+    def __init__(
+        self, world: World, database: str, servers: Sequence[str], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(f"Set warning thresholds for {database}")
+        self._database = database
+        self.fields: dict[tuple[str, int], tuple[QCheckBox, QSpinBox]] = {}
+        self._before: dict[tuple[str, int], tuple[bool, int]] = {}
+        grid = QGridLayout()
+        for column, server in enumerate(servers, start=1):
+            grid.addWidget(QLabel(f"<b>{server}</b>"), 0, column)
+        for row, (alert_id, words, unit, first) in enumerate(WARNINGS, start=1):
+            label = QLabel(words)
+            label.setWordWrap(True)
+            grid.addWidget(label, row, 0)
+            for column, server in enumerate(servers, start=1):
+                alert = alert_at(world, server, database, alert_id)
+                grid.addWidget(self._field((server, alert_id), alert, unit, first), row, column)
+        buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        )
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addLayout(grid)
+        layout.addWidget(buttons)
+
+    def _field(self, key: tuple[str, int], alert: Alert | None, unit: str, first: int) -> QWidget:
+        enabled, value = QCheckBox(), QSpinBox()
+        enabled.setAccessibleName(f"Enabled at {key[0]}")
+        value.setRange(0, 1_000_000_000)
+        value.setGroupSeparatorShown(True)
+        value.setSuffix(f" {unit}")
+        value.setValue(round(alert.threshold) if alert else first)
+        enabled.setChecked(bool(alert and alert.enabled))
+        value.setEnabled(enabled.isChecked())
+        enabled.toggled.connect(value.setEnabled)
+        self.fields[key] = enabled, value
+        self._before[key] = enabled.isChecked(), value.value()
+        both = QWidget()
+        layout = QHBoxLayout(both)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(enabled)
+        layout.addWidget(value, 1)
+        return both
+
+    def batches(self) -> list[tuple[str, str]]:
+        """(server, T-SQL) for every threshold that was changed."""
+        found = []
+        name = self._database.replace("'", "''")
+        for (server, alert_id), (enabled, value) in self.fields.items():
+            if (enabled.isChecked(), value.value()) != self._before[server, alert_id]:
+                numbers = f"{alert_id}, {value.value()}, {int(enabled.isChecked())}"
+                found.append((server, f"EXEC msdb.dbo.sp_dbmmonitorchangealert N'{name}', {numbers}"))
+        return found

@@ -1,0 +1,167 @@
+"""The monitor: it shows what was recorded, and says how old that is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QCoreApplication, Qt
+
+from app.views.monitor import Monitor
+from app.views.monitor.thresholds import ThresholdsDialog
+from engine import simulator
+from engine.inputs import parse_line
+from tests.app.views.made import Run
+from tests.engine.worlds import lab, play
+
+
+@pytest.fixture
+def monitor(qtbot: Any) -> Monitor:
+    """On the lab; lines are done at once, as the session does them."""
+    world = lab()
+    made = Monitor()
+    qtbot.addWidget(made)
+    made.lines = []  # type: ignore[attr-defined]
+
+    def do(line: str) -> None:
+        made.lines.append(line)  # type: ignore[attr-defined]
+        simulator.perform(world, parse_line(line, world.tick))
+        made.add_events(simulator.advance(world, world.tick))
+        made.show_world(world)
+
+    made.requested.connect(do)
+    made.resize(640, 340)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    made.show_drill(Run(world))  # type: ignore[arg-type]
+    return made
+
+
+def go_on(monitor: Any, script: str, until_s: float) -> None:
+    monitor.add_events(play(monitor._world, script, until_s))
+    monitor.show_world(monitor._world)
+
+
+def partners(monitor: Any) -> list[list[str]]:
+    model = monitor.status.partners
+    return [[model.index(row, column).data() for column in range(4)] for row in range(model.rowCount())]
+
+
+def test_before_anything_is_recorded_it_waits(monitor: Any) -> None:
+    assert partners(monitor) == [
+        ["SERVER_A", "Unknown", "Waiting for data…", "Unknown"],
+        ["SERVER_B", "Unknown", "Waiting for data…", "Unknown"],
+    ]
+    assert "Refresh (F5)" in monitor.banner.text()
+    assert set(monitor.status.principal.shown.values()) == {"Unknown"}
+
+
+def test_f5_has_both_partners_record(qtbot: Any, monitor: Any) -> None:
+    go_on(monitor, "", 10.0)
+    qtbot.keyClick(monitor.tabs, Qt.Key.Key_F5)
+    assert monitor.lines == [
+        "sql SERVER_A#monitor EXEC msdb.dbo.sp_dbmmonitorupdate N'Sales'",
+        "sql SERVER_B#monitor EXEC msdb.dbo.sp_dbmmonitorupdate N'Sales'",
+    ]
+    assert partners(monitor) == [
+        ["SERVER_A", "Principal", "Synchronized", "Connected"],
+        ["SERVER_B", "Mirror", "Synchronized", "Connected"],
+    ]
+    assert monitor.databases.currentText() == "Sales (Synchronized, SERVER_A -> SERVER_B)"
+    assert (
+        monitor.status.session.shown["Operating mode"] == "High safety with automatic failover (synchronous)"
+    )
+    assert monitor.status.session.shown["Witness address"] == "TCP://SERVER_W:5022"
+    assert monitor.status.principal.shown["Unsent log"] == "0 KB"
+
+
+def test_a_queue_and_the_time_to_send_it(monitor: Any) -> None:
+    go_on(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 65.0)
+    monitor.refresh()
+    row = monitor._world.monitor["SERVER_A", "Sales"][-1]
+    shown = monitor.status.principal.shown
+    assert shown["Unsent log"] == f"{row.unsent_kb:,.0f} KB"
+    assert row.unsent_kb > 30_000
+    assert shown["Time to send log (est.)"] == "Unknown"
+    assert shown["Oldest unsent transaction"] == "00:01:00"
+    assert partners(monitor)[0][2] == "Suspended"
+
+
+def test_old_rows_stay_and_say_how_old_they_are(monitor: Any) -> None:
+    """After the mirror is lost, the last row still tells of better times until somebody refreshes."""
+    go_on(monitor, "", 10.0)
+    monitor.refresh()
+    go_on(monitor, "15 power-off SERVER_B", 200.0)
+    assert partners(monitor) == [
+        ["SERVER_A", "Principal", "Synchronized", "Connected"],
+        ["SERVER_B", "Unknown", "Not connected to SERVER_B", "Unknown"],
+    ]
+    assert "Old data" in monitor.banner.text()
+    assert "3 min 10 s ago" in monitor.banner.text()
+    assert set(monitor.status.mirror.shown.values()) == {"Unknown"}
+    monitor.lines.clear()
+    monitor.refresh()
+    assert [line.split()[1] for line in monitor.lines] == ["SERVER_A#monitor"]
+    assert partners(monitor)[0][2] == "Disconnected"
+    assert "Old data" not in monitor.banner.text()
+
+
+def test_it_refreshes_by_itself_when_asked_to(qtbot: Any, monitor: Any) -> None:
+    go_on(monitor, "", 10.0)
+    monitor.often.setChecked(True)
+    monitor.show_world(monitor._world)
+    qtbot.waitUntil(lambda: len(monitor.lines) == 2)
+    go_on(monitor, "", 30.0)
+    QCoreApplication.processEvents()
+    assert len(monitor.lines) == 2
+    go_on(monitor, "", 41.0)
+    qtbot.waitUntil(lambda: len(monitor.lines) == 4)
+
+
+def test_thresholds_are_set_where_they_were_changed(monitor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monitor.tabs.setCurrentWidget(monitor.warnings)
+
+    def fill(dialog: ThresholdsDialog) -> int:
+        enabled, value = dialog.fields["SERVER_A", 2]
+        enabled.setChecked(True)
+        value.setValue(5000)
+        return dialog.DialogCode.Accepted
+
+    monkeypatch.setattr(ThresholdsDialog, "exec", fill)
+    monitor.warnings._button.click()
+    assert monitor.lines == [
+        "sql SERVER_A#monitor EXEC msdb.dbo.sp_dbmmonitorchangealert N'Sales', 2, 5000, 1"
+    ]
+    model = monitor.warnings.model
+    assert [model.index(0, column).data() for column in range(3)] == [
+        "Unsent log exceeds",
+        "5,000 KB",
+        "Not enabled",
+    ]
+    go_on(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 65.0)
+    monitor.refresh()
+    assert model.index(0, 3).data() == "1:05 SERVER_A"
+
+
+def test_history_lists_what_one_partner_recorded(monitor: Any) -> None:
+    monitor.tabs.setCurrentWidget(monitor.history)
+    assert "nothing has been recorded" in monitor.history.note.text()
+    for seconds in (10.0, 70.0):
+        go_on(monitor, "", seconds)
+        monitor.refresh()
+    model = monitor.history.model
+    times = [model.index(row, 0).data() for row in range(model.rowCount())]
+    assert times == ["2005-10-22 12:01:10", "2005-10-22 12:00:10"]
+    assert model.index(0, 1).data() == "Principal"
+    monitor.history.servers.setCurrentText("SERVER_B")
+    assert model.index(0, 1).data() == "Mirror"
+
+
+def test_without_a_session_there_is_nothing_to_monitor(monitor: Any) -> None:
+    go_on(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF", 10.0)
+    assert monitor.databases.count() == 0
+    assert monitor.banner.text() == "No mirrored database."
+    assert partners(monitor) == []
+    monitor.refresh()
+    assert monitor.lines == []
