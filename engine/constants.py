@@ -97,3 +97,7 @@ UPGRADE_S: Final = 900.0
 
 PATCH_S: Final = 300.0
 """Installing a service pack, service down. Assumed."""
+
+RECOVERY_LOG_KB: Final = 8.0
+"""Log that recovery writes at the end of a restore (its checkpoint). Assumed; what counts is that it writes any:
+from then on the log is not that of the backup any more."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from engine.constants import PARTNER_TIMEOUT_S_MAX, PARTNER_TIMEOUT_S_MIN
+from engine.constants import PARTNER_TIMEOUT_S_MAX, PARTNER_TIMEOUT_S_MIN, RECOVERY_LOG_KB
 from engine.messages import Message, SqlError
 from engine.model import (
     Copy,
@@ -413,7 +413,7 @@ def open_restored(world: World, key: Key) -> None:
         partner=None, partner_address=None, failover_lsn_kb=end, log_start_kb=end, last_log_backup_kb=end,
         was_mirror=False,
     )  # fmt: skip
-    rows.add_row(world, key, end)
+    world.flow.add_log_kb(rows.add_row(world, key, end), RECOVERY_LOG_KB)
     errorlog.write(world, key[0], 17137, key[1])
     errorlog.write(world, key[0], 3421, key[1], copy.database_id, 1, 0, 0, 0)
 

@@ -1,0 +1,103 @@
+"""A lab whose database is not mirrored yet, and small helpers for statements that take their time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.constants import TICKS_PER_S
+from engine.events import Event
+from engine.messages import Message, SqlError
+from engine.model import Copy, World
+from engine.protocol import backup, commands, network, restore
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, lab, play
+
+FULL, TRN = "D:\\Backup\\Sales.bak", "D:\\Backup\\Sales.trn"
+
+
+def address(server: str) -> str:
+    return f"TCP://{server}:5022"
+
+
+def alone(workload: str = "Workload1", **changes: object) -> World:
+    """SERVER_A serves Sales by itself; SERVER_B and SERVER_W are empty."""
+    world = lab(witness=False, workload=workload)
+    row = world.copies[PRINCIPAL].row
+    assert row is not None
+    commands.partner_off(world, P, DB)
+    for key in [*world.contacts]:
+        del world.contacts[key]
+    del world.copies[MIRROR]
+    # a small database keeps backups short; the job would take log backups between the steps of a test
+    world.update_copy(PRINCIPAL, size_kb=1024.0 * 1024, log_backup_every_s=0.0, **changes)
+    world.clients["APP"] = replace(world.clients["APP"], failover_partner=None)
+    network.reassess(world)
+    wait(world, 0.1)
+    return world
+
+
+def wait(world: World, seconds: float) -> list[Event]:
+    """Let the world run."""
+    return play(world, "", world.t_s + seconds)
+
+
+def finish(world: World, server: str, outcome: commands.Outcome) -> list[Message]:
+    """Wait for a statement and return what it says."""
+    while isinstance(outcome, commands.Pending):
+        wait(world, (outcome.tick - world.tick) / TICKS_PER_S)
+        outcome = commands.COMPLETIONS[outcome.handler](world, server, *outcome.args)
+    return outcome
+
+
+def full(world: World, server: str = P, path: str = FULL, **options: bool) -> list[Message]:
+    return finish(world, server, backup.backup_database(world, server, DB, path, **options))
+
+
+def log(world: World, server: str = P, path: str = TRN, **options: bool) -> list[Message]:
+    return finish(world, server, backup.backup_log(world, server, DB, path, **options))
+
+
+def carry(world: World, path: str, a: str = P, b: str = M) -> None:
+    """`copy-file`, and wait for it."""
+    play(world, f"{world.t_s} copy-file {a} {b} {path}", world.t_s + 15.0)
+    assert (b, path) in world.files
+
+
+def restore_full(world: World, path: str = FULL, **options: bool) -> Copy:
+    finish(world, M, restore.restore_database(world, M, DB, path, recovery=False, **options))
+    return world.copies[MIRROR]
+
+
+def restore_log(world: World, path: str = TRN, file: int = 1) -> Copy:
+    finish(world, M, restore.restore_log(world, M, DB, path, recovery=False, file=file))
+    return world.copies[MIRROR]
+
+
+def prepared(**changes: object) -> World:
+    """`alone`, with a full and a log backup of Sales restored on SERVER_B WITH NORECOVERY."""
+    world = alone(**changes)  # type: ignore[arg-type]
+    full(world)
+    log(world)
+    for path in (FULL, TRN):
+        carry(world, path)
+    restore_full(world)
+    restore_log(world)
+    return world
+
+
+def mirror(world: World) -> None:
+    """SET PARTNER on the mirror, then on the principal, and wait until they are in step."""
+    commands.partner_set(world, M, DB, address(P))
+    commands.partner_set(world, P, DB, address(M))
+    wait(world, 20.0)
+
+
+def refusal(function: object, *args: object, **options: object) -> int:
+    """Number of the error that a command raises; 0 if it raises none."""
+    try:
+        function(*args, **options)  # type: ignore[operator]
+    except SqlError as problem:
+        return problem.number
+    return 0
+
+
+__all__ = ["DB", "FULL", "MIRROR", "PRINCIPAL", "TRN", "M", "P", "W"]

@@ -1,0 +1,302 @@
+"""A mirroring session from nothing to gone and back, and every way to get it wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from engine.messages import SqlError
+from engine.model import DbState, EndpointState, MirrorState, RecoveryModel, Role, World
+from engine.protocol import accounts, commands, endpoints, restore
+from tests.engine.protocol.setups import (
+    DB,
+    FULL,
+    MIRROR,
+    PRINCIPAL,
+    TRN,
+    M,
+    P,
+    W,
+    address,
+    alone,
+    carry,
+    full,
+    log,
+    mirror,
+    prepared,
+    refusal,
+    restore_full,
+    restore_log,
+    wait,
+)
+from tests.engine.worlds import do, lab
+
+
+def state(world: World) -> tuple[MirrorState | None, MirrorState | None]:
+    return world.copies[PRINCIPAL].mirror_state, world.copies[MIRROR].mirror_state
+
+
+def test_from_backup_to_witness() -> None:
+    world = prepared()
+    copy = world.copies[MIRROR]
+    assert (copy.db_state, copy.role, copy.restoring) == (DbState.RESTORING, None, 0)
+    mirror(world)
+    assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
+    assert world.copies[MIRROR].role is Role.MIRROR
+    commands.witness_set(world, P, DB, address(W))
+    assert world.copies[MIRROR].witness == W
+    do(world, f"power-off {P}")
+    assert world.copies[MIRROR].role is Role.PRINCIPAL, "the witness makes it fail over by itself"
+
+
+def test_a_full_backup_is_enough_while_log_backups_are_suspended() -> None:
+    # [WP, initial synchronization]: suspend log backups until the session is established.
+    world = alone()
+    full(world)
+    carry(world, FULL)
+    restore_full(world)
+    mirror(world)
+    assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
+
+
+def test_a_log_backup_that_is_not_restored_is_missed() -> None:
+    world = alone()
+    full(world)
+    wait(world, 30.0)
+    log(world)
+    carry(world, FULL)
+    restore_full(world)
+    commands.partner_set(world, M, DB, address(P))
+    with pytest.raises(SqlError) as problem:
+        commands.partner_set(world, P, DB, address(M))
+    assert (problem.value.number, problem.value.state) == (1412, 0)
+    carry(world, TRN)
+    restore_log(world)
+    assert refusal(commands.partner_set, world, P, DB, address(M)) == 0
+
+
+def test_after_partner_off_a_log_backup_must_be_restored_before_mirroring_begins_anew() -> None:
+    world = prepared()
+    mirror(world)
+    commands.partner_off(world, P, DB)
+    assert world.copies[MIRROR].db_state is DbState.RESTORING
+    wait(world, 30.0)
+    log(world, path="D:\\later.trn")
+    commands.partner_set(world, M, DB, address(P))
+    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1478
+    carry(world, "D:\\later.trn")
+    restore_log(world, "D:\\later.trn")
+    commands.partner_set(world, P, DB, address(M))
+    wait(world, 20.0)
+    assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
+
+
+def test_after_partner_off_without_a_log_backup_mirroring_begins_at_once() -> None:
+    world = prepared()
+    mirror(world)
+    commands.partner_off(world, P, DB)
+    wait(world, 30.0)
+    mirror(world)
+    assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
+
+
+def test_a_copy_that_went_its_own_way_is_no_mirror_any_more() -> None:
+    world = prepared()
+    mirror(world)
+    commands.partner_off(world, P, DB)
+    finish_open = commands.restore_with_recovery(world, M, DB)
+    assert isinstance(finish_open, commands.Pending)
+    wait(world, 2.0)
+    commands.COMPLETIONS[finish_open.handler](world, M, *finish_open.args)
+    wait(world, 5.0)
+    log(world, M, "D:\\tail.trn", norecovery=True)
+    assert world.copies[MIRROR].db_state is DbState.RESTORING
+    commands.partner_set(world, M, DB, address(P))
+    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1412
+
+
+def test_the_future_mirror_remembers_its_principal_until_off() -> None:
+    world = prepared()
+    commands.partner_set(world, M, DB, address(W))
+    assert refusal(commands.partner_set, world, M, DB, address(P)) == 1405
+    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1416, "it waits for another principal"
+    commands.partner_off(world, M, DB)
+    mirror(world)
+    assert state(world)[0] is MirrorState.SYNCHRONIZED
+
+
+Breaking = Callable[[World], object]
+
+WRONG: dict[str, tuple[Breaking, int, str, str]] = {
+    # what is wrong: (how it came about, number, the statement's server, partner's address)
+    "mirror not told first": (lambda w: None, 1416, P, address(M)),
+    "partner is itself": (lambda w: None, 1452, P, address(P)),
+    "no address": (lambda w: None, 1449, P, "SERVER_B:5022"),
+    "another port": (lambda w: None, 1418, P, "TCP://SERVER_B:5023"),
+    "no such host": (lambda w: None, 1418, P, "TCP://SERVER_X:5022"),
+    "endpoint stopped": (lambda w: endpoints.alter(w, M, "Mirroring", state="STOPPED"), 1418, P, address(M)),
+    "no endpoint here": (lambda w: endpoints.drop(w, P, "Mirroring"), 1418, P, address(M)),
+    "endpoint of a witness": (lambda w: endpoints.alter(w, M, "Mirroring", role="WITNESS"), 1418, P, address(M)),
+    "encryption": (lambda w: endpoints.alter(w, M, "Mirroring", encryption="DISABLED"), 1418, P, address(M)),
+    "firewall": (lambda w: do(w, f"close-firewall {M} 5022"), 1418, P, address(M)),
+    "server off": (lambda w: do(w, f"power-off {M}"), 1418, P, address(M)),
+    "simple recovery": (
+        lambda w: w.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE), 1465, P, address(M)),
+    "mirror of other lineage": (
+        lambda w: (w.update_copy(MIRROR, family=99), commands.partner_set(w, M, DB, address(P))),
+        1436, P, address(M)),
+    "mirror online": (
+        lambda w: w.update_copy(MIRROR, db_state=DbState.ONLINE, partner=P), 1464, P, address(M)),
+    "mirror missing": (lambda w: w.copies.pop(MIRROR), 1448, P, address(M)),
+    "other edition": (
+        lambda w: (commands.partner_set(w, M, DB, address(P)), w.update_server(M, edition="Standard")),
+        1463, P, address(M)),
+    "express": (lambda w: w.update_server(P, edition="Express"), 1463, P, address(M)),
+    "older mirror": (
+        lambda w: (commands.partner_set(w, M, DB, address(P)), w.update_server(P, version=2008)),
+        1424, P, address(M)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_wrong_is_refused_by_number(what: str) -> None:
+    world = READY.fork()
+    spoil, number, server, where = WRONG[what]
+    spoil(world)
+    assert refusal(commands.partner_set, world, server, DB, where) == number
+    assert world.copies[PRINCIPAL].guid is None
+
+
+READY = prepared()
+
+
+def test_the_partner_must_be_able_to_connect_back() -> None:
+    world = READY.fork()
+    commands.partner_set(world, M, DB, address(P))
+    do(world, f"close-firewall {P} 5022")
+    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1413
+
+
+def test_witness_needs_all_three_connected_and_an_endpoint_for_it() -> None:
+    world = lab(witness=False)
+    endpoints.alter(world, W, "Mirroring", state="STOPPED")
+    assert refusal(commands.witness_set, world, P, DB, address(W)) == 1456
+    endpoints.alter(world, W, "Mirroring", state="STARTED", role="PARTNER")
+    assert refusal(commands.witness_set, world, P, DB, address(W)) == 1427
+    endpoints.alter(world, W, "Mirroring", role="WITNESS")
+    do(world, f"cut {M} {W}")
+    assert refusal(commands.witness_set, world, P, DB, address(W)) == 1426
+    do(world, f"mend {M} {W}")
+    assert refusal(commands.witness_set, world, P, DB, address(M)) == 1429
+    assert refusal(commands.witness_set, world, M, DB, address(W)) == 1470
+    commands.witness_set(world, P, DB, address(W))
+    assert refusal(commands.witness_set, world, P, DB, address(W)) == 1446
+
+
+def with_certificates(world: World, *, grant: bool = True) -> None:
+    """Endpoints that authenticate by certificates, exchanged between all three servers."""
+    for me in (P, M, W):
+        accounts.create_master_key(world, me)
+        accounts.create_certificate(world, me, f"{me}_cert", subject=me)
+        accounts.backup_certificate(world, me, f"{me}_cert", f"D:\\{me}.cer")
+        endpoints.alter(
+            world,
+            me,
+            "Mirroring",
+            authentication="CERTIFICATE",
+            certificate=f"{me}_cert",
+            algorithms=("AES",),
+        )
+    for me in (P, M, W):
+        for peer in (P, M, W):
+            if peer != me:
+                carry(world, f"D:\\{peer}.cer", peer, me)
+                accounts.create_login(world, me, f"{peer}_login", password="x")
+                accounts.create_user(world, me, "master", f"{peer}_user", login=f"{peer}_login")
+                accounts.create_certificate(
+                    world, me, f"{peer}_cert", owner=f"{peer}_user", file=f"D:\\{peer}.cer"
+                )
+                if grant:
+                    endpoints.permit(world, me, "Mirroring", "GRANT", (f"{peer}_login",))
+
+
+def test_a_session_with_certificates_between_untrusted_domains() -> None:
+    world = prepared()
+    for number, name in enumerate((P, M, W)):
+        world.update_server(name, domain=f"DOMAIN{number}", service_account=f"DOMAIN{number}\\sql")
+    commands.partner_set(world, M, DB, address(P))
+    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
+    with_certificates(world)
+    commands.partner_set(world, P, DB, address(M))
+    wait(world, 20.0)
+    commands.witness_set(world, P, DB, address(W))
+    assert world.copies[PRINCIPAL].witness == W
+    assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
+
+
+def test_a_forgotten_grant_is_in_the_errorlog_of_the_acceptor() -> None:
+    world = prepared()
+    with_certificates(world, grant=False)
+    commands.partner_set(world, M, DB, address(P))
+    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
+    said = [e for e in wait(world, 1.0) if e.kind == "errorlog" and e.server == M]
+    assert [e.get("number") for e in said] == [28048]
+    assert (
+        "The login 'SERVER_A_login' does not have CONNECT permission on the endpoint. State 84."
+        in said[0].text
+    )
+
+
+def test_the_two_step_change_of_encryption_keeps_the_session() -> None:
+    # [WP, endpoint encryption]: DISABLED to SUPPORTED everywhere, then to REQUIRED everywhere.
+    world = lab()
+    for name, server in world.servers.items():
+        assert server.endpoint is not None
+        world.update_server(name, endpoint=replace(server.endpoint, encryption="DISABLED"))
+    for level in ("SUPPORTED", "REQUIRED"):
+        for name in (W, M, P):
+            endpoints.alter(world, name, "Mirroring", encryption=level)
+            wait(world, 10.0)
+            assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED), (name, level)
+    assert world.copies[PRINCIPAL].role is Role.PRINCIPAL, "no change was long enough for a failover"
+    assert world.failovers == [] or all(failover.cancelled for failover in world.failovers)
+
+
+def test_changing_encryption_in_one_step_breaks_the_session() -> None:
+    world = lab(witness=False)
+    for name, server in world.servers.items():
+        assert server.endpoint is not None
+        world.update_server(name, endpoint=replace(server.endpoint, encryption="DISABLED"))
+    endpoints.alter(world, M, "Mirroring", encryption="REQUIRED")
+    events = wait(world, 60.0)
+    assert state(world) == (MirrorState.DISCONNECTED, MirrorState.DISCONNECTED)
+    refused = [e.server for e in events if e.kind == "errorlog" and e.get("number") in (28047, 28048)]
+    assert sorted(str(server) for server in refused) == [P, M], "once for each acceptor, not each second"
+    endpoints.alter(world, P, "Mirroring", encryption="SUPPORTED")
+    wait(world, 20.0)
+    assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
+
+
+def test_restore_is_refused_in_a_session_and_works_out_of_it() -> None:
+    world = prepared()
+    mirror(world)
+    for server in (P, M):
+        assert refusal(restore.restore_database, world, server, DB, FULL) == 3104
+        assert refusal(commands.restore_with_recovery, world, server, DB) == 3104
+    assert refusal(restore.restore_log, world, M, DB, TRN) == 3104
+
+
+def test_stopping_the_endpoint_of_the_mirror_is_a_clean_cut() -> None:
+    world = lab()
+    endpoints.alter(world, M, "Mirroring", state="STOPPED")
+    wait(world, 5.0)
+    assert state(world) == (MirrorState.DISCONNECTED, MirrorState.DISCONNECTED)
+    assert world.clients["APP"].connected_to == P, "clients go on"
+    end = world.servers[M].endpoint
+    assert end is not None
+    assert end.state is EndpointState.STOPPED
+    endpoints.alter(world, M, "Mirroring", state="STARTED")
+    wait(world, 10.0)
+    assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
