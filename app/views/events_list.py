@@ -76,7 +76,7 @@ def rows_of(event: Event, world: World) -> Iterator[Row]:
     """The row of an event; a batch is told by its first line."""
     text = event.text
     if event.kind in ("sql", "sql_done"):
-        lines = (event.get("batch") or text).strip().splitlines()
+        lines = (text if event.kind == "sql" else event.get("batch")).strip().splitlines()
         text = (lines[0] if lines else "") + (" …" if len(lines) > 1 else "")
         errors = [m for m in event.get("messages", ()) if m["severity"] > 10]
         text += f"  →  Msg {errors[0]['number']}: {errors[0]['text']}" if errors else ""
