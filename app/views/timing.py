@@ -198,35 +198,47 @@ def _ticks(value: int | None) -> str:
 
 STEP_COLUMNS: Final = (
     Column(title="Step", text=lambda step: step[0], sample="Redo done"),
+    Column(title="After", text=lambda step: _ticks(step[2]), right=True, sample="12.34 s",
+           tip=lambda step: "since the failure"),
+    Column(title="Took", text=lambda step: _ticks(step[3]), right=True, sample="12.34 s",
+           tip=lambda step: "since the step before"),
     Column(title="At", right=True, sample="1:00:00.00",
            text=lambda step: formatting.NOTHING if step[1] is None
            else formatting.run_time(step[1] / TICKS_PER_S, 2)),
-    Column(title="After", tip=lambda step: "since the failure", text=lambda step: _ticks(step[2]), right=True),
-    Column(title="Took", text=lambda step: _ticks(step[3]), right=True, sample="12.34 s"),
 )  # fmt: skip
 
 
-def _comparison(row: Row | None) -> list[tuple[str, float, float | None, float | None]]:
-    """(load, published s, ours s, difference) for both columns of Table 6; nothing for a cause it does not have."""
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One line of the comparison: its words, and the texts for both columns of Table 6."""
+
+    words: str
+    idle: str
+    loaded: str
+    tone: str | None = None
+
+
+def _comparison(row: Row | None) -> list[Compared]:
+    """Published, this run, difference; nothing for a cause that Table 6 does not have."""
     if row is None or row.failover.cause not in FAILOVER_S:
         return []
     _, idle_s, loaded_s = FAILOVER_S[row.failover.cause]
-    comparable = row.published is not None
-    return [
-        (words, value, row.failover_s if mine else None, row.difference if mine else None)
-        for words, value, mine in (
-            ("No load", idle_s, comparable and not row.failover.under_load),
-            ("Normal load", loaded_s, comparable and row.failover.under_load),
-        )
-    ]
+    close = row.difference is not None and abs(row.difference) <= CLOSE_SHARE
+    lines = [Compared("Published", formatting.seconds(idle_s, 1), formatting.seconds(loaded_s, 1))]
+    for words, text, tone in (
+        ("This run", formatting.seconds(row.failover_s), None),
+        ("Difference", formatting.percent(row.difference, sign=True), "ok" if close else "warn"),
+    ):
+        shown = text if row.published is not None else formatting.NOTHING
+        idle, loaded = (formatting.NOTHING, shown) if row.failover.under_load else (shown, formatting.NOTHING)
+        lines.append(Compared(words, idle, loaded, tone if row.published is not None else None))
+    return lines
 
 
 COMPARISON_COLUMNS: Final = (
-    Column(title="Table 6", text=lambda line: line[0], sample="Normal load"),
-    Column(title="Published", text=lambda line: formatting.seconds(line[1], 1), right=True, sample="32.2 s"),
-    Column(title="This run", text=lambda line: formatting.seconds(line[2]), right=True, sample="32.20 s"),
-    Column(title="Difference", text=lambda line: formatting.percent(line[3], sign=True), right=True,
-           tone=lambda line: None if line[3] is None else "ok" if abs(line[3]) <= CLOSE_SHARE else "warn"),
+    Column(title="Table 6", text=lambda line: line.words, sample="Difference"),
+    Column(title="No load", text=lambda line: line.idle, right=True, sample="-12.3 %", tone=lambda line: line.tone),
+    Column(title="Normal load", text=lambda line: line.loaded, right=True, tone=lambda line: line.tone),
 )  # fmt: skip
 
 
@@ -241,7 +253,7 @@ def verdict(row: Row | None) -> str:
     if row.published is None:
         return ""
     name = FAILOVER_S[row.failover.cause][0]
-    return f"{name}. Single samples; time from detection until the role is taken. {REFERENCE}."
+    return f"{name}. Single samples, from detection until the role is taken. {REFERENCE}."
 
 
 class Timing(QWidget):
@@ -283,7 +295,7 @@ class Timing(QWidget):
         beside.setSpacing(2)
         compared = TableView(self.comparison, "Published times")
         rows = compared.verticalHeader().defaultSectionSize()
-        compared.setFixedHeight(2 * rows + compared.horizontalHeader().sizeHint().height() + 2)
+        compared.setFixedHeight(3 * rows + compared.horizontalHeader().sizeHint().height() + 2)
         compared.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         compared.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         beside.addWidget(compared)
@@ -291,7 +303,7 @@ class Timing(QWidget):
         tables = QSplitter(Qt.Orientation.Horizontal)
         tables.addWidget(TableView(self.steps, "Steps of the failover"))
         tables.addWidget(right)
-        tables.setSizes([285, 355])
+        tables.setSizes([250, 280])
         tables.setChildrenCollapsible(False)
         details = QWidget()
         below = QVBoxLayout(details)

@@ -33,8 +33,8 @@ TIME_STEPS_S: Final = (
 PIXELS_PER_TIME: Final = 70
 """Least room for the label of a time."""
 
-HEADROOM: Final = 1.2
-"""The axis ends so much above its top, where the name of the counter stands."""
+LABEL_PX: Final = 18
+"""Room above the top of the axis, where the name of the counter stands."""
 
 SHRINK_BELOW: Final = 0.8
 """The top comes down only when the highest value fills less than this share of the lower one."""
@@ -46,6 +46,11 @@ def axis_top(highest: float, counter: Counter, before: float = 0.0) -> float:
     if new < before and highest > SHRINK_BELOW * new:
         return before
     return new
+
+
+def headroom(pixels: float) -> float:
+    """How much higher than its top an axis of so many *pixels* goes."""
+    return pixels / max(pixels - LABEL_PX, pixels / 2.0) if pixels > 0.0 else 1.0
 
 
 def _round_top(value: float, unit: Unit) -> float:
@@ -79,10 +84,11 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
     def __init__(self, unit: Unit, **options: Any) -> None:
         super().__init__(orientation="left", **options)
         self._unit = unit
+        self.top = 1.0
+        """The round value that is labelled; the axis goes on above it."""
 
     def tickValues(self, low: float, high: float, pixels: float) -> list[tuple[float, list[float]]]:
-        top = high / HEADROOM
-        return [(top / 2.0, [top / 2.0, top])]
+        return [(self.top / 2.0, [self.top / 2.0, self.top])]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         return [self._unit.text(value) for value in values]

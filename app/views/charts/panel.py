@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QGraphicsItem, QWidget
 from app.counters import Counter
 from app.series import Array
 from app.theme import Tokens
-from app.views.charts.axes import HEADROOM, TimeAxis, ValueAxis, axis_top
+from app.views.charts.axes import TimeAxis, ValueAxis, axis_top, headroom
 
 FILL_ALPHA: Final = 38
 SHADE_ALPHA: Final = 150
@@ -64,9 +64,10 @@ class Panel:
     def __init__(self, counter: Counter, series: int, with_times: bool) -> None:
         self.counter = counter
         self._series = series
-        self._top = 0.0
+        self._top = self._end = 0.0
         self._values = ""
-        axes = {"left": ValueAxis(counter.unit), "bottom": TimeAxis(orientation="bottom")}
+        self._axis = ValueAxis(counter.unit)
+        axes = {"left": self._axis, "bottom": TimeAxis(orientation="bottom")}
         self.plot = pg.PlotItem(axisItems=axes, enableMenu=False)
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()
@@ -87,9 +88,11 @@ class Panel:
         self.curve.setData(x, y, connect="finite" if gaps else "all")
         highest = float(np.nanmax(y)) if len(y) and not np.isnan(y).all() else 0.0
         top = axis_top(highest, self.counter, self._top)
-        if top != self._top:
-            self._top = top
-            self.plot.setYRange(0.0, HEADROOM * top, padding=0)
+        end = top * headroom(self.plot.vb.height())
+        if (top, end) != (self._top, self._end):
+            self._top, self._end = top, end
+            self._axis.top = top
+            self.plot.setYRange(0.0, end, padding=0)
         self.plot.setXRange(from_s, to_s, padding=0)
 
     def read(self, value: float | None) -> None:

@@ -222,5 +222,13 @@ def test_times_are_round_and_have_room(qtbot: Any) -> None:
 
 def test_values_have_their_unit(qtbot: Any) -> None:
     axis = ValueAxis(QUEUE.unit)
-    ((_, ticks),) = axis.tickValues(0.0, 1.2 * 2048.0, 100.0)
+    axis.top = 2048.0
+    ((_, ticks),) = axis.tickValues(0.0, 2500.0, 100.0)
     assert axis.tickStrings(ticks, 1.0, 1.0) == ["1 MB", "2 MB"]
+
+
+def test_a_low_panel_leaves_room_for_its_name(charts: Charts) -> None:
+    for panel in charts.panels:
+        height = panel.plot.vb.height()
+        end = panel.plot.vb.viewRange()[1][1]
+        assert (1.0 - panel._top / end) * height == pytest.approx(18.0, abs=1.0)

@@ -13,6 +13,7 @@ from app.views.error_log import ErrorLog
 from app.views.events_list import LABELS, EventsList
 from app.views.trace import Trace
 from engine.events import KINDS, Event
+from tests.engine.worlds import lab, play
 
 
 def log_line(tick: int, server: str, text: str, number: int = 0, severity: int = 10, state: int = 1) -> Event:
@@ -145,6 +146,21 @@ def test_a_batch_is_told_by_its_first_line_and_first_error(qtbot: Any, run: Any)
     view = made(qtbot, EventsList, run)
     view.add_events([Event(100, "sql_done", "SERVER_A", None, "", data)])
     assert shown(view)[0][4] == "USE master …  →  Msg 1431: Neither the partner nor the witness."
+
+
+def test_everything_that_the_engine_tells_can_be_listed(qtbot: Any, run: Any) -> None:
+    run.world = lab()
+    script = "1 sql SERVER_A SELECT 1\n2 power-off SERVER_A\n3 sql SERVER_B USE Sales\n9 power-on SERVER_A"
+    run.events = play(run.world, script, 90.0)
+    view = made(qtbot, EventsList, run)
+    for action in view._menu.actions():
+        action.setChecked(True)
+    assert view.model.rowCount() == len(run.events) > 40
+    errors = sum(event.kind == "errorlog" and event.get("severity") > 10 for event in run.events)
+    log = made(qtbot, ErrorLog, run)
+    assert log.model.total == errors + sum(event.kind == "errorlog" for event in run.events)
+    states = made(qtbot, Trace, run)
+    assert states.model.total == sum(event.kind == "trace" for event in run.events)
 
 
 def test_a_double_click_leads_to_the_moment(qtbot: Any, run: Any) -> None:
