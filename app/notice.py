@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Slot
-from PySide6.QtGui import QAccessible, QAccessibleEvent
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from app import theme
@@ -64,8 +64,15 @@ class Notice(QFrame):
 
     def _show_theme(self) -> None:
         colours = theme.tokens(self.palette())
-        tone, soft = getattr(colours, self._tone), getattr(colours, f"{self._tone}_soft")
+        tone = getattr(colours, self._tone)
         self._close.setIcon(theme.icon("close", colours))
         side = self.fontMetrics().height()
         self._mark.setPixmap(theme.pixmap("warning" if self._tone == "warn" else "note", tone, side))
-        self.setStyleSheet(f"Notice {{ background: {soft.name()}; border-bottom: 1px solid {tone.name()}; }}")
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self.palette())
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), getattr(colours, f"{self._tone}_soft"))
+        painter.setPen(getattr(colours, self._tone))
+        painter.drawLine(self.rect().bottomLeft(), self.rect().bottomRight())

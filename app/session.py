@@ -62,8 +62,15 @@ class Session(QObject):
     loaded = Signal(object)
     """The drill that `load` was asked for, played to its tick."""
 
-    def __init__(self, parent: QObject | None = None, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+        by_itself: bool = True,
+    ) -> None:
+        """*by_itself*: frames come from a timer; else somebody calls `on_frame`."""
         super().__init__(parent)
+        self._by_itself = by_itself
         self.drill: Drill | None = None
         self._recorder: Recorder = NoRecorder()
         self._clock = clock
@@ -392,7 +399,7 @@ class Session(QObject):
         self.running_changed.emit(running)
 
     def _set_timer(self) -> None:
-        if self._running or self.busy:
+        if self._by_itself and (self._running or self.busy):
             if not self._timer.isActive():
                 self._elapsed.start()
                 self._timer.start()

@@ -74,7 +74,8 @@ ONLY_ON_DESK: Final = {"drill.restart", "drill.hint", "drill.note", "drill.act",
 class MainWindow(QMainWindow):
     """One learner's window. Without a profile nothing is kept, and the window says so."""
 
-    def __init__(self, profile: Profile | None, store: WindowSettings) -> None:
+    def __init__(self, profile: Profile | None, store: WindowSettings, by_itself: bool = True) -> None:
+        """*by_itself*: simulated time goes on with wall time; else somebody calls the session's `on_frame`."""
         super().__init__()
         self._store = store
         self._profile = profile
@@ -82,7 +83,7 @@ class MainWindow(QMainWindow):
         self._scenario: Scenario | None = None
         self.help: Help | None = None
         self.planner: Planner | None = None
-        self.session = Session(self)
+        self.session = Session(self, by_itself=by_itself)
         self.play = Play(self.session, profile, self)
         self.library = Library(profile)
         self._make_pages()

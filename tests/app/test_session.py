@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from app import scenario_files
 from app.recording import NotRecorded
@@ -57,7 +58,7 @@ class Desk:
 
     def __init__(self, lab: Scenario, clock: Callable[[], float] = lambda: 0.0) -> None:
         self.record = Record()
-        self.session = Session(clock=clock)
+        self.session = Session(clock=clock, by_itself=False)
         self.said: list[tuple[str, Any]] = []
         for name in ("drill_changed", "world_changed", "happened", "refused", "speed_changed", "running_changed",
                      "lagging", "progress", "finished", "told", "loaded"):  # fmt: skip
@@ -175,6 +176,18 @@ def test_frames_of_any_length_give_the_same_run(desk: Desk, lab: Scenario) -> No
     again = replay(lab, lab.seed, Mode.LAB, desk.record.lines, desk.drill.tick)
     assert again.state_hash() == desk.drill.state_hash()
     assert [event.text for event in again.events] == [event.text for event in desk.drill.events]
+
+
+def test_frames_come_by_themselves_only_while_something_is_to_be_done(qtbot: QtBot, lab: Scenario) -> None:
+    session = Session()
+    session.open(Drill(lab, mode=Mode.LAB), Record())
+    with qtbot.waitSignal(session.world_changed, timeout=2000):
+        session.play()
+    session.pause()
+    assert session.drill is not None
+    with qtbot.assertNotEmitted(session.world_changed, wait=60):
+        pass
+    session.close()
 
 
 # --- deeds ------------------------------------------------------------------------------------------------------

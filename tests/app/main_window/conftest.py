@@ -1,0 +1,122 @@
+"""The real window on a profile of its own; time goes on only by frames that a test asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from pytestqt.qtbot import QtBot
+
+from app import theme
+from app.main_window import MainWindow
+from app.offers import Target
+from app.settings import WindowSettings
+from app.storage import Profile, open_profile
+from engine.drill.drill import Drill
+
+
+class Hands:
+    """What a person does at the window."""
+
+    def __init__(self, qtbot: QtBot, window: MainWindow) -> None:
+        self.qtbot = qtbot
+        self.window = window
+
+    @property
+    def drill(self) -> Drill:
+        assert self.window.session.drill is not None
+        return self.window.session.drill
+
+    def wait(self, seconds: float, until: Callable[[], bool] | None = None) -> None:
+        """Let simulated time pass, frame by frame, at the speed in use; at most *seconds*."""
+        session = self.window.session
+        end = self.drill.tick + round(seconds * 100)
+        while session.drill is not None and not session.drill.finished and session.drill.tick < end:
+            if until is not None and until():
+                return
+            before = session.drill.tick
+            session.on_frame(50.0)
+            assert session.drill is None or session.drill.finished or session.drill.tick > before, (
+                "time stands still"
+            )
+        assert until is None or until(), "it did not come to that"
+
+    def search(self) -> None:
+        """Frames until a search or a replay is over."""
+        for _ in range(20_000):
+            if not self.window.session.busy:
+                return
+            self.window.session.on_frame(16.0)
+        raise AssertionError("the search does not end")
+
+    def press(self, key: Qt.Key, *modifiers: Qt.KeyboardModifier, on: QWidget | None = None) -> None:
+        widget = on or QApplication.focusWidget() or self.window
+        found = Qt.KeyboardModifier.NoModifier
+        for modifier in modifiers:
+            found |= modifier
+        self.qtbot.keyClick(widget, key, found)
+
+    def click(self, widget: QWidget) -> None:
+        assert widget.isVisible(), f"{widget} cannot be clicked"
+        self.qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
+
+    def menu_of(self, target: Target) -> QMenu:
+        """The context menu of a thing in the topology."""
+        topology = self.window.topology
+        item = topology._scene.item_of(target)
+        assert item is not None
+        place = topology.mapFromScene(item.shape().boundingRect().translated(item.pos()).center())
+        event = QContextMenuEvent(
+            QContextMenuEvent.Reason.Mouse, place, topology.viewport().mapToGlobal(place)
+        )
+        QApplication.sendEvent(topology.viewport(), event)
+        (menu,) = open_menus()
+        return menu
+
+    def choose(self, menu: QMenu, text: str) -> None:
+        action = next(action for action in menu.actions() if action.text() == text)
+        self.qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+
+
+def open_menus() -> list[QMenu]:
+    return [w for w in QApplication.topLevelWidgets() if isinstance(w, QMenu) and w.isVisible()]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> WindowSettings:
+    return WindowSettings(QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat))
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Iterator[Profile]:
+    with open_profile(tmp_path / "profile") as opened:
+        yield opened
+
+
+def shown(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> MainWindow:
+    """A window on screen that has the keyboard."""
+    window = MainWindow(profile, store, by_itself=False)
+    qtbot.addWidget(window)
+    window.resize(1366, 768)
+    with qtbot.waitActive(window):
+        window.show()
+        window.activateWindow()
+    return window
+
+
+@pytest.fixture
+def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[MainWindow]:
+    theme.apply(qapp, theme.LIGHT)
+    made = shown(qtbot, profile, store)
+    yield made
+    for menu in open_menus():
+        menu.close()
+
+
+@pytest.fixture
+def hands(qtbot: QtBot, window: MainWindow) -> Hands:
+    return Hands(qtbot, window)

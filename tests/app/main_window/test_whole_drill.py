@@ -1,0 +1,191 @@
+"""Whole drills in the real window: by mouse, by keyboard, by text, from the start page to the debrief."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+
+from app.main_window import MainWindow
+from app.offers import Target
+from app.session import STATE_KINDS
+from app.storage import Profile
+from engine.model import Role
+from tests.app.main_window.conftest import Hands, open_menus
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+
+
+def texts(page: QWidget) -> str:
+    return "\n".join(label.text() for label in page.findChildren(QLabel))
+
+
+def button(page: QWidget, text: str) -> QPushButton:
+    return next(
+        found for found in page.findChildren(QPushButton) if found.text() == text and found.isVisible()
+    )
+
+
+def begin(hands: Hands, name: str) -> None:
+    """From the start page to the desk."""
+    window = hands.window
+    window.picker.choose_card(name)
+    hands.click(button(window.picker, "Open this drill"))
+    assert window.pages.currentWidget() is window.brief
+    hands.click(button(window.brief, "Start the clock"))
+    assert window.pages.currentWidget() is window.desk_page
+    assert window.session.running
+
+
+def type_sql(hands: Hands, server: str, batch: str) -> None:
+    """Type a batch into a window on *server* and execute it with F5."""
+    console = hands.window.console
+    found = console.new_query(server)
+    assert found is not None
+    hands.click(found.editor.viewport())
+    hands.qtbot.keyClicks(found.editor, batch)
+    assert found.editor.toPlainText() == batch
+    hands.press(Key.Key_F5, on=found.editor)
+
+
+def test_the_lab_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
+    """Context menu, failover, T-SQL with F5, repair from the menu, debrief."""
+    window = hands.window
+    begin(hands, "lab")
+    hands.wait(5.0)
+    hands.choose(hands.menu_of(Target("server", ("SERVER_A",))), "Cut the power")
+    hands.wait(30.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].role is Role.PRINCIPAL)
+    type_sql(
+        hands, "SERVER_B", "SELECT mirroring_role_desc, mirroring_state_desc FROM sys.database_mirroring"
+    )
+    hands.wait(2.0, lambda: any(event.kind == "sql_done" for event in hands.drill.events))
+    results = window.console.current
+    assert results is not None
+    assert "PRINCIPAL" in str(
+        [event.get("results") for event in hands.drill.events if event.kind == "sql_done"]
+    )
+    hands.choose(hands.menu_of(Target("server", ("SERVER_A",))), "Switch on")
+    window.session.set_speed(20.0)
+    hands.wait(300.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].mirror_state == 4)
+    window.actions_by_name["drill.finish"].trigger()
+    assert window.pages.currentWidget() is window.debrief
+    page = texts(window.debrief)
+    assert "The lab" in page
+    assert "automatic failover SERVER_A → SERVER_B, cause: power-off" in page
+    assert "Published: 2.6 s" in page
+    assert "without service" in page
+    (row,) = profile.results()
+    assert (row.scenario_name, row.score) == ("lab", None)
+    lines = [line.text.split(" ", 1)[1].split("\n")[0] for line in profile.journal(row.run_id)]
+    assert lines[0] == "power-off SERVER_A"
+    assert lines[1].startswith("sql SERVER_B")
+    assert lines[2:] == ["power-on SERVER_A", "finish"]
+
+
+def test_a_scored_drill_to_its_points(hands: Hands, profile: Profile) -> None:
+    """The isolated principal: one command brings service back, and the debrief says what it was worth."""
+    window = hands.window
+    begin(hands, "isolated-principal")
+    window.session.set_speed(10.0)
+    hands.wait(300.0, lambda: not hands.drill.world.availability["Sales"].serving)
+    type_sql(hands, "SERVER_A", "ALTER DATABASE Sales SET WITNESS OFF")
+    hands.wait(5.0, lambda: any(event.kind == "sql_done" for event in hands.drill.events))
+    assert not hands.drill.world.availability["Sales"].serving
+    type_sql(hands, "SERVER_A", "ALTER DATABASE Sales SET PARTNER OFF")
+    window.session.set_speed(50.0)
+    hands.wait(1200.0)
+    assert window.pages.currentWidget() is window.debrief
+    page = texts(window.debrief)
+    assert "all goals are reached" in page
+    assert "refused a command with 1431" in page  # the wrong step, with its reason
+    (row,) = profile.results()
+    assert row.score is not None
+    assert 50.0 < row.score < 100.0
+    hands.click(button(window.debrief, "All drills"))
+    card = next(card for card in window.library.cards() if card.name == "isolated-principal")
+    assert card.best == row.score
+
+
+def test_a_drill_by_keyboard_alone(hands: Hands) -> None:
+    """No mouse at all: start page, brief, desk, menu of a server, SQL, end."""
+    window = hands.window
+    window.picker.choose_card("lab")
+    hands.press(Key.Key_Return)
+    assert window.pages.currentWidget() is window.brief
+    hands.press(Key.Key_Space)
+    assert window.pages.currentWidget() is window.desk_page
+    hands.wait(2.0)
+    hands.press(Key.Key_1, Mod.AltModifier)
+    hands.press(Key.Key_Tab)
+    assert window.topology.target() == Target("server", ("SERVER_A",))
+    hands.press(Key.Key_Return)
+    (menu,) = open_menus()
+    hands.qtbot.keyClick(menu, Key.Key_Down)
+    hands.qtbot.keyClick(menu, Key.Key_Down)
+    hands.qtbot.keyClick(menu, Key.Key_Return)
+    assert not hands.drill.world.servers["SERVER_A"].powered
+    hands.press(Key.Key_F9, Mod.ShiftModifier)
+    hands.search()
+    assert {event.kind for event in hands.drill.events if event.tick == hands.drill.tick} & STATE_KINDS
+    hands.press(Key.Key_2, Mod.AltModifier)
+    current = window.console.current
+    assert current is not None
+    hands.qtbot.keyClicks(current.editor, "PRINT 'seen'")
+    hands.press(Key.Key_F5, on=current.editor)
+    hands.press(Key.Key_Pause)
+    hands.wait(1.0)
+    assert any(event.kind == "sql_done" for event in hands.drill.events)
+    hands.press(Key.Key_End, Mod.ControlModifier, Mod.ShiftModifier, on=window.topology)
+    assert window.pages.currentWidget() is window.debrief
+
+
+def test_a_drill_by_text_alone(hands: Hands) -> None:
+    """Everything typed into the act line, with its completion."""
+    window = hands.window
+    begin(hands, "lab")
+    line = window.act_line
+    window.actions_by_name["drill.act"].trigger()
+    assert line.hasFocus()
+    hands.qtbot.keyClicks(line, "power-off server_b")
+    hands.press(Key.Key_Return, on=line)
+    assert not hands.drill.world.servers["SERVER_B"].powered
+    hands.qtbot.keyClicks(line, "sql SERVER_A PRINT 'x'")
+    hands.press(Key.Key_Return, on=line)
+    hands.wait(1.0)
+    assert hands.drill.events[-1].kind
+    hands.qtbot.keyClicks(line, "power-of SERVER_A")
+    hands.press(Key.Key_Return, on=line)
+    assert "did you mean power-off" in window.notice.text
+    hands.press(Key.Key_Up, on=line)
+    assert line.text() == "power-of SERVER_A"
+    line.clear()
+    hands.qtbot.keyClicks(line, "finish")
+    hands.press(Key.Key_Return, on=line)
+    assert window.pages.currentWidget() is window.debrief
+
+
+def test_trying_again_from_a_moment_and_the_reference_solution(hands: Hands, profile: Profile) -> None:
+    window: MainWindow = hands.window
+    begin(hands, "automatic-failover")
+    window.session.set_speed(20.0)
+    hands.wait(100.0)
+    window.session.do("finish")
+    assert window.pages.currentWidget() is window.debrief
+    first = window.debrief._report
+    assert first is not None
+    window.debrief._choose_moment(30.0)
+    hands.click(button(window.debrief, "Try again from 0:30.0"))
+    hands.search()
+    assert window.pages.currentWidget() is window.desk_page
+    assert hands.drill.tick == 3000
+    assert hands.drill.world.servers["SERVER_A"].powered
+    window.session.do("finish")
+    assert len(profile.results()) == 2
+    hands.click(button(window.debrief, "Watch the reference solution"))
+    window.session.set_speed(100.0)
+    hands.wait(900.0)
+    assert window.pages.currentWidget() is window.debrief
+    assert window.debrief._report is not None
+    assert window.debrief._report["score"]["total"] >= 95.0
+    assert len(profile.results()) == 2  # nobody's own run
