@@ -151,7 +151,11 @@ def reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
         match node:
             case ast.Call(func=ast.Name(id="open" | "input" | "eval" | "exec" | "hash" as function)):
                 breaches.append(f"{name}:{node.lineno} calls {function}()")
-            case ast.Call(func=ast.Attribute(attr="now" | "today" | "utcnow" as function)):
+            case ast.Call(
+                func=ast.Attribute(
+                    value=ast.Name("datetime" | "date"), attr="now" | "today" | "utcnow" as function
+                )
+            ):
                 breaches.append(f"{name}:{node.lineno} calls {function}(): the wall clock")
             case ast.Attribute(value=ast.Name(id="np" | "numpy"), attr="random"):
                 breaches.append(f"{name}:{node.lineno} uses numpy.random")
