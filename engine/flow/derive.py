@@ -52,6 +52,8 @@ def session_kb_per_s(setup: RowSetup) -> float:
     window = site.send_window_kb
     if setup.loss > 0.0:
         window = min(window, k.PACKET_KB * max(1.0, LOSS_THROUGHPUT / math.sqrt(setup.loss)))
+    if setup.mode == Mode.FULL and not site.window_in_full and setup.loss == 0.0:
+        return link_kb_per_s(setup)
     return min(link_kb_per_s(setup), window / (setup.rtt_ms / 1000.0 + handling_s))
 
 

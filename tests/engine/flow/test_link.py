@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.flow import Mode, run
 from engine.flow.setup import tries_compression, wire_ratio
+from engine.flow.sites import NEC
 from tests.engine.flow.rows import W1, W2, means, one, run_s, setup
 
 
@@ -56,6 +59,14 @@ def test_loss_limits_a_long_fat_link() -> None:
     window = 1.46 * 1.22 / 0.01**0.5
     assert got.sent_kb_per_s <= window / 0.055 * 1.01
     assert got.sent_kb_per_s > 0.3 * window / 0.055
+
+
+def test_the_window_in_full_is_a_switch() -> None:
+    free = replace(NEC, window_in_full=False)
+    near, far = (means(one(W2, Mode.FULL, site=free, rtt_ms=rtt)).transactions_per_s for rtt in (10.0, 100.0))
+    assert near == pytest.approx(142, rel=0.02)
+    assert far == pytest.approx(57, rel=0.02)
+    assert near > 1.8 * means(one(W2, Mode.FULL, rtt_ms=10.0)).transactions_per_s
 
 
 def test_a_very_thin_link_is_slow_but_sound() -> None:
