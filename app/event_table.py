@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import QIcon, QKeySequence, QPixmap, QShortcut
+from PySide6.QtGui import QIcon, QKeySequence, QPixmap, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QTabBar, QVBoxLayout, QWidget
 
 from app import theme
@@ -17,9 +17,13 @@ from engine.model import World
 if TYPE_CHECKING:
     from engine.drill.drill import Drill
 
-EVERYWHERE: Final = "All servers"
+EVERYWHERE: Final = "All"
 
-FILTER_WIDTH_PX: Final = 150
+NARROW_PX: Final = 520
+"""Below this width the table shows its short columns."""
+
+FILTER_PX: Final = {False: 160, True: 110}
+"""Width of the filter box, ordinarily and in a narrow dock."""
 
 RowsOf = Callable[[Event, World], Iterable[Any]]
 """The rows that an event becomes; none for most."""
@@ -39,12 +43,15 @@ class EventTable(QWidget):
         self,
         name: str,
         columns: Sequence[Column],
+        short: Sequence[Column],
         rows_of: RowsOf,
         everywhere: bool,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._rows_of = rows_of
+        self._columns = {False: tuple(columns), True: tuple(short)}
+        self._narrow = False
         self._everywhere = everywhere
         self._world: World | None = None
         self.model = TableModel(columns, self)
@@ -52,6 +59,7 @@ class EventTable(QWidget):
         self.table.doubleClicked.connect(self._choose)
         self.servers = QTabBar()
         self.servers.setDrawBase(False)
+        self.servers.setStyleSheet("QTabBar::tab { padding: 4px 7px; }")
         self.servers.setExpanding(False)
         self.servers.setAccessibleName("Server")
         self.servers.currentChanged.connect(lambda _: self._refilter())
@@ -59,7 +67,7 @@ class EventTable(QWidget):
         self.filter.setPlaceholderText("Filter (Ctrl+F)")
         self.filter.setAccessibleName("Filter")
         self.filter.setClearButtonEnabled(True)
-        self.filter.setMaximumWidth(FILTER_WIDTH_PX)
+        self.filter.setMaximumWidth(FILTER_PX[False])
         self.filter.textChanged.connect(lambda _: self._refilter())
         self.found = QLabel()
         self.found.setProperty("muted", True)
@@ -155,8 +163,16 @@ class EventTable(QWidget):
         self.detail.setVisible(row is not None)
 
     def _text_of(self, row: Any) -> str:
-        column = next(column for column in self.model.columns if column.tip is not None)
+        column = next(column for column in reversed(self.model.columns) if column.tip is not None)
         return column.text(row)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = event.size().width() < NARROW_PX
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self.filter.setMaximumWidth(FILTER_PX[narrow])
+            self.model.show_columns(self._columns[narrow])
 
     # --- looks --------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QAction, QFont, QGuiApplication, QKeySequence
+from PySide6.QtGui import QAction, QFont, QGuiApplication, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from app import formatting, theme
@@ -68,6 +68,10 @@ class TableModel(QAbstractTableModel):
         self._all = list(rows)
         self._shown = self._kept(self._all)
         self.endResetModel()
+
+    def show_columns(self, columns: Sequence[Column]) -> None:
+        """The same rows under other columns."""
+        self.replace(self._all, columns)
 
     def append(self, rows: Iterable[Any]) -> None:
         new = list(rows)
@@ -136,6 +140,7 @@ class TableView(QTableView):
 
     def __init__(self, model: TableModel, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._rows_shown = 0
         self.table = model
         model.colours = theme.tokens(self.palette())
         self.setModel(model)
@@ -166,6 +171,17 @@ class TableView(QTableView):
         self.verticalHeader().show()
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.horizontalHeader().setStretchLastSection(False)
+
+    def show_rows(self, count: int) -> None:
+        """Be exactly as high as *count* rows under the header, without scroll bars."""
+        self._rows_shown = count
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._fit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit_height()
 
     def copy(self, headers: bool = False) -> None:
         """Put the selected cells on the clipboard, with the column titles on top if *headers*."""
@@ -207,9 +223,15 @@ class TableView(QTableView):
         metrics = self.fontMetrics()
         self.verticalHeader().setMinimumSectionSize(metrics.height())
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
+        self._fit_height()
         for section, column in enumerate(self.table.columns):
             widest = max(metrics.horizontalAdvance(text) for text in (column.sample, column.title))
             self.setColumnWidth(section, widest + CELL_PADDING_PX)
+
+    def _fit_height(self) -> None:
+        if self._rows_shown:
+            rows = self._rows_shown * self.verticalHeader().defaultSectionSize()
+            self.setFixedHeight(self.horizontalHeader().sizeHint().height() + rows + 2 * self.frameWidth())
 
     def _fit_new_columns(self) -> None:
         if self.table.columns is not self._fitted:

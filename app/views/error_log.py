@@ -62,8 +62,14 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
+SHORT: Final = (
+    Column(title="Time", text=lambda line: line.date[11:], tip=lambda line: line.date, sample="12:00:41.25"),
+    *COLUMNS[1:],
+)
+
+
 class ErrorLog(EventTable):
     """One tab for each server."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("ERRORLOG", COLUMNS, lines_of, everywhere=False, parent=parent)
+        super().__init__("ERRORLOG", COLUMNS, SHORT, lines_of, everywhere=False, parent=parent)

@@ -15,16 +15,16 @@ from engine.events import KINDS, Event
 from engine.model import World
 
 LABELS: Final = {
-    "fault": "Fault or repair",
-    "detected": "Connection lost or made",
-    "failover": "Step of a failover",
-    "state": "Mirroring state",
+    "fault": "Fault, repair",
+    "detected": "Connection",
+    "failover": "Failover",
+    "state": "State",
     "role": "Role",
     "witness": "Witness state",
-    "trace": "State change trace",
-    "errorlog": "ERRORLOG line",
+    "trace": "State trace",
+    "errorlog": "ERRORLOG",
     "service": "Service",
-    "client": "Client application",
+    "client": "Application",
     "availability": "Availability",
     "log": "Log space",
     "alert": "Monitor alert",
@@ -86,11 +86,14 @@ def rows_of(event: Event, world: World) -> Iterator[Row]:
 COLUMNS: Final = (
     Column(title="Time", text=lambda row: formatting.run_time(row.t_s, 2), right=True, sample="1:00:00.00"),
     Column(title="Kind", text=lambda row: row.label, tone=lambda row: TONES.get(row.kind),
-           sample="Connection lost or made"),
+           sample="Monitor alert"),
     Column(title="Server", text=lambda row: row.server or "", sample="SERVER_A"),
     Column(title="Database", text=lambda row: row.database or "", sample="Database"),
     Column(title="Event", text=lambda row: row.text, tip=lambda row: row.text),
 )  # fmt: skip
+
+
+SHORT: Final = tuple(column for column in COLUMNS if column.title != "Database")
 
 
 class EventsList(EventTable):
@@ -98,7 +101,7 @@ class EventsList(EventTable):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._kinds = set(KINDS) - QUIET
-        super().__init__("Events", COLUMNS, rows_of, everywhere=True, parent=parent)
+        super().__init__("Events", COLUMNS, SHORT, rows_of, everywhere=True, parent=parent)
         self._menu = QMenu(self)
         for kind in KINDS:
             action = self._menu.addAction(LABELS.get(kind, kind))

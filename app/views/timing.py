@@ -196,15 +196,16 @@ def _ticks(value: int | None) -> str:
     return formatting.NOTHING if value is None else formatting.seconds(value / TICKS_PER_S)
 
 
+def _at(step: tuple[str, int | None, int | None, int | None]) -> str:
+    return "" if step[1] is None else f"at {formatting.run_time(step[1] / TICKS_PER_S, 2)}"
+
+
 STEP_COLUMNS: Final = (
-    Column(title="Step", text=lambda step: step[0], sample="Redo done"),
+    Column(title="Step", text=lambda step: step[0], sample="Redo done", tip=_at),
     Column(title="After", text=lambda step: _ticks(step[2]), right=True, sample="12.34 s",
            tip=lambda step: "since the failure"),
     Column(title="Took", text=lambda step: _ticks(step[3]), right=True, sample="12.34 s",
            tip=lambda step: "since the step before"),
-    Column(title="At", right=True, sample="1:00:00.00",
-           text=lambda step: formatting.NOTHING if step[1] is None
-           else formatting.run_time(step[1] / TICKS_PER_S, 2)),
 )  # fmt: skip
 
 
@@ -238,7 +239,7 @@ def _comparison(row: Row | None) -> list[Compared]:
 COMPARISON_COLUMNS: Final = (
     Column(title="Table 6", text=lambda line: line.words, sample="Difference"),
     Column(title="No load", text=lambda line: line.idle, right=True, sample="-12.3 %", tone=lambda line: line.tone),
-    Column(title="Normal load", text=lambda line: line.loaded, right=True, tone=lambda line: line.tone),
+    Column(title="Load", text=lambda line: line.loaded, right=True, sample="-12.3 %", tone=lambda line: line.tone),
 )  # fmt: skip
 
 
@@ -294,16 +295,13 @@ class Timing(QWidget):
         beside.setContentsMargins(0, 0, 0, 0)
         beside.setSpacing(2)
         compared = TableView(self.comparison, "Published times")
-        rows = compared.verticalHeader().defaultSectionSize()
-        compared.setFixedHeight(3 * rows + compared.horizontalHeader().sizeHint().height() + 2)
-        compared.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        compared.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        compared.show_rows(3)
         beside.addWidget(compared)
         beside.addWidget(self.verdict, 1)
         tables = QSplitter(Qt.Orientation.Horizontal)
         tables.addWidget(TableView(self.steps, "Steps of the failover"))
         tables.addWidget(right)
-        tables.setSizes([250, 280])
+        tables.setSizes([215, 215])
         tables.setChildrenCollapsible(False)
         details = QWidget()
         below = QVBoxLayout(details)
@@ -314,7 +312,7 @@ class Timing(QWidget):
         split = QSplitter(Qt.Orientation.Vertical)
         split.addWidget(self.table)
         split.addWidget(details)
-        split.setSizes([90, 210])
+        split.setSizes([66, 234])
         split.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -54,8 +54,17 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
+SHORT: Final = (
+    Column(title="StartTime", text=lambda row: row.start_time[11:], sample="12:00:41.250"),
+    Column(title="ServerName", text=lambda row: row.server or "", sample="SERVER_A"),
+    Column(title="State", text=lambda row: str(row.state), right=True),
+    COLUMNS[1],
+)
+"""For a narrow dock: the rest is in the text, or in the wide view."""
+
+
 class Trace(EventTable):
     """State changes of all servers, or of one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("State change trace", COLUMNS, rows_of, everywhere=True, parent=parent)
+        super().__init__("State change trace", COLUMNS, SHORT, rows_of, everywhere=True, parent=parent)

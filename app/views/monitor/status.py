@@ -78,9 +78,7 @@ class Status(QScrollArea):
         self.partners = TableModel(COLUMNS, self)
         self.principal, self.mirror, self.session = Lines(), Lines(), Lines()
         grid = TableView(self.partners, "Partners")
-        height = grid.horizontalHeader().sizeHint().height() + 2 * grid.verticalHeader().defaultSectionSize()
-        grid.setFixedHeight(height + 4)
-        grid.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        grid.show_rows(2)
         logs = QHBoxLayout()
         for title, lines in (("Principal log", self.principal), ("Mirror log", self.mirror)):
             box = QGroupBox(title)

@@ -127,11 +127,11 @@ def test_the_event_list_leaves_out_what_has_views_of_its_own(qtbot: Any, run: An
     view.add_events(
         [*LINES, trace(1, "SERVER_A", 1, 6), Event(4125, "fault", "SERVER_A", None, "power-off SERVER_A")]
     )
-    assert shown(view) == [["0:41.25", "Fault or repair", "SERVER_A", "", "power-off SERVER_A"]]
+    assert shown(view) == [["0:41.25", "Fault, repair", "SERVER_A", "", "power-off SERVER_A"]]
     next(a for a in view._menu.actions() if a.data() == "trace").trigger()
     assert len(shown(view)) == 2
     next(a for a in view._menu.actions() if a.data() == "fault").trigger()
-    assert [row[1] for row in shown(view)] == ["State change trace"]
+    assert [row[1] for row in shown(view)] == ["State trace"]
 
 
 def test_a_batch_is_told_by_its_first_line_and_first_error(qtbot: Any, run: Any) -> None:
@@ -161,6 +161,19 @@ def test_everything_that_the_engine_tells_can_be_listed(qtbot: Any, run: Any) ->
     assert log.model.total == errors + sum(event.kind == "errorlog" for event in run.events)
     states = made(qtbot, Trace, run)
     assert states.model.total == sum(event.kind == "trace" for event in run.events)
+
+
+def test_a_narrow_dock_shows_short_columns_of_the_same_rows(qtbot: Any, run: Any) -> None:
+    run.events = LINES
+    log = made(qtbot, ErrorLog, run)
+    log.resize(420, 300)
+    assert shown(log)[0] == ["12:00:41.25", "spid21s", "Error: 1474, Severity: 16, State: 1."]
+    log.table.selectRow(0)
+    assert log.detail.text() == "Error: 1474, Severity: 16, State: 1."
+    log.resize(800, 300)
+    assert shown(log)[0][0] == "2005-10-22 12:00:41.25"
+    assert log.server == "SERVER_A"
+    assert log.model.total == 5
 
 
 def test_a_double_click_leads_to_the_moment(qtbot: Any, run: Any) -> None:

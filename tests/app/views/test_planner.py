@@ -115,6 +115,15 @@ def test_every_field_reaches_the_plan_or_the_goals(planner: Planner) -> None:
     )
 
 
+def test_a_workload_brings_the_servers_it_was_measured_on(planner: Planner) -> None:
+    controls = planner.controls
+    controls.workload.setCurrentText("Stock exchange, 2008")
+    plan = controls.plan()
+    assert (plan.workload.name, plan.version, plan.site.cores) == ("StockExchange", 2008, 16)
+    controls.workload.setCurrentText(OWN)
+    assert controls.plan().site is plan.site
+
+
 def test_goals_change_the_verdict(planner: Planner) -> None:
     planner.controls.workload.setCurrentIndex(1)
     planner.rewrite()

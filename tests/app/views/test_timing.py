@@ -47,13 +47,14 @@ def test_a_failover_in_its_steps_beside_its_row(timing: Timing, run: Any) -> Non
     assert cells(timing.model)[0][0] == "0:41  Sales: automatic, power-off"
     assert cells(timing.model)[0][2] == "2.65 s"
     assert cells(timing.steps) == [
-        ["Failed", "0.00 s", "–", "0:41.00"],
-        ["Detected", "0.82 s", "0.82 s", "0:41.82"],
-        ["Redo done", "0.86 s", "0.04 s", "0:41.86"],
-        ["Decided", "1.87 s", "1.01 s", "0:42.87"],
-        ["Online", "3.47 s", "1.60 s", "0:44.47"],
-        ["Undo done", "3.87 s", "0.40 s", "0:44.87"],
+        ["Failed", "0.00 s", "–"],
+        ["Detected", "0.82 s", "0.82 s"],
+        ["Redo done", "0.86 s", "0.04 s"],
+        ["Decided", "1.87 s", "1.01 s"],
+        ["Online", "3.47 s", "1.60 s"],
+        ["Undo done", "3.87 s", "0.40 s"],
     ]
+    assert timing.steps.index(1, 0).data(Qt.ItemDataRole.ToolTipRole) == "at 0:41.82"
     assert cells(timing.comparison) == [
         ["Published", "2.2 s", "2.6 s"],
         ["This run", "–", "2.65 s"],
@@ -125,7 +126,7 @@ def test_the_keyboard_goes_through_the_list(qtbot: Any, timing: Timing, run: Any
     timing.show_drill(run)
     timing.table.setFocus()
     qtbot.keyClick(timing.table, Qt.Key.Key_Down)
-    assert cells(timing.steps)[0][3] == "0:10.00"
+    assert timing.steps.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == "at 0:10.00"
 
 
 def test_another_moment_forgets_what_had_not_happened(timing: Timing, run: Any) -> None:
