@@ -1,0 +1,148 @@
+"""Logins and users on two servers, the master key, certificates, and an application that finds itself locked out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.model import Role, World
+from engine.protocol import accounts, security
+from tests.engine.protocol.setups import DB, M, P, refusal, wait
+from tests.engine.worlds import do, lab
+
+
+def app_with_login(world: World) -> None:
+    """The application logs in as `app`, a SQL login of SERVER_A and a user of Sales."""
+    accounts.create_login(world, P, "app", password="secret")
+    accounts.create_user(world, P, DB, "app")
+    world.clients["APP"] = replace(world.clients["APP"], login="app")
+    wait(world, 5.0)
+
+
+def fail_over(world: World) -> None:
+    do(world, f"power-off {P}", then_s=30.0)
+    assert world.copies[M, DB].role is Role.PRINCIPAL
+
+
+def test_users_reach_the_mirror_through_the_log_and_logins_do_not() -> None:
+    world = lab()
+    app_with_login(world)
+    assert [user.name for user in accounts.users_of(world, M, DB)] == ["app"]
+    assert security.login_of(world.servers[M], "app") is None
+    assert [user.name for user in accounts.orphans(world, M, DB)] == ["app"]
+    assert accounts.orphans(world, P, DB) == ()
+
+
+def test_a_user_whose_log_was_not_sent_is_lost_with_it() -> None:
+    world = lab(witness=False)
+    do(world, f"sql {P} ALTER DATABASE Sales SET PARTNER SUSPEND")
+    app_with_login(world)
+    assert accounts.users_of(world, M, DB) == ()
+    do(world, f"sql {P} ALTER DATABASE Sales SET PARTNER RESUME")
+    assert [user.name for user in accounts.users_of(world, M, DB)] == ["app"]
+
+
+def test_an_application_without_its_login_is_turned_away_until_the_login_has_the_users_sid() -> None:
+    world = lab()
+    app_with_login(world)
+    fail_over(world)
+    assert world.clients["APP"].connected_to is None
+    said = [
+        e for e in wait(world, 20.0) if e.kind == "errorlog" and e.server == M and e.get("number") == 18456
+    ]
+    assert said, "SERVER_B says in its ERRORLOG that the login failed"
+    accounts.create_login(world, M, "app", password="secret")
+    events = wait(world, 20.0)
+    assert world.clients["APP"].connected_to is None, "the login has another SID than the user"
+    assert any(e.get("number") == 4060 for e in events if e.kind == "client")
+    accounts.alter_user(world, M, DB, "app", login="app")
+    wait(world, 20.0)
+    assert world.clients["APP"].connected_to == M
+
+
+def test_transfer_logins_keeps_the_sid() -> None:
+    world = lab()
+    app_with_login(world)
+    do(world, f"transfer-logins {P} {M}")
+    fail_over(world)
+    assert world.clients["APP"].connected_to == M
+
+
+def test_transfer_logins_leaves_a_login_with_another_sid_alone() -> None:
+    world = lab()
+    app_with_login(world)
+    accounts.create_login(world, M, "app")
+    events = do(world, f"transfer-logins {P} {M}")
+    assert any("there with another SID, left as they are: app" in e.text for e in events if e.kind == "chore")
+    assert accounts.orphans(world, M, DB)
+
+
+def test_a_windows_login_has_the_same_sid_everywhere() -> None:
+    world = lab()
+    for server in (P, M):
+        accounts.create_login(world, server, "CORP\\web", windows=True)
+    sids = {security.login_of(world.servers[server], "corp\\WEB").sid for server in (P, M)}  # type: ignore[union-attr]
+    assert len(sids) == 1
+
+
+def test_refusals() -> None:
+    world = lab()
+    accounts.create_login(world, P, "app")
+    assert refusal(accounts.create_login, world, P, "APP") == 15025
+    assert refusal(accounts.drop_login, world, P, "nobody") == 15151
+    assert refusal(accounts.alter_login, world, P, "nobody", state="ENABLE") == 15151
+    assert refusal(accounts.create_user, world, P, DB, "nobody") == 15007
+    accounts.create_user(world, P, DB, "app")
+    assert refusal(accounts.create_user, world, P, DB, "App") == 15023
+    assert refusal(accounts.create_user, world, M, DB, "other", without_login=True) == 954
+    assert refusal(accounts.alter_user, world, P, DB, "nobody", login="app") == 15151
+    assert refusal(accounts.drop_user, world, P, DB, "nobody") == 15151
+    accounts.drop_user(world, P, DB, "app")
+    assert accounts.users_of(world, P, DB) == ()
+
+
+def test_master_key_and_certificates() -> None:
+    world = lab()
+    assert refusal(accounts.create_certificate, world, P, "c", subject="s") == 15581
+    accounts.create_master_key(world, P)
+    assert refusal(accounts.create_master_key, world, P) == 15578
+    accounts.create_certificate(world, P, "c", subject="s")
+    assert refusal(accounts.create_certificate, world, P, "C", subject="s") == 15232
+    assert refusal(accounts.drop_master_key, world, P) == 15580
+    accounts.backup_certificate(world, P, "c", "D:\\c.cer", "D:\\c.pvk")
+    assert refusal(accounts.backup_certificate, world, P, "c", "D:\\C.CER") == 15240, (
+        "the file is there already"
+    )
+    assert refusal(accounts.backup_certificate, world, P, "c", "Q:\\c.cer") == 15240, "no such drive"
+    assert refusal(accounts.create_certificate, world, M, "c", file="D:\\c.cer") == 15208
+    do(world, f"copy-file {P} {M} d:\\c.cer", f"copy-file {P} {M} D:\\c.pvk")
+    assert refusal(accounts.create_certificate, world, M, "c", file="D:\\c.cer", owner="nobody") == 15151
+    accounts.create_certificate(world, M, "theirs", file="D:\\c.cer")
+    imported = security.certificate_of(world.servers[M], "theirs")
+    assert imported is not None
+    assert not imported.has_private_key
+    assert refusal(accounts.create_certificate, world, M, "again", file="D:\\c.cer") == 15232
+    accounts.drop_certificate(world, M, "theirs")
+    accounts.create_certificate(world, M, "whole", file="D:\\c.cer", private_key_file="D:\\c.pvk")
+    whole = security.certificate_of(world.servers[M], "whole")
+    assert whole is not None
+    assert whole.has_private_key
+
+
+@pytest.mark.parametrize(
+    ("dates", "days"),
+    [
+        ({}, (0.0, 365.0)),
+        ({"start_date": "20051023"}, (0.5, 365.5)),  # the lab's clock starts on 22 October 2005 at noon
+        ({"expiry_date": "11/21/2005"}, (0.0, 29.5)),
+    ],
+)
+def test_certificate_dates(dates: dict[str, str], days: tuple[float, float]) -> None:
+    world = lab()
+    accounts.create_master_key(world, P)
+    accounts.create_certificate(world, P, "c", **dates)  # type: ignore[arg-type]
+    found = security.certificate_of(world.servers[P], "c")
+    assert found is not None
+    assert (found.valid_from_tick / 8_640_000, found.expires_tick / 8_640_000) == days
+    assert refusal(accounts.create_certificate, world, P, "d", expiry_date="soon") == 241

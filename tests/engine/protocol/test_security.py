@@ -1,0 +1,316 @@
+"""Handshakes: who is let in, who is not, and what the acceptor writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from engine.model import Certificate, Endpoint, Login, MirrorState, User, World
+from engine.protocol import accounts, endpoints, security
+from tests.engine.protocol.setups import DB, M, P, W, refusal, wait
+from tests.engine.worlds import do, lab
+
+
+def set_endpoint(world: World, server: str, **changes: object) -> None:
+    end = world.servers[server].endpoint
+    assert end is not None
+    world.update_server(server, endpoint=replace(end, **changes))  # type: ignore[arg-type]
+
+
+def reason(world: World, caller: str = P, acceptor: str = M) -> str:
+    """Why *acceptor* refuses; empty if it does not."""
+    found = security.handshake(world, caller, acceptor)
+    return "" if found is None else found.reason
+
+
+LEVELS = ("DISABLED", "SUPPORTED", "REQUIRED")
+
+
+@pytest.mark.parametrize(("mine", "theirs"), list(product(LEVELS, LEVELS)))
+def test_encryption_table(mine: str, theirs: str) -> None:
+    world = lab()
+    set_endpoint(world, P, encryption=mine)
+    set_endpoint(world, M, encryption=theirs)
+    refused = {mine, theirs} == {"DISABLED", "REQUIRED"}
+    assert reason(world) == (security.NO_ALGORITHM if refused else "")
+    assert security.encrypted(world, P, M) is ("DISABLED" not in (mine, theirs))
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "used"),
+    [
+        (("RC4",), ("AES",), None),
+        (("RC4",), ("RC4",), "RC4"),
+        (("RC4", "AES"), ("AES",), "AES"),
+        (("RC4", "AES"), ("AES", "RC4"), "AES"),  # the acceptor's order decides
+    ],
+)
+def test_algorithms_must_meet(mine: tuple[str, ...], theirs: tuple[str, ...], used: str | None) -> None:
+    world = lab()
+    set_endpoint(world, P, algorithms=mine)
+    set_endpoint(world, M, algorithms=theirs)
+    assert reason(world) == ("" if used else security.NO_ALGORITHM)
+    assert security.algorithm(world, P, M) == (used or "NONE")
+    set_endpoint(world, M, encryption="DISABLED")
+    set_endpoint(world, P, encryption="SUPPORTED")
+    assert reason(world) == "", "in clear no algorithm is needed"
+
+
+def account(name: str, domain: str = "CORP") -> Callable[[World], object]:
+    return lambda world: world.update_server(P, service_account=name, domain=domain)
+
+
+def granted(name: str) -> Callable[[World], object]:
+    def do_it(world: World) -> None:
+        accounts.create_login(world, M, name, windows=True)
+        endpoints.permit(world, M, "Mirroring", "GRANT", (name,))
+
+    return do_it
+
+
+NO_CONNECT = "does not have CONNECT permission on the endpoint. State 84."
+WINDOWS: dict[str, tuple[list[Callable[[World], object]], str]] = {
+    "same account": ([], ""),
+    "other account": ([account("CORP\\other")], NO_CONNECT),
+    "other account, granted": ([account("CORP\\other"), granted("CORP\\other")], ""),
+    "network service": ([account("NT AUTHORITY\\NETWORK SERVICE")], "'CORP\\SERVER_A$' " + NO_CONNECT),
+    "network service, granted": (
+        [account("NT AUTHORITY\\NETWORK SERVICE"), granted("CORP\\SERVER_A$")],
+        "",
+    ),
+    "virtual account": ([account("NT SERVICE\\MSSQLSERVER"), granted("corp\\server_a$")], ""),
+    "local system": ([account("LocalSystem")], "The logon attempt failed"),
+    "account of the computer": ([account("SERVER_A\\sql")], "The logon attempt failed"),
+    "workgroup": ([account("SERVER_A\\sql", domain="")], "The logon attempt failed"),
+    "untrusted domain": ([account("ELSEWHERE\\sql", domain="ELSEWHERE")], "The logon attempt failed"),
+    "public": (
+        [account("CORP\\other"), lambda w: accounts.create_login(w, M, "CORP\\other", windows=True),
+         lambda w: endpoints.permit(w, M, "Mirroring", "GRANT", ("public",))],
+        "",
+    ),
+    "revoked": (
+        [account("CORP\\other"), granted("CORP\\other"),
+         lambda w: endpoints.permit(w, M, "Mirroring", "REVOKE", ("CORP\\other",))],
+        NO_CONNECT,
+    ),
+    "owner changed": (
+        [account("CORP\\other"), granted("CORP\\other"), lambda w: endpoints.set_owner(w, M, "Mirroring", "sa")],
+        NO_CONNECT,
+    ),
+    "login disabled": (
+        [account("CORP\\other"), granted("CORP\\other"),
+         lambda w: accounts.alter_login(w, M, "CORP\\other", state="DISABLE")],
+        NO_CONNECT,
+    ),
+    "login dropped": (
+        [account("CORP\\other"), granted("CORP\\other"), lambda w: accounts.drop_login(w, M, "CORP\\other")],
+        NO_CONNECT,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WINDOWS)
+def test_windows_accounts(what: str) -> None:
+    world = lab()
+    steps, expected = WINDOWS[what]
+    for step in steps:
+        step(world)
+    found = reason(world)
+    assert expected in found
+    assert bool(found) is bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "fits"),
+    [
+        ("WINDOWS NEGOTIATE", "WINDOWS KERBEROS", True),
+        ("WINDOWS NTLM", "WINDOWS KERBEROS", False),
+        ("WINDOWS NTLM", "CERTIFICATE", False),
+        ("CERTIFICATE WINDOWS NTLM", "WINDOWS NEGOTIATE", True),
+    ],
+)
+def test_authentication_methods_must_meet(mine: str, theirs: str, fits: bool) -> None:
+    world = lab()
+    set_endpoint(world, P, authentication=mine)
+    set_endpoint(world, M, authentication=theirs)
+    assert reason(world) == ("" if fits else security.NO_AUTHENTICATION)
+
+
+def exchange(world: World) -> None:
+    """Certificates of SERVER_A and SERVER_B, each known to the other, whose login may connect."""
+    made = {
+        me: Certificate(
+            name=f"{me}_cert", thumbprint=number, subject=me, valid_from_tick=0, expires_tick=100_000
+        )
+        for number, me in enumerate((P, M), start=900)
+    }
+    for me, peer in ((P, M), (M, P)):
+        theirs = replace(made[peer], owner="peer_user", has_private_key=False)
+        world.update_server(
+            me,
+            certificates=(made[me], theirs),
+            logins=(Login(name="peer_login", sid=77),),
+            users=(User(name="peer_user", database="master", sid=77),),
+        )
+        set_endpoint(
+            world, me, authentication="CERTIFICATE", certificate=f"{me}_cert", granted=("peer_login",)
+        )
+
+
+CERTIFICATES: dict[str, tuple[Callable[[World], object], str]] = {
+    "exchanged": (lambda w: None, ""),
+    "not imported": (lambda w: accounts.drop_certificate(w, M, "SERVER_A_cert"), "Certificate not found. State 89."),
+    "not imported by the caller": (
+        lambda w: accounts.drop_certificate(w, P, "SERVER_B_cert"), "Certificate not found. State 89."),
+    "expired": (lambda w: do(w, f"expire-certificate {P}"), "by the peer is invalid due to the following reason: "
+                "Certificate expired"),
+    "the acceptor's own expired": (lambda w: do(w, f"expire-certificate {M}"), "Certificate expired. State 85."),
+    "no login": (lambda w: w.update_server(M, logins=()), NO_CONNECT),
+    "not granted": (lambda w: endpoints.permit(w, M, "Mirroring", "DENY", ("peer_login",)), NO_CONNECT),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CERTIFICATES)
+def test_certificates(what: str) -> None:
+    world = lab()
+    exchange(world)
+    spoil, expected = CERTIFICATES[what]
+    spoil(world)
+    found = reason(world)
+    assert expected in found
+    assert bool(found) is bool(expected)
+
+
+def test_a_certificate_that_is_not_valid_yet() -> None:
+    world = lab()
+    exchange(world)
+    later = tuple(replace(c, valid_from_tick=50_000) for c in world.servers[P].certificates)
+    world.update_server(P, certificates=later)
+    found = security.handshake(world, P, M)
+    assert found is not None
+    assert found.first == (28024, "SERVER_A_cert")
+
+
+def test_connections_outlive_their_certificate_until_they_break() -> None:
+    world = lab()
+    for name in (P, M, W):
+        world.update_server(name, domain=name)  # nobody trusts anybody: only certificates count
+    exchange(world)
+    do(world, f"expire-certificate {P}", then_s=30.0)
+    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
+    events = do(world, f"reset-link {P} {M}", then_s=30.0)
+    assert world.copies[P, DB].mirror_state is MirrorState.DISCONNECTED
+    lines = [e.get("number") for e in events if e.kind == "errorlog" and e.server == M]
+    assert lines.count(28025) == lines.count(28047) > 0
+    assert world.faults[0].effect == "a connection was refused"
+    do(world, f"renew-certificate {P}", then_s=30.0)
+    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
+
+
+def test_a_refusal_is_written_once_until_its_reason_changes() -> None:
+    world = lab(witness=False)
+    set_endpoint(world, M, algorithms=("AES",))
+    events = do(world, f"reset-link {P} {M}", then_s=120.0)
+
+    def lines(of: list[object]) -> int:
+        return sum(getattr(e, "kind", "") == "errorlog" and "no compatible encryption" in getattr(e, "text", "")
+                   for e in of)  # fmt: skip
+
+    assert lines(list(events)) == 2, "each end has turned the other away"
+    set_endpoint(world, M, authentication="CERTIFICATE")
+    events = do(world, f"cut {P} {W}", then_s=5.0)
+    assert any("no compatible authentication" in e.text for e in events if e.kind == "errorlog")
+
+
+def test_tcp_counts_from_the_next_start() -> None:
+    world = lab()
+    do(world, f"disable-tcp {M}")
+    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
+    do(world, f"restart-service {M}", then_s=60.0)
+    assert world.copies[P, DB].mirror_state is MirrorState.DISCONNECTED
+    assert not security.listens(world.servers[M])
+    assert world.faults[0].effect
+    do(world, f"enable-tcp {M}", f"restart-service {M}", then_s=60.0)
+    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
+
+
+# --- endpoint statements ---------------------------------------------------------------------------
+
+
+def bare() -> World:
+    world = lab(witness=False)
+    world.update_server(W, endpoint=None)
+    return world
+
+
+def test_an_endpoint_is_created_stopped_with_the_documented_defaults() -> None:
+    world = bare()
+    endpoints.create(world, W, "ep", port=5022, role="witness")
+    assert world.servers[W].endpoint == Endpoint(
+        name="ep", port=5022, role="WITNESS", state=world.servers[W].endpoint.state, encryption="REQUIRED",
+        algorithms=("RC4",), authentication="WINDOWS NEGOTIATE", owner="sa",
+    )  # fmt: skip
+    assert not security.listens(world.servers[W])
+    endpoints.alter(world, W, "ep", state="started")
+    assert security.listens(world.servers[W])
+    said = [e.get("number") for e in wait(world, 0.1) if e.kind == "errorlog" and e.server == W]
+    assert said == [9690]
+
+
+@pytest.mark.parametrize(
+    ("prepare", "options", "number"),
+    [
+        ({"endpoint": Endpoint()}, {}, 7862),
+        ({"edition": "Express"}, {"role": "PARTNER"}, 7878),
+        ({"edition": "Express"}, {"role": "WITNESS"}, 0),
+        ({"used_ports": (5022,)}, {"state": "STARTED"}, 9692),
+        ({"used_ports": (5022,)}, {"state": "STOPPED"}, 0),
+        ({}, {"certificate": "nothing"}, 15151),
+        ({}, {"owner": "nobody"}, 15151),
+    ],
+)
+def test_create_endpoint_refusals(prepare: dict[str, object], options: dict[str, str], number: int) -> None:
+    world = bare()
+    world.update_server(W, **prepare)
+    settings = {"port": 5022, "role": "ALL", **options}
+    assert refusal(endpoints.create, world, W, "ep", **settings) == number
+
+
+def test_a_foreign_certificate_cannot_be_shown() -> None:
+    world = bare()
+    exchange(world)
+    assert refusal(endpoints.alter, world, P, "Mirroring", certificate="SERVER_B_cert") == 28055
+
+
+def test_altering_an_endpoint_breaks_its_connections_which_come_back_under_the_new_settings() -> None:
+    world = lab(witness=False)
+    endpoints.alter(world, P, "Mirroring", algorithms=("RC4", "AES"))
+    assert world.copies[P, DB].mirror_state is MirrorState.DISCONNECTED
+    wait(world, 10.0)
+    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
+    endpoints.alter(world, P, "Mirroring", state="STARTED")
+    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED, "it was started already"
+
+
+def test_dropping_and_creating_the_endpoint_of_a_partner() -> None:
+    world = lab(witness=False)
+    endpoints.drop(world, M, "mirroring")
+    wait(world, 5.0)
+    assert world.copies[P, DB].mirror_state is MirrorState.DISCONNECTED
+    assert refusal(endpoints.drop, world, M, "Mirroring") == 15151
+    endpoints.create(world, M, "Mirroring", port=5022, role="PARTNER", state="STARTED")
+    wait(world, 10.0)
+    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
+
+
+def test_an_endpoint_with_the_wrong_role_gets_no_connection() -> None:
+    world = lab(witness=False)
+    endpoints.alter(world, M, "Mirroring", role="WITNESS")
+    wait(world, 20.0)
+    assert world.copies[P, DB].mirror_state is MirrorState.DISCONNECTED
+    endpoints.alter(world, M, "Mirroring", role="PARTNER")
+    wait(world, 10.0)
+    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
