@@ -158,7 +158,8 @@ def _need_space(world: World, server: str, old: Copy | None, placed: list[DbFile
     for drive in sorted({item.drive for item in placed}):
         needed = sum(item.size_kb for item in placed if item.drive == drive)
         freed = sum(item.size_kb for item in volumes.files_of(old) if item.drive == drive) if old else 0.0
-        room = volumes.free_kb(world, server, drive) + freed
+        whole = volumes.size_kb(world.servers[server], drive)
+        room = float("inf") if whole is None else whole - volumes.used_kb(world, server, drive) + freed
         if needed > room:
             lacking = f"{(needed - room) * 1024:.0f}"
             raise SqlError(3257, drive, lacking, f"{room * 1024:.0f}", also=(3013,), title=title)

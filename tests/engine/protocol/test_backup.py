@@ -1,0 +1,374 @@
+"""Backups and the log chain: what fits on what, how long it takes, what is refused and how."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.chance import Chance
+from engine.flow import Flow
+from engine.messages import SqlError
+from engine.model import DbState, RecoveryModel, Volume, World
+from engine.protocol import accounts, backup, commands, files, lineage, logspace, restore, rows
+from tests.engine.protocol.setups import (
+    DB,
+    FULL,
+    MIRROR,
+    PRINCIPAL,
+    TRN,
+    M,
+    P,
+    alone,
+    carry,
+    finish,
+    full,
+    log,
+    refusal,
+    restore_full,
+    restore_log,
+    wait,
+)
+from tests.engine.worlds import do, lab, play
+
+
+def sets(world: World, path: str, server: str = P) -> tuple[backup.BackupSet, ...]:
+    return restore.sets_in(world, server, path)
+
+
+def test_a_backup_takes_its_time_and_says_what_it_did() -> None:
+    world = alone()
+    outcome = backup.backup_database(world, P, DB, FULL)
+    assert isinstance(outcome, commands.Pending)
+    assert (outcome.tick - world.tick) / 100 == pytest.approx(10.24, abs=0.02), "1 GB at 100 MB/s"
+    lines = finish(world, P, outcome)
+    assert [line.number for line in lines] == [4035, 3014]
+    assert lines[-1].text.startswith("BACKUP DATABASE successfully processed 13")
+    do(world, f"slow-disk {P} data factor=3")
+    slower = backup.backup_database(world, P, DB, FULL)
+    assert isinstance(slower, commands.Pending)
+    assert (slower.tick - world.tick) / 100 == pytest.approx(30.72, abs=0.02)
+
+
+def test_log_backups_form_a_chain_without_gap_and_overlap() -> None:
+    world = alone()
+    full(world)
+    for _ in range(3):
+        wait(world, 10.0)
+        log(world)
+    chain = sets(world, TRN)
+    assert [one.kind for one in chain] == ["LOG"] * 3, "appended to one file"
+    assert all(a.last_kb == b.first_kb < b.last_kb for a, b in itertools.pairwise(chain))
+    log(world, init=True)
+    assert len(sets(world, TRN)) == 1, "WITH INIT overwrites"
+
+
+def test_copy_only_leaves_the_chain_alone() -> None:
+    world = alone()
+    full(world)
+    before = world.copies[PRINCIPAL]
+    full(world, path="D:\\extra.bak", copy_only=True)
+    log(world, path="D:\\extra.trn", copy_only=True)
+    after = world.copies[PRINCIPAL]
+    assert (after.full_backup_id, after.last_log_backup_kb) == (
+        before.full_backup_id,
+        before.last_log_backup_kb,
+    )
+
+
+def test_restoring_one_log_after_the_other() -> None:
+    world = alone()
+    full(world)
+    for number in (1, 2):
+        wait(world, 20.0)
+        log(world, path=f"D:\\{number}.trn")
+    for path in (FULL, "D:\\1.trn", "D:\\2.trn"):
+        carry(world, path)
+    restore_full(world)
+    with pytest.raises(SqlError) as gap:
+        restore.restore_log(world, M, DB, "D:\\2.trn", recovery=False)
+    assert (gap.value.number, gap.value.also) == (4305, (3013,))
+    one = restore_log(world, "D:\\1.trn")
+    two = restore_log(world, "D:\\2.trn")
+    assert one.end_of_log_kb < two.end_of_log_kb == sets(world, "D:\\2.trn")[0].last_kb
+    assert refusal(restore.restore_log, world, M, DB, "D:\\1.trn") == 4326
+    finish(world, M, restore.restore_log(world, M, DB, "D:\\2.trn"))
+    assert world.copies[MIRROR].db_state is DbState.ONLINE
+    assert refusal(restore.restore_log, world, M, DB, "D:\\2.trn") == 3117
+
+
+def test_a_differential_backup_needs_its_full_one() -> None:
+    world = alone()
+    assert refusal(backup.backup_database, world, P, DB, "D:\\d.bak", differential=True) == 3035
+    full(world)
+    wait(world, 30.0)
+    full(world, path="D:\\diff.bak", differential=True)
+    full(world, path="D:\\second.bak")
+    for path in (FULL, "D:\\diff.bak", "D:\\second.bak"):
+        carry(world, path)
+    restore_full(world, "D:\\second.bak")
+    assert refusal(restore.restore_database, world, M, DB, "D:\\diff.bak", recovery=False) == 3136
+    restore_full(world)
+    copy = restore_full(world, "D:\\diff.bak")
+    assert copy.end_of_log_kb == sets(world, "D:\\diff.bak")[0].last_kb
+
+
+def test_log_of_another_recovery_path_does_not_fit() -> None:
+    world = alone()
+    full(world)
+    carry(world, FULL)
+    finish(world, M, restore.restore_database(world, M, DB, FULL))  # SERVER_B goes its own way
+    wait(world, 5.0)
+    log(world, M, "D:\\theirs.trn", norecovery=True)
+    wait(world, 30.0)
+    log(world)
+    carry(world, TRN)
+    assert refusal(restore.restore_log, world, M, DB, TRN, recovery=False) == 4330
+
+
+def test_the_tail_of_the_log_closes_the_database_and_nothing_is_lost() -> None:
+    world = alone()
+    full(world)
+    wait(world, 20.0)
+    world.clients["APP"] = replace(world.clients["APP"], connected_to=None, epoch=999)
+    committed = rows.committed_kb(world, world.copies[PRINCIPAL])
+    log(world, norecovery=True)
+    assert world.copies[PRINCIPAL].db_state is DbState.RESTORING
+    for path in (FULL, TRN):
+        carry(world, path)
+    restore_full(world)
+    assert restore_log(world).end_of_log_kb >= committed
+
+
+def test_log_is_kept_while_a_full_backup_runs_and_let_go_if_it_is_broken_off() -> None:
+    world = alone()
+    pending = backup.backup_database(world, P, DB, FULL)
+    assert isinstance(pending, commands.Pending)
+    row = world.copies[PRINCIPAL].row
+    assert "ACTIVE_BACKUP_OR_RESTORE" in dict(rows.log_holds(world, world.copies[PRINCIPAL], row or 0))
+    assert refusal(backup.backup_database, world, P, DB, "D:\\second.bak") == 3023
+    commands.abandon(world, P, pending.handler, pending.args)
+    assert "ACTIVE_BACKUP_OR_RESTORE" not in dict(rows.log_holds(world, world.copies[PRINCIPAL], row or 0))
+    assert (P, FULL) not in world.files
+
+
+def test_a_restore_that_is_broken_off_leaves_a_database_that_is_of_no_use() -> None:
+    world = alone()
+    full(world)
+    log(world)
+    for path in (FULL, TRN):
+        carry(world, path)
+    restore.restore_database(world, M, DB, FULL, recovery=False)  # nobody waits for its end
+    wait(world, 60.0)
+    assert refusal(restore.restore_log, world, M, DB, TRN) == 3117
+    assert refusal(commands.restore_with_recovery, world, M, DB) == 3117
+    restore_full(world)
+    assert refusal(restore.restore_log, world, M, DB, TRN, recovery=False) == 0
+
+
+def shared(path: str) -> str:
+    return f"\\\\SERVER_B\\Backup\\{path}"
+
+
+def test_a_network_share_is_a_folder_of_the_other_server() -> None:
+    world = alone()
+    full(world, path=shared("Sales.bak"))
+    assert ("SERVER_B", "D:\\Backup\\Sales.bak") in world.files
+    restore_full(world, "D:\\Backup\\Sales.bak")
+    do(world, f"cut {P} {M}")
+    with pytest.raises(SqlError) as problem:
+        backup.backup_log(world, P, DB, shared("Sales.trn"))
+    assert (problem.value.number, problem.value.title) == (3201, "BACKUP LOG")
+    assert problem.value.parameters[1] == files.NO_NETWORK_PATH
+
+
+def test_files_go_where_move_says_and_drives_must_exist() -> None:
+    world = alone()
+    world.update_server(P, volumes=(Volume(letter="E", size_kb=1e9),))
+    world.update_copy(PRINCIPAL, data_drive="E")
+    full(world)
+    carry(world, FULL)
+    assert refusal(restore.restore_database, world, M, DB, FULL) == 5133
+    copy = restore_full(world, moves={"sales": "D:\\Data\\Sales.mdf"})  # type: ignore[arg-type]
+    assert (copy.data_drive, copy.log_drive) == ("D", "L")
+    world.update_server(M, volumes=(Volume(letter="D", size_kb=4e6), Volume(letter="L", size_kb=1e6)))
+    assert refusal(restore.restore_database, world, M, DB, FULL, moves={"sales": "D:\\x.mdf"}) == 3257
+
+
+def test_users_come_with_the_backup_and_logins_do_not() -> None:
+    world = alone()
+    accounts.create_login(world, P, "app")
+    accounts.create_user(world, P, DB, "app")
+    full(world)
+    carry(world, FULL)
+    restore_full(world)
+    assert [user.name for user in accounts.orphans(world, M, DB)] == ["app"]
+
+
+# --- refusals as a table ---------------------------------------------------------------------------
+
+Case = tuple[Callable[[World], object], Callable[[World], object], int]
+
+
+def take(
+    what: str, server: str = P, database: str = DB, path: str = FULL, **options: bool
+) -> Callable[[World], object]:
+    function = backup.backup_database if what == "DATABASE" else backup.backup_log
+    return lambda world: function(world, server, database, path, **options)
+
+
+def put(what: str, path: str = FULL, server: str = M, **options: object) -> Callable[[World], object]:
+    function = restore.restore_database if what == "DATABASE" else restore.restore_log
+    return lambda world: function(world, server, DB, path, **options)  # type: ignore[operator]
+
+
+def nothing(world: World) -> None: ...
+
+
+REFUSED: dict[str, Case] = {
+    "backup on the mirror": (nothing, take("DATABASE", M), 3059),
+    "log backup on the mirror": (nothing, take("LOG", M), 3059),
+    "no such database": (nothing, take("DATABASE", database="Nothing"), 911),
+    "no such drive": (nothing, take("DATABASE", path="Q:\\x.bak"), 3201),
+    "no room": (
+        lambda w: w.update_server(P, volumes=(Volume(letter="E", size_kb=100.0),)),
+        take("DATABASE", path="E:\\x.bak"), 3202),
+    "not a backup file": (
+        lambda w: w.files.update({(P, FULL): accounts.CertificateFile(None)}),  # type: ignore[arg-type]
+        take("DATABASE"), 3241),
+    "simple recovery": (
+        lambda w: w.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE), take("LOG"), 4208),
+    "no full backup": (lambda w: w.update_copy(PRINCIPAL, full_backup=False), take("LOG"), 4214),
+    "tail in a session": (nothing, take("LOG", norecovery=True), 1468),
+    "truncate only in a session": (nothing, lambda w: logspace.truncate(w, P, DB), 3048),
+    "no quorum": (
+        lambda w: do(w, "power-off SERVER_B", "power-off SERVER_W"), take("DATABASE"), 955),
+    "damaged volume": (lambda w: w.update_copy(PRINCIPAL, disk_failed=True), take("LOG"), 945),
+    "restore: no such file": (nothing, put("DATABASE"), 3104),
+    "restore: principal": (nothing, put("DATABASE", server=P), 3104),
+    "restore log: principal": (nothing, put("LOG", server=P), 3201),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused_in_a_session(what: str) -> None:
+    world = lab()
+    prepare, act, number = REFUSED[what]
+    prepare(world)
+    with pytest.raises(SqlError) as problem:
+        act(world)
+    assert problem.value.number == number
+    assert problem.value.also == (3013,), "the statement terminates abnormally"
+
+
+RESTORE_REFUSED: dict[str, Case] = {
+    "no such file": (nothing, put("DATABASE", "D:\\nothing.bak"), 3201),
+    "log backup as full": (nothing, put("DATABASE", TRN), 3135),
+    "full backup as log": (lambda w: restore_full(w), put("LOG", FULL), 3135),
+    "no database yet": (nothing, put("LOG", TRN), 3118),
+    "no such backup in the file": (nothing, put("DATABASE", FULL, file=2), 4038),
+    "newer version": (lambda w: newer(w), put("DATABASE"), 3169),
+    "another database": (
+        lambda w: (restore_full(w), w.update_copy(MIRROR, family=9)), put("DATABASE"), 3154),
+    "log of another database": (
+        lambda w: (restore_full(w), w.update_copy(MIRROR, family=9)), put("LOG", TRN), 3154),
+    "in use": (nothing, put("DATABASE", server=P, replace_existing=True), 3101),
+    "tail not saved": (lambda w: unused(w), put("DATABASE", server=P), 3159),
+    "tail not saved, replaced": (lambda w: unused(w), put("DATABASE", server=P, replace_existing=True), 0),
+}  # fmt: skip
+
+
+def newer(world: World) -> None:
+    old = sets(world, FULL, M)[0]
+    world.files[M, FULL] = backup.BackupFile((replace(old, version=2008),))
+
+
+def unused(world: World) -> None:
+    world.clients["APP"] = replace(world.clients["APP"], connected_to=None)
+
+
+def with_backups() -> World:
+    world = alone()
+    full(world)
+    log(world)
+    for path in (FULL, TRN):
+        carry(world, path)
+    wait(world, 1.0)
+    return world
+
+
+READY = with_backups()
+
+
+@pytest.mark.parametrize("what", RESTORE_REFUSED)
+def test_restore_refused(what: str) -> None:
+    world = READY.fork()
+    prepare, act, number = RESTORE_REFUSED[what]
+    prepare(world)
+    assert refusal(act, world) == number
+
+
+def test_no_truncate_saves_the_log_of_a_damaged_database() -> None:
+    world = alone()
+    full(world)
+    wait(world, 10.0)
+    play(world, f"{world.t_s} fail-disk {P} {DB}", world.t_s + 1.0)
+    end = rows.end_of_log_kb(world, world.copies[PRINCIPAL])
+    log(world, no_truncate=True)
+    assert sets(world, TRN)[0].last_kb == end
+
+
+def test_a_server_that_stops_forgets_the_backup_that_was_running() -> None:
+    world = alone()
+    backup.backup_database(world, P, DB, FULL)
+    do(world, f"restart-service {P}", then_s=30.0)
+    copy = world.copies[PRINCIPAL]
+    assert (copy.db_state, copy.backup_from_kb) == (DbState.ONLINE, None)
+
+
+def test_the_mirror_knows_the_last_log_backup_when_it_takes_over() -> None:
+    world = lab()
+    wait(world, 30.0)
+    log(world)
+    taken = world.copies[PRINCIPAL].last_log_backup_kb
+    wait(world, 5.0)
+    do(world, f"power-off {P}")
+    assert world.copies[MIRROR].last_log_backup_kb == taken
+    log(world, M, "D:\\next.trn")
+    assert sets(world, "D:\\next.trn", M)[0].first_kb == taken, "the chain goes on on the other server"
+
+
+# --- lineage ---------------------------------------------------------------------------------------
+
+
+@given(
+    trunk=st.lists(st.floats(1.0, 100.0), max_size=4),
+    a=st.lists(st.floats(1.0, 100.0), max_size=3),
+    b=st.lists(st.floats(1.0, 100.0), max_size=3),
+)
+@settings(max_examples=60, deadline=None)
+def test_two_logs_are_one_up_to_where_the_first_of_them_branched(
+    trunk: list[float], a: list[float], b: list[float]
+) -> None:
+    world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.empty())
+    path, end = ((0, 0.0),), 0.0
+    for step in trunk:
+        end += step
+        path = lineage.branch(world, path, end)
+    fork = end + 50.0
+
+    def grow(steps: list[float]) -> lineage.Lineage:
+        mine, at = path, fork
+        for step in steps:
+            mine = lineage.branch(world, mine, at)
+            at += step
+        return mine
+
+    mine, theirs = grow(a), grow(b)
+    common = lineage.common_kb(mine, theirs)
+    assert common == lineage.common_kb(theirs, mine)
+    assert common == (fork if a or b else float("inf"))
