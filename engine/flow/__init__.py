@@ -1,6 +1,6 @@
 """The flow model: transactions, log, link, redo, pages and CPU of all rows in compiled steps of 10 ms."""
 
-from engine.flow.flow import Flow, run
+from engine.flow.flow import Flow, run, warm_up
 from engine.flow.kernel import COUNTERS
 from engine.flow.readings import Positions, Reading, Totals
 from engine.flow.samples import Samples
@@ -30,5 +30,6 @@ __all__ = [
     "Workload",
     "redo_threads",
     "run",
+    "warm_up",
     "worker_threads",
 ]

@@ -16,6 +16,7 @@ from engine.flow.places import lay_out
 from engine.flow.readings import POSITION_COLUMNS, Positions, Reading, Totals
 from engine.flow.samples import Samples
 from engine.flow.setup import Crossing, RowSetup
+from engine.flow.sites import IDLE, NEC
 
 HISTORY_MIN = 32
 """Steps that the rings of a row can look back at least; grows with the longest delay of any setup."""
@@ -329,6 +330,17 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, li
     if kernel.note_crossings(flow.state, flow.params, flow.armed, held) == 0:
         return ran, []
     return ran, [(row, Crossing(int(held[row]))) for row in np.flatnonzero(held).tolist()]
+
+
+def warm_up() -> None:
+    """Compiles the step, or loads it from disk: seconds after installation, a third of one later.
+
+    May be called from a thread, so that a window need not wait for it.
+    """
+    flow = Flow.empty()
+    run(flow, 0)
+    flow.reading(flow.add_row(RowSetup(site=NEC, workload=IDLE)))
+    flow.caught_up(0)
 
 
 _NO_SAMPLES = np.zeros((0, 0, 0))

@@ -6,8 +6,8 @@ from typing import Any
 
 from engine.flow import Flow, Mode, RowSetup, Workload
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
+from engine.published.measure import Means, run_s, setup_of
 from engine.published.measure import means as means_of
-from engine.published.measure import run_s, setup_of
 
 W1, W2 = WORKLOAD1, WORKLOAD2
 
@@ -28,5 +28,5 @@ def one(workload: Workload = WORKLOAD1, mode: Mode = Mode.FULL, warm: bool = Tru
     return flow
 
 
-def means(flow: Flow, seconds: float = 60.0, row: int = 0) -> Any:
+def means(flow: Flow, seconds: float = 60.0, row: int = 0) -> Means:
     return means_of(flow, seconds, row)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.flow import COUNTERS, Crossing, Flow, Mode, Reading, Samples, run
+from engine.flow import COUNTERS, Crossing, Flow, Mode, Reading, Samples, run, warm_up
 from engine.flow import kernel as k
 from tests.engine.flow.rows import W1, W2, one, run_s, setup
 
@@ -159,3 +159,16 @@ def test_broken_books_are_noticed() -> None:
     flow.state[0, k.THINKING] += 5.0
     with pytest.raises(AssertionError, match="does not balance"):
         run(flow, 10)
+
+
+def test_after_warming_up_nothing_is_left_to_compile() -> None:
+    warm_up()
+    entries = (k.advance, k.note_crossings, k.crossings_of, k.read_counters)
+    compiled = [len(entry.signatures) for entry in entries]
+    flow = one()
+    flow.watch(0, Crossing.LOG_FULL)
+    samples = Samples(every=5)
+    run(flow, 20, samples)
+    flow.reading(0)
+    flow.caught_up(0)
+    assert [len(entry.signatures) for entry in entries] == compiled == [1, 1, 1, 1]
