@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from engine.tsql.catalog.view import lsn
 from engine.tsql.context import SYSTEM_DATABASES
 from engine.tsql.machine import Machine
 from engine.tsql.translate import Unsimulated
-from engine.tsql.values import to_text
+from engine.tsql.values import to_number, to_text
 
 Outcome = commands.Outcome
 
@@ -124,7 +125,12 @@ def _create_login(machine: Machine, statement: s.CreateLogin) -> Outcome:
 
 def _sid(value: Any) -> int | None:
     """0x0102… as the number by which logins and users are matched."""
-    return None if value is None else int(str(value).removeprefix("0x") or "0", 16)
+    if value is None:
+        return None
+    digits = str(value).lower().removeprefix("0x")
+    if not re.fullmatch(r"[0-9a-f]+", digits):
+        raise SqlError(102, value)
+    return int(digits, 16)
 
 
 def _alter_login(machine: Machine, statement: s.AlterLogin) -> Outcome:
@@ -231,7 +237,7 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
     if other:
         raise Unsimulated(f"RESTORE … WITH {other[0]}")
     path = _one_device(machine, statement.devices)
-    number = int(options.get("FILE", 1))
+    number = int(to_number(options.get("FILE", 1)))
     if statement.what == "LOG":
         return restore.restore_log(world, server, database, path, recovery=recovery, file=number)
     return restore.restore_database(
@@ -258,7 +264,7 @@ def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
     if statement.what == "HEADERONLY":
         _header(machine, found)
     elif statement.what == "FILELISTONLY":
-        number = int(_options(machine, statement.options).get("FILE", 1))
+        number = int(to_number(_options(machine, statement.options).get("FILE", 1)))
         if not 1 <= number <= len(found):
             raise SqlError(4038, number, path, also=(3013,), title=statement.title)
         rows = [
@@ -369,7 +375,7 @@ def _drop_tables(machine: Machine, statement: s.DropObject) -> Outcome:
         last = name.split(".")[-1].lower()
         if last in known:
             del known[last]
-        elif not statement.if_exists:
+        else:
             raise SqlError(3701, "table", name)
     machine.note(tables=tuple(known.items()))
     return []

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.messages import Message
+from engine.tsql.columns import ColumnDefinition
 from engine.tsql.script import Step
-from engine.tsql.translate import ColumnDefinition
 from engine.tsql.values import Scalar
 
 Row = tuple[Scalar, ...]

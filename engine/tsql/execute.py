@@ -58,9 +58,53 @@ def _on_database(function: Callable[..., Outcome], *fields: str) -> Callable[[Ma
     return run
 
 
+_SWITCH: Final = frozenset({"ON", "OFF"})
+_STATES: Final = """
+ONLINE OFFLINE EMERGENCY SINGLE_USER RESTRICTED_USER MULTI_USER READ_ONLY READ_WRITE ENABLE_BROKER DISABLE_BROKER
+NEW_BROKER ERROR_BROKER_CONVERSATIONS
+"""
+_SWITCHES: Final = """
+AUTO_CLOSE AUTO_SHRINK AUTO_CREATE_STATISTICS AUTO_UPDATE_STATISTICS AUTO_UPDATE_STATISTICS_ASYNC
+CURSOR_CLOSE_ON_COMMIT TRUSTWORTHY DB_CHAINING ALLOW_SNAPSHOT_ISOLATION READ_COMMITTED_SNAPSHOT ANSI_NULLS
+ANSI_NULL_DEFAULT ANSI_PADDING ANSI_WARNINGS ARITHABORT CONCAT_NULL_YIELDS_NULL NUMERIC_ROUNDABORT
+QUOTED_IDENTIFIER RECURSIVE_TRIGGERS DATE_CORRELATION_OPTIMIZATION SUPPLEMENTAL_LOGGING ENCRYPTION
+VARDECIMAL_STORAGE_FORMAT HONOR_BROKER_PRIORITY TORN_PAGE_DETECTION
+"""
+DATABASE_OPTIONS: Final[dict[str, frozenset[str] | None]] = {
+    **dict.fromkeys(_STATES.split(), frozenset({""})),
+    **dict.fromkeys(_SWITCHES.split(), _SWITCH),
+    "RECOVERY": frozenset({"FULL", "BULK_LOGGED", "SIMPLE"}),
+    "DELAYED_DURABILITY": frozenset({"DISABLED", "ALLOWED", "FORCED"}),
+    "PAGE_VERIFY": frozenset({"CHECKSUM", "TORN_PAGE_DETECTION", "NONE"}),
+    "CURSOR_DEFAULT": frozenset({"LOCAL", "GLOBAL"}),
+    "PARAMETERIZATION": frozenset({"SIMPLE", "FORCED"}),
+    "COMPATIBILITY_LEVEL": None,
+    "CHANGE_TRACKING": None,
+    "CONTAINMENT": None,
+    "FILESTREAM": None,
+    "HADR": None,
+    "TARGET_RECOVERY_TIME": None,
+    "DEFAULT_LANGUAGE": None,
+    "DEFAULT_FULLTEXT_LANGUAGE": None,
+    "NESTED_TRIGGERS": None,
+    "TWO_DIGIT_YEAR_CUTOFF": None,
+}
+"""Options of ALTER DATABASE … SET and their values; None for any. Documented [DOC: ALTER DATABASE SET options]."""
+
+
+def _check_option(option: str, value: str, version: int) -> None:
+    """Raises 102 for an option or value that the product does not know."""
+    if option not in DATABASE_OPTIONS or (option == "DELAYED_DURABILITY" and version < 2014):
+        raise SqlError(102, option)
+    values = DATABASE_OPTIONS[option]
+    if values is not None and value not in values:
+        raise SqlError(102, value.split()[0] if value else option)
+
+
 def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
     messages = []
     for option, value in statement.options:
+        _check_option(option, value, machine.context.version)
         outcome = commands.set_option(
             machine.world, machine.session.server, statement.database, option, value
         )
@@ -123,6 +167,8 @@ def _assign(machine: Machine, statement: s.Assign) -> None:
 def _set_session(machine: Machine, statement: s.SetSession) -> None:
     words = [word.strip(",") for word in statement.words if word != ","]
     value = machine.text(statement.value) if statement.value is not None else words[-1]
+    if words[0] == "ROWCOUNT" and not value.isdigit():
+        raise SqlError(102, value)
     options = dict(machine.session.options)
     names = words[:-1] if len(words) > 1 else words
     for name in names if value in ("ON", "OFF") else names[:1]:
@@ -255,6 +301,7 @@ def _checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
 
 LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
     s.Query: lambda machine, statement: machine.query(statement.text),
+    s.CreateTable: lambda machine, statement: machine.create_table(statement),
     s.Print: _print,
     s.Declare: lambda machine, statement: machine.declare(statement),
     s.Assign: _assign,

@@ -14,6 +14,7 @@ from engine.model import World
 from engine.protocol import commands
 from engine.tsql import catalog, program, tables, values
 from engine.tsql import statements as s
+from engine.tsql.columns import parse_columns
 from engine.tsql.context import Context
 from engine.tsql.data import Caught, Cursor, Declared, Frame, Result, Row, Run, Session, Table
 from engine.tsql.environment import GLOBALS
@@ -23,7 +24,6 @@ from engine.tsql.translate import (
     Plan,
     TableRef,
     Unsimulated,
-    plan_columns,
     plan_condition,
     plan_expression,
     plan_statement,
@@ -504,7 +504,7 @@ class Machine:
     # --- queries
 
     def query(self, text: str) -> None:
-        """A statement for sqlglot: SELECT, INSERT, UPDATE, DELETE, TRUNCATE, CREATE TABLE."""
+        """A statement for sqlglot: SELECT, INSERT, UPDATE, DELETE, TRUNCATE."""
         plan = plan_statement(text)
         _QUERIES[plan.kind](self, plan)
 
@@ -582,14 +582,13 @@ class Machine:
         self.keep(plan.target, tables.made(plan.target.parts[-1], table.columns))
         self.note(error=0, rowcount=0)
 
-    def _create(self, plan: Plan) -> None:
-        assert plan.target is not None
-        name = plan.target.parts[-1]
+    def create_table(self, statement: s.CreateTable) -> None:
+        name = statement.name.split(".")[-1]
         if not name.startswith("#"):
             raise Unsimulated("CREATE TABLE of a permanent table")
         if name.lower() in dict(self.session.tables):
             raise SqlError(2714, name)
-        self.keep(plan.target, tables.made(name, plan.definitions))
+        self.keep(TableRef((name,)), tables.made(name, parse_columns(statement.columns)))
         self.note(error=0, rowcount=0)
 
     # --- declarations, cursors
@@ -598,7 +597,7 @@ class Machine:
         for item in statement.variables:
             if item.type == "table":
                 if item.name not in self.scope.tables:  # passed again in a loop, it keeps its rows
-                    self.scope.tables[item.name] = tables.made(item.name, plan_columns(item.columns))
+                    self.scope.tables[item.name] = tables.made(item.name, parse_columns(item.columns))
                 continue
             parse_type(item.type)
             self.scope.variables.setdefault(item.name, Declared(item.type))
@@ -711,5 +710,4 @@ _QUERIES: Final = {
     "update": Machine._update,
     "delete": Machine._delete,
     "truncate": Machine._truncate,
-    "create": Machine._create,
 }

@@ -31,7 +31,8 @@ def _located(text: str, start: int, end: int, problem: UnexpectedInput) -> Synta
     place = problem.pos_in_stream
     if place is not None and (read is None or read.type != "$END"):
         return next((near(token) for token in inside if token.end > start + place), near(inside[-1]))
-    return near(inside[-1])
+    following = next(token for token in tokens_of(text) if token.start >= end)
+    return near(inside[-1] if following.kind == "end" or following.is_op(";") else following)
 
 
 def text_in(raw: str) -> str:
@@ -182,7 +183,7 @@ def _fetch(c: Children) -> s.Statement:
 
 
 def _drop(c: Children) -> s.Statement:
-    return s.DropObject(_upper(c[0]).replace("PROCEDURE", "PROC"), c[-1], len(c) == 3)
+    return s.DropObject(_upper(c[0]).replace("PROCEDURE", "PROC"), c[-1])
 
 
 _BUILD: Final[dict[str, Callable[[Children], Any]]] = {

@@ -320,24 +320,32 @@ class _Compiler:
 
     def create_table(self) -> None:
         """CREATE TABLE name ( … ) with what may follow the brackets."""
-        line, first = self.token.line, self.place
+        line = self.token.line
+        self.place += 2
+        name = ""
         while not self.token.is_op("("):
             if self.token.kind not in ("word", "quoted") and not self.token.is_op("."):
                 raise self.problem()
+            name += name_of(self.take())
+        first = self.place
+        columns = self.bracketed()
+        translate.check_columns(columns, self.tokens[first].line)
+        while self.word("ON", "TEXTIMAGE_ON", "WITH"):
             self.take()
+            if self.token.is_op("("):
+                self.bracketed()
+            else:
+                self.take()
+        self.do(line, s.CreateTable(name, columns))
+
+    def bracketed(self) -> str:
+        """The text of a group in brackets, which begins here."""
+        first = self.place
         self.take()
         self.skim(inside=True)
         if not self.take_if(")"):
             raise self.problem()
-        end = self.place
-        while self.word("ON", "TEXTIMAGE_ON", "WITH"):
-            self.take()
-            if self.take_if("("):
-                self.skim(inside=True)
-            self.take()
-        behind, self.place = self.place, end
-        self.do_query(line, first)
-        self.place = behind
+        return self.text_between(first, self.place)
 
     def has_word(self, first: int, word: str) -> bool:
         return any(token.upper == word for token in self.tokens[first : self.place])
@@ -520,7 +528,7 @@ class _Compiler:
     def set_session(self, line: int) -> None:
         first = self.skim()
         tokens = self.tokens[first : self.place]
-        if not tokens:
+        if not tokens or tokens[0].kind != "word":
             raise self.problem()
         values = [token for token in tokens if token.kind in ("string", "number", "variable")]
         value: s.Value = None

@@ -144,7 +144,6 @@ class DropObject(Statement):
 
     kind: str
     names: tuple[str, ...]
-    if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,9 +383,17 @@ class Print(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Query(Statement):
-    """SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE or CREATE TABLE: text for sqlglot."""
+    """SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE: text for sqlglot."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTable(Statement):
+    """CREATE TABLE; *columns* is the text in the brackets, with them."""
+
+    name: str
+    columns: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
 from engine.messages import SqlError
+from engine.tsql.columns import parse_columns
 from engine.tsql.dialect import Unreadable, read, write
 from engine.tsql.lexer import SyntaxProblem, Token, tokens_of
 
@@ -47,7 +48,7 @@ class Plan:
     """What to ask SQLite and what to do with the answer."""
 
     kind: str
-    """select, assign, insert, update, delete, truncate or create."""
+    """select, assign, insert, update, delete or truncate."""
     sql: str = ""
     tables: tuple[TableRef, ...] = ()
     variables: tuple[str, ...] = ()
@@ -60,22 +61,8 @@ class Plan:
     """insert, update: columns that the values are for; empty: all."""
     defaults: bool = False
     """INSERT … DEFAULT VALUES."""
-    definitions: tuple[ColumnDefinition, ...] = ()
     functions: tuple[tuple[str, str], ...] = ()
     """Functions of other schemas: the name in SQLite, the name as written."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnDefinition:
-    """A column of CREATE TABLE or of a table variable."""
-
-    name: str
-    type: str
-    nullable: bool = True
-    default: str = ""
-    """Expression of the default value."""
-    identity: tuple[int, int] | None = None
-    unique: bool = False
 
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
@@ -112,8 +99,11 @@ def check_expression(text: str, line: int) -> None:
 
 
 def check_columns(text: str, line: int) -> None:
-    """Raises SyntaxProblem unless *text* reads as the columns of a table variable."""
-    _tree(f"CREATE TABLE t {text}", line)
+    """Raises SyntaxProblem unless *text* reads as the columns of a table."""
+    try:
+        parse_columns(text)
+    except SyntaxProblem as problem:
+        raise SyntaxProblem(problem.line + line - 1, problem.number, *problem.parameters) from None
 
 
 def without_cursor_options(text: str) -> str:
@@ -192,12 +182,6 @@ def plan_expression(text: str) -> Plan:
 def plan_condition(text: str) -> Plan:
     """The plan that computes 1 if the condition holds, else 0."""
     return _limited(_plan_select, _tree(f"SELECT CASE WHEN {text}\n THEN 1 ELSE 0 END", 1))
-
-
-@lru_cache(maxsize=128)
-def plan_columns(text: str) -> tuple[ColumnDefinition, ...]:
-    """The columns of a table variable, from the text in its brackets."""
-    return _definitions(_tree(f"CREATE TABLE t {text}", 1))
 
 
 def _limited(build: Callable[[exp.Expr], Plan], tree: exp.Expr) -> Plan:
@@ -625,52 +609,11 @@ def _plan_truncate(tree: exp.Expr) -> Plan:
     return Plan(kind="truncate", target=_table_ref(tree.find(exp.Table)))
 
 
-def _plan_create(tree: exp.Expr) -> Plan:
-    if str(tree.args.get("kind")).upper() != "TABLE" or not isinstance(tree.this, exp.Schema):
-        raise Unsimulated(f"CREATE {tree.args.get('kind')}")
-    return Plan(kind="create", target=_table_ref(tree.this.this), definitions=_definitions(tree))
-
-
-def _definitions(tree: exp.Expr) -> tuple[ColumnDefinition, ...]:
-    schema = tree.this
-    if not isinstance(schema, exp.Schema):
-        raise Unsimulated("this form of a table")
-    return tuple(_definition(column) for column in schema.expressions if isinstance(column, exp.ColumnDef))
-
-
-def _definition(column: exp.ColumnDef) -> ColumnDefinition:
-    kinds = {type(item.kind): item.kind for item in column.args.get("constraints") or ()}
-    identity = kinds.get(exp.GeneratedAsIdentityColumnConstraint) or kinds.get(
-        exp.AutoIncrementColumnConstraint
-    )
-    not_null = kinds.get(exp.NotNullColumnConstraint)
-    default = kinds.get(exp.DefaultColumnConstraint)
-    kind = column.args.get("kind")
-    key = exp.PrimaryKeyColumnConstraint in kinds
-    return ColumnDefinition(
-        name=column.name,
-        type=kind.sql(dialect="tsql").lower() if kind is not None else "sql_variant",
-        nullable=not (key or (not_null is not None and not not_null.args.get("allow_null"))),
-        default=default.this.sql(dialect="tsql") if default is not None else "",
-        identity=_identity(identity) if identity is not None else None,
-        unique=key or exp.UniqueColumnConstraint in kinds,
-    )
-
-
-def _identity(constraint: exp.Expr) -> tuple[int, int]:
-    numbers = [constraint.args.get(name) for name in ("start", "increment")]
-    start, step = (
-        int(number.name) if number is not None and number.name.isdigit() else 1 for number in numbers
-    )
-    return start, step
-
-
 _PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr], Plan]], ...]] = (
     (exp.Insert, _plan_insert),
     (exp.Update, _plan_update),
     (exp.Delete, _plan_delete),
     (exp.TruncateTable, _plan_truncate),
-    (exp.Create, _plan_create),
     (exp.Query, _plan_select),
 )
 """How each kind of statement is planned. The last one takes every query."""
