@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 
 from app import formatting, theme
 
-CELL_PADDING_PX: Final = 16
+CELL_PADDING_PX: Final = 14
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, Q
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QLabel,
+    QScrollArea,
     QSplitter,
     QStyle,
     QStyledItemDelegate,
@@ -270,6 +271,7 @@ class Timing(QWidget):
         self._seen: tuple[Any, ...] = ()
         self.model = TableModel(COLUMNS, self)
         self.table = TableView(self.model, "Failovers")
+        self.table.horizontalHeader().hide()
         self.table.setItemDelegateForColumn(BAR_COLUMN, PhaseBar(self.table))
         self.table.horizontalHeader().setStretchLastSection(False)
         self.table.horizontalHeader().setSectionResizeMode(
@@ -297,7 +299,12 @@ class Timing(QWidget):
         compared = TableView(self.comparison, "Published times")
         compared.show_rows(3)
         beside.addWidget(compared)
-        beside.addWidget(self.verdict, 1)
+        words = QScrollArea()
+        words.setWidgetResizable(True)
+        words.setFrameShape(QScrollArea.Shape.NoFrame)
+        words.setWidget(self.verdict)
+        words.setMinimumHeight(0)
+        beside.addWidget(words, 1)
         tables = QSplitter(Qt.Orientation.Horizontal)
         tables.addWidget(TableView(self.steps, "Steps of the failover"))
         tables.addWidget(right)
@@ -312,7 +319,7 @@ class Timing(QWidget):
         split = QSplitter(Qt.Orientation.Vertical)
         split.addWidget(self.table)
         split.addWidget(details)
-        split.setSizes([66, 234])
+        split.setSizes([50, 240])
         split.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

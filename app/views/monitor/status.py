@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtWidgets import QFormLayout, QGroupBox, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFormLayout, QGroupBox, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app import theme
 from app.tables import Column, TableModel, TableView
@@ -18,12 +19,14 @@ from app.views.monitor.readout import (
     session_lines,
 )
 
+NARROW_PX: Final = 600
+
 COLUMNS: Final = (
     Column(title="Server instance", text=lambda p: p.server, sample="SERVER_A", bold=lambda p: True),
     Column(title="Current role", text=lambda p: p.role, sample="Principal",
            tone=lambda p: "muted" if p.role == UNKNOWN else None),
     Column(title="Mirroring state", text=lambda p: p.state[0], tone=lambda p: p.state[1],
-           sample="Not connected to SERVER_A"),
+           sample="Synchronizing"),
     Column(title="Witness connection", text=lambda p: p.witness[0], tone=lambda p: p.witness[1],
            sample="Disconnected"),
 )  # fmt: skip
@@ -79,7 +82,7 @@ class Status(QScrollArea):
         self.principal, self.mirror, self.session = Lines(), Lines(), Lines()
         grid = TableView(self.partners, "Partners")
         grid.show_rows(2)
-        logs = QHBoxLayout()
+        self._logs = logs = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         for title, lines in (("Principal log", self.principal), ("Mirror log", self.mirror)):
             box = QGroupBox(title)
             inside = QVBoxLayout(box)
@@ -98,6 +101,14 @@ class Status(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setWidget(page)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow dock the two logs stand below each other."""
+        super().resizeEvent(event)
+        wide = event.size().width() >= NARROW_PX
+        direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
+        if self._logs.direction() != direction:
+            self._logs.setDirection(direction)
 
     def show_readout(self, found: Readout | None) -> None:
         self.partners.update(list(found.partners) if found else [])
