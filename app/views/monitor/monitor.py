@@ -64,6 +64,7 @@ class Monitor(QWidget):
         self.tabs.addTab(self.history, "History")
         self.tabs.currentChanged.connect(lambda _: self._draw())
         self.banner = QLabel()
+        self.banner.setWordWrap(True)
         self.banner.setAccessibleName("Age of the data")
         self.often = QCheckBox(f"Every {REFRESH_S:.0f} s")
         self.often.setToolTip("Refresh by itself while this is on screen (simulated time)")

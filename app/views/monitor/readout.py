@@ -216,7 +216,7 @@ def session_lines(found: Readout) -> list[tuple[str, str]]:
     both = None if send is None or restore is None else send + restore
     return [
         ("Mirror commit overhead", overhead),
-        ("Time to send and restore all current log (est.)", _hms(both)),
+        ("Time to send and restore all (est.)", _hms(both)),
         ("Witness address", found.witness_address),
         ("Operating mode", found.mode),
     ]

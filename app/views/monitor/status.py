@@ -55,6 +55,7 @@ class Lines(QWidget):
         for label, value in lines:
             if label not in self._values:
                 field = self._values[label] = QLabel()
+                field.setWordWrap(True)
                 field.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
                 field.setAccessibleName(label)
                 self._form.addRow(f"{label}:", field)
@@ -99,6 +100,7 @@ class Status(QScrollArea):
         layout.addWidget(self.session)
         layout.addStretch(1)
         self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setWidget(page)
 
