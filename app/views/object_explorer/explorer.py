@@ -1,0 +1,314 @@
+"""Object Explorer as a panel: the tree, its context menus, and how old what it shows is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Final
+
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHeaderView, QLabel, QMenu, QTreeView, QVBoxLayout, QWidget
+
+from app import keys, theme
+from app.bars import Bar
+from app.views.object_explorer import answers, scripts
+from app.views.object_explorer.properties import MirroringPage
+from app.views.object_explorer.tree import NODE, Node, Tree, node_of
+from engine.events import Event
+from engine.model import World
+
+WINDOW: Final = "explorer"
+"""Statements of the tree come from a window of this name."""
+
+SERVICE: Final = (("&Start", "start-service"), ("S&top", "stop-service"), ("&Restart", "restart-service"))
+AGENT: Final = (("&Start", "start-agent"), ("S&top", "stop-agent"))
+
+
+class ObjectExplorer(QWidget):
+    """Servers and what is on them. Its labels are as old as the last question; only Refresh asks again."""
+
+    requested = Signal(str)
+    """One input line without its time."""
+    query_wanted = Signal(str, str)
+    """(server, text): open a query window on the server with this text, which may be empty."""
+    log_wanted = Signal(str)
+    """A server whose ERRORLOG somebody wants to read."""
+    monitor_wanted = Signal(str, str)
+    """(server, database) for the Database Mirroring Monitor."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._world: World | None = None
+        self._error = ""
+        self.pages: list[MirroringPage] = []
+        """Property pages that are open."""
+        self.tree = Tree(self)
+        self.view = QTreeView()
+        self.view.setModel(self.tree)
+        self.view.setHeaderHidden(True)
+        self.view.setAccessibleName("Object Explorer")
+        self.view.setUniformRowHeights(True)
+        self.view.header().setStretchLastSection(False)  # a state cut off is worth nothing: scroll instead
+        self.view.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
+        self.setFocusProxy(self.view)
+        self.age = QLabel()
+        self.age.setWordWrap(True)
+        self.age.setMargin(6)
+        self.age.setAccessibleName("Age of what is shown")
+        self.tools = {
+            "explorer.refresh": self._action("Re&fresh", self.refresh),
+            "explorer.query": self._action("&New query", self._new_query),
+            "explorer.properties": self._action("&Mirroring…", self._open_page),
+        }
+        """Actions by the name of their command."""
+        keys.bind(self.tools, keys.keys_of(keys.SSMS))
+        self._lay_out()
+        self._connect()
+        self._show_theme()
+
+    def _action(self, text: str, do: Callable[[], object]) -> QAction:
+        action = QAction(text, self)
+        action.triggered.connect(lambda _=False: do())
+        self.addAction(action)
+        return action
+
+    def _lay_out(self) -> None:
+        bar = Bar("Object Explorer")
+        bar.put([self.tools["explorer.refresh"], self.tools["explorer.query"]])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(bar)
+        layout.addWidget(self.view, 1)
+        layout.addWidget(self.age)
+
+    def _connect(self) -> None:
+        self.view.expanded.connect(self._on_expanded)
+        self.view.collapsed.connect(lambda index: self.tree.opened.discard(index.data(NODE).path))
+        self.view.activated.connect(self._on_activated)
+        self.view.customContextMenuRequested.connect(self._pop_menu)
+        self.view.selectionModel().currentChanged.connect(lambda *_: self._on_current())
+        self.tree.failed.connect(self._on_failed)
+        self.tree.refreshed.connect(self._open_again)
+
+    # --- contract of views --------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_drill(self, drill: Any) -> None:
+        """Another run or another moment of it: every server is asked anew."""
+        self._world = drill.world
+        self._error = ""
+        for page in list(self.pages):
+            page.close()
+        path = self._current_path()
+        self.tree.start(drill.world)
+        self._go_to(path or (next(iter(drill.world.servers), ""),))
+        self._show_age()
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        self._world = world
+        self.tree.show_world(world)
+        for page in self.pages:
+            page.show_world(world)
+        self._show_age()
+
+    @Slot(object)
+    def add_events(self, events: Iterable[Event]) -> None:
+        """Answers to what was sent from here; nothing else changes the tree."""
+        events = list(events)
+        for page in self.pages:
+            page.add_events(events)
+        for event in events:
+            if event.kind == "sql_done" and str(event.get("window")).endswith(f"#{WINDOW}"):
+                wrong = [message for message in event.get("messages", ()) if message["severity"] > 10]
+                self._error = f"Msg {wrong[0]['number']}: {wrong[0]['text']}" if wrong else ""
+                if not wrong:
+                    self._refresh_folder_of_current()
+                self._show_age()
+
+    # --- tree ---------------------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Ask the server of the current row again (F5)."""
+        path = self._current_path()
+        self._error = ""
+        self.tree.refresh(self.view.currentIndex())
+        self._go_to(path)
+        self._show_age()
+
+    @property
+    def node(self) -> Node | None:
+        """What the current row stands for."""
+        index = self.view.currentIndex()
+        return index.data(NODE) if index.isValid() else None
+
+    def _current_path(self) -> tuple[str, ...]:
+        return self.node.path if self.node is not None else ()
+
+    def _go_to(self, path: tuple[str, ...]) -> None:
+        """Make the row of *path* the current one, or the nearest row above it that there is."""
+        while path:
+            item = self.tree.find(path)
+            if item is not None:
+                self.view.setCurrentIndex(item.index())
+                return
+            path = path[:-1]
+
+    def _on_expanded(self, index: QModelIndex) -> None:
+        self.tree.opened.add(index.data(NODE).path)
+        self.tree.load(index)
+
+    def _open_again(self) -> None:
+        """Rows that have come anew are open if they were."""
+        for path in sorted(self.tree.opened, key=len):
+            item = self.tree.find(path)
+            if item is not None and not self.view.isExpanded(item.index()):
+                self.view.expand(item.index())
+        self._show_age()
+
+    def _refresh_folder_of_current(self) -> None:
+        item = self.tree.itemFromIndex(self.view.currentIndex())
+        above = item.parent() if item is not None else None
+        if above is not None and node_of(above).folder is not None:
+            path = self._current_path()
+            self.tree.refresh(above.index())
+            self._go_to(path)
+
+    def _on_failed(self, server: str, number: int) -> None:
+        self._error = f"Cannot connect to {server} (error {number})."
+        self.age.setToolTip(answers.words_of(number, server))
+
+    def _on_current(self) -> None:
+        node = self.node
+        self.tools["explorer.query"].setEnabled(node is not None)
+        self.tools["explorer.properties"].setEnabled(node is not None and node.kind == "database")
+        self.tools["explorer.refresh"].setEnabled(node is not None)
+        self._error = ""
+        self._show_age()
+
+    def _on_activated(self, index: QModelIndex) -> None:
+        if index.data(NODE).kind == "log":
+            self.log_wanted.emit(index.data(NODE).server)
+
+    def _show_age(self) -> None:
+        asked = self.tree.asked(self.view.currentIndex())
+        colours = theme.tokens(self.palette())
+        if self._error:
+            self.age.setStyleSheet(f"color: {colours.bad.name()}")
+            self.age.setText(self._error)
+        elif asked is not None and self._world is not None:
+            what, tick = asked
+            self.age.setToolTip("F5 asks the server again")
+            self.age.setStyleSheet(f"color: {colours.muted.name()}")
+            self.age.setText(f"{what}, as of {answers.ago(tick, self._world.tick)}")
+        else:
+            self.age.clear()
+
+    # --- context menu -------------------------------------------------------------------------------------
+
+    def _pop_menu(self, place: QPoint) -> None:
+        index = self.view.indexAt(place)
+        if index.isValid():
+            self.view.setCurrentIndex(index)
+        elif self.view.currentIndex().isValid():
+            place = self.view.visualRect(self.view.currentIndex()).bottomLeft()  # opened by key
+        if self.node is not None:
+            menu = QMenu(self)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            self.fill_menu(menu, self.node)
+            menu.popup(self.view.viewport().mapToGlobal(place))
+
+    def fill_menu(self, menu: QMenu, node: Node) -> None:
+        """What can be done with the row, in the order of Management Studio."""
+        server, name = node.server, node.name
+        if node.kind not in ("log", "problem"):
+            menu.addAction(self.tools["explorer.query"])
+        self._add_scripts(menu, node)
+        if node.kind == "database":
+            tasks = menu.addMenu("&Tasks")
+            tasks.addAction(self.tools["explorer.properties"])
+            monitor = partial(self.monitor_wanted.emit, server, name)
+            _put(tasks, [("Launch Database Mirroring M&onitor…", monitor)])
+        elif node.kind == "server":
+            _put(menu, self._verbs(SERVICE, server))
+            _put(menu, [("View SQL Server &Log", partial(self.log_wanted.emit, server))])
+        elif node.kind == "folder" and name == "agent":
+            _put(menu, self._verbs(AGENT, server))
+        elif node.kind == "job":
+            _put(menu, [
+                ("&Start Job", partial(self._send, server, scripts.start_job(name))),
+                ("&Enable", partial(self._send, server, scripts.enable_job(name, True))),
+                ("&Disable", partial(self._send, server, scripts.enable_job(name, False))),
+            ])  # fmt: skip
+        elif node.kind == "log":
+            _put(menu, [("View SQL Server &Log", partial(self.log_wanted.emit, server))])
+        menu.addSeparator()
+        menu.addAction(self.tools["explorer.refresh"])
+
+    def _add_scripts(self, menu: QMenu, node: Node) -> None:
+        """The server is asked for what it would write; without an answer there is nothing to write."""
+        if self._world is None or answers.no_answer(self._world, node.server) is not None:
+            return
+        found = scripts.scripts(self._world, node.server, node.kind, node.name)
+        if found:
+            title = "Mirroring" if node.kind == "database" else node.kind.title()
+            inner = menu.addMenu(f"S&cript {title} as")
+            _put(
+                inner, [(words, partial(self.query_wanted.emit, node.server, text)) for words, text in found]
+            )
+
+    def _verbs(self, verbs: Iterable[tuple[str, str]], server: str) -> list[tuple[str, Callable[[], object]]]:
+        return [(words, partial(self.requested.emit, f"{verb} {server}")) for words, verb in verbs]
+
+    def _send(self, server: str, statement: str) -> None:
+        self.requested.emit(f"sql {server}#{WINDOW} {statement}")
+
+    def _new_query(self) -> None:
+        node = self.node
+        if node is not None:
+            use = f"USE {scripts.quoted(node.name)}\nGO\n" if "database" in node.kind else ""
+            self.query_wanted.emit(node.server, use)
+
+    def _open_page(self) -> None:
+        node = self.node
+        if node is None or node.kind != "database" or self._world is None:
+            return
+        page = MirroringPage(node.server, node.name, self)
+        page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        page.requested.connect(self.requested)
+        page.destroyed.connect(
+            lambda _=None, page=page: self.pages.remove(page) if page in self.pages else None
+        )
+        self.pages.append(page)
+        page.show_world(self._world)
+        page.show()
+
+    # --- looks --------------------------------------------------------------------------------------------
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._show_theme()
+
+    def _show_theme(self) -> None:
+        colours = theme.tokens(self.palette())
+        side = self.fontMetrics().height() + 4
+        self.view.setIconSize(QSize(side, side))
+        self.view.setIndentation(side - 4)
+        self.tree.recolour(colours.dark)
+        self.tools["explorer.refresh"].setIcon(theme.icon("retry", colours))
+        self.tools["explorer.query"].setIcon(theme.icon("sql", colours))
+        self._show_age()
+
+
+def _put(menu: QMenu, acts: Iterable[tuple[str, Callable[[], object]]]) -> None:
+    """A line, and an action for each (text, what it does)."""
+    if menu.actions():
+        menu.addSeparator()
+    for text, do in acts:
+        action = menu.addAction(text)
+        action.triggered.connect(lambda _=False, do=do: do())

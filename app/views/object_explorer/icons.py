@@ -1,0 +1,63 @@
+"""Icons of the tree: what a thing is, and a small sign of how it is at its corner."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
+
+from app import theme
+
+DRAWINGS: Final = {
+    "server": "server",
+    "folder": "folder",
+    "database": "database",
+    "system database": "database",
+    "login": "user",
+    "certificate": "certificate",
+    "endpoint": "cable",
+    "linked server": "server",
+    "job": "job",
+    "log": "text",
+    "problem": "warning",
+}
+"""Kind of item -> name of the icon."""
+
+_SIDES: Final = (16, 20, 24, 32, 48)
+_SHAPES: Final = {
+    # tone: outline in a square of 1; told apart without colour
+    "ok": ((0.15, 0.0), (1.0, 0.5), (0.15, 1.0)),  # a triangle: runs
+    "bad": ((0.05, 0.05), (0.95, 0.05), (0.95, 0.95), (0.05, 0.95)),  # a square: stopped
+    "warn": ((0.5, 0.0), (1.0, 0.95), (0.0, 0.95)),  # a warning triangle
+    "info": ((0.5, 0.0), (1.0, 0.5), (0.5, 1.0), (0.0, 0.5)),  # a diamond: under way
+}
+
+
+@lru_cache(maxsize=256)
+def icon(kind: str, tone: str, dark: bool) -> QIcon:
+    """The icon of *kind* with the sign of *tone*, none for the tones text and idle."""
+    colours = theme.dark() if dark else theme.light()
+    ground = colours.idle if tone == "idle" else colours.accent if kind == "folder" else colours.text
+    found = QIcon()
+    for side in _SIDES:
+        drawn = theme.pixmap(DRAWINGS[kind], ground, side)
+        if tone in _SHAPES and kind != "problem":
+            _add_sign(drawn, _SHAPES[tone], getattr(colours, tone), colours.surface)
+        found.addPixmap(drawn)
+    return found
+
+
+def _add_sign(drawn: QPixmap, shape: tuple[tuple[float, float], ...], colour: QColor, around: QColor) -> None:
+    side = drawn.width() * 0.62
+    corner = QRectF(drawn.width() - side, drawn.height() - side, side - 1, side - 1)
+    outline = QPolygonF(
+        [QPointF(corner.x() + x * corner.width(), corner.y() + y * corner.height()) for x, y in shape]
+    )
+    painter = QPainter(drawn)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(around, max(1.0, side / 6), Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+    painter.setBrush(colour)
+    painter.drawPolygon(outline)
+    painter.end()

@@ -1,0 +1,261 @@
+"""The Mirroring page of a database's properties: what this server knows of the session, and its buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import formatting, theme
+from app.views.object_explorer import answers
+from app.views.object_explorer.scripts import quoted
+from engine.events import Event
+from engine.model import Copy, MirrorState, Role, Safety, World
+
+WINDOW: Final = "mirroring"
+"""Statements of a page come from a window of its own, so that their answers can be told from others."""
+
+_MODE: Final = {
+    (Safety.FULL, True): "High safety with automatic failover (synchronous)",
+    (Safety.FULL, False): "High safety without automatic failover (synchronous)",
+    (Safety.OFF, True): "High performance (asynchronous), with a witness",
+    (Safety.OFF, False): "High performance (asynchronous)",
+}
+_STATUS: Final = {
+    MirrorState.SYNCHRONIZED: ("Synchronized", "ok"),
+    MirrorState.SYNCHRONIZING: ("Synchronizing", "info"),
+    MirrorState.SUSPENDED: ("Paused", "warn"),
+    MirrorState.DISCONNECTED: ("No connection", "bad"),
+    MirrorState.PENDING_FAILOVER: ("Failover", "warn"),
+}
+"""Words of this page of Management Studio, which differ from those of the tree. Facts 3.4."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """A button and the statement behind it."""
+
+    text: str
+    statement: str
+    question: str
+
+
+FAILOVER: Final = Act("&Failover", "FAILOVER", "Fail over {database} to {partner}? Its connections are cut.")
+PAUSE: Final = Act("&Pause", "SUSPEND", "Pause mirroring of {database}? It runs exposed until it is resumed.")
+RESUME: Final = Act("&Resume", "RESUME", "")
+REMOVE: Final = Act(
+    "R&emove mirroring", "OFF", "Remove mirroring of {database}? The mirror stays in restoring state."
+)
+ACTS: Final = (FAILOVER, PAUSE, RESUME, REMOVE)
+
+
+FIELDS: Final = (
+    "Principal",
+    "Mirror",
+    "Witness",
+    "Witness connection",
+    "Operating mode",
+    "Partner timeout",
+    "Status",
+)
+
+
+def values(copy: Copy | None) -> dict[str, str]:
+    """What stands on the page, by the names of `FIELDS`; only a status for what is not mirrored."""
+    if copy is None:
+        return {"Status": "This server has no database of this name."}
+    if copy.guid is None or copy.role is None or copy.mirror_state is None:
+        return {"Status": "This database has not been configured for mirroring."}
+    here, there = f"{copy.server} (this server)", copy.partner_address or formatting.NOTHING
+    principal = copy.role is Role.PRINCIPAL
+    return {
+        "Principal": here if principal else there,
+        "Mirror": there if principal else here,
+        "Witness": copy.witness_address or formatting.NOTHING,
+        "Witness connection": copy.witness_state.name.capitalize() if copy.witness else formatting.NOTHING,
+        "Operating mode": _MODE.get((copy.safety, copy.witness is not None), "Unknown"),
+        "Partner timeout": f"{copy.timeout_s} s",
+        "Status": _STATUS[copy.mirror_state][0],
+    }
+
+
+def possible(copy: Copy | None) -> list[Act]:
+    """The buttons that Management Studio enables: failover only on a principal that it shows as synchronized."""
+    if copy is None or copy.mirror_state is None:
+        return []
+    in_step = copy.role is Role.PRINCIPAL and copy.mirror_state is MirrorState.SYNCHRONIZED
+    paused = copy.mirror_state is MirrorState.SUSPENDED
+    return [
+        act
+        for act, yes in ((FAILOVER, in_step), (PAUSE, not paused), (RESUME, paused), (REMOVE, True))
+        if yes
+    ]
+
+
+class MirroringPage(QDialog):
+    """Shows what the server said when it was asked last; its buttons send statements to that server."""
+
+    requested = Signal(str)
+
+    def __init__(self, server: str, database: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.server, self.database = server, database
+        self.window_id = f"{server}#{WINDOW}-{'_'.join(database.split())}"
+        self._world: World | None = None
+        self._asked_tick = 0
+        self._copy: Copy | None = None
+        self._tone = "text"
+        self.setWindowTitle(f"Database Properties - {database} - Mirroring")
+        self.form = QFormLayout()
+        self.form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        self.form.setHorizontalSpacing(16)
+        self.labels = {name: QLabel() for name in FIELDS}
+        for name, label in self.labels.items():
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            label.setAccessibleName(name)
+            self.form.addRow(f"{name}:", label)
+        self.message = QLabel()
+        self.message.setWordWrap(True)
+        self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.age = QLabel()
+        self.age.setProperty("muted", True)
+        self.buttons = {act: QPushButton(act.text) for act in ACTS}
+        self.yes, self.no = QPushButton("&Yes"), QPushButton("&No")
+        self._asked: Act | None = None
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        card = QFrame()
+        card.setProperty("card", True)
+        card.setLayout(self.form)
+        acts = QHBoxLayout()
+        for act, button in self.buttons.items():
+            button.clicked.connect(lambda _=False, act=act: self._ask(act))
+            acts.addWidget(button)
+        acts.addStretch(1)
+        answer = QHBoxLayout()
+        answer.addWidget(self.message, 1)
+        answer.addWidget(self.yes)
+        answer.addWidget(self.no)
+        self.yes.clicked.connect(self._say_yes)
+        self.no.clicked.connect(lambda: self._show_question(None))
+        refresh, close = QPushButton("Re&fresh"), QPushButton("&Close")
+        refresh.clicked.connect(self.refresh)
+        close.clicked.connect(self.close)
+        foot = QHBoxLayout()
+        foot.addWidget(self.age, 1)
+        foot.addWidget(refresh)
+        foot.addWidget(close)
+        layout = QVBoxLayout(self)
+        layout.addWidget(card)
+        layout.addLayout(acts)
+        layout.addLayout(answer)
+        layout.addStretch(1)
+        layout.addLayout(foot)
+        for button in self.findChildren(QPushButton):
+            button.setAutoDefault(False)
+        self._show_question(None)
+
+    # --- what is shown ------------------------------------------------------------------------------------
+
+    def show_world(self, world: World) -> None:
+        """Time goes on; what the server said stays until it is asked again."""
+        first = self._world is None
+        self._world = world
+        if first:
+            self.refresh()
+        self._show_age()
+
+    def refresh(self) -> None:
+        """Ask the server again; what it said before stays if it does not answer."""
+        if self._world is None:
+            return
+        number = answers.no_answer(self._world, self.server)
+        if number is not None:
+            self._say(answers.words_of(number, self.server), "bad")
+            return
+        self._asked_tick = self._world.tick
+        self._copy = self._world.copies.get((self.server, self.database))
+        self._say("", "text")
+        self._show_fields()
+        self._show_age()
+
+    def add_events(self, events: Iterable[Event]) -> None:
+        """What the server answered to a button."""
+        for event in events:
+            if event.kind == "sql_done" and event.get("window") == self.window_id:
+                wrong = [message for message in event.get("messages", ()) if message["severity"] > 10]
+                self.refresh()
+                if wrong:
+                    self._say(f"Msg {wrong[0]['number']}: {wrong[0]['text']}", "bad")
+
+    def _show_fields(self) -> None:
+        shown = values(self._copy)
+        for name, label in self.labels.items():
+            label.setText(shown.get(name, ""))
+            self.form.setRowVisible(label, name in shown)
+        state = self._copy.mirror_state if self._copy is not None else None
+        tone = _STATUS[state][1] if state is not None else "text"
+        colour = getattr(theme.tokens(self.palette()), tone).name()
+        self.labels["Status"].setStyleSheet(f"color: {colour}; font-weight: 600")
+        may = possible(self._copy)
+        for act, button in self.buttons.items():
+            button.setEnabled(act in may)
+            button.setVisible(act is not (RESUME if PAUSE in may else PAUSE))
+
+    def _show_age(self) -> None:
+        if self._world is not None:
+            self.age.setText(f"{self.server} said so at {answers.ago(self._asked_tick, self._world.tick)}")
+
+    def _say(self, text: str, tone: str) -> None:
+        self._tone = tone
+        self.message.setStyleSheet(f"color: {getattr(theme.tokens(self.palette()), tone).name()}")
+        self.message.setText(text)
+
+    # --- buttons ------------------------------------------------------------------------------------------
+
+    def _ask(self, act: Act) -> None:
+        if not act.question:
+            self._send(act)
+            return
+        partner = self._copy.partner if self._copy is not None else ""
+        self._say(act.question.format(database=self.database, partner=partner), "warn")
+        self._show_question(act)
+
+    def _show_question(self, act: Act | None) -> None:
+        if act is None and self._asked is not None:
+            self._say("", "text")
+        self._asked = act
+        for button in (self.yes, self.no):
+            button.setVisible(act is not None)
+        if act is not None:
+            self.no.setFocus()
+
+    def _say_yes(self) -> None:
+        act, self._asked = self._asked, None
+        self._show_question(None)
+        if act is not None:
+            self._send(act)
+
+    def _send(self, act: Act) -> None:
+        statement = f"ALTER DATABASE {quoted(self.database)} SET PARTNER {act.statement}"
+        self._say("Sent; waiting for the server.", "muted")
+        self.requested.emit(f"sql {self.window_id} {statement}")
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and self._world is not None:
+            self._show_fields()
+            self._say(self.message.text(), self._tone)

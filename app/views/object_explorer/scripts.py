@@ -1,0 +1,185 @@
+"""`Script as`: the statements that make, change or drop an object, as Management Studio writes them. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final, TypeVar
+
+from app import formatting
+from engine.model import Certificate, Copy, Endpoint, Job, Login, Role, World
+
+Thing = TypeVar("Thing", Certificate, Login, Job)
+
+Script = tuple[str, str]
+"""(title in the menu, text)."""
+
+
+def scripts(world: World, server: str, kind: str, name: str) -> list[Script]:
+    """What can be written about the object as the server knows it now; nothing if it is not there any more."""
+    make = _KINDS.get(kind)
+    return list(make(world, server, name)) if make is not None else []
+
+
+def quoted(name: str) -> str:
+    """`[name]`"""
+    return f"[{name.replace(']', ']]')}]"
+
+
+def literal(text: str) -> str:
+    """`N'text'`"""
+    return "N'" + text.replace("'", "''") + "'"
+
+
+# --- databases ----------------------------------------------------------------------------------------------
+
+
+def _database(world: World, server: str, name: str) -> Iterable[Script]:
+    copy = world.copies.get((server, name))
+    if copy is None:
+        return
+    alter = f"ALTER DATABASE {quoted(name)} SET "
+    if copy.guid is None:
+        yield (
+            "PARTNER = …",
+            f"{alter}PARTNER = {literal('TCP://<partner, sysname, SERVER_B>:<port, int, 5022>')}\n",
+        )
+        return
+    yield "the whole session", _session(copy, alter)
+    for what in ("FAILOVER", "SUSPEND", "RESUME", "OFF", "FORCE_SERVICE_ALLOW_DATA_LOSS"):
+        yield f"PARTNER {what}", f"{_use_master(copy, what)}{alter}PARTNER {what}\nGO\n"
+    for safety in ("FULL", "OFF"):
+        yield f"SAFETY {safety}", f"{alter}PARTNER SAFETY {safety}\nGO\n"
+    yield "WITNESS OFF", f"{alter}WITNESS OFF\nGO\n"
+
+
+def _use_master(copy: Copy, what: str) -> str:
+    return "USE master\nGO\n" if what == "FAILOVER" and copy.role is Role.PRINCIPAL else ""
+
+
+def _session(copy: Copy, alter: str) -> str:
+    """What this server would need to be told for the session that it is in."""
+    lines = [f"{alter}PARTNER = {literal(copy.partner_address or '')}", "GO"]
+    if copy.role is Role.PRINCIPAL:
+        lines += [
+            f"{alter}PARTNER SAFETY {copy.safety.name}",
+            "GO",
+            f"{alter}PARTNER TIMEOUT {copy.timeout_s}",
+            "GO",
+        ]
+        if copy.witness_address:
+            lines += [f"{alter}WITNESS = {literal(copy.witness_address)}", "GO"]
+    return "\n".join(lines) + "\n"
+
+
+# --- endpoints, certificates, logins ------------------------------------------------------------------------
+
+
+def _endpoint(world: World, server: str, name: str) -> Iterable[Script]:
+    end = world.servers[server].endpoint
+    if end is None:
+        return
+    called = f"ENDPOINT {quoted(end.name)}"
+    yield "CREATE To", f"CREATE {called}\n    AUTHORIZATION {quoted(end.owner)}\n{_endpoint_body(end)}"
+    yield "ALTER To start", f"ALTER {called} STATE = STARTED\nGO\n"
+    yield "ALTER To stop", f"ALTER {called} STATE = STOPPED\nGO\n"
+    yield "DROP To", f"DROP {called}\nGO\n"
+
+
+def _endpoint_body(end: Endpoint) -> str:
+    ip = end.ip if end.ip == "ALL" else f"({end.ip})"
+    how = end.authentication.replace("CERTIFICATE", f"CERTIFICATE {quoted(end.certificate or '')}")
+    algorithms = (
+        f" ALGORITHM {' '.join(end.algorithms)}" if end.encryption != "DISABLED" and end.algorithms else ""
+    )
+    return (
+        f"    STATE = {end.state.name}\n"
+        f"    AS TCP (LISTENER_PORT = {end.port}, LISTENER_IP = {ip})\n"
+        f"    FOR DATABASE_MIRRORING (AUTHENTICATION = {how}\n"
+        f"        , ENCRYPTION = {end.encryption}{algorithms}, ROLE = {end.role})\nGO\n"
+    )
+
+
+def _certificate(world: World, server: str, name: str) -> Iterable[Script]:
+    found = _named(world.servers[server].certificates, name)
+    if found is None:
+        return
+    called, file = f"CERTIFICATE {quoted(name)}", literal(f"C:\\{name}.cer")
+    until = formatting.server_time(world.settings.start_time, found.expires_tick, 0)
+    yield (
+        "CREATE To",
+        (
+            f"CREATE {called}\n    WITH SUBJECT = {literal(found.subject)}, EXPIRY_DATE = {literal(until)}\nGO\n"
+        ),
+    )
+    yield "BACKUP To", f"BACKUP {called} TO FILE = {file}\nGO\n"
+    yield "DROP To", f"DROP {called}\nGO\n"
+
+
+def _login(world: World, server: str, name: str) -> Iterable[Script]:
+    found = _named(world.servers[server].logins, name)
+    called = f"LOGIN {quoted(name)}"
+    if found is not None:
+        yield "CREATE To", _create_login(found, called)
+        yield "ALTER To enable", f"ALTER {called} ENABLE\nGO\n"
+        yield "ALTER To disable", f"ALTER {called} DISABLE\nGO\n"
+        yield "DROP To", f"DROP {called}\nGO\n"
+
+
+def _create_login(login: Login, called: str) -> str:
+    """As Management Studio does it, without the SID."""
+    default = f"DEFAULT_DATABASE = {quoted(login.default_database)}"
+    if login.kind == "WINDOWS":
+        return f"CREATE {called} FROM WINDOWS WITH {default}\nGO\n"
+    if login.kind == "CERTIFICATE":
+        return f"CREATE {called} FROM CERTIFICATE <certificate, sysname, certificate_name>\nGO\n"
+    return (
+        "/* For security reasons the login is created disabled; its password is not known here. */\n"
+        f"CREATE {called} WITH PASSWORD = N'<password, sysname, >', {default}, CHECK_POLICY = OFF\nGO\n"
+        f"ALTER {called} DISABLE\nGO\n"
+    )
+
+
+# --- linked servers, jobs -----------------------------------------------------------------------------------
+
+
+def _linked_server(world: World, server: str, name: str) -> Iterable[Script]:
+    if name in world.servers[server].linked_servers:
+        called = literal(name)
+        yield (
+            "CREATE To",
+            (f"EXEC master.dbo.sp_addlinkedserver @server = {called}, @srvproduct = N'SQL Server'\nGO\n"),
+        )
+        yield "DROP To", f"EXEC master.dbo.sp_dropserver @server = {called}, @droplogins = 'droplogins'\nGO\n"
+
+
+def _job(world: World, server: str, name: str) -> Iterable[Script]:
+    found = _named(world.servers[server].jobs, name)
+    if found is None:
+        return
+    called = f"@job_name = {literal(name)}"
+    yield "CREATE To", f"EXEC msdb.dbo.sp_add_job {called}, @enabled = {int(found.enabled)}\nGO\n"
+    yield "DROP To", f"EXEC msdb.dbo.sp_delete_job {called}\nGO\n"
+
+
+def enable_job(name: str, enabled: bool) -> str:
+    """The statement behind Enable and Disable."""
+    return f"EXEC msdb.dbo.sp_update_job @job_name = {literal(name)}, @enabled = {int(enabled)}"
+
+
+def start_job(name: str) -> str:
+    """The statement behind Start Job."""
+    return f"EXEC msdb.dbo.sp_start_job @job_name = {literal(name)}"
+
+
+def _named(things: Iterable[Thing], name: str) -> Thing | None:
+    return next((thing for thing in things if thing.name == name), None)
+
+
+_KINDS: Final[dict[str, Callable[[World, str, str], Iterable[Script]]]] = {
+    "database": _database,
+    "endpoint": _endpoint,
+    "certificate": _certificate,
+    "login": _login,
+    "linked server": _linked_server,
+    "job": _job,
+}

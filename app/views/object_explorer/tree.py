@@ -1,0 +1,252 @@
+"""The tree of Object Explorer: asks a server when a folder is opened first or refreshed, and never by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QStandardItem, QStandardItemModel
+
+from app.views.object_explorer import answers
+from app.views.object_explorer.answers import FOLDERS, Folder, Item
+from app.views.object_explorer.icons import icon
+from engine.constants import CLIENT_LOGIN_TIMEOUT_S
+from engine.model import World, ticks
+
+Path = tuple[str, ...]
+
+NODE: Final = Qt.ItemDataRole.UserRole + 1
+
+
+@dataclass(slots=True)
+class Node:
+    """What a row stands for, and since when its server has said so."""
+
+    path: Path
+    kind: str
+    """server, folder, problem, or the kind of an item."""
+    name: str
+    label: str
+    folder: Folder | None = None
+    asked_tick: int | None = None
+    """None: it came with the row above it."""
+    loaded: bool = False
+    """A folder whose server has told its items."""
+    tone: str = "text"
+
+    @property
+    def server(self) -> str:
+        return self.path[0]
+
+    @property
+    def title(self) -> str:
+        """`Databases of SERVER_A`"""
+        if self.kind == "server":
+            return self.name
+        return f"{self.folder.title if self.folder is not None else self.name} of {self.server}"
+
+
+class Tree(QStandardItemModel):
+    """Rows of all servers. *opened* are the paths whose rows are open; the view keeps them up to date."""
+
+    failed = Signal(str, int)
+    """(server, number): asking it has brought no answer."""
+    refreshed = Signal()
+    """Rows have come that may have to be opened."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.opened: set[Path] = set()
+        self._world: World | None = None
+        self._dark = False
+        self._waiting: dict[Path, int] = {}
+        """Row whose server is there and says nothing -> tick at which the login gives up."""
+
+    # --- time ---------------------------------------------------------------------------------------------
+
+    def start(self, world: World) -> None:
+        """Connect to every server of *world* anew."""
+        self._world = world
+        self._waiting.clear()
+        known = {path[0] for path in self.opened}
+        for name in world.servers:
+            if name not in known:
+                self.opened |= {(name,), (name, "databases")}
+        self.clear()
+        for name in world.servers:
+            self.appendRow(self._row(Node((name,), "server", name, name)))
+        for place in range(self.rowCount()):
+            self._ask(self.item(place))
+
+    def show_world(self, world: World) -> None:
+        """Time goes on: nothing changes, but for rows that wait for a server that is there and says nothing."""
+        self._world = world
+        for path, due in list(self._waiting.items()):
+            number = answers.no_answer(world, path[0])
+            if number == answers.TIMEOUT and world.tick < due:
+                continue
+            del self._waiting[path]
+            item = self.find(path)
+            if item is not None:
+                self._says(item, number)
+
+    # --- asking -------------------------------------------------------------------------------------------
+
+    def refresh(self, index: QModelIndex) -> None:
+        """Ask the server of this row again, for the row and all that is open below it."""
+        item = self.itemFromIndex(index)
+        if item is not None and node_of(item).kind == "problem":
+            item = item.parent()
+        if item is not None:
+            self._ask(item)
+
+    def load(self, index: QModelIndex) -> None:
+        """A row was opened: a folder that has not been asked for is asked for now."""
+        item = self.itemFromIndex(index)
+        if item is not None and node_of(item).folder is not None and not node_of(item).loaded:
+            self._ask(item)
+
+    def _ask(self, item: QStandardItem) -> None:
+        node = node_of(item)
+        number = answers.no_answer(self.world, node.server)
+        if number == answers.TIMEOUT:
+            self._waiting[node.path] = self.world.tick + ticks(CLIENT_LOGIN_TIMEOUT_S)
+            item.setText(f"{node.label} (expanding...)")
+        else:
+            self._says(item, number)
+
+    def _says(self, item: QStandardItem, number: int | None) -> None:
+        """The answer to a question, or the *number* of the error that came instead."""
+        node = node_of(item)
+        self._mark_server(node.server, number)
+        if number is not None:
+            item.setText(node.label)
+            self._fails(item, number)
+        elif node.kind == "server":
+            self._fill(item, FOLDERS, ())
+        elif node.folder is not None:
+            server = self.world.servers[node.server]
+            self._paint(item, answers.folder_title(node.folder, server), "text", "")
+            items = node.folder.items
+            self._fill(item, node.folder.folders, items(self.world, server) if items is not None else ())
+        else:
+            self._renew(item)
+        if number is not None:
+            self.failed.emit(node.server, number)
+
+    def _fill(self, item: QStandardItem, folders: Iterable[Folder], found: Iterable[Item]) -> None:
+        node = node_of(item)
+        item.removeRows(0, item.rowCount())
+        node.asked_tick, node.loaded = self.world.tick, True
+        for folder in folders:
+            item.appendRow(self._folder_row(node.path, folder))
+        for one in found:
+            path = (*node.path, f"{one.kind}:{one.name}")
+            item.appendRow(self._row(Node(path, one.kind, one.name, one.label, tone=one.tone), one.tip))
+        self.refreshed.emit()
+
+    def _renew(self, item: QStandardItem) -> None:
+        """One object anew; it goes if the server has it no more."""
+        node, above = node_of(item), item.parent()
+        folder = node_of(above).folder
+        assert folder is not None, "objects lie in folders"
+        there = folder.items(self.world, self.world.servers[node.server]) if folder.items is not None else ()
+        found = next((one for one in there if (one.kind, one.name) == (node.kind, node.name)), None)
+        if found is None:
+            above.removeRow(item.row())
+            return
+        node.asked_tick = self.world.tick
+        self._paint(item, found.label, found.tone, found.tip)
+
+    def _fails(self, item: QStandardItem, number: int) -> None:
+        """A server or folder says so below itself; what an object was stays to be seen."""
+        node = node_of(item)
+        if node.kind == "server" or node.folder is not None:
+            item.removeRows(0, item.rowCount())
+            node.asked_tick, node.loaded = self.world.tick, False
+            label = f"Cannot connect to {node.server}."
+            problem = Node((*node.path, "problem"), "problem", "problem", label)
+            item.appendRow(self._row(problem, answers.words_of(number, node.server)))
+
+    def _mark_server(self, name: str, number: int | None) -> None:
+        item, server = self.find((name,)), self.world.servers[name]
+        assert item is not None, "every server has a row"
+        if number is None:
+            self._paint(
+                item,
+                answers.server_label(server),
+                "ok",
+                f"SQL Server {server.version}, {server.edition} Edition",
+            )
+        else:
+            self._paint(item, f"{name} (cannot be reached)", "bad", answers.words_of(number, name))
+
+    # --- rows ---------------------------------------------------------------------------------------------
+
+    @property
+    def world(self) -> World:
+        """The moment at which a question would be asked now."""
+        assert self._world is not None, "nothing can be asked before `start`"
+        return self._world
+
+    def find(self, path: Path) -> QStandardItem | None:
+        return next((item for item in self._all() if node_of(item).path == path), None)
+
+    def asked(self, index: QModelIndex) -> tuple[str, int] | None:
+        """(what, tick): which row's answer this row stands in, and of when it is."""
+        item = self.itemFromIndex(index)
+        while item is not None:
+            node = node_of(item)
+            if node.asked_tick is not None:
+                return node.title, node.asked_tick
+            item = item.parent()
+        return None
+
+    def recolour(self, dark: bool) -> None:
+        """Icons for the other theme."""
+        self._dark = dark
+        for item in self._all():
+            node = node_of(item)
+            item.setIcon(icon(node.kind, node.tone, dark))
+
+    def _all(self) -> Iterator[QStandardItem]:
+        waiting = [self.item(place) for place in range(self.rowCount())]
+        while waiting:
+            item = waiting.pop()
+            yield item
+            waiting += [item.child(place) for place in range(item.rowCount())]
+
+    def _folder_row(self, above: Path, folder: Folder) -> QStandardItem:
+        title = answers.folder_title(folder, self.world.servers[above[0]])
+        node = Node((*above, folder.name), "folder", folder.name, title, folder)
+        row = self._row(node)
+        if folder.items is None:
+            node.loaded = True  # only folders in it: nothing to ask for
+            for inner in folder.folders:
+                row.appendRow(self._folder_row(node.path, inner))
+        else:
+            row.appendRow(
+                self._row(Node((*node.path, "nothing"), "problem", "nothing", ""))
+            )  # so that it opens
+        return row
+
+    def _row(self, node: Node, tip: str = "") -> QStandardItem:
+        row = QStandardItem(icon(node.kind, node.tone, self._dark), node.label)
+        row.setEditable(False)
+        row.setData(node, NODE)
+        row.setToolTip(tip)
+        return row
+
+    def _paint(self, item: QStandardItem, label: str, tone: str, tip: str) -> None:
+        node = node_of(item)
+        node.label, node.tone = label, tone
+        item.setText(label)
+        item.setToolTip(tip)
+        item.setIcon(icon(node.kind, tone, self._dark))
+
+
+def node_of(item: QStandardItem) -> Node:
+    node: Node = item.data(NODE)
+    return node

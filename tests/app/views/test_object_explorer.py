@@ -1,0 +1,416 @@
+"""Object Explorer on a simulated lab: what it shows, when it asks, what it sends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMenu
+
+from app.views.object_explorer import ObjectExplorer, answers, scripts
+from app.views.object_explorer.properties import FAILOVER, PAUSE, REMOVE, RESUME, possible
+from app.views.object_explorer.tree import node_of
+from engine import tsql
+from engine.events import Event
+from engine.inputs import parse_line
+from engine.model import Certificate, DbState, Endpoint, Job, Login, MirrorState, Role, World
+from tests.app.views.conftest import mirrored_copy
+from tests.engine.worlds import do, lab
+
+Key = Qt.Key
+SALES_A, SALES_B = ("SERVER_A", "databases", "database:Sales"), ("SERVER_B", "databases", "database:Sales")
+
+
+@dataclass
+class Drill:
+    world: World
+    events: list[Event] = field(default_factory=list)
+
+
+@pytest.fixture
+def drill() -> Drill:
+    world = lab()
+    jobs = (Job(name="Log backup", database="Sales"), Job(name="Monitor", enabled=False))
+    world.update_server(
+        "SERVER_A", jobs=jobs, linked_servers=("REPORTS",), logins=(Login(name="app", sid=7),)
+    )
+    return Drill(world)
+
+
+@pytest.fixture
+def explorer(qtbot: Any, drill: Drill) -> ObjectExplorer:
+    made = ObjectExplorer()
+    qtbot.addWidget(made)
+    made.lines, made.queries = [], []  # type: ignore[attr-defined]
+    made.requested.connect(made.lines.append)  # type: ignore[attr-defined]
+    made.query_wanted.connect(lambda *args: made.queries.append(args))  # type: ignore[attr-defined]
+    made.resize(300, 600)
+    made.show_drill(drill)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    made.view.setFocus()
+    return made
+
+
+def label(explorer: ObjectExplorer, *path: str) -> str | None:
+    item = explorer.tree.find(path)
+    return item.text() if item is not None else None
+
+
+def go(explorer: ObjectExplorer, *path: str) -> None:
+    item = explorer.tree.find(path)
+    assert item is not None, path
+    explorer.view.setCurrentIndex(item.index())
+
+
+def below(explorer: ObjectExplorer, *path: str) -> list[str]:
+    item = explorer.tree.find(path)
+    assert item is not None, path
+    explorer.view.expand(item.index())
+    return [item.child(row).text() for row in range(item.rowCount())]
+
+
+def happens(explorer: ObjectExplorer, drill: Drill, *lines: str, then_s: float = 25.0) -> None:
+    explorer.add_events(do(drill.world, *lines, then_s=then_s))
+    explorer.show_world(drill.world)
+
+
+def texts(menu: QMenu) -> list[str]:
+    return [action.text().replace("&", "") for action in menu.actions() if not action.isSeparator()]
+
+
+# --- labels -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("role", "changes", "wanted"),
+    [
+        (Role.PRINCIPAL, {}, "Sales (Principal, Synchronized)"),
+        (Role.MIRROR, {}, "Sales (Mirror, Synchronized / Restoring...)"),
+        (Role.PRINCIPAL, {"mirror_state": MirrorState.DISCONNECTED}, "Sales (Principal, Disconnected)"),
+        (Role.PRINCIPAL, {"mirror_state": MirrorState.SUSPENDED}, "Sales (Principal, Suspended)"),
+        (
+            Role.MIRROR,
+            {"mirror_state": MirrorState.DISCONNECTED, "db_state": DbState.RECOVERING},
+            "Sales (Mirror, Disconnected / In Recovery)",
+        ),
+        (Role.PRINCIPAL, {"recovering": True}, "Sales (Principal, Synchronized / In Recovery)"),
+        (None, {"guid": None, "mirror_state": None, "db_state": DbState.ONLINE}, "Sales"),
+        (None, {"guid": None, "mirror_state": None, "db_state": DbState.RESTORING}, "Sales (Restoring...)"),
+        (None, {"guid": None, "mirror_state": None, "db_state": DbState.SUSPECT}, "Sales (Suspect)"),
+    ],
+)
+def test_labels_are_those_of_management_studio(role: Role, changes: dict[str, Any], wanted: str) -> None:
+    copy = mirrored_copy("SERVER_A", "SERVER_B", role, **changes)
+    assert answers.database_item(copy).label == wanted
+
+
+def test_the_tree_stands_as_in_management_studio(explorer: ObjectExplorer) -> None:
+    assert label(explorer, "SERVER_A") == "SERVER_A (SQL Server 9.0.5000 - CORP\\dba)"
+    assert below(explorer, "SERVER_A") == [
+        "Databases", "Security", "Server Objects", "Management", "SQL Server Agent",
+    ]  # fmt: skip
+    assert below(explorer, "SERVER_A", "databases") == ["System Databases", "Sales (Principal, Synchronized)"]
+    assert below(explorer, "SERVER_A", "databases", "system") == ["master", "tempdb", "model", "msdb"]
+    assert below(explorer, "SERVER_A", "security") == ["Logins", "Certificates"]
+    assert below(explorer, "SERVER_A", "security", "logins") == ["sa", "app"]
+    assert below(explorer, "SERVER_A", "objects", "endpoints") == ["Mirroring (Started)"]
+    assert below(explorer, "SERVER_A", "objects", "linked") == ["REPORTS"]
+    assert below(explorer, "SERVER_A", "agent", "jobs") == ["Log backup", "Monitor (disabled)"]
+    assert below(explorer, "SERVER_B", "agent", "jobs") == []
+    assert len(below(explorer, "SERVER_A", "management", "logs")) == 1
+
+
+# --- when it asks -------------------------------------------------------------------------------------------
+
+
+def test_labels_are_old_until_somebody_refreshes(qtbot: Any, explorer: ObjectExplorer, drill: Drill) -> None:
+    go(explorer, *SALES_A)
+    happens(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
+    assert label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
+    assert explorer.age.text() == "Databases of SERVER_A, as of 0:00, 30\u00a0s ago"
+    qtbot.keyClick(explorer.view, Key.Key_F5)
+    assert label(explorer, *SALES_A) == "Sales (Principal, Disconnected)"
+    assert explorer.age.text() == "Sales of SERVER_A, as of 0:30, just now"
+    go(explorer, "SERVER_A", "databases")
+    assert "as of 0:00" in explorer.age.text()
+
+
+def test_a_lost_server_shows_only_when_it_is_asked(
+    qtbot: Any, explorer: ObjectExplorer, drill: Drill
+) -> None:
+    go(explorer, *SALES_B)
+    happens(explorer, drill, "power-off SERVER_B")
+    assert label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"
+    qtbot.keyClick(explorer.view, Key.Key_F5)
+    assert label(explorer, "SERVER_B") == "SERVER_B (cannot be reached)"
+    assert label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"  # what was known stays
+    assert explorer.age.text() == "Cannot connect to SERVER_B (error 53)."
+    go(explorer, "SERVER_B")
+    qtbot.keyClick(explorer.view, Key.Key_F5)
+    assert below(explorer, "SERVER_B") == ["Cannot connect to SERVER_B."]
+    happens(explorer, drill, "power-on SERVER_B", then_s=120.0)
+    assert label(explorer, "SERVER_B") == "SERVER_B (cannot be reached)"
+    qtbot.keyClick(explorer.view, Key.Key_F5)
+    assert label(explorer, "SERVER_B") == "SERVER_B (SQL Server 9.0.5000 - CORP\\dba)"
+    assert label(explorer, *SALES_B) is not None  # open as before
+
+
+def test_each_server_answers_from_its_own_knowledge(
+    qtbot: Any, explorer: ObjectExplorer, drill: Drill
+) -> None:
+    happens(explorer, drill, "pull-cable SERVER_A", then_s=60.0)  # B fails over, A does not know
+    go(explorer, "SERVER_B", "databases")
+    qtbot.keyClick(explorer.view, Key.Key_F5)
+    assert label(explorer, *SALES_B) == "Sales (Principal, Disconnected)"
+    assert label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
+    happens(
+        explorer, drill, "cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W", "plug-cable SERVER_A", then_s=5.0
+    )
+    go(explorer, "SERVER_A", "databases")
+    qtbot.keyClick(explorer.view, Key.Key_F5)
+    assert label(explorer, *SALES_A) == "Sales (Principal, Disconnected / In Recovery)"
+
+
+def test_a_frozen_server_lets_the_question_wait_for_the_login_timeout(
+    qtbot: Any, explorer: ObjectExplorer, drill: Drill
+) -> None:
+    happens(explorer, drill, "hang SERVER_W", then_s=1.0)
+    go(explorer, "SERVER_W")
+    qtbot.keyClick(explorer.view, Key.Key_F5)
+    assert str(label(explorer, "SERVER_W")).endswith("(expanding...)")
+    happens(explorer, drill, then_s=14.0)
+    assert str(label(explorer, "SERVER_W")).endswith("(expanding...)")
+    happens(explorer, drill, then_s=1.5)
+    assert label(explorer, "SERVER_W") == "SERVER_W (cannot be reached)"
+    assert explorer.age.text() == "Cannot connect to SERVER_W (error -2)."
+    qtbot.keyClick(explorer.view, Key.Key_F5)
+    happens(explorer, drill, "unhang SERVER_W", then_s=1.0)
+    assert label(explorer, "SERVER_W") == "SERVER_W (SQL Server 9.0.5000 - CORP\\dba)"
+
+
+def test_a_folder_asks_when_it_is_opened_first(qtbot: Any, explorer: ObjectExplorer, drill: Drill) -> None:
+    happens(explorer, drill, then_s=30.0)
+    go(explorer, "SERVER_A", "agent", "jobs")
+    assert "SERVER_A, as of 0:00" in explorer.age.text()
+    qtbot.keyClick(explorer.view, Key.Key_Right)
+    assert "Jobs of SERVER_A, as of 0:30" in explorer.age.text()
+    happens(explorer, drill, "stop-service SERVER_W", then_s=10.0)
+    assert below(explorer, "SERVER_W", "security", "logins") == ["Cannot connect to SERVER_W."]
+    assert label(explorer, "SERVER_W") == "SERVER_W (cannot be reached)"
+
+
+def test_what_is_gone_goes_at_the_next_refresh(qtbot: Any, explorer: ObjectExplorer, drill: Drill) -> None:
+    below(explorer, "SERVER_A", "agent", "jobs")
+    go(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
+    drill.world.update_server("SERVER_A", jobs=drill.world.servers["SERVER_A"].jobs[:1])
+    qtbot.keyClick(explorer.view, Key.Key_F5)
+    assert below(explorer, "SERVER_A", "agent", "jobs") == ["Log backup"]
+
+
+def test_another_moment_asks_everybody_and_keeps_what_is_open(explorer: ObjectExplorer, drill: Drill) -> None:
+    before = drill.world.fork()
+    below(explorer, "SERVER_B", "security", "logins")
+    go(explorer, *SALES_A)
+    happens(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
+    explorer.refresh()
+    explorer.show_drill(Drill(before))
+    assert label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
+    assert explorer.node is not None
+    assert explorer.node.path == SALES_A
+    assert label(explorer, "SERVER_B", "security", "logins", "login:sa") == "sa"
+
+
+# --- what it sends ------------------------------------------------------------------------------------------
+
+
+def menu_of(qtbot: Any, explorer: ObjectExplorer, *path: str) -> QMenu:
+    item = explorer.tree.find(path)
+    assert item is not None
+    menu = QMenu(explorer)
+    explorer.fill_menu(menu, node_of(item))
+    return menu
+
+
+def trigger(menu: QMenu, *words: str) -> None:
+    for word in words[:-1]:
+        (menu,) = [a.menu() for a in menu.actions() if a.menu() and a.text().replace("&", "") == word]
+    (action,) = [a for a in menu.actions() if a.text().replace("&", "") == words[-1]]
+    action.trigger()
+
+
+def test_menu_of_a_server(qtbot: Any, explorer: ObjectExplorer) -> None:
+    menu = menu_of(qtbot, explorer, "SERVER_B")
+    assert texts(menu) == ["New query", "Start", "Stop", "Restart", "View SQL Server Log", "Refresh"]
+    trigger(menu, "Stop")
+    assert explorer.lines == ["stop-service SERVER_B"]
+    with qtbot.waitSignal(explorer.log_wanted) as told:
+        trigger(menu, "View SQL Server Log")
+    assert told.args == ["SERVER_B"]
+
+
+def test_menu_of_a_database(qtbot: Any, explorer: ObjectExplorer) -> None:
+    go(explorer, *SALES_A)
+    menu = menu_of(qtbot, explorer, *SALES_A)
+    assert texts(menu) == ["New query", "Script Mirroring as", "Tasks", "Refresh"]
+    trigger(menu, "New query")
+    assert explorer.queries == [("SERVER_A", "USE [Sales]\nGO\n")]
+    with qtbot.waitSignal(explorer.monitor_wanted) as told:
+        trigger(menu, "Tasks", "Launch Database Mirroring Monitor…")
+    assert told.args == ["SERVER_A", "Sales"]
+    trigger(menu, "Script Mirroring as", "PARTNER FAILOVER")
+    assert explorer.queries[-1][1] == "USE master\nGO\nALTER DATABASE [Sales] SET PARTNER FAILOVER\nGO\n"
+    assert explorer.lines == []  # scripts are for reading first
+
+
+def test_a_job_is_enabled_by_statement_and_shown_when_that_is_done(
+    qtbot: Any, explorer: ObjectExplorer, drill: Drill
+) -> None:
+    below(explorer, "SERVER_A", "agent", "jobs")
+    go(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
+    trigger(menu_of(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Enable")
+    happens(explorer, drill, *explorer.lines, then_s=1.0)
+    assert label(explorer, "SERVER_A", "agent", "jobs", "job:Monitor") == "Monitor"
+    drill.world.update_server("SERVER_A", jobs=())
+    trigger(menu_of(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Disable")
+    happens(explorer, drill, explorer.lines[-1], then_s=1.0)
+    assert explorer.age.text().startswith("Msg 14262")
+
+
+def test_the_agent_is_started_and_stopped(qtbot: Any, explorer: ObjectExplorer, drill: Drill) -> None:
+    trigger(menu_of(qtbot, explorer, "SERVER_A", "agent"), "Stop")
+    happens(explorer, drill, *explorer.lines, then_s=1.0)
+    go(explorer, "SERVER_A", "agent")
+    qtbot.keyClick(explorer.view, Key.Key_F5)
+    assert label(explorer, "SERVER_A", "agent") == "SQL Server Agent (stopped)"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sql SERVER_A#explorer EXEC msdb.dbo.sp_start_job @job_name = N'x'",
+        "stop-service SERVER_A",
+        "start-agent X",
+    ],
+)
+def test_what_is_sent_can_be_read(line: str) -> None:
+    assert parse_line(line).words == line
+
+
+def test_context_menu(qtbot: Any, qtlog: Any, explorer: ObjectExplorer) -> None:
+    item = explorer.tree.find(SALES_A)
+    assert item is not None
+    with qtlog.disabled():  # the offscreen plugin raises no menus
+        explorer.view.customContextMenuRequested.emit(explorer.view.visualRect(item.index()).center())
+        (menu,) = [found for found in explorer.findChildren(QMenu) if found.isVisible()]
+        assert "Tasks" in texts(menu)
+        assert explorer.node is not None
+        assert explorer.node.path == SALES_A
+        menu.close()
+
+
+def test_a_log_is_opened_by_enter(qtbot: Any, explorer: ObjectExplorer) -> None:
+    below(explorer, "SERVER_W", "management", "logs")
+    go(explorer, "SERVER_W", "management", "logs", "log:Current")
+    with qtbot.waitSignal(explorer.log_wanted) as told:
+        qtbot.keyClick(explorer.view, Key.Key_Return)
+    assert told.args == ["SERVER_W"]
+
+
+# --- scripts ------------------------------------------------------------------------------------------------
+
+
+def test_every_script_can_be_parsed(drill: Drill) -> None:
+    world = drill.world
+    certificate = Certificate(
+        name="A's cert", thumbprint=1, subject="it's A", valid_from_tick=0, expires_tick=10**6
+    )
+    world.update_server(
+        "SERVER_A",
+        certificates=(certificate,),
+        logins=(Login(name="w]x", sid=1, kind="WINDOWS"), Login(name="s", sid=2)),
+        endpoint=Endpoint(
+            authentication="CERTIFICATE WINDOWS NEGOTIATE", certificate="A's cert", ip="10.0.0.1"
+        ),
+    )
+    things = [
+        ("database", "Sales"), ("endpoint", "Mirroring"), ("certificate", "A's cert"), ("login", "w]x"), ("login", "s"),
+        ("linked server", "REPORTS"), ("job", "Monitor"),
+    ]  # fmt: skip
+    for kind, name in things:
+        found = scripts.scripts(world, "SERVER_A", kind, name)
+        assert found, (kind, name)
+        for title, text in found:
+            plain = text.replace("<password, sysname, >", "x")
+            said = tsql.parse_only(plain)
+            assert not any(message.is_error for message in said), (title, text, said)
+
+
+def test_the_script_of_an_endpoint_makes_the_same_endpoint(drill: Drill) -> None:
+    world = drill.world
+    before = Endpoint(port=7022, role="PARTNER", encryption="SUPPORTED", algorithms=("AES", "RC4"))
+    world.update_server("SERVER_W", endpoint=before)
+    create = dict(scripts.scripts(world, "SERVER_W", "endpoint", "Mirroring"))["CREATE To"]
+    world.update_server("SERVER_W", endpoint=None)
+    do(
+        world,
+        *[f"sql SERVER_W {batch}" for batch in [create.replace("\nGO\n", "").replace("\n", " ")]],
+        then_s=1.0,
+    )
+    after = world.servers["SERVER_W"].endpoint
+    assert after is not None
+    assert replace(after, granted=before.granted) == before
+
+
+# --- mirroring page -----------------------------------------------------------------------------------------
+
+
+def test_the_page_fails_over_after_a_yes(qtbot: Any, explorer: ObjectExplorer, drill: Drill) -> None:
+    go(explorer, *SALES_A)
+    qtbot.keyClick(explorer.view, Key.Key_Return, Qt.KeyboardModifier.AltModifier)
+    (page,) = explorer.pages
+    assert page.labels["Operating mode"].text() == "High safety with automatic failover (synchronous)"
+    assert page.labels["Status"].text() == "Synchronized"
+    qtbot.mouseClick(page.buttons[FAILOVER], Qt.MouseButton.LeftButton)
+    assert explorer.lines == []
+    assert "SERVER_B" in page.message.text()
+    qtbot.mouseClick(page.no, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.buttons[FAILOVER], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.yes, Qt.MouseButton.LeftButton)
+    assert explorer.lines == ["sql SERVER_A#mirroring-Sales ALTER DATABASE [Sales] SET PARTNER FAILOVER"]
+    happens(explorer, drill, *explorer.lines, then_s=60.0)
+    page.refresh()
+    assert page.labels["Mirror"].text() == "SERVER_A (this server)"
+    page.close()
+
+
+def test_the_page_shows_the_servers_refusal(qtbot: Any, explorer: ObjectExplorer, drill: Drill) -> None:
+    go(explorer, *SALES_A)
+    explorer.tools["explorer.properties"].trigger()
+    (page,) = explorer.pages
+    happens(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
+    assert page.labels["Status"].text() == "Synchronized"  # as it was when the page was opened
+    qtbot.mouseClick(page.buttons[FAILOVER], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.yes, Qt.MouseButton.LeftButton)
+    happens(explorer, drill, *explorer.lines, then_s=1.0)
+    assert page.message.text().startswith("Msg 1447")
+    assert page.labels["Status"].text() == "No connection"
+    explorer.show_drill(drill)
+    assert not page.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("role", "state", "acts"),
+    [
+        (Role.PRINCIPAL, MirrorState.SYNCHRONIZED, [FAILOVER, PAUSE, REMOVE]),
+        (Role.PRINCIPAL, MirrorState.SYNCHRONIZING, [PAUSE, REMOVE]),
+        (Role.PRINCIPAL, MirrorState.SUSPENDED, [RESUME, REMOVE]),
+        (Role.MIRROR, MirrorState.SYNCHRONIZED, [PAUSE, REMOVE]),
+    ],
+)
+def test_buttons_of_the_page(role: Role, state: MirrorState, acts: list[Any]) -> None:
+    assert possible(mirrored_copy("SERVER_A", "SERVER_B", role, mirror_state=state)) == acts
+    assert possible(None) == []
