@@ -223,7 +223,9 @@ def _faint(colours: Tokens) -> QColor:
 def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> Tokens:
     """Give the program the theme *choice* and text *font_scale* times the ordinary size."""
     colours = _chosen(app, choice)
-    app.setStyle("Fusion")
+    if app.property("styled") is None:  # once: another style would polish every widget anew
+        app.setStyle("Fusion")
+        app.setProperty("styled", True)
     font = app.font()
     font.setPointSizeF(BASE_POINTS * font_scale)
     app.setFont(font)

@@ -97,6 +97,9 @@ class Debrief(QScrollArea):
         row.addStretch(1)
         row.addWidget(inside, 1000)
         row.addStretch(1)
+        before = self.takeWidget()
+        if before is not None:
+            before.deleteLater()  # not at once: a change of font may be on its way through these very widgets
         self.setWidget(page)
 
     def _parts(self, report: Report) -> Iterator[QWidget]:
@@ -226,7 +229,7 @@ class Debrief(QScrollArea):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange):
+        if event.type() == QEvent.Type.FontChange:
             self._build()
 
 

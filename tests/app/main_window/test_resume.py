@@ -1,0 +1,151 @@
+"""A killed program: what was acknowledged is not lost, and the next start goes on at its tick with the same hash."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication, QPushButton
+from pytestqt.qtbot import QtBot
+
+from app import theme
+from app.settings import WindowSettings
+from app.storage import ProblemKind, Profile, StorageProblem, open_profile
+from engine.drill.drill import Drill, replay
+from tests.app.main_window.conftest import Hands, shown
+
+ROOT = Path(__file__).parents[3]
+
+VICTIM = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+from app.main_window import MainWindow
+from app.settings import WindowSettings
+from app.storage import open_profile
+
+folder = Path(sys.argv[1])
+app = QApplication([])
+store = WindowSettings(QSettings(str(folder / "victim.ini"), QSettings.Format.IniFormat))
+window = MainWindow(open_profile(folder / "profile"), store, by_itself=False)
+window.show()
+window.choose("lab")
+window.brief.started.emit("lab")
+session = window.session
+session.play()
+for frame in range(40):
+    session.on_frame(100.0)
+    if frame == 10:
+        session.do("power-off SERVER_A")
+    if frame == 30:
+        session.do("sql SERVER_B SELECT mirroring_state_desc\\n    FROM sys.database_mirroring")
+session.pause()
+print(session.drill.tick, session.drill.state_hash(), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_killed_in_mid_drill(qtbot: QtBot, qapp: QApplication, tmp_path: Path, store: WindowSettings) -> None:
+    victim = subprocess.Popen(
+        [sys.executable, "-c", VICTIM, str(tmp_path)],
+        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert victim.stdout is not None
+    assert victim.stdin is not None
+    tick, state_hash = victim.stdout.readline().split()
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    victim.stdin.close()
+    victim.stdout.close()
+
+    theme.apply(qapp)
+    with open_profile(tmp_path / "profile") as profile:
+        window = shown(qtbot, profile, store)
+        hands = Hands(qtbot, window)
+        (go_on,) = [b for b in window.picker.findChildren(QPushButton) if b.text() == "Continue at 0:04"]
+        hands.click(go_on)
+        hands.search()
+        assert window.pages.currentWidget() is window.desk_page
+        assert (hands.drill.tick, hands.drill.state_hash()) == (int(tick), state_hash)
+        hands.window.session.play()
+        hands.wait(1.0)
+        window.session.do("finish")
+        (row,) = profile.results()
+        lines = [line.text.partition(" ")[2] for line in profile.journal(row.run_id)]
+        assert lines[0] == "power-off SERVER_A"
+        assert lines[1] == "sql SERVER_B SELECT mirroring_state_desc\n    FROM sys.database_mirroring"
+        assert lines[2] == "finish"
+        assert profile.unfinished() == []
+        window.close()
+
+
+def leave_a_run(hands: Hands) -> Drill:
+    """Play the lab for a while and go home without ending it."""
+    window = hands.window
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    hands.wait(3.0)
+    window.session.do("cut SERVER_A SERVER_W")
+    hands.wait(2.0)
+    drill = hands.drill
+    window.show_home()
+    return drill
+
+
+def test_a_run_that_is_left_can_be_taken_up_or_given_up(hands: Hands, profile: Profile) -> None:
+    window, left = hands.window, leave_a_run(hands)
+    (run,) = profile.unfinished()
+    assert run.tick == left.tick
+    window.resume(run.run_id)
+    hands.search()
+    assert hands.drill.state_hash() == left.state_hash()
+    window.show_home()
+    (give_up,) = [
+        b for b in window.picker.findChildren(QPushButton) if b.text() == "Give up this run" and b.isVisible()
+    ]
+    hands.click(give_up)
+    assert profile.unfinished() == []
+    assert not [
+        b for b in window.picker.findChildren(QPushButton) if b.text() == "Give up this run" and b.isVisible()
+    ]
+
+
+def test_a_journal_that_no_longer_fits_is_refused_with_a_sentence(hands: Hands, profile: Profile) -> None:
+    window = hands.window
+    leave_a_run(hands)
+    (run,) = profile.unfinished()
+    profile.checkpoint(run.run_id, 200, "0" * 32)
+    window.resume(run.run_id)
+    hands.search()
+    assert "not the one that was recorded" in window.notice.text
+    assert window.pages.currentWidget() is window.picker
+    assert profile.unfinished()  # nothing is thrown away
+
+
+def test_a_full_disk_takes_the_act_back_and_says_so(hands: Hands, profile: Profile, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    window = hands.window
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    hands.wait(2.0)
+    before = hands.drill.state_hash()
+
+    def full(*_: object) -> None:
+        raise StorageProblem(ProblemKind.DISK_FULL, "The disk that holds it is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(profile, "append", full)
+        patch.setattr(profile, "heartbeat", full)
+        window.do("power-off SERVER_A")
+    assert window.notice.text == "The disk that holds it is full."
+    assert hands.drill.state_hash() == before
+    assert "running" in window.topology.accessibleDescription().split(";")[0]
+    window.do("power-off SERVER_A")
+    assert window.notice.text == ""
+    (run,) = profile.unfinished()
+    again = replay(
+        hands.drill.scenario, run.seed, run.mode, [line.text for line in run.lines], hands.drill.tick
+    )
+    assert again.state_hash() == hands.drill.state_hash()

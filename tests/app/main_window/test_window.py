@@ -1,0 +1,316 @@
+"""The window around the drills: pages, menus, keys, themes, layouts, what is kept for the next start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QApplication, QMenu
+from pytestqt.qtbot import QtBot
+
+from app import keys, settings, theme
+from app.main_window import MainWindow, menus
+from app.main_window.desk import INSTRUCTOR, LEARNER, PLACES, PRESENTER
+from app.settings import WindowSettings
+from app.storage import Profile
+from app.views.help import PAGES, text_of
+from app.views.transport import SPEEDS, next_speed, slider_of, speed_of
+from engine.model import World
+from tests.app.main_window.conftest import Hands, shown
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+
+
+def play_lab(hands: Hands, seconds: float = 1.0) -> World:
+    hands.window.choose("lab")
+    hands.window.brief.started.emit("lab")
+    hands.wait(seconds)
+    return hands.drill.world
+
+
+# --- menus and keys ---------------------------------------------------------------------------------------------
+
+
+def test_every_action_of_the_window_is_in_a_menu(window: MainWindow) -> None:
+    in_menus = {action for menu in window.menuBar().findChildren(QMenu) for action in menu.actions()}
+    missing = {name for name, action in window.actions_by_name.items() if action not in in_menus}
+    assert missing == {"fault.revert_all", "view.theme"}  # the first is put there when the menu opens
+
+
+def test_keys_do_not_clash_and_reach_their_actions(window: MainWindow) -> None:
+    assert keys.clashes(window.appearance.keys_now) == []
+    action = window.actions_by_name["time.step"]
+    assert action.shortcuts() == [QKeySequence("F10")]
+    assert "F10" in action.toolTip()
+
+
+def test_keys_can_be_changed_and_stay_changed(
+    qtbot: QtBot, window: MainWindow, profile: Profile, store: WindowSettings
+) -> None:
+    window.appearance.set_keys(keys.VS_CODE, {"time.step": ("Ctrl+Alt+S",)})
+    assert window.actions_by_name["time.step"].shortcuts() == [QKeySequence("Ctrl+Alt+S")]
+    assert window.actions_by_name["view.full_screen"].shortcuts()[0] == QKeySequence("F11")
+    window.close()
+    again = shown(qtbot, profile, store)
+    assert again.actions_by_name["time.step"].shortcuts() == [QKeySequence("Ctrl+Alt+S")]
+
+
+def test_actions_that_mean_nothing_without_a_drill_are_disabled(hands: Hands) -> None:
+    window = hands.window
+    step = window.actions_by_name["time.step"]
+    assert not step.isEnabled()
+    play_lab(hands)
+    assert step.isEnabled()
+    window.show_home()
+    assert not step.isEnabled()
+    assert window.actions_by_name["help.sheet"].isEnabled()
+
+
+def test_time_by_keys(hands: Hands) -> None:
+    window = hands.window
+    play_lab(hands)
+    hands.press(Key.Key_Pause)
+    tick = hands.drill.tick
+    hands.press(Key.Key_F10)
+    hands.press(Key.Key_F10)
+    assert hands.drill.tick == tick + 2
+    hands.press(Key.Key_Period, Mod.AltModifier)
+    assert window.session.speed == 2.0
+    hands.press(Key.Key_Comma, Mod.AltModifier)
+    hands.press(Key.Key_Comma, Mod.AltModifier)
+    assert window.session.speed == 0.5
+    hands.press(Key.Key_Minus, Mod.AltModifier)
+    assert window.session.speed == 1.0
+
+
+def test_the_menu_of_faults_offers_every_thing(hands: Hands) -> None:
+    play_lab(hands)
+    menu = next(m for m in hands.window.menuBar().findChildren(QMenu) if m.title() == "&Faults")
+    menu.aboutToShow.emit()
+    submenus = {action.text(): action.menu() for action in menu.actions() if action.menu() is not None}
+    assert {"SERVER_A", "SERVER_A – SERVER_B", "APP", "APP – SERVER_B", "Sales"} <= set(submenus)
+    submenu = submenus["SERVER_W"]
+    submenu.aboutToShow.emit()
+    next(action for action in submenu.actions() if action.text() == "Cut the power").trigger()
+    assert not hands.drill.world.servers["SERVER_W"].powered
+    window_action = hands.window.actions_by_name["fault.revert_all"]
+    assert window_action in menu.actions()
+    window_action.trigger()
+    assert hands.drill.world.servers["SERVER_W"].powered
+
+
+def test_the_palette_finds_acts_as_well_as_commands(hands: Hands) -> None:
+    play_lab(hands)
+    hands.press(Key.Key_P, Mod.ControlModifier, Mod.ShiftModifier)
+    palette = hands.window.palette_of_commands
+    assert palette.isVisible()
+    hands.qtbot.keyClicks(palette.field, "server_b freeze")
+    hands.press(Key.Key_Return, on=palette.field)
+    assert hands.drill.world.servers["SERVER_B"].hung
+
+
+@pytest.mark.parametrize("speed", SPEEDS)
+def test_the_speed_slider_stands_where_the_speed_is(speed: float) -> None:
+    assert speed_of(slider_of(speed)) == speed
+
+
+def test_speed_goes_by_steps_to_its_bounds() -> None:
+    assert next_speed(1.0, up=True) == 2.0
+    assert next_speed(3.0, up=False) == 2.0
+    assert next_speed(1000.0, up=True) == 1000.0
+    assert next_speed(0.1, up=False) == 0.1
+
+
+# --- look -------------------------------------------------------------------------------------------------------
+
+
+def test_a_theme_is_applied_at_once_and_kept(window: MainWindow, store: WindowSettings) -> None:
+    for choice, colours in ((theme.DARK, theme.dark()), (theme.LIGHT, theme.light())):
+        window.appearance.set_theme(choice)
+        QApplication.processEvents()
+        assert theme.tokens(window.topology.palette()) is colours
+        image = window.grab().toImage()
+        assert image.pixelColor(image.width() // 2, image.height() - 40) == colours.window
+        assert store.get(settings.THEME) == choice
+
+
+def test_text_can_be_made_larger(hands: Hands, store: WindowSettings) -> None:
+    window = hands.window
+    before = window.picker.font().pointSizeF()
+    hands.press(Key.Key_Plus, Mod.ControlModifier)
+    QApplication.processEvents()
+    assert window.picker.font().pointSizeF() == pytest.approx(before * 1.1)
+    for _ in range(20):
+        window.appearance.step_font(1)
+    assert store.get(settings.FONT_SCALE) == settings.FONT_SCALES[-1]
+    hands.press(Key.Key_0, Mod.ControlModifier)
+    QApplication.processEvents()
+    assert window.picker.font().pointSizeF() == pytest.approx(before)
+
+
+def test_reduced_motion_is_kept(
+    qtbot: QtBot, window: MainWindow, profile: Profile, store: WindowSettings
+) -> None:
+    window.appearance._motion.trigger()
+    window.close()
+    again = shown(qtbot, profile, store)
+    assert again.topology._reduced_motion
+
+
+# --- layout -----------------------------------------------------------------------------------------------------
+
+
+def open_docks(window: MainWindow) -> set[str]:
+    return {name for name, dock in window.desk.docks.items() if not dock.isHidden()}
+
+
+def test_each_layout_opens_its_panels(hands: Hands) -> None:
+    window = hands.window
+    play_lab(hands)
+    for profile in (LEARNER, INSTRUCTOR, PRESENTER):
+        window.appearance.set_layout(profile)
+        wanted = {p.name for p in PLACES if profile in p.profiles and p.name in window.desk.docks}
+        assert open_docks(window) == wanted
+
+
+def test_a_layout_is_kept_for_each_profile_and_can_be_reset(
+    qtbot: QtBot, hands: Hands, profile: Profile, store: WindowSettings
+) -> None:
+    window = hands.window
+    play_lab(hands)
+    usual = open_docks(window)
+    window.desk.docks["charts"].close()
+    window.appearance.set_layout(PRESENTER)
+    assert "charts" in open_docks(window)
+    window.close()
+    again = shown(qtbot, profile, store)
+    assert again.appearance.layout == PRESENTER
+    again.appearance.set_layout(LEARNER)
+    assert open_docks(again) == usual - {"charts"}
+    again.actions_by_name["view.reset_layout"].trigger()
+    assert open_docks(again) == usual
+
+
+def test_a_layout_of_another_version_is_not_restored(window: MainWindow) -> None:
+    state = window.desk.saveState(999)
+    window.desk.docks["charts"].close()
+    window.desk.restore(state, LEARNER)
+    assert "charts" in open_docks(window)
+
+
+def test_a_closed_panel_comes_back_up_to_date_by_its_key(hands: Hands) -> None:
+    window = hands.window
+    play_lab(hands)
+    window.desk.docks["brief"].close()
+    hands.wait(3.0)
+    hands.press(Key.Key_F4)
+    assert window.briefing.isVisible()
+    assert window.briefing.hasFocus()
+
+
+def test_cards_stay_where_they_were_put(
+    qtbot: QtBot, hands: Hands, profile: Profile, store: WindowSettings
+) -> None:
+    window = hands.window
+    play_lab(hands)
+    window.topology.put({"SERVER_W": (40.0, -200.0)})
+    window.close()
+    again = shown(qtbot, profile, store)
+    play_lab(Hands(qtbot, again))
+    assert again.topology.places() == {"SERVER_W": (40.0, -200.0)}
+
+
+# --- pages ------------------------------------------------------------------------------------------------------
+
+
+def test_history_lists_runs_and_opens_their_debriefs(hands: Hands, profile: Profile) -> None:
+    window = hands.window
+    for name in ("lab", "automatic-failover"):
+        window.choose(name)
+        window.brief.started.emit("lab" if name == "lab" else "exam")
+        hands.wait(1.0)
+        window.session.do("finish")
+    window.show_history()
+    rows = window.history._table.table.rows
+    assert [row.title for row in rows] == ["The principal loses its power", "The lab"]
+    assert rows[0].mode == "exam"
+    hands.press(Key.Key_Return, on=window.history._table)
+    assert window.pages.currentWidget() is window.debrief
+    assert window.windowTitle().startswith("The principal loses its power")
+
+
+def test_unsent_queries_survive(qtbot: QtBot, hands: Hands, profile: Profile, store: WindowSettings) -> None:
+    window = hands.window
+    play_lab(hands)
+    query = window.console.current
+    assert query is not None
+    query.editor.setFocus()
+    hands.qtbot.keyClicks(query.editor, "SELECT unsaved")
+    qtbot.waitUntil(lambda: "SELECT unsaved" in map(profile.drafts.load, profile.drafts.keys()), timeout=3000)
+    window.close()
+    again = shown(qtbot, profile, store)
+    play_lab(Hands(qtbot, again))
+    assert "SELECT unsaved" in again.console.drafts().values()
+
+
+def test_search_on_the_start_page(hands: Hands) -> None:
+    picker = hands.window.picker
+    hands.qtbot.keyClicks(picker._search, "witness intermediate")
+    titles = [picker._list.item(row).text() for row in range(picker._list.count())]
+    assert "No witness, no failover" in titles
+    assert "The lab" not in titles
+    hands.qtbot.keyClicks(picker._search, " zzz")
+    assert picker._list.count() == 0
+    assert not picker._details._start.isEnabled()
+
+
+def test_a_scenario_that_cannot_be_read_is_named(hands: Hands, profile_folder: Path) -> None:
+    folder = profile_folder / "scenarios"
+    folder.mkdir(parents=True)
+    (folder / "broken.toml").write_text("title = 3\n", encoding="utf-8")
+    hands.window.show_home()
+    assert "broken.toml" in hands.window.picker._problem.text()
+    assert hands.window.picker._problem.isVisible()
+
+
+def test_help_opens_at_the_panel_that_has_the_keyboard(hands: Hands) -> None:
+    window = hands.window
+    play_lab(hands)
+    window.desk.go_to("console")
+    hands.press(Key.Key_F1)
+    assert window.help is not None
+    assert window.help.page == "console"
+    window.help.close()
+    window.topology.setFocus()
+    hands.press(Key.Key_F1)
+    assert window.help.page == "topology"
+    window.help.close()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_in_help_lead_somewhere(page: str) -> None:
+    text = text_of(page)
+    assert text.startswith("# ")
+    for part in text.split("](")[1:]:
+        assert part.partition(")")[0].removesuffix(".md") in PAGES
+
+
+def test_without_a_profile_it_plays_and_says_that_nothing_is_kept(
+    qtbot: QtBot, store: WindowSettings
+) -> None:
+    window = shown(qtbot, None, store)
+    hands = Hands(qtbot, window)
+    play_lab(hands)
+    assert "not recorded" in window._state.text()
+    window.session.do("finish")
+    assert window.pages.currentWidget() is window.debrief
+
+
+def test_things_of_the_fault_menu_are_those_of_the_world(hands: Hands) -> None:
+    world = play_lab(hands)
+    kinds = dict(menus.things(world))
+    assert [target.title for target in kinds["Servers"]] == ["SERVER_A", "SERVER_B", "SERVER_W"]
+    assert len(kinds["Links"]) == 6
