@@ -548,6 +548,8 @@ class World:
     """Source of ids and of the order among timers of one tick."""
     dirty: set[int] = field(default_factory=set)
     """Rows whose circumstances may have changed since the flow model last ran."""
+    changed: set[str] = field(default_factory=set)
+    """Databases of which something has changed since the last settling."""
     outbox: list[Event] = field(default_factory=list)
     """Events not yet handed out; no part of the state."""
 
@@ -567,6 +569,7 @@ class World:
     def update_copy(self, key: Key, **changes: Any) -> Copy:
         old = self.copies[key]
         new = self.copies[key] = replace(old, **changes)
+        self.changed.add(new.database)
         for copy in (old, new):
             if copy.row is not None:
                 self.dirty.add(copy.row)
@@ -579,10 +582,12 @@ class World:
 
     def touch(self, guid: int) -> None:
         """The circumstances of the rows of session *guid* may have changed."""
+        self.changed.add(self.mirrored[guid])
         self.dirty.update(copy.row for copy in self.session_copies(guid) if copy.row is not None)
 
     def all_dirty(self) -> None:
         self.dirty.update(self.rows)
+        self.changed.update(self.availability)
 
     def emit(
         self, kind: str, text: str, *, server: str | None = None, database: str | None = None, **data: Any
@@ -647,6 +652,7 @@ class World:
             timers=self.timers.copy(),
             counter=self.counter,
             dirty=self.dirty.copy(),
+            changed=self.changed.copy(),
         )
 
     def state_hash(self) -> str:

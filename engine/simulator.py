@@ -177,6 +177,7 @@ def _settle(world: World) -> None:
     availability.account(world)
     faults.note_effects(world)
     rows.refresh(world)
+    world.changed.clear()
 
 
 def next_event_tick(world: World) -> int | None:

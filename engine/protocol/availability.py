@@ -26,8 +26,11 @@ def serving_copies(world: World, database: str) -> list[Copy]:
 
 
 def account(world: World) -> None:
-    """Bring every account up to this tick, with an event where service begins or ends."""
-    for database, old in world.availability.items():
+    """Bring the accounts of changed databases up to this tick, with an event where service begins or ends."""
+    for database in sorted(world.changed):
+        old = world.availability.get(database)
+        if old is None:
+            continue
         serving_now = serving_copies(world, database)
         serving = bool(serving_now)
         exposed = serving and all(copy.mirror_state is not MirrorState.SYNCHRONIZED for copy in serving_now)

@@ -82,7 +82,8 @@ def ask_witnesses(world: World) -> None:
 
     Without that answer mirror and witness might already have gone on without it.
     """
-    for key, copy in list(world.copies.items()):
+    for copy in [copy for database in sorted(world.changed) for copy in world.copies_of(database)]:
+        key = (copy.server, copy.database)
         if not quorum.awaits_consent(world, copy) or not quorum.sees_witness(world, copy):
             continue
         assert copy.witness is not None
