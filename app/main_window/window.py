@@ -42,6 +42,7 @@ from app.views.events_list import EventsList
 from app.views.fault_ledger import FaultLedger
 from app.views.help import PAGE_OF, Help
 from app.views.history import HistoryPage
+from app.views.monitor import Monitor
 from app.views.palette import Palette
 from app.views.planner import Planner
 from app.views.scenario_picker import ScenarioPicker
@@ -59,7 +60,7 @@ TITLE: Final = "Mirrordrill"
 DRAFTS_MS: Final = 400
 """Pause in typing after which unsent queries are written down."""
 ON_DESK: Final = (
-    "brief", "topology", "console", "charts", "timing", "error_log", "trace", "events", "ledger",
+    "brief", "topology", "console", "charts", "timing", "error_log", "trace", "monitor", "events", "ledger",
 )  # fmt: skip
 """Views of the desk that can be gone to."""
 IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_state")
@@ -130,6 +131,7 @@ class MainWindow(QMainWindow):
                 "timing": self.timing,
                 "error_log": ErrorLog(),
                 "trace": Trace(),
+                "monitor": Monitor(),
                 "events": EventsList(),
                 "ledger": FaultLedger(),
             },
@@ -220,6 +222,7 @@ class MainWindow(QMainWindow):
         for asking in desk.views.values():
             asking.requested.connect(self.do)  # type: ignore[attr-defined]  # every view has it
         session.refused.connect(self.notice.warn)
+        session.refused.connect(self.console.show_refusal)
         session.told.connect(self.notice.tell)
         session.speed_changed.connect(self.transport.show_speed)
         session.speed_changed.connect(self.topology.set_speed)
@@ -231,7 +234,8 @@ class MainWindow(QMainWindow):
         self.timeline.moment_chosen.connect(self._offer_retry)
         self.topology.opened.connect(lambda server: self.console.new_query(server))
         self.console.drafts_changed.connect(self._drafts_due.start)
-        self.timing.time_selected.connect(self.charts.show_time)
+        for name in ("timing", "error_log", "trace", "events"):
+            desk.views[name].time_selected.connect(self.charts.show_time)  # type: ignore[attr-defined]
         self.appearance.changed.connect(self._show_theme)
         self.appearance.motion_changed.connect(self.topology.set_reduced_motion)
         self.play.began.connect(self._show_begun)
