@@ -10,8 +10,8 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPainterPathStr
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.offers import Target
+from app.picture import LinkFace, Sign
 from app.views.topology.look import Look, arrow_head, draw_mark, draw_sign, draw_text, sign_width
-from app.views.topology.picture import LinkFace, Sign
 
 LOG_CROSSING_S: Final = 1.6
 """Time in which a drawn log block crosses its link: slow enough to follow. It is a picture, not a measurement."""

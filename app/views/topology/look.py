@@ -11,8 +11,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
 from app import theme
+from app.picture import QueueFace, Sign
 from app.theme import Tokens
-from app.views.topology.picture import QueueFace, Sign
 
 QUEUE_FULL_KB: Final = 10.0 * 1024 * 1024
 """A queue bar is full at 10 GB; the scale is logarithmic, as queues span seven powers of ten."""

@@ -9,6 +9,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.offers import Target
+from app.picture import ClientFace, CopyFace, ServerFace, Sign
 from app.views.topology.look import (
     Look,
     draw_chip,
@@ -18,7 +19,6 @@ from app.views.topology.look import (
     draw_text,
     sign_width,
 )
-from app.views.topology.picture import ClientFace, CopyFace, ServerFace, Sign
 
 Face = TypeVar("Face", bound=ServerFace | ClientFace)
 

@@ -9,10 +9,10 @@ from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtWidgets import QGraphicsScene
 
 from app.offers import Target
+from app.picture import ClientFace, LinkFace, Picture, ServerFace
 from app.views.topology.links import LinkItem, clipped
 from app.views.topology.look import Look
 from app.views.topology.nodes import ClientNode, Node, ServerNode
-from app.views.topology.picture import ClientFace, LinkFace, Picture, ServerFace
 from app.views.topology.places import Place, Size, arrange
 
 Item = Node[Any] | LinkItem

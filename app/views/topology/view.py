@@ -22,10 +22,10 @@ from PySide6.QtWidgets import QGraphicsView, QMenu, QWidget
 
 from app import theme
 from app.offers import Offer, Target, offers
+from app.picture import Picture, picture_of
 from app.views.topology.links import LinkItem
 from app.views.topology.look import look
 from app.views.topology.nodes import Node
-from app.views.topology.picture import Picture, picture_of
 from app.views.topology.places import Place, nearest
 from app.views.topology.scene import Item, TopologyScene
 from app.views.topology.tools import Tools, zoom_actions

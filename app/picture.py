@@ -1,4 +1,4 @@
-"""What the topology shows of a world, as plain data: every fact a word, a shape and a tone. No Qt.
+"""What the topology and its table show of a world, as plain data: every fact a word, a shape and a tone. No Qt.
 
 Items only draw these faces; tool tips, spoken texts and tests read the same ones.
 """

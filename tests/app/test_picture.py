@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.views.topology.picture import COPIES_IN_FULL, CopyFace, LinkFace, Picture, ServerFace, picture_of
+from app.picture import COPIES_IN_FULL, CopyFace, LinkFace, Picture, ServerFace, picture_of
 from app.views.topology.places import Size, arrange, nearest
 from engine.model import World
 from tests.engine.worlds import DB, M, P, W, do, lab
