@@ -6,8 +6,6 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -251,25 +249,32 @@ def _check(options: argparse.Namespace) -> int:
 
 # --- fidelity, bench, doctor --------------------------------------------------------------------------------
 
-FIGURES: Final = {
-    "fidelity": ("engine.published", "fidelity_rows"),
-    "bench": ("app.bench", "bench_rows"),
-}
-"""Command -> module and function that yield its rows; each row has `as_json`. Loaded only when asked for."""
 
+def _fidelity(options: argparse.Namespace) -> int:
+    from engine.published import fidelity
 
-def _figures(options: argparse.Namespace) -> int:
-    module, function = FIGURES[options.command]
-    make = getattr(import_module(module), function, None) if find_spec(module) is not None else None
-    if make is None:
-        raise Unusable(f"this version has no figures for {options.command}")
-    rows = [plain(row.as_json()) for row in make()]
+    rows = fidelity.fidelity_rows()
+    counts = fidelity.summary(rows)
     if options.json is not None:
-        _write_json(rows, options.json)
+        _write_json({"rows": [plain(row.as_json()) for row in rows], "summary": counts}, options.json)
     else:
-        for row in rows:
-            print("  ".join(f"{key}={value}" for key, value in row.items()))
-    return ANSWER_IS_NO if any(row.get("verdict") == "fail" for row in rows) else AS_ASKED
+        print(fidelity.render(rows))
+    return ANSWER_IS_NO if counts["unexplained"] else AS_ASKED
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from app import bench
+
+    figures = bench.bench_rows()
+    if options.json is not None:
+        _write_json({"figures": [plain(figure.as_json()) for figure in figures]}, options.json)
+    else:
+        width = max(len(figure.name) for figure in figures)
+        for figure in figures:
+            ratio = f"x {figure.ratio:,.4g}" if figure.ratio is not None else ""
+            value = f"{figure.value:,.4g}" if isinstance(figure.value, float) else figure.value
+            print(f"{figure.name:{width}}  {value:>12} {figure.unit:18} {ratio:>12}  {figure.against}")
+    return AS_ASKED
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -318,8 +323,8 @@ COMMANDS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     "list": _list,
     "run": _run,
     "check": _check,
-    "fidelity": _figures,
-    "bench": _figures,
+    "fidelity": _fidelity,
+    "bench": _bench,
     "doctor": _doctor,
 }
 """What each command does; `drill` and none open the window."""

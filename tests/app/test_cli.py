@@ -6,15 +6,15 @@ import io
 import json
 import subprocess
 import sys
-import types
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app import cli, doctor, golden, qt_probe, scenario_files
+import engine.published.fidelity
+from app import bench, cli, doctor, golden, qt_probe, scenario_files
 from engine.drill.scenario import Scenario
+from engine.published.rows import Class, Row
 from tests.engine.drill.texts import SMALL, changed
 
 ONE_LINE = "30 power-off SERVER_A\n"
@@ -258,31 +258,32 @@ def test_a_name_that_no_file_can_have() -> None:
 # --- fidelity, bench ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("verdict", "expected"), [("pass", 0), ("fail", 1)])
-@pytest.mark.parametrize("command", ["fidelity", "bench"])
-def test_figures(
-    call: Any, monkeypatch: pytest.MonkeyPatch, command: str, verdict: str, expected: int
+def row(verdict: str, reason: str | None = None) -> Row:
+    return Row(
+        "T1.x", "", "table 1", "log rate", 720.0, 700.0, "KB/s", Class.PREDICTED, verdict, reason=reason
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"), [([row("pass")], 0), ([row("fail", "known")], 0), ([row("pass"), row("fail")], 1)]
+)
+def test_fidelity_says_no_to_a_failure_without_a_reason(
+    call: Any, monkeypatch: pytest.MonkeyPatch, rows: list[Row], expected: int
 ) -> None:
-    class Row:
-        def as_json(self) -> dict[str, Any]:
-            return {"id": "x", "ours": 2.5, "verdict": verdict}
-
-    module = types.ModuleType("figures")
-    module.__dict__["rows"] = lambda: [Row()]
-    module.__spec__ = ModuleSpec("figures", None)
-    monkeypatch.setitem(sys.modules, "figures", module)
-    monkeypatch.setitem(cli.FIGURES, command, ("figures", "rows"))
-    code, out, _ = call(command, "--json", "-")
+    monkeypatch.setattr(engine.published.fidelity, "fidelity_rows", lambda: rows)
+    code, out, _ = call("fidelity", "--json", "-")
     assert code == expected
-    assert json.loads(out) == [{"id": "x", "ours": 2.5, "verdict": verdict}]
-    assert "ours=2.5" in call(command)[1]
+    assert json.loads(out)["rows"][0]["published"] == 720.0
+    assert "log rate" in call("fidelity")[1]
 
 
-def test_figures_that_this_version_lacks(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(cli.FIGURES, "bench", ("no_such_module", "rows"))
-    code, out, err = call("bench")
-    assert (code, out) == (2, "")
-    assert "no figures" in err
+def test_bench_prints_each_figure_with_what_it_is_compared_with(
+    call: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figure = bench.Figure("engine, 1 databases", 161500.0, "simulated s/s", "real time", 161500.0)
+    monkeypatch.setattr(bench, "bench_rows", lambda: [figure])
+    assert json.loads(call("bench", "--json", "-")[1]) == {"figures": [figure.as_json()]}
+    assert "real time" in call("bench")[1]
 
 
 # --- doctor -------------------------------------------------------------------------------------------------
