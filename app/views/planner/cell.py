@@ -11,10 +11,10 @@ import pyqtgraph as pg
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont
 
+from app.axes import FactorAxis, ValueAxis, heights
 from app.counters import COUNTERS as ENGINE_COUNTERS
 from app.counters import KB_PER_S, PERCENT, Counter
 from app.theme import Tokens
-from app.views.planner.axes import HEADROOM, FactorAxis, ValueAxis
 from engine.flow import Mode
 from engine.planning import Sweep
 
@@ -47,12 +47,7 @@ MODES: Final = (Mode.NONE, Mode.OFF, Mode.FULL)
 
 NAMES: Final = {Mode.NONE: "no mirror", Mode.OFF: "OFF", Mode.FULL: "FULL"}
 
-ROUND: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-"""Tops of linear axes, times a power of ten of the unit."""
-
 CHOSEN_WIDTH, OTHER_WIDTH = 2.6, 1.4
-LEAST: Final = 1e-9
-
 TAG_STEP: Final = 0.16
 """Tags of neighbouring notes stand so much higher, as a share of the plot, that they do not overlap."""
 
@@ -118,27 +113,27 @@ class Cell(QObject):
         return curve
 
     def _dots(self, mode: Mode, symbol: str) -> pg.ScatterPlotItem:
-        dots = pg.ScatterPlotItem(symbol=symbol, size=9 if symbol == "x" else 7, antialias=True)
+        dots = pg.ScatterPlotItem(symbol=symbol, size=12 if symbol == "x" else 7, antialias=True)
         dots.setZValue(6 + int(mode))
         self.plot.addItem(dots, ignoreBounds=True)
         return dots
 
     # --- what is shown --------------------------------------------------------------------------------------
 
-    def draw(self, sweeps: Mapping[Mode, Sweep], top: float, bottom: float) -> None:
-        """Curves of the sweeps; the axis runs from *bottom* (a logarithm) or nought to *top*."""
+    def draw(self, sweeps: Mapping[Mode, Sweep], bottom: float, top: float) -> None:
+        """Curves of the sweeps; the axis runs from *bottom* to *top*, which are logarithms where it has those."""
         for mode, curve in self.curves.items():
             found = sweeps.get(mode)
             if found is None or (mode is Mode.NONE and self.counter.name in ON_THE_LINK):
                 curve.setData([], [])
                 continue
-            curve.setData(np.log10(found.x), self._heights(found.column(self.counter.name)))
+            curve.setData(np.log10(found.x), self._at(found.column(self.counter.name)))
         x = np.log10(next(iter(sweeps.values())).x)
         self.plot.setXRange(float(x[0]), float(x[-1]), padding=EDGE)
-        self.plot.setYRange(bottom, top if self.logarithmic else HEADROOM * top, padding=0)
+        self.plot.setYRange(bottom, top, padding=0)
         for place, name in enumerate(self._names):
-            name.setPos(float(np.log10(self._bands[place][2])), top if self.logarithmic else HEADROOM * top)
-        self._range = bottom, top if self.logarithmic else HEADROOM * top
+            name.setPos(float(np.log10(self._bands[place][2])), top)
+        self._range = bottom, top
 
     def put_plan(self, at: float, values: Mapping[Mode, float], chosen: Mode) -> None:
         """Marks where the plan stands, a dot on each curve."""
@@ -146,14 +141,14 @@ class Cell(QObject):
         self.mark.setValue(float(np.log10(at)))
         for mode, dots in self.dots.items():
             shown = mode in values and not (mode is Mode.NONE and self.counter.name in ON_THE_LINK)
-            height = self._heights(np.array([values[mode]])) if shown else np.zeros(0)
+            height = self._at(np.array([values[mode]])) if shown else np.zeros(0)
             dots.setData(np.full(len(height), np.log10(at)), height)
         self._repen()
 
     def put_published(self, at: float, values: Mapping[Mode, Sequence[float]]) -> None:
         """Measured values at one place of the axis."""
         for mode, dots in self.published.items():
-            heights = self._heights(np.array(values.get(mode, ()), dtype=float))
+            heights = self._at(np.array(values.get(mode, ()), dtype=float))
             dots.setData(np.full(len(heights), np.log10(at)), heights)
 
     def put_notes(self, notes: Sequence[Note], tagged: bool) -> None:
@@ -180,9 +175,8 @@ class Cell(QObject):
             self.plot.addItem(item, ignoreBounds=True)
             self._names.append(item)
 
-    def _heights(self, values: Array) -> Array:
-        finite = np.where(np.isfinite(values), values, np.nan)
-        return np.log10(np.maximum(finite, LEAST)) if self.logarithmic else finite
+    def _at(self, values: Array) -> Array:
+        return heights(values, self.logarithmic)
 
     # --- looks ----------------------------------------------------------------------------------------------
 
@@ -219,21 +213,4 @@ class Cell(QObject):
             self.dots[mode].setBrush(colour)
             self.dots[mode].setPen(pg.mkPen(self._colours.surface, width=1))
             self.published[mode].setBrush(colour)
-            self.published[mode].setPen(pg.mkPen(self._colours.text, width=1))
-
-
-def span(counter: Counter, values: Array) -> tuple[float, float]:
-    """Bottom and top of the axis for *values* of all curves of a row."""
-    known = values[np.isfinite(values)]
-    highest = float(known.max()) if len(known) else 0.0
-    if counter.name in LOGARITHMIC:
-        positive = known[known > LEAST]
-        lowest = float(positive.min()) if len(positive) else 1.0
-        return float(np.floor(np.log10(lowest))), float(np.ceil(np.log10(max(highest, 10.0 * lowest)) + 0.1))
-    scale = 1.0
-    wanted = max(highest, counter.least_top)
-    while wanted / scale >= counter.unit.thousand:
-        scale *= counter.unit.thousand
-    power = 10.0 ** np.floor(np.log10(wanted / scale))
-    top = next(nice for nice in ROUND if nice * power * scale >= wanted * (1.0 - 1e-9))
-    return 0.0, float(top * power * scale)
+            self.published[mode].setPen(pg.mkPen(self._colours.surface, width=1))

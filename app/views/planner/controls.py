@@ -22,18 +22,22 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.views.planner.log_slider import FIELD_SAMPLE, LogSlider
+from app.views.planner.log_slider import FIELD_SAMPLE, FigureBox, LogSlider
 from engine.constants import VERSIONS
 from engine.flow import Mode, Workload
 from engine.flow.setup import COMPRESSION_VERSION_MIN
-from engine.flow.sites import SITES, WORKLOAD1, WORKLOAD2
+from engine.flow.sites import LOG_ROWS, SITES, STOCK_EXCHANGE, USERS, WORKLOAD1, WORKLOAD2
 from engine.planning import NETWORKS, Goals, Plan, own_workload
 
 OWN: Final = "Own figures"
 WORKLOADS: Final = {
-    "Workload1: order management": WORKLOAD1,
-    "Workload2: stock trading": WORKLOAD2,
+    "Workload1: order management": (WORKLOAD1, "nec", 2005),
+    "Workload2: stock trading": (WORKLOAD2, "nec", 2005),
+    "Stock exchange, 2008": (STOCK_EXCHANGE, "unisys", 2008),
+    "1,000 users on SSD, 2012": (USERS, "ssd", 2012),
+    "Log of rows, 2014": (LOG_ROWS, "delayed", 2014),
 }
+"""Workloads of the papers, each with the servers and the version that it was measured on."""
 SAFETIES: Final = (("FULL", Mode.FULL), ("OFF", Mode.OFF), ("No mirror", Mode.NONE))
 
 RTT_BOUNDS_MS: Final = (0.1, 300.0)
@@ -103,6 +107,9 @@ class Controls(QScrollArea):
         for name, site in SITES.items():
             self.site.addItem(site.name, name)
         self.site.setAccessibleName("Servers")
+        for box in (self.workload, self.site):  # long names must not widen the column
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.setMinimumContentsLength(10)
         self.safety = QButtonGroup(self)
         self.rtt = LogSlider("Round trip", *RTT_BOUNDS_MS, "ms", NETWORKS_SHOWN)
         self.bandwidth = LogSlider("Bandwidth", *BANDWIDTH_BOUNDS_MBPS, "Mbps", marks=BANDWIDTHS)
@@ -171,7 +178,7 @@ class Controls(QScrollArea):
     def _workload(self) -> Workload:
         chosen = WORKLOADS.get(self.workload.currentText())
         if chosen is not None:
-            return chosen
+            return chosen[0]
         connections, think_s, log_kb, transactions = (self.own[field.name].value() for field in OWN_FIELDS)
         return own_workload(connections, think_s, log_kb, transactions, SITES[self.site.currentData()])
 
@@ -198,7 +205,6 @@ class Controls(QScrollArea):
         column.addWidget(self.encryption)
         column.addWidget(_heading("Servers"))
         column.addWidget(self.site)
-        self.site.setVisible(self.site.count() > 1)
         column.addWidget(self.version)
         column.addWidget(_heading("Goals"))
         goals = (
@@ -232,7 +238,7 @@ class Controls(QScrollArea):
         return row
 
     def _connect(self) -> None:
-        self.workload.currentTextChanged.connect(self._choose_ratio)
+        self.workload.currentTextChanged.connect(self._choose_surroundings)
         for box in (self.workload, self.site, self.version):
             box.currentIndexChanged.connect(self._on_change)
         for tick in (self.encryption, self.compression):
@@ -244,9 +250,13 @@ class Controls(QScrollArea):
             field.valueChanged.connect(self._on_change)
         self.safety.idToggled.connect(lambda _, on: self._on_change() if on else None)
 
-    def _choose_ratio(self, name: str) -> None:
-        """Logs of different workloads compress differently well."""
-        self.ratio.setValue(100.0 * WORKLOADS.get(name, WORKLOAD1).compression_ratio)
+    def _choose_surroundings(self, name: str) -> None:
+        """Servers, version and compression as they belong to the workload; one's own keeps what is there."""
+        if name in WORKLOADS:
+            workload, site, version = WORKLOADS[name]
+            self.site.setCurrentIndex(self.site.findData(site))
+            self.version.setCurrentIndex(self.version.findData(version))
+            self.ratio.setValue(100.0 * workload.compression_ratio)
 
     def _on_change(self, _: Any = None) -> None:
         self._show_what_applies()
@@ -276,11 +286,10 @@ def _spin(field: OwnField) -> QDoubleSpinBox:
 def _number(
     name: str, value: float, unit: str, decimals: int, most: float, least: float = 0.0
 ) -> QDoubleSpinBox:
-    box = QDoubleSpinBox()
+    box = FigureBox()
     box.setDecimals(decimals)
     box.setRange(least, most)
     box.setSuffix(unit)
-    box.setGroupSeparatorShown(True)
     box.setStepType(QDoubleSpinBox.StepType.AdaptiveDecimalStepType)
     box.setKeyboardTracking(False)
     box.setFixedWidth(box.fontMetrics().horizontalAdvance(FIELD_SAMPLE) + 18)

@@ -11,7 +11,8 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import theme
-from app.views.planner.cell import COUNTERS, MODES, NAMES, ON_THE_LINK, Cell, Note, colour_of, span
+from app.axes import value_range
+from app.views.planner.cell import COUNTERS, LOGARITHMIC, MODES, NAMES, ON_THE_LINK, Cell, Note, colour_of
 from app.views.planner.controls import NETWORKS_SHOWN
 from engine.flow import Mode
 from engine.planning import Plan, Steady, Sweep, points_about, statements_about
@@ -20,7 +21,8 @@ Sweeps = Mapping[Mode, Sweep]
 
 AXES: Final = (("rtt_ms", "Round trip, ms"), ("bandwidth_mbps", "Bandwidth, Mbps"))
 AT_FIRST: Final = ("transactions_per_s", "response_s", "send_queue_growth_kb_per_s")
-ROW_HEIGHT_MIN_PX: Final = 90
+ROW_LINES_MIN: Final = 5.5
+"""Least height of a row, in lines of text."""
 AXIS_SAMPLE: Final = "500 MB/s"
 
 PAPER_LAN: Final = Plan()
@@ -74,7 +76,6 @@ class Curves(QWidget):
             self._grid.setRowStretchFactor(2 * number + 1, 1)
         for column in range(len(AXES)):
             self._grid.setColumnStretchFactor(column, 1)
-        self._view.setMinimumHeight(ROW_HEIGHT_MIN_PX * len(counters) + 40)
         self._recolour()
         if self._shown is not None:
             self.show_plan(*self._shown)
@@ -87,11 +88,14 @@ class Curves(QWidget):
             values = [
                 sweep.column(name) for found in sweeps.values() for m, sweep in found.items() if m in modes
             ]
-            bottom, top = span(COUNTERS[name], np.concatenate(values))
+            counter = COUNTERS[name]
+            bottom, top = value_range(
+                np.concatenate(values), counter.unit, name in LOGARITHMIC, counter.least_top
+            )
             own = {mode: float(getattr(found, name)) for mode, found in here.items()}
             for axis, _ in AXES:
                 cell = self.cells[name, axis]
-                cell.draw(sweeps[axis], top, bottom)
+                cell.draw(sweeps[axis], bottom, top)
                 cell.put_plan(getattr(plan, axis), own, plan.safety)
                 cell.put_published(getattr(PAPER_LAN, axis), _published(plan, axis, name))
         for axis, _ in AXES:
@@ -131,6 +135,9 @@ class Curves(QWidget):
         self._view.setBackground(colours.surface)
         width = self.fontMetrics().horizontalAdvance(AXIS_SAMPLE) + 12
         font = theme.sized(self.font(), 0.85)
+        self._view.setMinimumHeight(
+            round(self.fontMetrics().height() * (ROW_LINES_MIN * len(self.counters) + 3))
+        )
         for cell in self.cells.values():
             cell.recolour(colours, font)
             cell.plot.getAxis("left").setWidth(width)

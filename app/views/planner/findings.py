@@ -64,7 +64,7 @@ class Findings(QScrollArea):
         self.verdict.setText(f"{SIGNS[first.tone]}  {first.text}")
         self.verdict.setStyleSheet(
             f"color: {tone.name()}; background: {ground.name()}; border-radius: 6px; padding: 6px 10px; "
-            f"font-weight: 600; font-size: {1.1 * self.font().pointSizeF():.1f}pt"
+            "font-weight: 600"
         )
         for number, each in enumerate(others):
             sign, topic, text = QLabel(SIGNS[each.tone]), QLabel(each.topic), QLabel(each.text)

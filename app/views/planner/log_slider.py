@@ -55,7 +55,7 @@ class LogSlider(QWidget):
         self.slider.setRange(0, round(math.log10(high / low) * STEPS_PER_DECADE))
         self.slider.setPageStep(STEPS_PER_DECADE // 3)
         self.slider.setAccessibleName(title)
-        self.field = _Figure()
+        self.field = FigureBox()
         self.field.setDecimals(4)
         self.field.setRange(low, high)
         self.field.setSuffix(f" {unit}")
@@ -100,11 +100,11 @@ class LogSlider(QWidget):
         self.changed.emit(value)
 
 
-class _Figure(QDoubleSpinBox):
-    """Without zeros that say nothing."""
+class FigureBox(QDoubleSpinBox):
+    """A number without zeros that say nothing."""
 
     def textFromValue(self, value: float) -> str:
-        return formatting.significant(value, 4)
+        return formatting.significant(value, 6)
 
 
 class Strip(QWidget):

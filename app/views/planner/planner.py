@@ -228,6 +228,7 @@ class Planner(QWidget):
         plots.setSpacing(2)
         plots.addWidget(self.curves, 1)
         notes = QHBoxLayout()
+        notes.setSpacing(16)
         for note in self._notes:
             note.setProperty("muted", "true")
             note.setWordWrap(True)
@@ -244,7 +245,7 @@ class Planner(QWidget):
         layout.setSpacing(0)
         layout.addWidget(left)
         layout.addWidget(self._sheet, 1)
-        left.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * 42)
+        left.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * 40)
 
     def _bar(self) -> QHBoxLayout:
         bar = QHBoxLayout()

@@ -1,0 +1,111 @@
+"""How far the simulation agrees with what was published: every row, and the figures that are curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QCoreApplication, QEvent, QSize, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QTabWidget, QVBoxLayout, QWidget
+
+from app import theme
+from app.views.fidelity.figures_page import FiguresPage
+from app.views.fidelity.from_rows import figures_of
+from app.views.fidelity.rows_page import PASS, RowsPage
+from app.views.fidelity.work import Found, Step, Work, steps
+from engine.published.fidelity import SECTIONS
+
+
+class Fidelity(QWidget):
+    """The comparison; it begins when it is first seen and never holds up the window."""
+
+    closed = Signal()
+
+    def __init__(self, parent: QWidget | None = None, todo: Callable[[], Sequence[Step]] = steps) -> None:
+        """*todo*: the steps of the comparison."""
+        super().__init__(parent)
+        self.setWindowTitle("Fidelity")
+        self.setAccessibleName("Fidelity")
+        self._steps = tuple(todo())
+        self.work = Work(self._steps, self)
+        self.rows = RowsPage(SECTIONS)
+        self.figures = FiguresPage()
+        self.summary = QLabel()
+        self.progress = QProgressBar()
+        self.progress.setRange(0, len(self._steps))
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName("Progress")
+        self._lay_out()
+        self.work.began.connect(self._on_began)
+        self.work.found.connect(self._on_found)
+        self.work.finished.connect(self._on_finished)
+        application = QCoreApplication.instance()
+        if application is not None:
+            application.aboutToQuit.connect(self.work.stop)
+
+    def sizeHint(self) -> QSize:
+        return QSize(1240, 690)
+
+    def stop(self) -> None:
+        """Breaks the work off and waits for its end; it goes on where it was when the page is seen again."""
+        self.work.stop()
+
+    @Slot(int, str)
+    def _on_began(self, done: int, name: str) -> None:
+        self.progress.setValue(done)
+        self._write_summary(f"Working out {name} …")
+
+    @Slot(object)
+    def _on_found(self, found: Found) -> None:
+        if found.rows:
+            self.rows.add_rows(found.rows)
+            self.figures.put(figures_of(self.rows.rows))
+        self.figures.put(dict(found.figures))
+
+    @Slot()
+    def _on_finished(self) -> None:
+        self.progress.setVisible(not self.work.complete)
+        self._write_summary("" if self.work.complete else "Stopped.")
+
+    def _write_summary(self, doing: str) -> None:
+        rows = self.rows.rows
+        failed = [row for row in rows if row.verdict != PASS]
+        explained = sum(row.reason is not None for row in failed)
+        colours = theme.tokens(self.palette())
+        parts = []
+        if rows:
+            parts.append(f"<b>{len(rows)} rows: {len(rows) - len(failed)} pass, {len(failed)} fail</b>")
+        if failed:
+            tone = colours.text if explained == len(failed) else colours.bad
+            parts.append(f'<span style="color:{tone.name()}">{explained} of these with a known reason</span>')
+        parts += [f'<span style="color:{colours.muted.name()}">{doing}</span>'] if doing else []
+        self.summary.setText("&nbsp;&nbsp;&nbsp;".join(parts))
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.addWidget(self.summary, 1)
+        head.addWidget(self.progress)
+        self.progress.setFixedWidth(180)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self.rows, "Rows")
+        self.tabs.addTab(self.figures, "Figures")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 10, 14, 12)
+        layout.addLayout(head)
+        layout.addWidget(self.tabs, 1)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self.work.complete and not self.work.isRunning():
+            self.work.start()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.stop()
+        super().closeEvent(event)
+        self.closed.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "tabs"):
+            self._write_summary("")

@@ -1,0 +1,67 @@
+"""The papers' figures that are curves, ours drawn, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QSplitter, QVBoxLayout, QWidget
+
+from app.views.fidelity.from_rows import ERRORS, MANY, TABLE_6
+from app.views.fidelity.plot import FigurePlot
+from engine.planning.figures import FIGURES, Figure
+
+ORDER: Final = (ERRORS, TABLE_6, *FIGURES, MANY)
+"""Names of figures as the list has them."""
+
+
+class FiguresPage(QWidget):
+    """Names to the left, the figure to the right."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.figures: dict[str, Figure] = {}
+        self.names = QListWidget()
+        self.names.setAccessibleName("Figures")
+        self.names.currentTextChanged.connect(self._show)
+        self.title = QLabel()
+        self.said = QLabel()
+        self.said.setProperty("muted", "true")
+        self.said.setWordWrap(True)
+        self.plot = FigurePlot()
+        right = QWidget()
+        column = QVBoxLayout(right)
+        column.setContentsMargins(4, 0, 0, 0)
+        column.addWidget(self.title)
+        column.addWidget(self.said)
+        column.addWidget(self.plot, 1)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.addWidget(self.names)
+        split.addWidget(right)
+        split.setStretchFactor(1, 1)
+        split.setChildrenCollapsible(False)
+        split.setSizes([200, 900])
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 8, 0, 0)
+        layout.addWidget(split)
+
+    def put(self, figures: Mapping[str, Figure]) -> None:
+        """Adds figures, or replaces those of the same name."""
+        for name, figure in figures.items():
+            new = name not in self.figures
+            self.figures[name] = figure
+            if new:
+                before = ORDER[: ORDER.index(name)] if name in ORDER else ORDER
+                self.names.insertItem(sum(other in self.figures for other in before), name)
+            elif self.names.currentItem() is not None and self.names.currentItem().text() == name:
+                self._show(name)
+        if self.names.count() and self.names.currentRow() < 0:
+            self.names.setCurrentRow(0)
+
+    def _show(self, name: str) -> None:
+        figure = self.figures.get(name)
+        if figure is not None:
+            self.title.setText(f"<b>{figure.title}</b>")
+            self.said.setText(f"{figure.said} {figure.source}.")
+            self.plot.show_figure(figure)

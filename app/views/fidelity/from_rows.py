@@ -1,0 +1,108 @@
+"""Figures that are in the rows already: errors of all numbers, Table 6, many databases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from engine.planning.figures import Figure, Line, Panel
+from engine.published.rows import Class, Row
+
+ERRORS, TABLE_6, MANY = "All errors", "Table 6", "Many databases"
+"""Names of these figures."""
+
+KINDS = (Class.CALIBRATED, Class.SHARED, Class.PREDICTED, Class.INPUT)
+
+
+def figures_of(rows: Sequence[Row]) -> dict[str, Figure]:
+    """Those that *rows* suffice for."""
+    made = {ERRORS: _errors(rows), TABLE_6: _table_6(rows), MANY: _many(rows)}
+    return {name: figure for name, figure in made.items() if figure is not None}
+
+
+def _errors(rows: Sequence[Row]) -> Figure | None:
+    numbers = [row for row in rows if row.error_percent is not None]
+    if not numbers:
+        return None
+    lines = []
+    for kind in KINDS:
+        own = [(place, row) for place, row in enumerate(numbers, start=1) if row.kind is kind]
+        if own:
+            lines.append(
+                Line(
+                    str(kind),
+                    tuple(float(place) for place, _ in own),
+                    tuple(float(row.error_percent or 0.0) for _, row in own),
+                    points=True,
+                    labels=tuple(f"{row.id}: {row.error_percent:+.1f} %, {row.what}" for _, row in own),
+                )
+            )
+    ends = (0.0, float(len(numbers)) + 1.0)
+    lines += [Line(f"{side:+g} %", ends, (side, side)) for side in (10.0, -10.0)]
+    return Figure(
+        "All numbers: error of ours",
+        "All papers",
+        "Within 3 % where calibrated, within 10 % where predicted, CPU within 15 %.",
+        "Number, section by section",
+        (Panel("Error", "%", tuple(lines)),),
+        logarithmic_x=False,
+    )
+
+
+def _table_6(rows: Iterable[Row]) -> Figure | None:
+    found = [row for row in rows if row.id.startswith("T6.") and row.band is not None]
+    if not found:
+        return None
+    causes = list(dict.fromkeys(row.id.split(".")[1] for row in found))
+    lines = []
+    for load, shift in (("idle", -0.12), ("loaded", 0.12)):
+        own = [row for row in found if row.id.endswith(load)]
+        x = tuple(causes.index(row.id.split(".")[1]) + shift for row in own)
+        name = "no load" if load == "idle" else "normal load"
+        lines.append(
+            Line(
+                f"ours, {name}",
+                x,
+                tuple(float(row.ours) for row in own),
+                points=True,
+                spread=tuple(row.band for row in own if row.band is not None),
+                labels=tuple(row.what for row in own),
+            )
+        )
+        lines.append(
+            Line("published", x, tuple(float(row.published) for row in own), points=True, measured=True)
+        )
+    return Figure(
+        "Table 6: failover time by cause",
+        "Database Mirroring Best Practices and Performance Considerations",
+        "Load adds time to every cause; the bars hold 5 to 95 % of 200 runs.",
+        "",
+        (Panel("Failover time", "s", tuple(lines)),),
+        logarithmic_x=False,
+        categories=tuple(causes),
+    )
+
+
+MANY_PANELS = (("tps", "Requests", "/s"), ("cpu", "Principal CPU", "%"), ("mirror-cpu", "Mirror CPU", "%"))
+
+
+def _many(rows: Iterable[Row]) -> Figure | None:
+    cells = {match.groups(): row for row in rows if (match := re.fullmatch(r"MANY\.(\d+)\.(.+)", row.id))}
+    numbers = sorted({int(databases) for databases, _ in cells})
+    if not numbers:
+        return None
+    x = tuple(float(number) for number in numbers)
+    panels = []
+    for name, title, unit in MANY_PANELS:
+        own = [cells[str(number), name] for number in numbers]
+        ours = Line("ours", x, tuple(float(row.ours) for row in own))
+        published = tuple(float(row.published) for row in own)
+        panels.append(Panel(title, unit, (ours, Line("published", x, published, points=True, measured=True))))
+    return Figure(
+        "Many databases: throughput and CPU",
+        "Mirroring a Large Number of Databases in a Single SQL Server Instance",
+        "Throughput scales almost linearly; so does CPU.",
+        "Mirrored databases",
+        tuple(panels),
+        logarithmic_x=False,
+    )

@@ -1,0 +1,179 @@
+"""A figure with its panels under each other on one axis."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app import formatting, theme
+from app.axes import FactorAxis, ValueAxis, heights, value_range
+from app.counters import KB, KB_PER_S, PER_S, PERCENT, SECONDS, Unit
+from app.theme import Tokens
+from engine.planning.figures import Figure, Line, Panel
+
+UNITS: Final = {
+    unit.name: unit
+    for unit in (
+        KB,
+        KB_PER_S,
+        PER_S,
+        PERCENT,
+        SECONDS,
+        Unit("min", lambda value: f"{formatting.significant(value)} min"),
+        Unit("h", lambda value: f"{formatting.significant(value)} h"),
+    )
+}
+SERIES_OF: Final = {
+    "safety FULL": 0, "safety OFF": 1, "compressed": 0, "not compressed": 1,
+    "send queue": 1, "redo queue": 2, "ours": 0, "ours, no load": 3, "ours, normal load": 0,
+    "calibrated": 3, "shared": 0, "predicted": 1,
+}  # fmt: skip
+"""The same thing has the same colour in every figure; the rest is grey."""
+
+GUIDES: Final = ("+10 %", "-10 %", "no mirroring", "input")
+SYMBOLS: Final = {True: "x", False: "o"}
+AXIS_SAMPLE: Final = "5,000 MB/s"
+EDGE: Final = 0.03
+BEAM: Final = 0.08
+BAR: Final = 0.2
+"""Widths along the axis: of the ends of a band, and of a bar among names."""
+
+
+class FigurePlot(QWidget):
+    """Shows one figure at a time."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = pg.GraphicsLayoutWidget()
+        self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._view.ci.layout.setVerticalSpacing(0)
+        self._view.ci.layout.setContentsMargins(0, 4, 12, 0)
+        self.figure: Figure | None = None
+        self.plots: list[pg.PlotItem] = []
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._view)
+        self.setAccessibleName("Figure")
+
+    def show_figure(self, figure: Figure | None) -> None:
+        """Draws it; None clears."""
+        self.figure = figure
+        self._view.ci.clear()
+        self.plots = []
+        colours = theme.tokens(self.palette())
+        self._view.setBackground(colours.surface)
+        if figure is None:
+            return
+        for number, panel in enumerate(figure.panels):
+            self._view.ci.addItem(self._legend(figure, panel, colours), 2 * number, 0)
+            plot = self._panel(figure, panel, colours, last=number == len(figure.panels) - 1)
+            self._view.ci.addItem(plot, 2 * number + 1, 0)
+            self._view.ci.layout.setRowStretchFactor(2 * number + 1, 1)
+            self.plots.append(plot)
+        self.setAccessibleDescription(f"{figure.title}. {figure.said}")
+
+    def _legend(self, figure: Figure, panel: Panel, colours: Tokens) -> pg.LabelItem:
+        ink = colours.text.name()
+        parts = [f'<b style="color:{ink}">{panel.title}</b>']
+        for line in panel.lines:
+            mark = "✕" if line.measured else "■" if _is_bar(figure, line) else "●" if line.points else "▬"
+            colour = colours.text if line.measured else _colour(line, colours)
+            text = f'<span style="color:{colour.name()}">{mark}</span> <span style="color:{ink}">{line.name}</span>'
+            if text not in parts:
+                parts.append(text)
+        label = pg.LabelItem(justify="left")
+        label.setText("&nbsp;&nbsp;&nbsp;".join(parts), size=f"{self.font().pointSizeF():g}pt")
+        return label
+
+    def _panel(self, figure: Figure, panel: Panel, colours: Tokens, last: bool) -> pg.PlotItem:
+        unit = UNITS[panel.unit]
+        bottom = (
+            FactorAxis(orientation="bottom") if figure.logarithmic_x else pg.AxisItem(orientation="bottom")
+        )
+        left = ValueAxis(unit, panel.logarithmic)
+        plot = pg.PlotItem(axisItems={"left": left, "bottom": bottom}, enableMenu=False)
+        plot.setMouseEnabled(x=False, y=False)
+        plot.hideButtons()
+        if figure.categories:
+            bottom.setTicks([list(enumerate(figure.categories))])
+        bottom.setStyle(showValues=last)
+        if last and figure.x_title:
+            plot.setLabel("bottom", figure.x_title, color=colours.muted.name())
+        font = theme.sized(self.font(), 0.85)
+        for axis in (left, bottom):
+            axis.setPen(pg.mkPen(colours.border))
+            axis.setTextPen(colours.muted)
+            axis.setTickFont(font)
+        bottom.label.setFont(font)
+        left.setWidth(self.fontMetrics().horizontalAdvance(AXIS_SAMPLE) + 12)
+        bars = [line for line in panel.lines if _is_bar(figure, line)]
+        for line in bars:
+            self._bars(plot, line, bars.index(line) - (len(bars) - 1) / 2.0, colours)
+        for line in (line for line in panel.lines if line not in bars):
+            self._line(plot, line, figure.logarithmic_x, panel.logarithmic, colours)
+        values = np.concatenate(
+            [np.array((*line.y, *(end for ends in line.spread for end in ends))) for line in panel.lines]
+        )
+        plot.setYRange(*value_range(values, unit, panel.logarithmic), padding=0)
+        x = heights(np.concatenate([np.array(line.x) for line in panel.lines]), figure.logarithmic_x)
+        low, high = (-0.5, len(figure.categories) - 0.5) if figure.categories else (x.min(), x.max())
+        plot.setXRange(float(low), float(high), padding=EDGE)
+        return plot
+
+    def _bars(self, plot: pg.PlotItem, line: Line, place: float, colours: Tokens) -> None:
+        """Stand beside the bars of the other lines, *place* bars from the middle."""
+        x = np.array(line.x) + place * BAR
+        plot.addItem(
+            pg.BarGraphItem(
+                x=x, height=line.y, width=0.9 * BAR, brush=_colour(line, colours), pen=pg.mkPen(None)
+            )
+        )
+
+    def _line(self, plot: pg.PlotItem, line: Line, log_x: bool, log_y: bool, colours: Tokens) -> None:
+        x, y = heights(np.array(line.x), log_x), heights(np.array(line.y), log_y)
+        colour = _colour(line, colours)
+        if not line.points:
+            dashed = line.name in GUIDES
+            style = Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine
+            pen = pg.mkPen(colour, width=1.3 if dashed else 2.2, style=style)
+            plot.addItem(pg.PlotCurveItem(x, y, pen=pen, antialias=True))
+            return
+        if line.spread:
+            low, high = (np.array(end) for end in zip(*line.spread, strict=True))
+            bars = pg.ErrorBarItem(
+                x=x, y=y, bottom=y - low, top=high - y, beam=BEAM, pen=pg.mkPen(colour, width=1.6)
+            )
+            plot.addItem(bars)
+        dots: Any = pg.ScatterPlotItem(
+            x=x,
+            y=y,
+            symbol=SYMBOLS[line.measured],
+            size=12 if line.measured else 8,
+            brush=colours.text if line.measured else colour,
+            pen=pg.mkPen(colours.surface, width=1),
+            antialias=True,
+            hoverable=bool(line.labels),
+            data=list(line.labels) or None,
+            tip=(lambda x, y, data: data) if line.labels else None,
+        )
+        dots.setZValue(10 if line.measured else 5)
+        plot.addItem(dots)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self.show_figure(self.figure)
+
+
+def _is_bar(figure: Figure, line: Line) -> bool:
+    return bool(figure.categories) and not line.spread and not line.measured
+
+
+def _colour(line: Line, colours: Tokens) -> QColor:
+    number = SERIES_OF.get(line.name)
+    return colours.idle if number is None else colours.series[number]

@@ -1,0 +1,265 @@
+"""The rows of the comparison as a table: sections, filters, counts, and the whole of the row that is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QColor, QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import formatting, theme
+from app.tables import Column, TableModel, TableView
+from engine.published.rows import Class, Row
+
+PASS: Final = "pass"
+ALL: Final = "All sections"
+VERDICTS: Final = (("All verdicts", None), ("Pass", "pass"), ("Fail", "fail"))
+CLASSES: Final = (("All classes", None), *((str(kind).capitalize(), kind) for kind in Class))
+
+
+def value(row: Row, side: float | str) -> str:
+    """A number with its unit, or the words."""
+    if isinstance(side, str):
+        return side
+    return f"{formatting.significant(side, 4)} {row.unit}".rstrip()
+
+
+def error(row: Row) -> str:
+    """With its sign, but nought without."""
+    if row.error_percent is None:
+        return ""
+    share = row.error_percent / 100.0
+    return formatting.percent(share, sign=True) if abs(row.error_percent) >= 0.05 else "0.0 %"
+
+
+COLUMNS: Final = (
+    Column(
+        title="",
+        text=lambda row: "✓" if row.verdict == PASS else "✕",
+        tone=lambda row: "ok" if row.verdict == PASS else "bad",
+        tip=lambda row: row.verdict,
+        sample="✓",
+    ),
+    Column(title="Row", text=lambda row: row.id, sample="T1.Workload1.connections"),
+    Column(
+        title="What",
+        text=lambda row: row.what,
+        tip=lambda row: row.what,
+        sample="Workload1, no mirroring, principal: %",
+    ),
+    Column(
+        title="Published",
+        text=lambda row: value(row, row.published),
+        tip=lambda row: str(row.published),
+        sample="4,500 KB/s",
+    ),
+    Column(
+        title="Ours",
+        text=lambda row: value(row, row.ours),
+        tip=lambda row: str(row.ours),
+        sample="grows 110 / 307 / 408 KB",
+    ),
+    Column(
+        title="Error",
+        text=error,
+        tone=lambda row: "bad" if row.verdict != PASS else None,
+        right=True,
+        sample="+12.3 %",
+    ),
+    Column(title="Class", text=lambda row: str(row.kind), sample="calibrated"),
+    Column(
+        title="Source",
+        text=lambda row: row.source.split(", ")[-1],
+        tip=lambda row: row.source,
+        sample="table 3a",
+    ),
+    Column(
+        title="Reason",
+        text=lambda row: row.reason or row.note or "",
+        tip=lambda row: row.reason or row.note or "",
+    ),
+)
+
+
+class RowsPage(QWidget):
+    """Sections to the left, their rows to the right."""
+
+    counted = Signal()
+
+    def __init__(self, sections: Iterable[str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows: list[Row] = []
+        """All rows in the order of the sections, whatever is shown of them."""
+        self._order = list(sections)
+        self.sections = QListWidget()
+        self.sections.setAccessibleName("Sections")
+        self.verdict = _choice("Verdict", VERDICTS)
+        self.kind = _choice("Class", CLASSES)
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Find in any column (Ctrl+F)")
+        self.search.setClearButtonEnabled(True)
+        self.search.setAccessibleName("Find")
+        self.shown = QLabel()
+        self.shown.setProperty("muted", "true")
+        self.table = TableView(TableModel(COLUMNS), "Rows of the comparison")
+        self.detail = QLabel()
+        self.detail.setWordWrap(True)
+        self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.detail.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.detail.setAccessibleName("The chosen row")
+        self._lay_out()
+        for name in (ALL, *self._order):
+            self.sections.addItem(QListWidgetItem(name))
+        self.sections.setCurrentRow(0)
+        self.sections.currentRowChanged.connect(self._filter)
+        self.verdict.currentIndexChanged.connect(self._filter)
+        self.kind.currentIndexChanged.connect(self._filter)
+        self.search.textChanged.connect(self._filter)
+        self.table.selectionModel().currentRowChanged.connect(self._show_detail)
+        QShortcut(QKeySequence.StandardKey.Find, self, self.search.setFocus)
+        self._count()
+        self._filter()
+
+    def add_rows(self, rows: Iterable[Row]) -> None:
+        """Puts them where their section stands."""
+        places = {name: place for place, name in enumerate(self._order)}
+        self.rows = sorted([*self.rows, *rows], key=lambda row: places[row.section])
+        self.table.table.replace(self.rows)
+        self._count()
+        self._filter()
+
+    # --- filters --------------------------------------------------------------------------------------------
+
+    def _filter(self, _: object = None) -> None:
+        place = self.sections.currentRow()
+        section = self._order[place - 1] if place > 0 else None
+        verdict, kind = self.verdict.currentData(), self.kind.currentData()
+        words = self.search.text().casefold().split()
+
+        def wanted(row: Row) -> bool:
+            if section not in (None, row.section) or verdict not in (None, row.verdict):
+                return False
+            return kind in (None, row.kind) and all(word in _text(row) for word in words)
+
+        self.table.table.keep(wanted)
+        shown, every = len(self.table.table.rows), self.table.table.total
+        self.shown.setText(f"{shown} of {every} rows" if shown != every else f"{every} rows")
+        if shown:
+            self.table.selectRow(0)
+        self._show_detail()
+
+    def _count(self) -> None:
+        """Pass and all beside the name of each section."""
+        colours = theme.tokens(self.palette())
+        for place in range(self.sections.count()):
+            name = self._order[place - 1] if place > 0 else None
+            own = [row for row in self.rows if name in (None, row.section)]
+            passed = sum(row.verdict == PASS for row in own)
+            item = self.sections.item(place)
+            item.setText(f"{name or ALL}\n{_counts(passed, len(own))}")
+            unexplained = any(row.verdict != PASS and row.reason is None for row in own)
+            tone = "bad" if unexplained else "warn" if passed < len(own) else "text"
+            item.setForeground(QColor(getattr(colours, tone)))
+        self.counted.emit()
+
+    def _show_detail(self, *_: object) -> None:
+        index = self.table.currentIndex()
+        rows = self.table.table.rows
+        if not index.isValid() or index.row() >= len(rows):
+            self.detail.setText("")
+            return
+        row: Row = rows[index.row()]
+        parts = [f"<b>{row.id}</b> {_safe(row.what)}"]
+        figures = f"Published: {_safe(value(row, row.published))}. Ours: {_safe(value(row, row.ours))}"
+        if row.error_percent is not None:
+            figures += f" ({error(row)})"
+        if row.band is not None:
+            figures += f", 5 to 95 % of the runs {row.band[0]:g} to {row.band[1]:g} {row.unit}"
+        parts.append(f"{figures}. Class: {row.kind}. Verdict: {row.verdict}.")
+        parts += [_safe(text) for text in (row.note, row.reason) if text]
+        parts.append(f"Source: {_safe(row.source)}")
+        self.detail.setText("<br>".join(parts))
+
+    # --- looks ----------------------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        bar = QHBoxLayout()
+        bar.addWidget(self.search, 1)
+        bar.addWidget(self.verdict)
+        bar.addWidget(self.kind)
+        bar.addWidget(self.shown)
+        right = QWidget()
+        column = QVBoxLayout(right)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(bar)
+        column.addWidget(self.table, 1)
+        column.addWidget(self.detail)
+        split = QSplitter()
+        split.addWidget(self.sections)
+        split.addWidget(right)
+        split.setStretchFactor(1, 1)
+        split.setChildrenCollapsible(False)
+        split.setSizes([260, 900])
+        self.sections.setWordWrap(True)
+        self.sections.setSpacing(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 8, 0, 0)
+        layout.addWidget(split)
+        self._show_font()
+
+    def _show_font(self) -> None:
+        self.detail.setMinimumHeight(self.fontMetrics().lineSpacing() * 5)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._count()
+        elif event.type() == QEvent.Type.FontChange:
+            self._show_font()
+
+
+def _choice(name: str, entries: Iterable[tuple[str, object]]) -> QComboBox:
+    box = QComboBox()
+    for text, data in entries:
+        box.addItem(text, data)
+    box.setAccessibleName(name)
+    return box
+
+
+def _counts(passed: int, every: int) -> str:
+    if not every:
+        return "…"
+    failed = every - passed
+    return f"{passed} of {every} pass" + (f", {failed} fail" if failed else "")
+
+
+def _text(row: Row) -> str:
+    """All that can be searched."""
+    shown = (
+        row.id,
+        row.section,
+        row.source,
+        row.what,
+        row.published,
+        row.ours,
+        row.kind,
+        row.note,
+        row.reason,
+    )
+    return " ".join(str(part) for part in shown if part).casefold()
+
+
+def _safe(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")

@@ -1,0 +1,365 @@
+"""The papers' figures that are curves, drawn by our model; measured points beside them where values are known.
+
+The figures are pictures without numbers; what the tables or the text give of them stands as points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from engine.constants import TICKS_PER_S
+from engine.flow import COUNTERS, Crossing, Flow, Mode, Operation, Samples, run
+from engine.flow.operations import bulk_load, index_build
+from engine.flow.sites import STOCK_EXCHANGE, UNISYS, WORKLOAD1, WORKLOAD2
+from engine.planning.plan import Plan, row_setup
+from engine.planning.statements import points_about
+from engine.planning.steady import steady
+from engine.planning.sweep import Sweep, sweep
+
+WP: Final = "Database Mirroring Best Practices and Performance Considerations"
+COMPRESSION: Final = "SQLCAT guide, log compression"
+
+RTT_MS: Final = tuple(np.geomspace(0.2, 200.0, 31).tolist())
+MBPS: Final = tuple(np.geomspace(1.0, 1000.0, 31).tolist())
+LOW_MBPS: Final = tuple(np.geomspace(0.056, 1000.0, 37).tolist())
+COMPRESSION_MBPS: Final = tuple(np.geomspace(10.0, 1000.0, 25).tolist())
+
+WATCHED_S: Final = 1800.0
+"""Time over which a send queue is watched in figures 11 and 15."""
+
+SAMPLE_S: Final = 5.0
+MOST_S: Final = 100 * 3600.0
+"""An operation that takes longer has gone wrong."""
+
+Values = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve, or single *points*; *measured* ones are a paper's."""
+
+    name: str
+    x: Values
+    y: Values
+    points: bool = False
+    measured: bool = False
+    spread: tuple[tuple[float, float], ...] = ()  # 5 % and 95 % of many runs, for each point
+    labels: tuple[str, ...] = ()  # what each point is, where somebody looks closer
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines on one scale."""
+
+    title: str
+    unit: str
+    lines: tuple[Line, ...]
+    logarithmic: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One or more panels over the same axis."""
+
+    title: str
+    source: str
+    said: str  # what the paper says that one should see
+    x_title: str
+    panels: tuple[Panel, ...]
+    logarithmic_x: bool = True
+    categories: tuple[str, ...] = ()  # names of x = 0, 1, 2 ... where the axis has no numbers
+
+
+TITLES: Final = {
+    "transactions_per_s": ("Transactions", "/s"),
+    "response_s": ("Response time", "s"),
+    "principal_cpu_percent": ("Principal CPU", "%"),
+    "mirror_cpu_percent": ("Mirror CPU", "%"),
+    "send_queue_growth_kb_per_s": ("Send queue growth", "KB/s"),
+}
+NAMES: Final = {Mode.NONE: "no mirroring", Mode.OFF: "safety OFF", Mode.FULL: "safety FULL"}
+MODES: Final = (Mode.NONE, Mode.OFF, Mode.FULL)
+
+
+# --- figures 8 to 15: the network ---------------------------------------------------------------------------
+
+
+def _network(
+    number: str,
+    title: str,
+    said: str,
+    plan: Plan,
+    axis: str,
+    values: Sequence[float],
+    columns: Sequence[str],
+    logarithmic: Sequence[str] = (),
+) -> Figure:
+    ours = sweep(plan, axis, values)
+    alone = sweep(plan, axis, values, Mode.NONE)
+    panels = []
+    for column in columns:
+        lines = [_line(NAMES[plan.safety], ours, column)]
+        if column != "send_queue_growth_kb_per_s":
+            lines.append(_line(NAMES[Mode.NONE], alone, column))
+        lines += [
+            Line(
+                f"measured, {each.source}", (getattr(plan, axis),), (each.value,), points=True, measured=True
+            )
+            for each in points_about(plan.workload, plan.safety, column)
+        ]
+        panels.append(Panel(*TITLES[column], tuple(lines), column in logarithmic))
+    x_title = "Round trip, ms" if axis == "rtt_ms" else "Bandwidth, Mbps"
+    return Figure(f"{number}: {title}", WP, said, x_title, tuple(panels))
+
+
+def _line(name: str, found: Sweep, column: str) -> Line:
+    return Line(name, found.x, tuple(found.column(column).tolist()))
+
+
+def _queue(number: str, title: str, said: str, plan: Plan) -> Figure:
+    """The send queue over time, beginning in step."""
+    flow = Flow.empty()
+    flow.add_row(row_setup(plan))
+    flow.warm_start(0)
+    samples = Samples(every=round(SAMPLE_S * TICKS_PER_S))
+    run(flow, round(WATCHED_S * TICKS_PER_S), samples)
+    x, queue = _over_time(samples, "send_queue_kb")
+    panel = Panel("Send queue", "KB", (Line(NAMES[plan.safety], x, queue),))
+    return Figure(f"{number}: {title}", WP, said, "Time, min", (panel,), logarithmic_x=False)
+
+
+def _over_time(samples: Samples, counter: str) -> tuple[Values, Values]:
+    """Minutes since the first tick, and the counter."""
+    values = samples.values[:, 0, COUNTERS.index(counter)]
+    return tuple((samples.ticks / TICKS_PER_S / 60.0).tolist()), tuple(values.tolist())
+
+
+def _encryption(number: str, column: str) -> Figure:
+    """With and without encrypted endpoints, Workload1."""
+    modes = (Mode.OFF, Mode.FULL)
+    setups = [row_setup(Plan(encryption=on), mode) for mode in modes for on in (False, True)]
+    found = [getattr(each, column) for each in steady(tuple(setups))]
+    lines = tuple(
+        Line(NAMES[mode], (0.0, 1.0), tuple(found[2 * place : 2 * place + 2]), points=True)
+        for place, mode in enumerate(modes)
+    )
+    title, unit = TITLES[column]
+    return Figure(
+        f"{number}: endpoint encryption, {title.lower()}, Workload1",
+        WP,
+        "A marginal impact.",
+        "",
+        (Panel(title, unit, lines),),
+        logarithmic_x=False,
+        categories=("not encrypted", "encrypted"),
+    )
+
+
+# --- figures 1 to 4: long operations ------------------------------------------------------------------------
+
+
+def _run_operation(operation: Operation, mode: Mode, samples: Samples | None = None) -> tuple[Flow, float]:
+    """An operation alone in the database, from beginning to end, and the seconds that it took."""
+    flow = Flow.empty()
+    workload = replace(WORKLOAD1, connections=0.0)  # its pages say how fast log is redone
+    flow.add_row(replace(row_setup(Plan(workload=workload), mode), operation=operation))
+    return flow, _until(flow, Crossing.OPERATION_DONE, samples)
+
+
+def _until(flow: Flow, crossing: Crossing, samples: Samples | None = None) -> float:
+    flow.watch(0, crossing)
+    ticks, held = run(flow, round(MOST_S * TICKS_PER_S), samples)
+    assert held, f"{crossing!r} did not come about within {MOST_S:g} s"
+    return ticks / TICKS_PER_S
+
+
+def _indexes(number: str, title: str, said: str, online: Sequence[bool]) -> Figure:
+    kinds = [(clustered, is_online) for clustered in (True, False) for is_online in online]
+    names = tuple(
+        f"{'clustered' if clustered else 'nonclustered'}{_online(is_online, online)}"
+        for clustered, is_online in kinds
+    )
+    x = tuple(float(place) for place in range(len(kinds)))
+    lines = []
+    for mode in MODES:
+        took = [_run_operation(index_build(1.0, *kind), mode)[1] / 60.0 for kind in kinds]
+        lines.append(Line(NAMES[mode], x, tuple(took), points=True))
+    panel = Panel("Time", "min", tuple(lines))
+    return Figure(f"{number}: {title}", WP, said, "Index", (panel,), logarithmic_x=False, categories=names)
+
+
+def _online(is_online: bool, shown: Sequence[bool]) -> str:
+    return "" if len(shown) < 2 else ", ONLINE" if is_online else ", OFFLINE"
+
+
+def _rebuild() -> Figure:
+    samples = Samples(every=round(SAMPLE_S * TICKS_PER_S))
+    flow, took_s = _run_operation(index_build(1.0, True, True), Mode.OFF, samples)
+    _until(flow, Crossing.SEND_DONE, samples)
+    _until(flow, Crossing.REDO_DONE, samples)
+    lines = []
+    for name, counter in (("send queue", "send_queue_kb"), ("redo queue", "redo_queue_kb")):
+        lines.append(Line(name, *_over_time(samples, counter)))
+    drained = ((took_s + 220.0) / 60.0,)
+    lines.append(
+        Line("send queue empty, 3 min 40 s after the rebuild", drained, (0.0,), points=True, measured=True)
+    )
+    return Figure(
+        "Figure 3: send and redo queue of an ONLINE rebuild, safety OFF",
+        WP,
+        "Both build up throughout; the redo queue takes much longer to subside.",
+        "Time, min",
+        (Panel("Queues", "KB", tuple(lines)),),
+        logarithmic_x=False,
+    )
+
+
+def _bulk() -> Figure:
+    batches = (100.0, 1_000.0, 10_000.0, 100_000.0, 1_000_000.0)
+    lines = []
+    for mode in MODES:
+        hours = [_run_operation(bulk_load(93e6, batch), mode)[1] / 3600.0 for batch in batches]
+        lines.append(Line(NAMES[mode], batches, tuple(hours)))
+    return Figure(
+        "Figure 4: bulk insert of 93 million rows",
+        WP,
+        "The smaller the batch, the longer; safety FULL costs most at 100 rows.",
+        "Rows in a batch",
+        (Panel("Time", "h", tuple(lines), logarithmic=True),),
+    )
+
+
+# --- compression --------------------------------------------------------------------------------------------
+
+
+def _compression(safety: Mode, columns: Sequence[str], said: str) -> Figure:
+    plan = Plan(workload=STOCK_EXCHANGE, site=UNISYS, safety=safety, version=2008)
+    raw = sweep(plan, "bandwidth_mbps", COMPRESSION_MBPS)
+    packed = sweep(
+        plan.at(compression_ratio=STOCK_EXCHANGE.compression_ratio), "bandwidth_mbps", COMPRESSION_MBPS
+    )
+    panels = tuple(
+        Panel(*TITLES[column], (_line("compressed", packed, column), _line("not compressed", raw, column)))
+        for column in columns
+    )
+    return Figure(f"Log compression, {NAMES[safety]}", COMPRESSION, said, "Bandwidth, Mbps", panels)
+
+
+# --- all ----------------------------------------------------------------------------------------------------
+
+LOAD: Final = ("transactions_per_s", "response_s")
+FIGURES: Final[dict[str, Callable[[], Figure]]] = {
+    "Figure 1": partial(
+        _indexes,
+        "Figure 1",
+        "index creation",
+        "FULL takes longer than OFF, a clustered index longer still.",
+        (False,),
+    ),
+    "Figure 2": partial(
+        _indexes,
+        "Figure 2",
+        "index rebuild",
+        "FULL costs a clustered index more than another.",
+        (True, False),
+    ),
+    "Figure 3": _rebuild,
+    "Figure 4": _bulk,
+    "Figure 6": partial(_encryption, "Figure 6", "transactions_per_s"),
+    "Figure 7": partial(_encryption, "Figure 7", "response_s"),
+    "Figure 8": partial(
+        _network,
+        "Figure 8",
+        "round trip, safety FULL, Workload1",
+        "Minimal change below 20 ms, worse above.",
+        Plan(),
+        "rtt_ms",
+        RTT_MS,
+        LOAD,
+        ("response_s",),
+    ),
+    "Figure 9": partial(
+        _network,
+        "Figure 9",
+        "round trip, safety FULL, Workload2",
+        "Throughput and CPU degrade steadily.",
+        Plan(workload=WORKLOAD2),
+        "rtt_ms",
+        RTT_MS,
+        (*LOAD, "principal_cpu_percent"),
+        ("response_s",),
+    ),
+    "Figure 10": partial(
+        _network,
+        "Figure 10",
+        "round trip, safety OFF, Workload1",
+        "Throughput the same up to 100 ms, marginally less beyond; response the same.",
+        Plan(safety=Mode.OFF),
+        "rtt_ms",
+        RTT_MS,
+        (*LOAD, "send_queue_growth_kb_per_s"),
+    ),
+    "Figure 11": partial(
+        _queue,
+        "Figure 11",
+        "send queue at 100 ms, safety OFF, Workload1",
+        "Builds up increasingly.",
+        Plan(safety=Mode.OFF, rtt_ms=100.0),
+    ),
+    "Figure 12": partial(
+        _network,
+        "Figure 12",
+        "round trip, safety OFF, Workload2",
+        "Throughput unaffected; the send queue builds up from 2 ms on.",
+        Plan(workload=WORKLOAD2, safety=Mode.OFF),
+        "rtt_ms",
+        RTT_MS,
+        (*LOAD, "send_queue_growth_kb_per_s"),
+    ),
+    "Figure 13": partial(
+        _network,
+        "Figure 13",
+        "bandwidth, safety FULL, Workload1",
+        "Good from 10 Mbps up, drastic loss below.",
+        Plan(),
+        "bandwidth_mbps",
+        MBPS,
+        LOAD,
+        ("response_s",),
+    ),
+    "Figure 14": partial(
+        _network,
+        "Figure 14",
+        "bandwidth, safety OFF, Workload1",
+        "Throughput the same down to 56 kbps; response marginally longer below 100 Mbps.",
+        Plan(safety=Mode.OFF),
+        "bandwidth_mbps",
+        LOW_MBPS,
+        (*LOAD, "send_queue_growth_kb_per_s"),
+    ),
+    "Figure 15": partial(
+        _queue,
+        "Figure 15",
+        "send queue at 1 Mbps, safety OFF, Workload1",
+        "Builds up without end.",
+        Plan(safety=Mode.OFF, bandwidth_mbps=1.0),
+    ),
+    "Compression, FULL": partial(
+        _compression,
+        Mode.FULL,
+        ("transactions_per_s", "principal_cpu_percent", "mirror_cpu_percent"),
+        "Throughput higher at every bandwidth, the gain larger at low ones; CPU up to about twice.",
+    ),
+    "Compression, OFF": partial(
+        _compression,
+        Mode.OFF,
+        ("transactions_per_s", "send_queue_growth_kb_per_s", "principal_cpu_percent"),
+        "Throughput the same, a shorter send queue, slightly more CPU.",
+    ),
+}
+"""Figures by number; each is worked out when it is called, in well under a second."""

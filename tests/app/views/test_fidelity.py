@@ -1,0 +1,271 @@
+"""The fidelity page: rows as they are worked out beside the window, filters, counts, figures; nothing left running."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QThread
+
+from app import theme
+from app.views.fidelity import Fidelity
+from app.views.fidelity.from_rows import figures_of
+from app.views.fidelity.plot import UNITS, FigurePlot
+from app.views.fidelity.work import Found, Step, Work, steps
+from engine.planning.figures import FIGURES, Figure, Line, Panel
+from engine.published.fidelity import SECTIONS
+from engine.published.rows import Class, Row
+
+FIRST, SECOND = list(SECTIONS)[:2]
+
+
+def row(id: str, section: str = FIRST, **changes: Any) -> Row:
+    known: dict[str, Any] = {
+        "id": id, "section": section, "source": "A paper (2006), table 2a", "what": "transactions / sec",
+        "published": 241.0, "ours": 240.9, "unit": "1/s", "kind": Class.CALIBRATED, "verdict": "pass",
+        "error_percent": -0.04,
+    }  # fmt: skip
+    return Row(**(known | changes))
+
+
+GOOD = row("T2a.tps.NONE")
+BAD = row(
+    "T3a.writes.OFF", kind=Class.PREDICTED, verdict="fail", error_percent=27.7, reason="Bursts, one fewer"
+)
+WORDS = row("F8.below20", SECOND, published="minimal change", ours="0.5 % <fewer>", unit="",
+            kind=Class.STATEMENT, error_percent=None)  # fmt: skip
+CURVE = Figure(
+    "Figure 8: round trip",
+    "A paper",
+    "Little.",
+    "ms",
+    (Panel("Time", "s", (Line("ours", (1, 10), (2, 3)),)),),
+)
+
+
+def said(*found: Found) -> Callable[[], tuple[Step, ...]]:
+    def step(number: int, each: Found) -> Step:
+        return Step(f"step {number}", lambda: each)
+
+    return lambda: tuple(step(number, each) for number, each in enumerate(found))
+
+
+@pytest.fixture
+def open_page(qtbot: Any) -> Iterator[Callable[..., Fidelity]]:
+    pages = []
+
+    def make(*found: Found) -> Fidelity:
+        page = Fidelity(todo=said(*found))
+        qtbot.addWidget(page)
+        pages.append(page)
+        page.resize(1100, 600)
+        with qtbot.waitSignal(page.work.finished):
+            page.show()
+        return page
+
+    yield make
+    for page in pages:
+        page.close()
+        assert not page.work.isRunning()
+
+
+@pytest.fixture
+def page(open_page: Callable[..., Fidelity]) -> Fidelity:
+    # the second section comes first, as quick ones do
+    return open_page(Found(rows=(WORDS,)), Found(figures=(("Figure 8", CURVE),)), Found(rows=(GOOD, BAD)))
+
+
+def shown(page: Fidelity) -> list[str]:
+    return [each.id for each in page.rows.table.table.rows]
+
+
+def test_rows_come_in_the_order_of_the_sections_with_counts(page: Fidelity) -> None:
+    assert shown(page) == [GOOD.id, BAD.id, WORDS.id]
+    assert "3 rows: 2 pass, 1 fail" in page.summary.text()
+    assert "1 of these with a known reason" in page.summary.text()
+    texts = [page.rows.sections.item(place).text() for place in range(4)]
+    assert [text.split("\n")[1] for text in texts] == [
+        "2 of 3 pass, 1 fail", "1 of 2 pass, 1 fail", "1 of 1 pass", "…",
+    ]  # fmt: skip
+    assert not page.progress.isVisible()
+
+
+def test_a_table_shows_what_the_row_says(page: Fidelity) -> None:
+    model = page.rows.table.table
+    cells = [[model.index(line, column).data() for column in range(model.columnCount())] for line in range(3)]
+    assert cells[0][1:8] == [
+        GOOD.id,
+        "transactions / sec",
+        "241 1/s",
+        "240.9 1/s",
+        "0.0 %",
+        "calibrated",
+        "table 2a",
+    ]
+    assert cells[1][0] == "✕"
+    assert cells[1][5] == "+27.7 %"
+    assert cells[1][8] == "Bursts, one fewer"
+    assert cells[2][3:6] == ["minimal change", "0.5 % <fewer>", ""]
+
+
+def test_filters_narrow_and_add_up(page: Fidelity) -> None:
+    rows = page.rows
+    rows.sections.setCurrentRow(1)
+    assert shown(page) == [GOOD.id, BAD.id]
+    rows.verdict.setCurrentText("Fail")
+    assert shown(page) == [BAD.id]
+    assert rows.shown.text() == "1 of 3 rows"
+    rows.verdict.setCurrentIndex(0)
+    rows.kind.setCurrentText("Calibrated")
+    assert shown(page) == [GOOD.id]
+    rows.sections.setCurrentRow(2)
+    assert shown(page) == []
+    assert rows.detail.text() == ""
+    rows.kind.setCurrentIndex(0)
+    rows.sections.setCurrentRow(0)
+    rows.search.setText("bursts FEWER")
+    assert shown(page) == [BAD.id]
+    rows.search.setText("")
+    assert len(shown(page)) == 3
+
+
+def test_rows_that_arrive_later_pass_through_the_filter(open_page: Callable[..., Fidelity]) -> None:
+    page = open_page(Found(rows=(GOOD,)))
+    page.rows.verdict.setCurrentText("Fail")
+    assert shown(page) == []
+    page.rows.add_rows([BAD, row("T2a.cpu")])
+    assert shown(page) == [BAD.id]
+
+
+def test_the_chosen_row_is_told_whole(page: Fidelity) -> None:
+    page.rows.table.selectRow(1)
+    text = page.rows.detail.text()
+    assert all(
+        part in text
+        for part in (BAD.id, "+27.7 %", "predicted", "fail", "Bursts, one fewer", "A paper (2006)")
+    )
+    page.rows.table.selectRow(2)
+    assert "0.5 % &lt;fewer>" in page.rows.detail.text()
+
+
+def test_a_section_with_failures_stands_out_more_when_one_has_no_reason(
+    open_page: Callable[..., Fidelity],
+) -> None:
+    page = open_page(Found(rows=(BAD, WORDS)))
+    colours = theme.tokens(page.palette())
+    section = page.rows.sections.item(1)
+    assert section.foreground().color() == colours.warn
+    page.rows.add_rows([row("T3a.new", verdict="fail", error_percent=50.0)])
+    assert section.foreground().color() == colours.bad
+    assert page.rows.sections.item(2).foreground().color() == colours.text
+
+
+def test_figures_are_listed_in_the_papers_order_and_drawn(page: Fidelity) -> None:
+    names = [page.figures.names.item(place).text() for place in range(page.figures.names.count())]
+    assert names == ["All errors", "Figure 8"]
+    page.figures.names.setCurrentRow(1)
+    assert page.figures.plot.figure is CURVE
+    assert len(page.figures.plot.plots) == 1
+    assert "Figure 8: round trip" in page.figures.title.text()
+
+
+def test_stopping_leaves_the_rest_for_later(qtbot: Any) -> None:
+    done: list[int] = []
+
+    def first() -> Found:
+        done.append(1)
+        QThread.currentThread().requestInterruption()
+        return Found(rows=(GOOD,))
+
+    def second() -> Found:
+        done.append(2)
+        return Found(rows=(WORDS,))
+
+    page: Fidelity = Fidelity(todo=lambda: (Step("first", first), Step("second", second)))
+    qtbot.addWidget(page)
+    with qtbot.waitSignal(page.work.finished):
+        page.show()
+    assert done == [1]
+    assert not page.work.complete
+    assert "Stopped" in page.summary.text()
+    page.hide()
+    with qtbot.waitSignal(page.work.finished):
+        page.show()
+    assert done == [1, 2]
+    assert page.work.complete
+    assert shown(page) == [GOOD.id, WORDS.id]
+
+
+def test_closing_waits_for_the_step_that_is_being_done(qtbot: Any) -> None:
+    ended: list[bool] = []
+
+    def until_told() -> Found:
+        while not QThread.currentThread().isInterruptionRequested():
+            QThread.yieldCurrentThread()
+        ended.append(True)
+        return Found()
+
+    page = Fidelity(todo=lambda: (Step("long", until_told), Step("never", pytest.fail)))
+    qtbot.addWidget(page)
+    with qtbot.waitSignal(page.work.began):
+        page.show()
+    page.close()
+    assert ended == [True]
+    assert not page.work.isRunning()
+
+
+def test_the_steps_are_all_sections_and_all_figures_once_failovers_last() -> None:
+    names = [step.name for step in steps()]
+    assert set(SECTIONS) | set(FIGURES) <= set(names)
+    assert len(names) == len(SECTIONS) + len(FIGURES) + 12
+    assert "failover" in names[-1]
+
+
+def test_a_real_section_comes_with_its_reasons() -> None:
+    (step,) = [each for each in steps() if each.name == "Bandwidth"]
+    rows = step.do().rows
+    assert {each.section for each in rows} == {"Bandwidth"}
+    assert all(each.reason for each in rows if each.verdict == "fail")
+    work = Work((step,))
+    work.run()
+    assert work.complete
+
+
+def test_every_unit_of_a_figure_is_known(qtbot: Any) -> None:
+    cheap = [name for name in FIGURES if name not in ("Figure 1", "Figure 4")]
+    figures = [FIGURES[name]() for name in cheap]
+    assert {panel.unit for figure in figures for panel in figure.panels} | {"min", "h"} <= set(UNITS)
+    plot = FigurePlot()
+    qtbot.addWidget(plot)
+    plot.resize(600, 400)
+    plot.show()
+    for figure in figures:
+        plot.show_figure(figure)
+        assert len(plot.plots) == len(figure.panels)
+        plot.grab()
+    plot.show_figure(None)
+    assert plot.plots == []
+
+
+def test_rows_make_figures_of_their_own() -> None:
+    failovers = [
+        row(f"T6.{cause}.{load}", unit="s", published=3.0, ours=3.1, band=(2.5, 3.5))
+        for cause in ("manual", "power-off")
+        for load in ("idle", "loaded")
+    ]
+    many = [
+        row(f"MANY.{n}.{name}", published=n, ours=1.1 * n)
+        for n in (20, 100)
+        for name in ("tps", "cpu", "mirror-cpu")
+    ]
+    made = figures_of([GOOD, BAD, WORDS, *failovers, *many])
+    errors = {line.name: line for line in made["All errors"].panels[0].lines}
+    assert errors["predicted"].y == (27.7,)
+    assert errors["predicted"].x == (2.0,)
+    table = made["Table 6"]
+    assert table.categories == ("manual", "power-off")
+    assert [line.spread for line in table.panels[0].lines if not line.measured] == [((2.5, 3.5),) * 2] * 2
+    ours, published = made["Many databases"].panels[0].lines
+    assert (ours.x, ours.y, published.y) == ((20.0, 100.0), (30.0, 150.0), (20.0, 100.0))
+    assert figures_of([WORDS]) == {}

@@ -1,0 +1,95 @@
+"""Our curves of the papers' figures: what the papers say of them, and the points that are known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from engine.planning.figures import FIGURES, Figure, Line
+
+
+@pytest.fixture(scope="module")
+def figures() -> dict[str, Figure]:
+    return {name: make() for name, make in FIGURES.items()}
+
+
+def line(figure: Figure, panel: int, name: str) -> Line:
+    (found,) = [each for each in figure.panels[panel].lines if each.name == name]
+    return found
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_has_curves_of_finite_numbers(name: str, figures: dict[str, Figure]) -> None:
+    figure = figures[name]
+    assert figure.title
+    assert figure.said
+    for panel in figure.panels:
+        for each in panel.lines:
+            assert len(each.x) == len(each.y) > 0
+            assert all(math.isfinite(value) for value in (*each.x, *each.y))
+        if figure.categories:
+            assert {x for each in panel.lines for x in each.x} == set(range(len(figure.categories)))
+
+
+def test_measured_points_lie_on_our_curves(figures: dict[str, Figure]) -> None:
+    compared = 0
+    for figure in figures.values():
+        for panel in figure.panels:
+            ours = panel.lines[0]
+            for each in panel.lines:
+                if each.measured and figure.logarithmic_x:
+                    found = np.interp(np.log(each.x), np.log(ours.x), ours.y)
+                    assert found[0] == pytest.approx(each.y[0], rel=0.11), figure.title
+                    compared += 1
+    assert compared >= 12
+
+
+def test_a_rebuild_builds_queues_up_and_the_redo_queue_subsides_last(figures: dict[str, Figure]) -> None:
+    figure = figures["Figure 3"]
+    send, redo = line(figure, 0, "send queue"), line(figure, 0, "redo queue")
+    (point,) = [each for each in figure.panels[0].lines if each.measured]
+    empty = next(x for x, y in zip(send.x, send.y, strict=True) if x > point.x[0] - 10.0 and y < 1000.0)
+    assert empty == pytest.approx(point.x[0], rel=0.03)
+    assert redo.x[-1] > send.x[int(np.argmax(send.y))] + 5.0
+    assert redo.y[-1] < 0.02 * max(redo.y)
+
+
+def test_small_batches_suffer_most_in_full(figures: dict[str, Figure]) -> None:
+    full, none = (line(figures["Figure 4"], 0, name).y for name in ("safety FULL", "no mirroring"))
+    penalty = np.array(full) / np.array(none)
+    assert penalty[0] > 3.0
+    assert np.all(np.diff(penalty) < 0.01)
+    assert np.all(np.diff(full) <= 0.0)
+
+
+def test_a_clustered_index_pays_for_full_and_another_hardly_does(figures: dict[str, Figure]) -> None:
+    for name in ("Figure 1", "Figure 2"):
+        figure = figures[name]
+        ratio = np.array(line(figure, 0, "safety FULL").y) / np.array(line(figure, 0, "safety OFF").y)
+        clustered = ["non" not in kind for kind in figure.categories]
+        assert min(ratio[clustered]) > 1.2
+        assert max(ratio[np.logical_not(clustered)]) < 1.1
+
+
+@pytest.mark.parametrize("name", ["Figure 11", "Figure 15"])
+def test_send_queues_over_time_only_grow(name: str, figures: dict[str, Figure]) -> None:
+    queue = line(figures[name], 0, "safety OFF").y
+    assert np.all(np.diff(queue) > 0.0)
+
+
+def test_compression_helps_most_where_bandwidth_is_low(figures: dict[str, Figure]) -> None:
+    packed, raw = (
+        np.array(line(figures["Compression, FULL"], 0, name).y) for name in ("compressed", "not compressed")
+    )
+    gain = packed / raw
+    assert gain[0] > 3.0
+    assert gain[-1] < 1.1
+    assert np.all(np.diff(gain) < 0.02)
+
+
+def test_encryption_is_marginal(figures: dict[str, Figure]) -> None:
+    for each in figures["Figure 7"].panels[0].lines:
+        plain, secret = each.y
+        assert plain <= secret < plain * 1.01
