@@ -36,8 +36,8 @@ def alone(workload: str = "Workload1", **changes: object) -> World:
 
 
 def wait(world: World, seconds: float) -> list[Event]:
-    """Let the world run."""
-    return play(world, "", world.t_s + seconds)
+    """Let the world take note of what was done to it directly, and run."""
+    return play(world, f"{world.t_s} note waiting", world.t_s + seconds)
 
 
 def finish(world: World, server: str, outcome: commands.Outcome) -> list[Message]:

@@ -1,0 +1,301 @@
+"""Chores and the faults of the surroundings: each does its work, each fault has a reverse that restores what was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import simulator
+from engine.inputs import VERBS, InputProblem, parse_line
+from engine.model import DbState, Job, Link, MirrorState, Role, Service, Volume, World
+from engine.protocol import accounts, backup, chores, commands, jobs, security
+from tests.engine.protocol.setups import (
+    DB,
+    FULL,
+    MIRROR,
+    PRINCIPAL,
+    M,
+    P,
+    W,
+    address,
+    alone,
+    full,
+    refusal,
+    wait,
+)
+from tests.engine.worlds import do, lab
+
+SUSPENDED, SYNCHRONIZED = MirrorState.SUSPENDED, MirrorState.SYNCHRONIZED
+
+
+def refused(world: World, line: str) -> str:
+    """What an input line is refused with."""
+    with pytest.raises(InputProblem) as problem:
+        simulator.perform(world, parse_line(line, world.tick))
+    return str(problem.value)
+
+
+def test_every_verb_has_its_handler_and_every_reverse_is_a_verb() -> None:
+    remarks = {name for name, verb in VERBS.items() if verb.group == "remark"}
+    assert set(VERBS) - set(simulator.VERB_HANDLERS) <= remarks
+    assert set(simulator.VERB_HANDLERS) <= set(VERBS)
+    for verb in VERBS.values():
+        assert verb.reverse is None or verb.reverse in VERBS, verb.name
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "copy-file SERVER_A SERVER_B D:\\My backups\\Sales full.bak",
+        "enable-jobs SERVER_A",
+        "enable-jobs SERVER_A Sales log backup",
+        "set-service-account SERVER_A NT AUTHORITY\\NETWORK SERVICE",
+        "upgrade SERVER_A 2008 Enterprise",
+        "corrupt-page SERVER_A Sales page=77",
+        "rebuild-index Sales online size=2",
+    ],
+)
+def test_lines_read_back_as_they_were_written(line: str) -> None:
+    assert parse_line(line).words == line
+
+
+# --- files -----------------------------------------------------------------------------------------
+
+
+def test_copying_a_file_takes_as_long_as_the_link_needs() -> None:
+    world = alone()
+    full(world)
+    size_kb = world.files[P, FULL].size_kb
+    world.links[P, M] = world.links[M, P] = Link(bandwidth_mbps=100.0)
+    events = do(world, f"copy-file {P} {M} d:\\backup\\sales.BAK", then_s=200.0)
+    begun, done = [event for event in events if event.kind == "chore"]
+    assert (done.t_s - begun.t_s) == pytest.approx(size_kb * 1024 * 8 / 100e6 / 0.949, rel=0.001)
+    assert world.files[M, FULL] == world.files[P, FULL]
+
+
+def test_a_copy_fails_with_its_link() -> None:
+    world = alone()
+    full(world)
+    events = do(world, f"copy-file {P} {M} {FULL}", f"cut {P} {M}", then_s=60.0)
+    assert [e.get("failed") for e in events if e.kind == "chore"] == [None, True]
+    assert (M, FULL) not in world.files
+
+
+@pytest.mark.parametrize(
+    ("prepare", "line", "said"),
+    [
+        (
+            [],
+            f"copy-file {P} {M} D:\\x.bak",
+            "SERVER_A has no file D:\\x.bak; there are D:\\Backup\\Sales.bak",
+        ),
+        ([f"power-off {M}"], f"copy-file {P} {M} {FULL}", "SERVER_B is off"),
+        ([f"cut {P} {M}"], f"copy-file {P} {M} {FULL}", "SERVER_B cannot be reached"),
+        ([], f"delete-file {M} {FULL}", "SERVER_B has no file"),
+        ([], f"copy-file {P} {P} {FULL}", "two different ends"),
+        ([], f"enable-jobs {P} nothing", "SERVER_A has no job nothing; there are none"),
+        ([f"stop-service {M}"], f"transfer-logins {P} {M}", "SQL Server on SERVER_B does not answer"),
+        ([f"create-linked-server {P} OTHER"], f"create-linked-server {P} other", "already"),
+        ([], f"add-drive {P} D", "has a drive D: already"),
+        ([], f"add-drive {P} DD", "one letter"),
+        ([], f"grow-volume {P} D", "as large as need be"),
+        ([], f"grow-volume {P} X", "does not exist"),
+        ([f"add-drive {P} E size_gb=50"], f"grow-volume {P} E size_gb=10", "cannot become smaller"),
+        ([], f"open-firewall {P} 5022", "already"),
+        ([], f"close-firewall {P} x", "a port is a number"),
+        ([], f"expire-certificate {P}", "has no such certificate"),
+        ([], f"corrupt-page {W} {DB}", "has no copy"),
+        ([], f"upgrade {P} 2006", "version is one of"),
+        ([f"upgrade {P} 2008"], f"upgrade {P} 2012", "cannot be upgraded now"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_changes_nothing(prepare: list[str], line: str, said: str) -> None:
+    world = READY.fork()
+    do(world, *prepare, then_s=0.0)
+    before = world.state_hash()
+    assert said in refused(world, line)
+    assert world.state_hash() == before
+
+
+def ready() -> World:
+    world = alone()
+    full(world)
+    return world
+
+
+READY = ready()
+
+
+# --- jobs and linked servers -----------------------------------------------------------------------
+
+
+def test_jobs_are_copied_disabled_and_do_not_run_until_somebody_enables_them() -> None:
+    world = lab()
+    world.update_server(P, jobs=jobs.standard_jobs(DB))
+    do(world, f"copy-jobs {P} {M}")
+    assert [(job.name, job.enabled) for job in world.servers[M].jobs] == [
+        (f"{DB} log backup", False),
+        (f"{DB} index maintenance", False),
+        (f"{DB} nightly load", False),
+    ]
+    do(world, f"power-off {P}", then_s=2000.0)
+    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    assert not [path for server, path in world.files if server == M], "nobody backs up the log"
+    do(world, f"enable-jobs {M} {DB} log backup", then_s=1000.0)
+    assert [path for server, path in world.files if server == M]
+    assert [job.enabled for job in world.servers[M].jobs] == [True, False, False]
+    do(world, f"disable-jobs {M}")
+    assert not any(job.enabled for job in world.servers[M].jobs)
+
+
+def test_log_backups_stop_with_their_job_and_with_the_agent() -> None:
+    world = lab()
+    world.update_server(P, jobs=(Job(name="log", database=DB, action=jobs.LOG_BACKUP),))
+    for line, runs in ((None, True), (f"disable-jobs {P} log", False), (f"enable-jobs {P} log", True),
+                       (f"stop-agent {P}", False), (f"start-agent {P}", True)):  # fmt: skip
+        if line:
+            do(world, line, then_s=0.1)
+        before = world.copies[PRINCIPAL].last_log_backup_kb
+        wait(world, 901.0)
+        assert (world.copies[PRINCIPAL].last_log_backup_kb > before) is runs, line
+
+
+def test_linked_servers() -> None:
+    world = lab()
+    do(world, f"create-linked-server {P} WAREHOUSE", f"copy-linked-servers {P} {M}")
+    assert world.servers[M].linked_servers == ("WAREHOUSE",)
+
+
+# --- faults and their reverse ----------------------------------------------------------------------
+
+FAULTS = {
+    f"close-firewall {M} 5022": f"open-firewall {M} 5022",
+    f"disable-tcp {M}": f"enable-tcp {M}",
+    f"stop-agent {M}": f"start-agent {M}",
+    f"expire-certificate {M} cert": f"renew-certificate {M} cert",
+    f"corrupt-page {P} {DB} page=77": f"mend-page {P} {DB}",
+}
+
+
+def test_every_fault_of_this_kind_is_here() -> None:
+    verbs = {line.split()[0] for pair in FAULTS.items() for line in pair}
+    assert verbs == set(chores.DO)
+
+
+@pytest.mark.parametrize("line", FAULTS)
+@pytest.mark.parametrize("by_ledger", [False, True])
+def test_the_reverse_restores_what_was(line: str, by_ledger: bool) -> None:
+    world = lab()
+    accounts.create_master_key(world, M)
+    accounts.create_certificate(world, M, "cert")
+    servers, copy = world.servers.copy(), world.copies[PRINCIPAL]
+    do(world, line, then_s=10.0)
+    (fault,) = world.faults
+    assert fault.reverted_tick is None
+    assert world.servers != servers or world.copies[PRINCIPAL].bad_pages
+    do(world, "revert-all" if by_ledger else FAULTS[line], then_s=60.0)
+    (fault,) = world.faults
+    assert fault.reverted_tick is not None
+    assert world.servers == servers
+    assert world.copies[PRINCIPAL].bad_pages == copy.bad_pages
+    assert world.copies[PRINCIPAL].mirror_state is SYNCHRONIZED
+
+
+def test_a_closed_port_at_both_ends_cuts_the_session() -> None:
+    world = lab(witness=False)
+    do(world, f"close-firewall {M} 5022")
+    assert world.copies[PRINCIPAL].mirror_state is SYNCHRONIZED, "the mirror can still call"
+    do(world, f"close-firewall {P} 5022")
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED
+    assert world.clients["APP"].connected_to == P
+    do(world, f"open-firewall {P} 5022")
+    assert world.copies[PRINCIPAL].mirror_state is SYNCHRONIZED
+    assert [fault.reverted_tick is None for fault in world.faults] == [True, False]
+
+
+# --- service account, upgrade ----------------------------------------------------------------------
+
+
+def test_another_service_account_needs_its_permission() -> None:
+    world = lab(witness=False)
+    do(world, f"set-service-account {M} CORP\\new", then_s=60.0)
+    assert world.servers[M].service is Service.RUNNING
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED
+    refusal_here = security.handshake(world, M, P)
+    assert refusal_here is not None
+    assert refusal_here.user == "CORP\\new"
+    accounts.create_login(world, P, "CORP\\new", windows=True)
+    do(world, f"sql {P} GRANT CONNECT ON ENDPOINT::Mirroring TO [CORP\\new]", then_s=20.0)
+    assert world.copies[PRINCIPAL].mirror_state is SYNCHRONIZED
+
+
+def test_rolling_upgrade() -> None:
+    # Facts 10: witness off, upgrade the mirror, fail over, upgrade the other, RESUME, witness back.
+    world = lab()
+    commands.witness_off(world, P, DB)
+    do(world, f"upgrade {M} 2008", then_s=1000.0)
+    assert world.servers[M].version == 2008
+    assert world.copies[PRINCIPAL].mirror_state is SYNCHRONIZED, "log goes from the older to the newer"
+    commands.partner_failover(world, P, DB)
+    wait(world, 90.0)
+    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    assert world.copies[PRINCIPAL].mirror_state is SUSPENDED, "never from the newer to the older"
+    assert refusal(commands.partner_resume, world, M, DB) == 1424
+    do(world, f"upgrade {P} 2008", then_s=1000.0)
+    assert world.copies[PRINCIPAL].mirror_state is SUSPENDED
+    commands.partner_resume(world, M, DB)
+    wait(world, 300.0)
+    assert world.copies[PRINCIPAL].mirror_state is SYNCHRONIZED
+    commands.witness_set(world, M, DB, address(W))
+    assert not world.failovers[0].lost_transactions
+
+
+def test_upgrading_the_principal_first_fails_over_and_loses_the_way_back() -> None:
+    world = lab()
+    do(world, f"upgrade {P} 2008", then_s=60.0)
+    assert world.copies[MIRROR].role is Role.PRINCIPAL, "its service was down"
+    assert world.failovers[0].cause == "restart-service"
+    wait(world, 1000.0)
+    assert world.copies[MIRROR].mirror_state is SYNCHRONIZED, "2005 leads, 2008 follows"
+
+
+def test_a_service_pack_is_shorter_and_an_interrupted_upgrade_fails() -> None:
+    world = lab(witness=False)
+    events = do(world, f"upgrade {M} 2005", then_s=400.0)
+    assert [e.text for e in events if e.kind == "chore"][-1] == "SQL Server 2005 Enterprise is installed"
+    events = do(world, f"upgrade {M} 2012 Standard", then_s=100.0)
+    events += do(world, f"start-service {M}", then_s=1000.0)
+    assert [e.get("failed") for e in events if e.kind == "chore"] == [None, True]
+    assert (world.servers[M].version, world.servers[M].edition) == (2005, "Enterprise")
+
+
+def test_standard_edition_keeps_safety_full() -> None:
+    world = lab(witness=False)
+    for name in (P, M):
+        world.update_server(name, edition="Standard")
+    assert refusal(commands.partner_safety, world, P, DB, "OFF") == 1473
+
+
+def test_a_drive_that_was_added_takes_backups() -> None:
+    world = lab()
+    assert refusal(backup.backup_log, world, P, DB, "E:\\x.trn") == 3201
+    do(world, f"add-drive {P} e: size_gb=20")
+    assert world.servers[P].volumes == (Volume(letter="E", size_kb=20 * 1024.0**2),)
+    assert refusal(backup.backup_log, world, P, DB, "E:\\x.trn") == 0
+
+
+def test_the_application_can_be_pointed_at_a_restored_copy() -> None:
+    world = alone()
+    full(world)
+    do(world, f"copy-file {P} {M} {FULL}", then_s=15.0)
+    world.clients["APP"] = replace(world.clients["APP"], data_source=M)
+    do(
+        world,
+        f"sql {M} RESTORE DATABASE Sales FROM DISK = '{FULL}' WITH RECOVERY",
+        f"power-off {P}",
+        then_s=30.0,
+    )
+    assert world.copies[MIRROR].db_state is DbState.ONLINE
+    do(world, f"point-app APP {M}", then_s=20.0)
+    assert world.clients["APP"].connected_to == M

@@ -1,0 +1,270 @@
+"""Room in the log: growth by steps, the end of the volume, 9002, and what makes room again and what does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.events import Event
+from engine.model import MirrorState, RecoveryModel, Volume, World
+from engine.protocol import backup, commands, jobs, logspace, quorum, rows, volumes
+from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, finish, refusal, wait
+from tests.engine.worlds import do, lab
+
+GB = 1024.0 * 1024
+
+
+def small(**changes: object) -> World:
+    """The lab with a log file of 100 MB that may grow to 200 MB, and no log backup job."""
+    world = lab(witness=False)
+    sizes = {"log_size_kb": 100.0 * 1024, "log_max_kb": 200.0 * 1024, "log_backup_every_s": 0.0}
+    for key in (PRINCIPAL, MIRROR):
+        world.update_copy(key, **{**sizes, **changes})
+    return world
+
+
+def of_kind(events: list[Event], what: str) -> list[Event]:
+    return [event for event in events if event.kind == "log" and event.get("what") == what]
+
+
+def suspend(world: World) -> None:
+    commands.partner_suspend(world, P, DB)
+
+
+def until_full(world: World) -> list[Event]:
+    events = wait(world, 600.0)
+    assert world.copies[PRINCIPAL].log_full
+    return events
+
+
+def test_the_file_grows_by_tenths_until_its_limit_then_the_database_halts() -> None:
+    world = small()
+    suspend(world)
+    events = until_full(world)
+    sizes = [event.get("log_size_kb") / 1024 for event in of_kind(events, "grows")]
+    assert sizes == pytest.approx([110, 121, 133.1, 146.41, 161.05, 177.16, 194.87, 200], abs=0.01)
+    (full,) = of_kind(events, "full")
+    assert full.get("reuse_wait") == "DATABASE_MIRRORING"
+    assert "The transaction log for database 'Sales' is full." in full.text
+    assert [e.get("number") for e in events if e.kind == "errorlog" and e.tick == full.tick] == [9002]
+    assert not quorum.serves(world, PRINCIPAL)
+    at = world.flow.positions(world.copies[PRINCIPAL].row or 0)
+    assert logspace.used_kb(world, world.copies[PRINCIPAL]) <= 200.0 * 1024 + 1.0
+    wait(world, 60.0)
+    assert world.flow.positions(world.copies[PRINCIPAL].row or 0).generated_kb == at.generated_kb
+
+
+def test_9002_names_the_reason_from_2012_on() -> None:
+    world = small()
+    for name in (P, M):
+        world.update_server(name, version=2012)
+    suspend(world)
+    assert "is full due to 'DATABASE_MIRRORING'" in of_kind(until_full(world), "full")[0].text
+
+
+def test_the_end_of_the_drive_comes_before_the_limit_of_the_file() -> None:
+    world = small(log_max_kb=40 * GB)
+    world.update_server(P, volumes=(Volume(letter="L", size_kb=150.0 * 1024),))
+    suspend(world)
+    until_full(world)
+    assert world.copies[PRINCIPAL].log_size_kb == pytest.approx(150.0 * 1024)
+    events = do(world, f"grow-volume {P} L size_gb=1", then_s=5.0)
+    assert of_kind(events, "room")
+    assert quorum.serves(world, PRINCIPAL)
+
+
+def job(world: World) -> None:
+    finish(world, P, backup.backup_log(world, P, DB, "D:\\Backup\\x.trn"))
+
+
+FREES = {
+    # what is done: whether it makes room while the session is suspended
+    "log backup": (job, False),
+    "shrink": (lambda w: logspace.shrink(w, P, DB, 1024.0), False),
+    "resume": (lambda w: commands.partner_resume(w, P, DB), None),  # after a log backup
+    "mirroring removed": (lambda w: commands.partner_off(w, P, DB), None),
+    "log file added": (
+        lambda w: logspace.add_file(w, P, DB, "log2", "D:\\Log\\log2.ldf", 50.0 * 1024, log=True), True),
+    "limit raised": (lambda w: logspace.modify_file(w, P, DB, "Sales_log", max_kb=400.0 * 1024), True),
+    "file made larger": (lambda w: logspace.modify_file(w, P, DB, "Sales_log", size_kb=300.0 * 1024), True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FREES)
+def test_what_makes_room_in_a_suspended_session(what: str) -> None:
+    world = small()
+    suspend(world)
+    until_full(world)
+    act, alone = FREES[what]
+    assert refusal(commands.set_option, world, P, DB, "RECOVERY", "SIMPLE") == 1468
+    act(world)
+    wait(world, 20.0)
+    assert (not world.copies[PRINCIPAL].log_full) is bool(alone)
+    if alone is None:
+        job(world)
+        wait(world, 1.0)
+        assert not world.copies[PRINCIPAL].log_full, "with a log backup there is room"
+
+
+def test_the_mirrors_return_and_a_log_backup_make_room() -> None:
+    world = small()
+    do(world, f"power-off {M}", then_s=1.0)
+    assert of_kind(until_full(world), "full")[0].get("reuse_wait") == "DATABASE_MIRRORING"
+    do(world, f"power-on {M}", then_s=120.0)
+    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].row) == "LOG_BACKUP"
+    assert world.copies[PRINCIPAL].log_full
+    job(world)
+    wait(world, 1.0)
+    assert not world.copies[PRINCIPAL].log_full
+
+
+def test_log_backups_keep_the_log_small_while_the_mirror_keeps_up() -> None:
+    world = small(log_backup_every_s=60.0)
+    row = world.copies[PRINCIPAL].row or 0
+    jobs.arm_log_backup(world, PRINCIPAL)
+    events = wait(world, 900.0)
+    assert not of_kind(events, "grows"), "no growth, though far more was written than the file holds"
+    assert world.flow.positions(row).generated_kb - 1e6 > 200.0 * 1024
+    assert sum(path.endswith(".trn") for _, path in world.files) == 15
+
+
+REASONS = {
+    "nothing written since": (lambda w: (do(w, "workload Sales none", then_s=30.0), job(w)), "NOTHING"),
+    "log backup is due": (lambda w: wait(w, 30.0), "LOG_BACKUP"),
+    "suspended": (lambda w: (wait(w, 5.0), suspend(w), wait(w, 30.0)), "DATABASE_MIRRORING"),
+    "transaction left open": (
+        lambda w: (logspace.hold_transaction(w, P, DB), wait(w, 5.0), job(w)), "ACTIVE_TRANSACTION"),
+    "backup under way": (
+        lambda w: (backup.backup_database(w, P, DB, "D:\\x.bak"), wait(w, 5.0), job(w)),
+        "ACTIVE_BACKUP_OR_RESTORE"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REASONS)
+def test_log_reuse_wait_desc(what: str) -> None:
+    world = lab(witness=False)
+    prepare, expected = REASONS[what]
+    prepare(world)
+    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].row) == expected
+
+
+def test_an_open_transaction_lets_go_when_it_ends() -> None:
+    world = lab(witness=False)
+    logspace.hold_transaction(world, P, DB)
+    wait(world, 10.0)
+    job(world)
+    held = logspace.used_kb(world, world.copies[PRINCIPAL])
+    logspace.release_transaction(world, P, DB)
+    assert held > 10.0 * 700
+    assert logspace.used_kb(world, world.copies[PRINCIPAL]) < held / 2
+
+
+def test_without_a_full_backup_or_in_simple_recovery_nothing_waits_for_log_backups() -> None:
+    world = small()
+    commands.partner_off(world, P, DB)
+    world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE)
+    events = wait(world, 600.0)
+    assert not of_kind(events, "grows")
+    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].row) == "NOTHING"
+
+
+def test_shrinking_stops_at_what_is_in_use() -> None:
+    world = small()
+    wait(world, 20.0)
+    used = logspace.used_kb(world, world.copies[PRINCIPAL])
+    logspace.shrink(world, P, DB, 1.0)
+    assert world.copies[PRINCIPAL].log_size_kb == pytest.approx(used)
+    wait(world, 10.0)
+    assert world.copies[MIRROR].log_size_kb == world.copies[PRINCIPAL].log_size_kb, (
+        "the mirror's file follows"
+    )
+
+
+def test_bulk_loads_fill_40_gb_in_slightly_over_two_hours() -> None:
+    # [WP, suspending and resuming a mirroring session]
+    world = lab(witness=False, workload="none")
+    suspend(world)
+    events = do(world, "bulk-load Sales rows=300000000", then_s=9000.0)
+    (full,) = of_kind(events, "full")
+    assert 7200.0 < full.t_s < 8100.0
+    assert world.copies[PRINCIPAL].log_size_kb == pytest.approx(40 * GB)
+
+
+def test_an_index_rebuild_is_one_transaction_and_ends() -> None:
+    world = lab(witness=False, workload="none")
+    do(world, "rebuild-index Sales offline size=0.05", then_s=5.0)
+    job(world)
+    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].row) == "ACTIVE_TRANSACTION"
+    events = do(world, "rebuild-index Sales", then_s=200.0)
+    assert any(event.get("refused") for event in events), "one after the other"
+    assert world.copies[PRINCIPAL].operation is None
+    assert world.copies[PRINCIPAL].active_from_kb is None
+
+
+def test_fill_log() -> None:
+    world = small()
+    events = do(world, "fill-log Sales", then_s=5.0)
+    assert of_kind(events, "full")[0].get("reuse_wait") == "LOG_BACKUP"
+    job(world)
+    wait(world, 60.0)
+    job(world)
+    assert not world.copies[PRINCIPAL].log_full
+
+
+FILES = [
+    ((P, DB, "Sales", "D:\\x.ndf"), 1828),
+    ((P, DB, "more", "Q:\\x.ndf"), 5123),
+    ((P, DB, "more", "E:\\x.ndf"), 5149),
+    ((M, DB, "more", "D:\\x.ndf"), 954),
+]
+
+
+@pytest.mark.parametrize(("args", "number"), FILES)
+def test_add_file_refused(args: tuple[str, str, str, str], number: int) -> None:
+    world = lab()
+    world.update_server(P, volumes=(Volume(letter="E", size_kb=100.0),))
+    assert refusal(logspace.add_file, world, *args) == number
+
+
+def test_remove_and_modify_file() -> None:
+    world = lab()
+    logspace.add_file(world, P, DB, "log2", "D:\\log2.ldf", 1024.0, log=True)
+    logspace.add_file(world, P, DB, "data2", "D:\\data2.ndf", 1024.0)
+    for name, number in (("Sales", 5020), ("data2", 5042), ("nothing", 5009)):
+        assert refusal(logspace.remove_file, world, P, DB, name) == number
+    assert refusal(logspace.modify_file, world, P, DB, "data2", size_kb=1.0) == 5039
+    logspace.modify_file(world, P, DB, "log2", size_kb=4096.0)
+    assert [(f.name, f.size_kb) for f in world.copies[PRINCIPAL].extra_files] == [
+        ("log2", 4096.0),
+        ("data2", 1024.0),
+    ]
+    logspace.remove_file(world, P, DB, "log2")
+    wait(world, 5.0)
+    assert [file.name for file in world.copies[MIRROR].extra_files] == ["data2"]
+
+
+def test_truncate_only_ends_the_chain_of_a_database_that_is_not_mirrored() -> None:
+    world = lab()
+    commands.partner_off(world, P, DB)
+    logspace.truncate(world, P, DB)
+    assert refusal(backup.backup_log, world, P, DB, "D:\\x.trn") == 4214
+
+
+def test_drives_count_what_lies_on_them() -> None:
+    world = lab()
+    world.update_server(P, volumes=(Volume(letter="D", size_kb=100 * GB),))
+    assert volumes.free_kb(world, P, "D") == pytest.approx(60 * GB), "Sales has 40 GB of data"
+    finish(world, P, backup.backup_database(world, P, DB, "D:\\Backup\\x.bak"))
+    assert volumes.free_kb(world, P, "d") == pytest.approx(20 * GB, rel=0.05)
+    do(world, f"delete-file {P} D:\\Backup\\x.bak")
+    assert volumes.free_kb(world, P, "D") == pytest.approx(60 * GB)
+    assert volumes.free_kb(world, P, "C") == float("inf")
+    assert volumes.free_kb(world, P, "Z") == 0.0
+
+
+def test_a_new_principal_holds_log_for_its_absent_partner_only_from_where_that_one_stands() -> None:
+    world = lab()
+    do(world, f"power-off {P}", then_s=30.0)
+    copy = world.copies[MIRROR]
+    assert copy.mirror_state is MirrorState.DISCONNECTED
+    holds = dict(rows.log_holds(world, copy, copy.row or 0))
+    assert holds["DATABASE_MIRRORING"] == pytest.approx(world.copies[PRINCIPAL].end_of_log_kb)

@@ -1,0 +1,229 @@
+"""The Database Mirroring Monitor: the job's rows, staleness, retention, thresholds and alerts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import simulator
+from engine.model import Job, MirrorState, Role, Safety, World
+from engine.protocol import commands, jobs, monitor
+from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, W, refusal, wait
+from tests.engine.worlds import do, lab
+
+
+def monitored(**changes: object) -> World:
+    world = lab(witness=False)
+    for server in (P, M):
+        monitor.add_monitoring(world, server)
+    return world
+
+
+def test_the_job_writes_a_row_each_minute_on_each_partner() -> None:
+    world = monitored()
+    wait(world, 300.5)
+    for key, role in ((PRINCIPAL, Role.PRINCIPAL), (MIRROR, Role.MIRROR)):
+        rows = monitor.rows_of(world, key)
+        assert [row.tick for row in rows] == [6000, 12000, 18000, 24000, 30000]
+        assert {row.role for row in rows} == {role}
+    mine, theirs = monitor.rows_of(world, PRINCIPAL)[-1], monitor.rows_of(world, MIRROR)[-1]
+    assert mine.log_rate_kb_per_s == pytest.approx(713, rel=0.02)
+    assert mine.average_delay_ms == pytest.approx(46, rel=0.1)
+    assert mine.transaction_delay_ms == pytest.approx(mine.average_delay_ms * mine.transactions_per_s)
+    assert theirs.restore_rate_kb_per_s == pytest.approx(713, rel=0.02)
+    assert (mine.unrestored_kb, theirs.unsent_kb, theirs.log_rate_kb_per_s) == (0.0, 0.0, 0.0), (
+        "each its own side"
+    )
+
+
+def test_rows_are_stale_while_the_agent_is_stopped_and_an_update_refreshes_them() -> None:
+    world = monitored()
+    wait(world, 61.0)
+    do(world, f"stop-agent {P}", then_s=300.0)
+    commands.partner_suspend(world, P, DB)
+    (stale,) = monitor.results(world, P, DB)
+    assert (stale.tick, stale.state) == (6000, MirrorState.SYNCHRONIZED)
+    monitor.update(world, P)
+    assert monitor.results(world, P, DB)[0].state is MirrorState.SUSPENDED
+    do(world, f"start-agent {P}", then_s=61.0)
+    assert len(monitor.rows_of(world, PRINCIPAL)) == 3
+
+
+def test_an_update_on_reading_waits_for_15_s() -> None:
+    world = monitored()
+    wait(world, 61.0)
+    assert monitor.results(world, P, DB, 0, update_table=True)[0].tick == 6000
+    wait(world, 15.0)
+    assert monitor.results(world, P, DB, 0, update_table=True)[0].tick == world.tick
+
+
+def test_modes() -> None:
+    world = monitored()
+    for server in (P,):
+        monitor.change_monitoring(world, server, 1, 10)
+    wait(world, 3 * 3600.0)
+    count = {mode: len(monitor.results(world, P, DB, mode)) for mode in (0, 1, 2, 6, 9)}
+    assert count == {0: 1, 1: 13, 2: 18, 6: 18, 9: 18}
+    newest = monitor.results(world, P, DB, 1)
+    assert newest[0].tick > newest[-1].tick
+    assert refusal(monitor.results, world, P, DB, 10) == 32036
+
+
+def test_retention() -> None:
+    world = monitored()
+    monitor.change_alert(world, P, DB, monitor.RETENTION, 1)
+    wait(world, 2 * 3600.0)
+    rows = monitor.rows_of(world, PRINCIPAL)
+    assert world.tick - rows[0].tick <= 3600 * 100
+    assert len(rows) == 61
+    assert len(monitor.rows_of(world, MIRROR)) == 120
+
+
+def test_time_behind_says_when_the_oldest_unsent_log_was_written() -> None:
+    world = monitored()
+    wait(world, 150.0)
+    commands.partner_suspend(world, P, DB)
+    wait(world, 600.0)
+    row = monitor.record(world, world.copies[PRINCIPAL])
+    assert row.unsent_kb == pytest.approx(600 * 720, rel=0.02)
+    assert row.time_behind_tick / 100 == pytest.approx(150.0, abs=2.0)
+
+
+# --- thresholds ------------------------------------------------------------------------------------
+
+
+def test_thresholds_raise_their_events_on_the_server_that_has_them() -> None:
+    world = monitored()
+    for server in (P, M):
+        monitor.change_alert(world, server, DB, 1, 2)
+        monitor.change_alert(world, server, DB, 2, 50_000)
+        monitor.change_alert(world, server, DB, 3, 10)
+        monitor.change_alert(world, server, DB, 4, 20)
+    commands.partner_suspend(world, P, DB)
+    events = wait(world, 240.0)
+    alerts = [(e.t_s, e.server, e.get("number")) for e in events if e.kind == "alert"]
+    # suspended: nobody waits for the mirror; 50,000 KB after 70 s, 2 minutes after two
+    assert alerts == [
+        (120.0, P, 32042),
+        (180.0, P, 32040),
+        (180.0, P, 32042),
+        (240.0, P, 32040),
+        (240.0, P, 32042),
+    ]
+    logged = [e for e in events if e.kind == "errorlog" and e.get("number") == 32042]
+    assert logged[0].text.startswith("The alert for 'unsent log' has been raised. The current value of '8")
+
+
+def test_an_overloaded_mirror_has_log_to_restore() -> None:
+    world = monitored()
+    monitor.change_alert(world, M, DB, 3, 1000)
+    assert not [e for e in wait(world, 61.0) if e.kind == "alert"]
+    events = do(world, f"slow-cpu {M} factor=60", then_s=120.0)
+    assert {(e.server, e.get("number")) for e in events if e.kind == "alert"} == {(M, 32043)}
+
+
+def test_commit_overhead_counts_under_safety_full_only() -> None:
+    world = monitored()
+    monitor.change_alert(world, P, DB, 4, 20)
+    assert 32044 in [e.get("number") for e in wait(world, 61.0) if e.kind == "alert"]
+    commands.partner_safety(world, P, DB, "OFF")
+    assert world.copies[PRINCIPAL].safety is Safety.OFF
+    assert not [e for e in wait(world, 61.0) if e.kind == "alert"]
+
+
+def test_a_failover_silences_thresholds_that_stand_on_one_server_only() -> None:
+    world = lab()
+    for server in (P, M):
+        monitor.add_monitoring(world, server)
+    monitor.change_alert(world, P, DB, 2, 1000)
+    do(world, f"power-off {P}", then_s=30.0)
+    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    assert not [e for e in wait(world, 300.0) if e.kind == "alert"]
+    assert monitor.rows_of(world, MIRROR)[-1].unsent_kb > 100_000
+    monitor.change_alert(world, M, DB, 2, 1000)
+    assert [e for e in wait(world, 61.0) if e.kind == "alert"]
+
+
+def test_changing_listing_and_dropping_thresholds() -> None:
+    world = lab()
+    for alert_id, value in ((2, 10.0), (1, 30.0), (2, 20.0)):
+        monitor.change_alert(world, P, DB, alert_id, value)
+    assert [(a.alert_id, a.threshold) for a in monitor.help_alert(world, P, DB)] == [(1, 30.0), (2, 20.0)]
+    monitor.change_alert(world, P, DB, 2, 20.0, enabled=False)
+    assert [a.enabled for a in monitor.help_alert(world, P, DB, 2)] == [False]
+    monitor.drop_alert(world, P, DB, 1)
+    assert [a.alert_id for a in monitor.help_alert(world, P, DB)] == [2]
+    monitor.drop_alert(world, P, DB)
+    assert monitor.help_alert(world, P, DB) == []
+    assert monitor.help_alert(world, M, DB) == []
+
+
+# --- the job and refusals --------------------------------------------------------------------------
+
+
+def test_the_job_is_a_job() -> None:
+    world = monitored()
+    assert monitor.help_monitoring(world, P) == 1
+    wait(world, 61.0)
+    do(world, f"disable-jobs {P} Database Mirroring Monitor Job", then_s=300.0)
+    assert len(monitor.rows_of(world, PRINCIPAL)) == 1
+    do(world, f"enable-jobs {P}", then_s=61.0)
+    assert len(monitor.rows_of(world, PRINCIPAL)) == 2
+    monitor.drop_monitoring(world, P)
+    wait(world, 300.0)
+    assert len(monitor.rows_of(world, PRINCIPAL)) == 2
+    monitor.add_monitoring(world, P, 2)
+    wait(world, 241.0)
+    assert len(monitor.rows_of(world, PRINCIPAL)) == 4, "one timer, not two"
+
+
+def test_a_world_may_begin_with_the_job() -> None:
+    world = lab()
+    job = Job(name=monitor.JOB_NAME, action=jobs.MONITOR, every_s=60.0)
+    world.update_server(P, jobs=(job,))
+    simulator.start_timers(world)
+    wait(world, 61.0)
+    assert len(monitor.rows_of(world, PRINCIPAL)) == 1
+
+
+REFUSED = [
+    (monitor.add_monitoring, (W, 0), 32032),
+    (monitor.add_monitoring, (W, 121), 32032),
+    (monitor.add_monitoring, (P, 1), 32033),
+    (monitor.change_monitoring, (P, 2, 5), 32036),
+    (monitor.change_monitoring, (P, 1, 121), 32032),
+    (monitor.change_monitoring, (W, 1, 5), 32049),
+    (monitor.drop_monitoring, (W,), 32049),
+    (monitor.help_monitoring, (W,), 32049),
+    (monitor.update, (P, "Nothing"), 32039),
+    (monitor.update, (P, "msdb"), 32050),
+    (monitor.results, (P, DB), 32041),
+    (monitor.change_alert, (P, DB, 6, 1.0), 32036),
+    (monitor.change_alert, (P, DB, 1, -1.0), 32036),
+    (monitor.change_alert, (P, "Nothing", 1, 1.0), 32039),
+]
+
+
+@pytest.mark.parametrize(("function", "args", "number"), REFUSED)
+def test_refusals(function: object, args: tuple[object, ...], number: int) -> None:
+    world = lab()
+    monitor.add_monitoring(world, P)
+    assert refusal(function, world, *args) == number
+
+
+def test_a_database_that_is_not_mirrored_has_no_rows() -> None:
+    world = monitored()
+    commands.partner_off(world, P, DB)
+    assert refusal(monitor.results, world, P, DB) == 32039
+    wait(world, 61.0)
+    assert monitor.rows_of(world, PRINCIPAL) == ()
+
+
+def test_rows_belong_to_the_fork() -> None:
+    world = monitored()
+    wait(world, 61.0)
+    other = world.fork()
+    wait(other, 60.0)
+    assert len(monitor.rows_of(world, PRINCIPAL)) == 1
+    assert replace(world.settings) == other.settings

@@ -1,0 +1,147 @@
+"""What a mirror redoes beside pages, and what stops it: a drive it lacks, a damaged page."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import MirrorState, Role, Volume, World
+from engine.protocol import commands, logspace, pages
+from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, refusal, wait
+from tests.engine.worlds import do, lab
+
+SUSPENDED, SYNCHRONIZED = MirrorState.SUSPENDED, MirrorState.SYNCHRONIZED
+
+
+def state(world: World) -> tuple[MirrorState | None, MirrorState | None]:
+    return world.copies[PRINCIPAL].mirror_state, world.copies[MIRROR].mirror_state
+
+
+def numbers(world: World, server: str, seconds: float) -> list[int]:
+    return [e.get("number") for e in wait(world, seconds) if e.kind == "errorlog" and e.server == server]
+
+
+def add_file_on_new_drive(world: World) -> None:
+    world.update_server(P, volumes=(Volume(letter="E", size_kb=1e6),))
+    logspace.add_file(world, P, DB, "more", "E:\\Data\\more.ndf", 1024.0)
+
+
+def test_a_file_on_a_drive_that_the_mirror_lacks_suspends_the_session() -> None:
+    # [WP, preparing the mirror for failover]
+    world = lab()
+    add_file_on_new_drive(world)
+    events = wait(world, 10.0)
+    assert state(world) == (SUSPENDED, SUSPENDED)
+    lines = {server: [e.get("number") for e in events if e.kind == "errorlog" and e.server == server]
+             for server in (P, M)}  # fmt: skip
+    assert lines == {P: [1453, 1442], M: [5123, 1454, 1442]}
+    assert [e.get("state") for e in events if e.kind == "trace" and e.server == M] == [9]
+    assert refusal(commands.partner_resume, world, P, DB) == 1462
+    do(world, f"power-off {P}", then_s=30.0)
+    assert world.copies[MIRROR].role is Role.MIRROR, "no failover to a copy that could not redo"
+    assert refusal(commands.partner_force, world, M, DB) == 1406
+
+
+def test_with_the_drive_added_resume_goes_on() -> None:
+    world = lab()
+    add_file_on_new_drive(world)
+    wait(world, 10.0)
+    do(world, f"add-drive {M} e size_gb=10")
+    commands.partner_resume(world, P, DB)
+    wait(world, 20.0)
+    assert state(world) == (SYNCHRONIZED, SYNCHRONIZED)
+    assert [file.name for file in world.copies[MIRROR].extra_files] == ["more"]
+    do(world, f"power-off {P}", then_s=30.0)
+    assert [file.name for file in world.copies[MIRROR].extra_files] == ["more"]
+    assert world.copies[MIRROR].role is Role.PRINCIPAL
+
+
+def test_a_mirror_without_room_for_the_growing_log_suspends_the_session() -> None:
+    world = lab()
+    world.update_server(M, volumes=(Volume(letter="L", size_kb=5.0 * 1024**2),))
+    logspace.modify_file(world, P, DB, "Sales_log", size_kb=8.0 * 1024**2)
+    assert 5149 in numbers(world, M, 10.0)
+    assert state(world) == (SUSPENDED, SUSPENDED)
+    assert refusal(commands.partner_resume, world, P, DB) == 1462
+    do(world, f"grow-volume {M} L size_gb=20")
+    assert refusal(commands.partner_resume, world, P, DB) == 0
+
+
+def test_a_file_that_is_added_while_the_mirror_is_away_stops_redo_when_it_is_back() -> None:
+    world = lab(witness=False)
+    do(world, f"power-off {M}", then_s=5.0)
+    add_file_on_new_drive(world)
+    wait(world, 30.0)
+    assert state(world)[0] is MirrorState.DISCONNECTED
+    do(world, f"power-on {M}", then_s=180.0)
+    assert state(world) == (SUSPENDED, SUSPENDED)
+
+
+# --- damaged pages ---------------------------------------------------------------------------------
+
+
+def modern() -> World:
+    world = lab()
+    for name in list(world.servers):
+        world.update_server(name, version=2008)
+    return world
+
+
+def statuses(world: World, key: tuple[str, str]) -> list[tuple[int, int]]:
+    return [(row.page, row.status) for row in world.copies[key].page_repairs]
+
+
+def test_the_principal_gets_a_good_page_from_the_mirror() -> None:
+    world = modern()
+    events = do(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
+    lines = [e.get("number") for e in events if e.kind == "errorlog" and e.server == P]
+    assert lines == [824, 1432, 1461]
+    assert statuses(world, PRINCIPAL) == [(77, 5)]
+    assert world.copies[PRINCIPAL].bad_pages == ()
+    assert state(world) == (SYNCHRONIZED, SYNCHRONIZED)
+
+
+def test_the_mirror_suspends_while_it_asks_and_goes_on_by_itself() -> None:
+    world = modern()
+    events = do(world, f"corrupt-page {M} {DB} page=77", then_s=30.0)
+    moves = [e.text for e in events if e.kind == "state" and e.server == M]
+    assert moves == [
+        "SYNCHRONIZED -> SUSPENDED",
+        "SUSPENDED -> SYNCHRONIZING",
+        "SYNCHRONIZING -> SYNCHRONIZED",
+    ]
+    assert statuses(world, MIRROR) == [(77, 5)]
+
+
+@pytest.mark.parametrize("page", pages.NOT_REPAIRABLE)
+def test_header_and_boot_page_cannot_be_repaired(page: int) -> None:
+    world = modern()
+    events = do(world, f"corrupt-page {P} {DB} page={page}", then_s=10.0)
+    assert statuses(world, PRINCIPAL) == [(page, 6)]
+    assert 1481 in [e.get("number") for e in events if e.kind == "errorlog"]
+    assert [m.number for m in pages.check(world, P, DB)] == [8939, 8989, 2528]
+
+
+def test_2005_repairs_nothing() -> None:
+    world = lab()
+    do(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
+    assert world.copies[PRINCIPAL].bad_pages == (77,)
+    assert statuses(world, PRINCIPAL) == []
+    do(world, f"mend-page {P} {DB}")
+    assert [m.number for m in pages.check(world, P, DB)] == [8989, 2528]
+    assert world.faults[0].reverted_tick is not None
+
+
+def test_a_damaged_page_on_a_2005_mirror_stops_redo_until_it_is_mended() -> None:
+    world = lab()
+    do(world, f"corrupt-page {M} {DB} page=77", then_s=10.0)
+    assert state(world) == (SUSPENDED, SUSPENDED)
+    assert world.faults[0].effect == "the page was read"
+    assert refusal(commands.partner_resume, world, P, DB) == 1462
+    do(world, f"mend-page {M} {DB}")
+    commands.partner_resume(world, P, DB)
+    wait(world, 20.0)
+    assert state(world) == (SYNCHRONIZED, SYNCHRONIZED)
+
+
+def test_checkdb_is_not_for_mirrors() -> None:
+    assert refusal(pages.check, lab(), M, DB) == 954
