@@ -21,7 +21,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QGraphicsView, QMenu, QWidget
 
 from app import theme
-from app.offers import Offer, Target, offers
+from app.acts import Acts
+from app.offers import Target
 from app.picture import Picture, picture_of
 from app.views.topology.links import LinkItem
 from app.views.topology.look import look
@@ -80,7 +81,9 @@ class Topology(QGraphicsView):
         self._last_tick: int | None = None
         self._fitted = True
         self._pan_from: QPoint | None = None
-        self._actions: dict[str, QAction] = {}
+        self.acts = Acts(self)
+        """Shared with whatever else shows the same things."""
+        self.acts.requested.connect(self.requested)
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -166,48 +169,17 @@ class Topology(QGraphicsView):
 
     def actions_for(self, target: Target) -> list[QAction]:
         """What may be done to *target* now; the same act is always the same QAction object."""
-        if self._world is None:
-            return []
-        return [self._action(offer) for offer in offers(self._world, target)]
+        return self.acts.actions_for(self._world, target, self.palette()) if self._world else []
 
     def fill_menu(self, menu: QMenu, target: Target) -> None:
-        """Put the acts for *target* into *menu*: repairs apart from faults, what is rarer in submenus."""
-        menu.addSection(target.title)
-        group = None
-        submenus: dict[str, QMenu] = {}
-        for action in self.actions_for(target):
-            section = str(action.property("section"))
-            if section:
-                if section not in submenus:
-                    submenus[section] = QMenu(section, menu)
-                submenus[section].addAction(action)
-                continue
-            if group is not None and action.property("group") != group:
-                menu.addSeparator()
-            group = action.property("group")
-            menu.addAction(action)
-        if submenus:
-            menu.addSeparator()
-        for section in sorted(submenus):
-            menu.addMenu(submenus[section])
+        """Put the acts for *target* into *menu*."""
+        if self._world is not None:
+            self.acts.fill_menu(menu, self._world, target)
 
     def _fill_for_selected(self, menu: QMenu) -> None:
         target = self.target()
         if target is not None:
             self.fill_menu(menu, target)
-
-    def _action(self, offer: Offer) -> QAction:
-        action = self._actions.get(offer.line)
-        if action is None:
-            action = self._actions[offer.line] = QAction(self)
-            action.triggered.connect(lambda _=False, line=offer.line: self.requested.emit(line))
-        action.setText(offer.label)
-        action.setIcon(theme.icon(offer.icon, theme.tokens(self.palette())))
-        action.setToolTip(offer.line)
-        action.setStatusTip(offer.line)
-        action.setProperty("group", offer.group)
-        action.setProperty("section", offer.section)
-        return action
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         by_mouse = event.reason() == QContextMenuEvent.Reason.Mouse

@@ -1,0 +1,60 @@
+"""Offers as actions: menus, bars and the palette of every view that shows the same things share them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction, QPalette
+from PySide6.QtWidgets import QMenu
+
+from app import theme
+from app.offers import Offer, Target, offers
+from engine.model import World
+
+
+class Acts(QObject):
+    """What may be done to a thing now; the same act is always the same QAction object."""
+
+    requested = Signal(str)
+    """One input line without its time."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._actions: dict[str, QAction] = {}
+
+    def actions_for(self, world: World, target: Target, palette: QPalette) -> list[QAction]:
+        """The acts that make sense for *target* now, repairs first; icons in the colours of *palette*."""
+        return [self._action(offer, theme.tokens(palette)) for offer in offers(world, target)]
+
+    def fill_menu(self, menu: QMenu, world: World, target: Target) -> None:
+        """Put the acts for *target* into *menu*: repairs apart from faults, what is rarer in submenus."""
+        menu.addSection(target.title)
+        group = None
+        submenus: dict[str, QMenu] = {}
+        for action in self.actions_for(world, target, menu.palette()):
+            section = str(action.property("section"))
+            if section:
+                if section not in submenus:
+                    submenus[section] = QMenu(section, menu)
+                submenus[section].addAction(action)
+                continue
+            if group is not None and action.property("group") != group:
+                menu.addSeparator()
+            group = action.property("group")
+            menu.addAction(action)
+        if submenus:
+            menu.addSeparator()
+        for section in sorted(submenus):
+            menu.addMenu(submenus[section])
+
+    def _action(self, offer: Offer, colours: theme.Tokens) -> QAction:
+        action = self._actions.get(offer.line)
+        if action is None:
+            action = self._actions[offer.line] = QAction(self)
+            action.triggered.connect(lambda _=False, line=offer.line: self.requested.emit(line))
+        action.setText(offer.label)
+        action.setIcon(theme.icon(offer.icon, colours))
+        action.setToolTip(offer.line)
+        action.setStatusTip(offer.line)
+        action.setProperty("group", offer.group)
+        action.setProperty("section", offer.section)
+        return action
