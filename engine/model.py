@@ -363,6 +363,9 @@ class Copy:
     """Mirror: it was SYNCHRONIZED and saw the witness when the principal was lost; may fail over by itself."""
     redo_failed: bool = False
     """Mirror: redo stopped on an error; RESUME is refused until mended."""
+    closing_kb: float | None = None
+    """Principal under FULL that is nearly in step: commits wait again, and once the mirror has hardened up to here
+    it is SYNCHRONIZED."""
     log_full: bool = False
     """No room is left for log: every change fails with 9002 and the database stands still."""
     disk_failed: bool = False
@@ -539,6 +542,8 @@ class World:
     """Running batches, by window name."""
     monitor: dict[Key, Any] = field(default_factory=dict)
     """Rows that the Database Mirroring Monitor has recorded."""
+    objects: dict[tuple[str, str, str], Any] = field(default_factory=dict)
+    """(server, system database, name): tables, procedures and views that scripts have made there."""
     rows: dict[int, tuple[Key, Key | None]] = field(default_factory=dict)
     """Flow row -> (copy that owns the log, copy that mirrors it)."""
     setups: dict[int, RowSetup] = field(default_factory=dict)
@@ -647,6 +652,7 @@ class World:
             sessions=self.sessions.copy(),
             batches=self.batches.copy(),
             monitor=self.monitor.copy(),
+            objects=self.objects.copy(),
             rows=self.rows.copy(),
             setups=self.setups.copy(),
             timers=self.timers.copy(),
@@ -681,5 +687,6 @@ class World:
             self.sessions,
             self.batches,
             self.monitor,
+            self.objects,
             self.rows,
         )

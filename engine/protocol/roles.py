@@ -71,7 +71,7 @@ def set_state(world: World, key: Key, new: MirrorState, why: str) -> None:
     old = world.copies[key].mirror_state
     if old is new:
         return
-    world.update_copy(key, mirror_state=new)
+    world.update_copy(key, mirror_state=new, closing_kb=None)
     before = old.name if old is not None else "no session"
     world.emit("state", f"{before} -> {new.name}", server=key[0], database=key[1], why=why, new=new.name)
 

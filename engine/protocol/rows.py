@@ -212,6 +212,11 @@ def _watched(world: World, owner: Key, setup: RowSetup) -> Crossing:
     return wanted
 
 
+def _catching_up(copy: Copy) -> bool:
+    """While SYNCHRONIZING nobody waits for the mirror, until the last of the backlog. Facts 3.1: serves, exposed."""
+    return copy.mirror_state is MirrorState.SYNCHRONIZING and copy.closing_kb is None
+
+
 def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
     copy = world.copies[owner]
     server = world.servers[copy.server]
@@ -246,7 +251,7 @@ def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
         alone,
         mirror_host=peer.host,
         mirror_alive=peer.answering,
-        mode=Mode.FULL if copy.safety is Safety.FULL else Mode.OFF,
+        mode=Mode.FULL if copy.safety is Safety.FULL and not _catching_up(copy) else Mode.OFF,
         connected=sending or waiting,
         carrying=sending
         and server.answering

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.model import Copy, DbState, Key, MirrorState, WitnessRecord, World
+from engine.model import Copy, DbState, Key, MirrorState, Safety, WitnessRecord, World
 from engine.protocol import errorlog, lineage, quorum, roles, rows
 from engine.protocol.roles import Cause
 
@@ -71,6 +71,14 @@ def caught_up(world: World, row: int) -> None:
     lead = world.copies[principal]
     if lead.mirror_state is not MirrorState.SYNCHRONIZING or not quorum.sees_partner(world, lead):
         return
+    if lead.safety is Safety.FULL:
+        at = world.flow.positions(row)
+        if lead.closing_kb is None:
+            # From here on commits wait; those told before must be on the mirror before it counts as in step.
+            world.update_copy(principal, closing_kb=at.committed_kb)
+            return
+        if at.hardened_kb < lead.closing_kb:
+            return
     for key in (principal, mirror):
         if world.copies[key].mirror_state is MirrorState.SYNCHRONIZING:
             roles.move(world, key, Cause.CAUGHT_UP)
