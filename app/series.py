@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,16 @@ Array = np.ndarray[Any, Any]
 
 _NICE = (1.0, 2.0, 5.0)
 """Bin widths are these times a power of ten, so that bins stay where they are while the window moves on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A counter over a stretch of time."""
+
+    last: float
+    mean: float
+    low: float
+    high: float
 
 
 class CounterHistory:
@@ -68,6 +79,16 @@ class CounterHistory:
             return None
         value = float(self._values(counter, index, index + 1)[0])
         return None if np.isnan(value) else value
+
+    def summary(self, counter: str, from_s: float, to_s: float) -> Summary | None:
+        """Last, mean, lowest and highest value of that time; None where nothing was sampled."""
+        first = int(np.searchsorted(self._ticks, from_s * TICKS_PER_S))
+        last = int(np.searchsorted(self._ticks, to_s * TICKS_PER_S + 0.5, side="right"))
+        values = self._values(counter, first, last)
+        values = values[~np.isnan(values)]
+        if not len(values):
+            return None
+        return Summary(float(values[-1]), float(values.mean()), float(values.min()), float(values.max()))
 
     @property
     def _ticks(self) -> Array:

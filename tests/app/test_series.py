@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.series import CounterHistory, bin_width, nice_ceiling, peaks
+from app.series import CounterHistory, Summary, bin_width, nice_ceiling, peaks
 from engine.flow import COUNTERS, Samples
 
 QUEUE = COUNTERS.index("send_queue_kb")
@@ -49,6 +49,21 @@ def test_the_row_that_carried_the_database_at_the_time_counts() -> None:
     history.follow(samples, carried, "Sales")
     assert [history.at("send_queue_kb", t) for t in (1.0, 2.0, 3.0, 4.0)] == [1.0, 2.0, 30.0, None]
     assert np.isnan(history.window("send_queue_kb", 0.0, 9.0, 100)[1][-1])
+
+
+def test_a_summary_leaves_out_times_when_nothing_ran() -> None:
+    samples, history = Samples(every=100), CounterHistory()
+    fill(samples, 100, [[9.0, 1.0, 5.0, 7.0, 3.0]])
+    carried: list[dict[str, int | None]] = [
+        {"Sales": 0},
+        {"Sales": 0},
+        {"Sales": 0},
+        {"Sales": None},
+        {"Sales": 0},
+    ]
+    history.follow(samples, carried, "Sales")
+    assert history.summary("send_queue_kb", 2.0, 5.0) == Summary(last=3.0, mean=3.0, low=1.0, high=5.0)
+    assert history.summary("send_queue_kb", 4.0, 4.5) is None
 
 
 def test_samples_without_their_row_have_to_wait() -> None:

@@ -55,6 +55,8 @@ class Charts(QWidget):
     requested = Signal(str)
     time_selected = Signal(float)
     """Somebody clicked at this time (seconds since the start)."""
+    counters_chosen = Signal(list)
+    """Names of the counters that are charted from now on."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -184,8 +186,11 @@ class Charts(QWidget):
         self._spans.button(lengths.index(span_s)).setChecked(True)
         self._refresh()
 
+    @Slot(list)
     def choose_counters(self, names: Sequence[str]) -> None:
         """Chart these counters of the engine, one under the other."""
+        if list(names) == [panel.counter.name for panel in self.panels]:
+            return
         self._view.ci.clear()
         self.panels = []
         order = list(COUNTERS)
@@ -200,6 +205,13 @@ class Charts(QWidget):
         self._view.setMinimumHeight(PANEL_HEIGHT_MIN_PX * len(names) + 20)
         self._recolour()
         self._refresh()
+        self.counters_chosen.emit(list(names))
+
+    @Slot(str)
+    def highlight(self, name: str) -> None:
+        """Draw this counter's line bold, the others thin; an empty name takes it back."""
+        for panel in self.panels:
+            panel.highlight(bool(name) and panel.counter.name == name)
 
     def _counters_ticked(self) -> None:
         chosen = [action.data() for action in self._counter_menu.actions() if action.isChecked()]

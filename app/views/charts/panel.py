@@ -16,6 +16,8 @@ from app.series import Array
 from app.theme import Tokens
 from app.views.charts.axes import TimeAxis, ValueAxis, axis_top, headroom
 
+LINE_PX: Final = 1.5
+BOLD_PX: Final = 3.5
 FILL_ALPHA: Final = 38
 SHADE_ALPHA: Final = 150
 
@@ -66,6 +68,8 @@ class Panel:
         self._series = series
         self._top = self._end = 0.0
         self._values = ""
+        self._width = LINE_PX
+        self._line = QColor()
         self._axis = ValueAxis(counter.unit)
         axes = {"left": self._axis, "bottom": TimeAxis(orientation="bottom")}
         self.plot = pg.PlotItem(axisItems=axes, enableMenu=False)
@@ -102,11 +106,16 @@ class Panel:
             self._values = text
             self._write()
 
+    def highlight(self, yes: bool) -> None:
+        """Draw the line bold, or as usual."""
+        self._width = BOLD_PX if yes else LINE_PX
+        self.curve.setPen(pg.mkPen(self._line, width=self._width))
+
     def recolour(self, colours: Tokens, axis_width: int) -> None:
-        line: QColor = colours.series[self._series % len(colours.series)]
+        line = self._line = QColor(colours.series[self._series % len(colours.series)])
         fill = QColor(line)
         fill.setAlpha(FILL_ALPHA)
-        self.curve.setPen(pg.mkPen(line, width=1.5))
+        self.curve.setPen(pg.mkPen(line, width=self._width))
         self.curve.setFillLevel(0.0)
         self.curve.setBrush(fill)
         for name in ("left", "bottom"):

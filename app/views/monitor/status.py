@@ -26,7 +26,7 @@ COLUMNS: Final = (
     Column(title="Current role", text=lambda p: p.role, sample="Principal",
            tone=lambda p: "muted" if p.role == UNKNOWN else None),
     Column(title="Mirroring state", text=lambda p: p.state[0], tone=lambda p: p.state[1],
-           sample="Synchronizing"),
+           sample="Waiting for data…"),
     Column(title="Witness connection", text=lambda p: p.witness[0], tone=lambda p: p.witness[1],
            sample="Disconnected"),
 )  # fmt: skip
