@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QColor, QKeySequence, QShortcut
+from PySide6.QtGui import QColor, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -42,6 +42,12 @@ def error(row: Row) -> str:
         return ""
     share = row.error_percent / 100.0
     return formatting.percent(share, sign=True) if abs(row.error_percent) >= 0.05 else "0.0 %"
+
+
+def _place(row: Row) -> str:
+    """Table or figure of the paper; its title where the source is the whole of it."""
+    last = row.source.rsplit(", ", 1)[-1]
+    return row.source if ")" in last else last
 
 
 COLUMNS: Final = (
@@ -81,7 +87,7 @@ COLUMNS: Final = (
     Column(title="Class", text=lambda row: str(row.kind), sample="calibrated"),
     Column(
         title="Source",
-        text=lambda row: row.source.split(", ")[-1],
+        text=_place,
         tip=lambda row: row.source,
         sample="table 3a",
     ),
@@ -91,6 +97,10 @@ COLUMNS: Final = (
         tip=lambda row: row.reason or row.note or "",
     ),
 )
+
+
+SHARES: Final = {2: 0.3, 3: 0.2, 4: 0.26}
+"""Columns of words: their parts of the width that numbers leave. The last one takes the rest."""
 
 
 class RowsPage(QWidget):
@@ -221,6 +231,21 @@ class RowsPage(QWidget):
 
     def _show_font(self) -> None:
         self.detail.setMinimumHeight(self.fontMetrics().lineSpacing() * 5)
+
+    def _share_width(self) -> None:
+        header = self.table.horizontalHeader()
+        words = (*SHARES, len(COLUMNS) - 1)
+        numbers = sum(header.sectionSize(place) for place in range(len(COLUMNS)) if place not in words)
+        for place, share in SHARES.items():
+            header.resizeSection(place, round(share * max(0, self.table.viewport().width() - numbers)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_width()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._share_width()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
