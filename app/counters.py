@@ -23,9 +23,9 @@ KB: Final = Unit("KB", formatting.kb, 1024.0)
 KB_PER_S: Final = Unit("KB/s", formatting.kb_per_s, 1024.0)
 MS: Final = Unit("ms", formatting.ms)
 SECONDS: Final = Unit("s", lambda value: formatting.ms(None if value is None else 1000.0 * value))
-PER_S: Final = Unit("/s", lambda value: _with(formatting.significant(value), "/s"))
-PERCENT: Final = Unit("%", lambda value: _with(formatting.significant(value), " %"))
-COUNT: Final = Unit("", formatting.significant)
+PER_S: Final = Unit("/s", lambda value: _with(formatting.short(value), "/s"))
+PERCENT: Final = Unit("%", lambda value: _with(formatting.short(value), " %"))
+COUNT: Final = Unit("", formatting.short)
 
 
 def _with(number: str, unit: str) -> str:

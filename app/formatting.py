@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from datetime import datetime, timedelta
+from typing import Final
 
 from engine.constants import TICKS_PER_S
 
-NOTHING = "–"
+NOTHING: Final = "–"
 """Stands where there is no value."""
 
 
@@ -18,15 +19,21 @@ def number(value: float | None, decimals: int = 0) -> str:
     return f"{value:,.{decimals}f}"
 
 
-def significant(value: float | None, digits: int = 3) -> str:
+def significant(value: float | None, digits: int = 3, decimals_max: int = 9) -> str:
     """About *digits* significant digits, never an exponent: 0.0123, 1.23, 12.3, 1,234."""
     if value is None or not math.isfinite(value):
         return NOTHING
     if value == 0.0:
         return "0"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    text = f"{value:,.{min(decimals, 9)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    text = f"{value:,.{min(decimals, decimals_max)}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
+
+
+def short(value: float | None) -> str:
+    """`significant` with two decimals at most: what is smaller is as good as nothing to somebody who watches."""
+    return significant(value, decimals_max=2)
 
 
 def kb(value: float | None) -> str:
@@ -37,7 +44,7 @@ def kb(value: float | None) -> str:
         if abs(value) < 1024.0 or unit == "GB":
             break
         value /= 1024.0
-    return f"{significant(value)} {unit}"
+    return f"{short(value)} {unit}"
 
 
 def kb_per_s(value: float | None) -> str:
@@ -49,7 +56,7 @@ def ms(value: float | None) -> str:
     """A duration given in ms: 0.4 ms, 12 ms, 1.3 s."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    return f"{significant(value, 2)} ms" if value < 1000.0 else seconds(value / 1000.0)
+    return f"{significant(value, 2, decimals_max=2)} ms" if value < 1000.0 else seconds(value / 1000.0)
 
 
 def seconds(value: float | None, decimals: int = 2) -> str:

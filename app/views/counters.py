@@ -42,12 +42,12 @@ class Row:
 
 
 def _value(title: str, name: str) -> Column:
-    return Column(title=title, text=lambda row: row.text(name), right=True, sample="1,000 KB/s")
+    return Column(title=title, text=lambda row: row.text(name), right=True, sample="48.7 MB/s")
 
 
 COLUMNS: Final = (
     Column(title="Counter", text=lambda row: row.counter.title, tip=lambda row: row.tip,
-           bold=lambda row: row.highlighted, sample="Principal data writes"),
+           bold=lambda row: row.highlighted, sample="Log generation"),
     _value("Last", "last"),
     _value("Average", "mean"),
     _value("Minimum", "low"),
