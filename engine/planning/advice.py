@@ -55,7 +55,7 @@ def advice(plan: Plan, goals: Goals = NO_GOALS) -> list[Finding]:
         *_redo(found),
         *_failovers(found),
         *_backlog(found),
-        _volume(found),
+        *_volume(found),
     ]
 
 
@@ -330,11 +330,13 @@ def _backlog(found: Assessment) -> Iterator[Finding]:
     yield Finding("Catching up", Tone.WARN if backlog.redo_s > paused_s else Tone.INFO, text)
 
 
-def _volume(found: Assessment) -> Finding:
+def _volume(found: Assessment) -> Iterator[Finding]:
+    if found.plan.safety is Mode.NONE:
+        return
     seconds = found.volume_full_s
     written = size(found.alone.log_kb_per_s)
     text = (
         f"While the session is suspended or disconnected no log can be reused: {written}/s "
         f"fill {figure(found.plan.log_volume_gb)} GB in {duration(seconds)}; then the database halts."
     )
-    return Finding("Log volume", Tone.WARN if seconds < SHORT_VOLUME_S else Tone.INFO, text)
+    yield Finding("Log volume", Tone.WARN if seconds < SHORT_VOLUME_S else Tone.INFO, text)

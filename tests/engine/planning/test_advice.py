@@ -149,6 +149,12 @@ def test_bulk_loads_fill_the_whitepapers_40_gb_in_slightly_over_two_hours() -> N
     assert about("Log volume", Plan()).tone is Tone.INFO
 
 
+def test_without_a_mirror_nothing_is_said_of_sessions() -> None:
+    topics = {each.topic for each in advice(Plan(safety=Mode.NONE))}
+    assert not topics & {"Log volume", "Catching up", "Time without service"}
+    assert topics & {"Safety FULL", "Safety OFF"}
+
+
 def test_failovers_take_as_long_as_table_6_says_and_a_second_to_notice() -> None:
     found = {each.cause: each for each in assess(Plan()).failovers}
     manual, dead, hung = found[Cause.MANUAL], found[Cause.POWER_OFF], found[Cause.TIMEOUT]
