@@ -16,6 +16,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QPolygonF,
+    QResizeEvent,
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -70,6 +71,7 @@ class Strip(QWidget):
         self._at: int | None = None
         """Index of the marker that the keys have come to."""
         self._live = True
+        self._lane_box: QRectF | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -118,9 +120,20 @@ class Strip(QWidget):
         return grown if self._length_s is None else max(self._now_s, min(grown, self._length_s))
 
     def _lanes(self) -> QRectF:
-        line = self.fontMetrics().height()
-        left = self._label_width() + 10.0
-        return QRectF(left, line * 0.95, max(20.0, self.width() - left - 10.0), line * 1.45)
+        """Both lanes; measured anew only when size or font change, as every marker asks for it."""
+        if self._lane_box is None:
+            line = self.fontMetrics().height()
+            left = self._label_width() + 10.0
+            self._lane_box = QRectF(left, line * 0.95, max(20.0, self.width() - left - 10.0), line * 1.45)
+        return self._lane_box
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lane_box = None
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        self._lane_box = None
 
     def _label_width(self) -> float:
         """Room for the names of the lanes, if there is much."""

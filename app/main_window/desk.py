@@ -70,6 +70,10 @@ SHARES: Final = {
 }
 
 
+LEFT_UNITS: Final = 13.0
+"""Least width of the left area in line heights: a goal has to be read with large text, too."""
+
+
 class Desk(QMainWindow):
     """Topology in the middle, everything else in docks around it."""
 
@@ -163,6 +167,7 @@ class Desk(QMainWindow):
 
     def _share_out(self) -> None:
         left, right, bottom, upper = SHARES[self._profile]
+        left = max(left, LEFT_UNITS * self.fontMetrics().height() / max(1, self.width())) if left else left
         by_name = self.docks
         width, height = self.width(), self.height()
         shown = {name for name, dock in by_name.items() if not dock.isHidden()}

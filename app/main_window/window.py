@@ -488,6 +488,8 @@ class MainWindow(QMainWindow):
         self._leave_desk()
         self.appearance.keep_layout()
         self.play.leave()
+        self.console.drafts_changed.disconnect(self._drafts_due.start)  # the profile is closed after this
+        self._drafts_due.stop()
         self._store.set(settings.GEOMETRY, self.saveGeometry())
         self._store.sync()
         super().closeEvent(event)

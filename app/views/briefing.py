@@ -271,7 +271,7 @@ class Briefing(QScrollArea):
         self._hint_for.setText(f"For: {texts.get(hint.goal, hint.goal)}" if hint is not None else "")
         for layer, button in enumerate(self._hint_buttons, start=1):
             cost = drill.hint_cost(layer) if hint is not None else 0.0
-            price = f"  (−{cost:g} points)" if cost else ""
+            price = f"  (−{cost:g} point{'' if cost == 1.0 else 's'})" if cost else ""
             button.setText(f"{HINT_LAYERS[layer - 1]}{price}")
             button.setVisible(layer in layers and not drill.finished)
         lines = [event for event in drill.events if event.kind == "hint"]

@@ -205,7 +205,7 @@ class Debrief(QScrollArea):
         layout.addWidget(_label(str(item["why"])))
         if item.get("better"):
             layout.addWidget(_label(f"Better: {item['better']}"))
-        moments = list(item.get("at_s") or ())[:MOMENTS_SHOWN]
+        moments = list(dict.fromkeys(item.get("at_s") or ()))[:MOMENTS_SHOWN]
         if moments:
             layout.addLayout(self._moments(moments))
         return layout

@@ -65,9 +65,8 @@ class LinkItem(QGraphicsItem):
         outward = QPointF(normal.dx(), normal.dy())
         middle = line.center() - centre
         side = QPointF.dotProduct(outward, middle)
-        if side < -1.0 or (
-            abs(side) <= 1.0 and outward.y() > 0.0
-        ):  # through the middle: words above the line
+        through_middle = abs(side) <= 2.0 * self.style.unit
+        if outward.y() > 0.0 if through_middle else side < 0.0:  # through the middle: words above the line
             outward = -outward
         self._outward = outward
 
@@ -145,9 +144,12 @@ class LinkItem(QGraphicsItem):
         width = max(width, sign_width(status, style) if status else 0.0)
         height = QFontMetricsF(style.small).height() * (len(notes) + (status is not None))
         margin = style.unit * (0.7 if self.face.status.tone == "ok" else 0.9)
-        away = abs(self._outward.x()) * width / 2.0 + abs(self._outward.y()) * height / 2.0 + margin
         box = QRectF(0.0, 0.0, width, height)
-        box.moveCenter(self._line.center() + self._outward * away)
+        corner = self._line.center() + self._outward * margin
+        # The corner (or the middle of the side) that is nearest to the line touches it, so that no card hides words.
+        box.moveCenter(
+            corner + QPointF(_sign(self._outward.x()) * width, _sign(self._outward.y()) * height) / 2.0
+        )
         return box
 
     def _draw_label(self, painter: QPainter) -> None:
@@ -202,6 +204,11 @@ class LinkItem(QGraphicsItem):
     def _arrow(self, share: float, units: float, backwards: bool) -> QPolygonF:
         angle = -math.radians(self._line.angle()) + (math.pi if backwards else 0.0)
         return arrow_head(self._beside(share, units), angle, self.style.unit * 0.42)
+
+
+def _sign(value: float) -> float:
+    """-1, 0 or 1: where something lies, if it clearly lies to one side."""
+    return 0.0 if abs(value) < 0.2 else math.copysign(1.0, value)
 
 
 def clipped(a: QRectF, b: QRectF) -> QLineF:

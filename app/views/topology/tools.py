@@ -48,7 +48,7 @@ class Tools(QFrame):
     def show_target(self, title: str | None) -> None:
         """Name the thing that is selected."""
         self._act.setEnabled(title is not None)
-        self._act.setText(f"Act on {title} ▾" if title else "Select something to act on it")
+        self._act.setText(f"Act on {title} ▾" if title else "Nothing is selected")
         self.place()
 
     def show_theme(self) -> None:
@@ -61,11 +61,11 @@ class Tools(QFrame):
         self.place()
 
     def place(self) -> None:
-        """Go to the upper right corner."""
+        """Go to the lower right corner: the arrangement of cards leaves it free."""
         parent = self.parentWidget()
         self.adjustSize()
         if parent is not None:
-            self.move(parent.width() - self.width() - 6, 6)
+            self.move(parent.width() - self.width() - 6, parent.height() - self.height() - 6)
 
 
 def zoom_actions(owner: QWidget, doing: Sequence[tuple[str, str, Callable[[], None]]]) -> dict[str, QAction]:

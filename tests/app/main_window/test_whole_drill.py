@@ -97,7 +97,7 @@ def test_a_scored_drill_to_its_points(hands: Hands, profile: Profile) -> None:
     hands.wait(1200.0)
     assert window.pages.currentWidget() is window.debrief
     page = texts(window.debrief)
-    assert "all goals are reached" in page
+    assert "All goals are reached" in page
     assert "refused a command with 1431" in page  # the wrong step, with its reason
     (row,) = profile.results()
     assert row.score is not None

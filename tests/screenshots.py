@@ -1,0 +1,130 @@
+"""Pictures of every main view for eyes, README and help: `make screenshots`, `python -m tests.screenshots FOLDER`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+
+from app import settings, theme
+from app.main_window import MainWindow
+from app.main_window.appearance import apply_theme
+from app.main_window.desk import INSTRUCTOR, PRESENTER
+from app.offers import Target
+from app.settings import WindowSettings
+from app.storage import open_profile
+
+SIZES = ((1366, 768), (1920, 1080))
+LARGE_TEXT = 2.0
+
+QUERY = """\
+SELECT DB_NAME(database_id) AS name, mirroring_role_desc, mirroring_state_desc,
+       mirroring_witness_state_desc
+FROM sys.database_mirroring
+WHERE mirroring_guid IS NOT NULL
+"""
+
+
+@contextmanager
+def opened(folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1.0) -> Iterator[MainWindow]:
+    """A window of its own profile, in the look asked for; time goes on by frames only."""
+    store = WindowSettings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
+    store.set(settings.THEME, choice)
+    store.set(settings.FONT_SCALE, font_scale)
+    apply_theme(store)
+    with open_profile(folder / "profile") as profile:
+        window = MainWindow(profile, store, by_itself=False)
+        window.resize(*size)
+        window.show()
+        yield window
+        window.close()
+        window.deleteLater()
+
+
+def pass_time(window: MainWindow, seconds: float) -> None:
+    drill = window.session.drill
+    assert drill is not None
+    end = drill.tick + round(seconds * 100)
+    while drill.tick < end and not drill.finished:
+        window.session.on_frame(50.0)
+
+
+def run_sql(window: MainWindow, server: str, text: str) -> None:
+    query = window.console.current
+    if query is None or query.server != server:
+        query = window.console.new_query(server)
+    assert query is not None
+    query.editor.setPlainText(text)
+    window.console.tools["run"].trigger()
+    pass_time(window, 0.5)
+
+
+def scenes(window: MainWindow) -> Iterator[str]:
+    """Goes through the program; the name of what is on screen comes out at each stop."""
+    yield "start"
+    window.choose("automatic-failover")
+    yield "brief"
+    window.brief.started.emit("practice")
+    pass_time(window, 20.0)
+    yield "desk-healthy"
+    window.session.set_speed(5.0)
+    while window.session.drill and window.session.drill.world.servers["SERVER_A"].powered:
+        pass_time(window, 0.25)
+    pass_time(window, 0.3)
+    yield "desk-at-the-failure"
+    pass_time(window, 20.0)
+    window.session.do("hint 1")
+    run_sql(window, "SERVER_B", QUERY)
+    window.topology.choose(Target("server", ("SERVER_A",)))
+    yield "desk-after-failover"
+    window.desk.go_to("error_log")
+    window.session.do("power-on SERVER_A")
+    pass_time(window, 30.0)
+    yield "desk-logs"
+    for profile in (INSTRUCTOR, PRESENTER):
+        window.appearance.set_layout(profile)
+        yield f"desk-{profile}"
+    pass_time(window, 200.0)
+    if window.session.drill is not None and not window.session.drill.finished:
+        window.session.do("finish")
+    yield "debrief"
+    window.show_history()
+    yield "history"
+    window.show_planner()
+    yield "planner"
+
+
+def take(folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1.0) -> None:
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        opened(Path(temporary), choice, size, font_scale) as window,
+    ):
+        for name in scenes(window):
+            for _ in range(3):
+                QApplication.processEvents()
+            text = "" if font_scale == 1.0 else f"-text-{font_scale:.0%}"
+            window.grab().save(str(folder / f"{name}-{choice}-{size[0]}x{size[1]}{text}.png"))
+
+
+def main() -> int:
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ["MIRRORDRILL_PROFILE"] = tempfile.mkdtemp()
+    app = QApplication(sys.argv[:1])
+    app.setApplicationName("mirrordrill")
+    for choice in (theme.LIGHT, theme.DARK):
+        for size in SIZES:
+            take(folder, choice, size)
+    take(folder, theme.LIGHT, SIZES[1], LARGE_TEXT)
+    print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
