@@ -11,7 +11,7 @@ from engine import simulator
 from engine.flow.sites import WORKLOADS
 from engine.inputs import VERBS, InputProblem, Parameter, Verb, parse_line
 from engine.model import Server, World
-from engine.protocol import network
+from engine.protocol import network, quorum
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,8 @@ _LABELS: Final = {
     "corrupt-page": ("Damage a page of {1}", "disk", _DISKS),
     "mend-page": ("Restore damaged pages of {1}", "disk", _DISKS),
     "fill-log": ("Fill the log of {0}", "disk", ""),
+    "open-transaction": ("Leave a transaction open in {0}", "disk", ""),
+    "end-transaction": ("End the open transaction in {0}", "mend", ""),
     "close-firewall": ("Close port {1} in the firewall", "cut", _NETWORK),
     "open-firewall": ("Open port {1} in the firewall", "mend", ""),
     "disable-tcp": ("Disable TCP/IP (from the next start)", "cut", _NETWORK),
@@ -263,6 +265,10 @@ _RULES: Final[dict[str, Rule]] = {
         {me, peer} == set(args) and contact.connected for (_, me, peer), contact in w.contacts.items()
     ),
     "fill-log": lambda w, args: any(c.row is not None and not c.log_full for c in w.copies_of(args[0])),
+    "open-transaction": lambda w, args: (
+        any(quorum.serves(w, (c.server, c.database)) for c in w.copies_of(args[0])) and not _held(w, args[0])
+    ),
+    "end-transaction": lambda w, args: _held(w, args[0]),
     "fail-disk": lambda w, args: not w.copies[args[0], args[1]].disk_failed,
     "mend-disk": lambda w, args: w.copies[args[0], args[1]].disk_failed,
     "corrupt-page": lambda w, args: not w.copies[args[0], args[1]].bad_pages,
@@ -275,6 +281,11 @@ _RULES: Final[dict[str, Rule]] = {
         and any((args[1], database) in w.copies for database in w.clients[args[0]].databases)
     ),
 }
+
+
+def _held(world: World, database: str) -> bool:
+    """A transaction is open in a copy of the database."""
+    return any(copy.active_from_kb is not None for copy in world.copies_of(database))
 
 
 def _new_logins(world: World, args: tuple[str, ...]) -> set[str]:

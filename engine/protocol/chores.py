@@ -13,7 +13,7 @@ from engine.constants import PATCH_S, UPGRADE_S
 from engine.inputs import Input, InputProblem
 from engine.messages import SqlError
 from engine.model import Fault, Login, Server, Service, Volume, World
-from engine.protocol import files, jobs, logspace, network, pages, security, service, volumes
+from engine.protocol import files, jobs, logspace, network, pages, quorum, security, service, volumes
 
 KB_PER_GB: Final = 1024.0 * 1024.0
 
@@ -331,6 +331,22 @@ def _mend_pages(world: World, item: Input) -> Before:
     return ()
 
 
+def _transaction(world: World, item: Input) -> Before:
+    (database,) = item.args
+    keys = [(copy.server, database) for copy in world.copies_of(database)]
+    if item.verb == "end-transaction":
+        for where, _ in keys:
+            logspace.release_transaction(world, where, database)
+        return ()
+    server = next((key[0] for key in keys if quorum.serves(world, key)), None)
+    if server is None:
+        raise InputProblem(f"{database} does not serve")
+    if world.copies[server, database].active_from_kb is not None:
+        raise InputProblem(f"a transaction is open in {database} already")
+    logspace.hold_transaction(world, server, database)
+    return ()
+
+
 DO: Final[dict[str, Callable[[World, Input], Before]]] = {
     "close-firewall": _firewall,
     "open-firewall": _firewall,
@@ -342,6 +358,8 @@ DO: Final[dict[str, Callable[[World, Input], Before]]] = {
     "renew-certificate": _renew,
     "corrupt-page": _corrupt,
     "mend-page": _mend_pages,
+    "open-transaction": _transaction,
+    "end-transaction": _transaction,
 }
 """Faults and repairs that go through the ledger (faults.DO takes these in)."""
 
@@ -351,12 +369,17 @@ REVERSES: Final = {
     "start-agent": ("stop-agent",),
     "renew-certificate": ("expire-certificate",),
     "mend-page": ("corrupt-page",),
+    "end-transaction": ("open-transaction",),
 }
 """Which active faults a verb takes back."""
 
 
 def effect_of(world: World, fault: Fault) -> str:
     """What proves that a fault of this file has taken hold; empty if nothing does yet."""
+    if fault.verb == "open-transaction":
+        held = [copy for copy in world.copies_of(fault.args[0]) if copy.active_from_kb is not None]
+        waits = any(logspace.reuse_wait(world, copy.row) == "ACTIVE_TRANSACTION" for copy in held)
+        return f"log of {fault.args[0]} waits for the transaction" if waits else ""
     server = world.servers[fault.args[0]]
     if fault.verb == "close-firewall":
         return f"nothing reaches port {fault.args[1]} of {server.name}"

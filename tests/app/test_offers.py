@@ -28,6 +28,7 @@ SITUATIONS: dict[str, tuple[str, ...]] = {
     "disk": (f"fail-disk {P} {DB}",),
     "app": ("stop-app APP",),
     "full": (f"fill-log {DB}",),
+    "open": (f"open-transaction {DB}",),
     "closed": (f"close-firewall {M} 5022", f"disable-tcp {P}", f"stop-agent {W}", f"corrupt-page {M} {DB}"),
 }
 

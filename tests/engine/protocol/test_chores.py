@@ -175,6 +175,7 @@ FAULTS = {
     f"stop-agent {M}": f"start-agent {M}",
     f"expire-certificate {M} cert": f"renew-certificate {M} cert",
     f"corrupt-page {P} {DB} page=77": f"mend-page {P} {DB}",
+    f"open-transaction {DB}": f"end-transaction {DB}",
 }
 
 
@@ -193,12 +194,14 @@ def test_the_reverse_restores_what_was(line: str, by_ledger: bool) -> None:
     do(world, line, then_s=10.0)
     (fault,) = world.faults
     assert fault.reverted_tick is None
-    assert world.servers != servers or world.copies[PRINCIPAL].bad_pages
+    now = world.copies[PRINCIPAL]
+    assert world.servers != servers or now.bad_pages or now.active_from_kb
     do(world, "revert-all" if by_ledger else FAULTS[line], then_s=60.0)
     (fault,) = world.faults
     assert fault.reverted_tick is not None
     assert world.servers == servers
-    assert world.copies[PRINCIPAL].bad_pages == copy.bad_pages
+    now = world.copies[PRINCIPAL]
+    assert (now.bad_pages, now.active_from_kb) == (copy.bad_pages, copy.active_from_kb)
     assert world.copies[PRINCIPAL].mirror_state is SYNCHRONIZED
 
 
