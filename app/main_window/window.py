@@ -36,6 +36,7 @@ from app.views.act_line import ActLine
 from app.views.briefing import Briefing, BriefPage
 from app.views.charts import Charts
 from app.views.console import Console
+from app.views.counters import Counters
 from app.views.debrief import Debrief
 from app.views.error_log import ErrorLog
 from app.views.events_list import EventsList
@@ -60,7 +61,8 @@ TITLE: Final = "Mirrordrill"
 DRAFTS_MS: Final = 400
 """Pause in typing after which unsent queries are written down."""
 ON_DESK: Final = (
-    "brief", "topology", "console", "charts", "timing", "error_log", "trace", "monitor", "events", "ledger",
+    "brief", "topology", "console", "charts", "timing", "error_log", "trace", "monitor", "events", "counters",
+    "ledger",
 )  # fmt: skip
 """Views of the desk that can be gone to."""
 IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_state")
@@ -122,6 +124,7 @@ class MainWindow(QMainWindow):
         self.topology, self.console, self.briefing = Topology(), Console(), Briefing()
         self.transport = Transport([self.actions_by_name[name] for name in IN_TRANSPORT])
         self.timeline, self.charts, self.timing = Timeline(), Charts(), Timing()
+        self.counters = Counters()
         self.desk = Desk(
             self.topology,
             {
@@ -133,6 +136,7 @@ class MainWindow(QMainWindow):
                 "trace": Trace(),
                 "monitor": Monitor(),
                 "events": EventsList(),
+                "counters": self.counters,
                 "ledger": FaultLedger(),
             },
         )
@@ -194,6 +198,7 @@ class MainWindow(QMainWindow):
     def _bindable(self) -> dict[str, QAction]:
         """Every action that has a row in the table of keys."""
         tools = {f"query.{name}": action for name, action in self.console.tools.items()}
+        tools |= {f"counters.{name}": action for name, action in self.counters.tools.items()}
         return self.actions_by_name | {name: tools[name] for name in tools if name in keys.BY_NAME}
 
     def _make_menus(self) -> None:
@@ -234,6 +239,9 @@ class MainWindow(QMainWindow):
         self.timeline.moment_chosen.connect(self._offer_retry)
         self.topology.opened.connect(lambda server: self.console.new_query(server))
         self.console.drafts_changed.connect(self._drafts_due.start)
+        self.charts.counters_chosen.connect(self.counters.choose_counters)
+        self.counters.counters_chosen.connect(self.charts.choose_counters)
+        self.counters.highlighted.connect(self.charts.highlight)
         for name in ("timing", "error_log", "trace", "events"):
             desk.views[name].time_selected.connect(self.charts.show_time)  # type: ignore[attr-defined]
         self.appearance.changed.connect(self._show_theme)
