@@ -38,13 +38,15 @@ def build_world(scenario: Scenario, seed: int) -> World:
         a, b = link.ends
         world.links[a, b] = world.links[b, a] = path
     sessions = {session.database: session for session in scenario.sessions}
-    for number, database in enumerate(scenario.databases):
-        world.availability[database.name] = model.Availability(database=database.name)
+    each = [(database, name) for database in scenario.databases for name in database.names]
+    for number, (database, name) in enumerate(each):
+        world.availability[name] = model.Availability(database=name)
         session = sessions.get(database.name)
+        named = database.model_copy(update={"name": name})
         if session is None:
-            _add_alone(world, database, number)
+            _add_alone(world, named, number)
         else:
-            _add_mirrored(world, database, number, session)
+            _add_mirrored(world, named, number, session)
     _add_clients(world, scenario)
     for key in sorted(world.copies):
         if world.copies[key].role is not Role.MIRROR:
@@ -73,6 +75,7 @@ def _server(server: Server, host: int) -> model.Server:
         site=server.site,
         domain=server.domain,
         trace_flags=server.trace_flags,
+        max_worker_threads=server.max_worker_threads,
         blocked_ports=server.blocked_ports,
         endpoint=endpoint,
     )

@@ -74,6 +74,7 @@ class Drill:
         """Place in world.failovers -> why it cannot be compared, where it cannot."""
         self.ended_by: End | None = None
         self._batches: list[Event] = []
+        self._operations: list[Event] = []
         self._conditions = _conditions(scenario)
         self._compared = 0
         self._rows_seen: dict[int, tuple[Key, Key | None]] | None = None
@@ -153,7 +154,7 @@ class Drill:
         known = self._conditions.get(text)
         if known is None:
             known = self._conditions[text] = conditions.parse(text, names_of(self.scenario))
-        return known.holds(facts.Facts(self.world, self._batches))
+        return known.holds(facts.Facts(self.world, self._batches, self._operations))
 
     def next_hint(self) -> Hint | None:
         """The hint for the first goal that is not reached; None without hints, and in an exam."""
@@ -194,6 +195,7 @@ class Drill:
         for name in ("events", "journal", "rows", "goals", "first_held", "hints", "published", "unlike"):
             setattr(twin, name, copy.copy(getattr(self, name)))
         twin._batches = self._batches.copy()
+        twin._operations = self._operations.copy()
         twin._waiting = self._waiting.copy()
         twin._unfired = self._unfired.copy()
         return twin
@@ -237,6 +239,8 @@ class Drill:
                 event = self._opened(event)
             elif event.kind == "sql_done":
                 self._batches.append(event)
+            elif event.get("what") == "operation done":
+                self._operations.append(event)
             self.events.append(event)
 
     def _opened(self, event: Event) -> Event:

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from engine.constants import TICKS_PER_S
 from engine.events import Event
+from engine.flow.setup import worker_threads
 from engine.model import Availability, Copy, DbState, MirrorState, Role, Safety, Server, WitnessState, World
 from engine.protocol import availability
 
@@ -22,6 +23,8 @@ class Facts:
     world: World
     batches: Sequence[Event]
     """Events of kind sql_done, oldest first."""
+    operations: Sequence[Event] = ()
+    """Long operations (bulk loads, index rebuilds) that have come to their end, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +195,15 @@ def _timeout_s(facts: Facts, database: str) -> float:
     return float(copy.timeout_s) if copy is not None else 0.0
 
 
+def _operations_kb(facts: Facts, database: str) -> float:
+    return float(sum(event.get("log_kb") for event in facts.operations if event.database == database))
+
+
+def _worker_threads(facts: Facts, server: str) -> float:
+    state = facts.world.servers[server]
+    return float(state.max_worker_threads or worker_threads(state.cores))
+
+
 def account(world: World, database: str) -> Availability:
     """The account of *database* as it stands now."""
     return availability.settled(world.availability[database], world.tick)
@@ -216,10 +228,18 @@ QUANTITIES: Final[dict[str, Quantity]] = {
     "log_used_kb": Quantity("database", "log that cannot be reused", _counter("log_used_kb")),
     "log_used_percent": Quantity("database", "the same, of the most the file may grow to", _log_used_percent),
     "transactions_per_s": Quantity("database", "commits a second", _counter("transactions_per_s")),
+    "response_s": Quantity("database", "mean response time of a transaction", _counter("response_s")),
+    "commit_delay_ms": Quantity(
+        "database", "mean wait of a commit for the mirror", _counter("commit_delay_ms")
+    ),
+    "operations_kb": Quantity(
+        "database", "log of bulk loads and index rebuilds that are done", _operations_kb
+    ),
     "failovers": Quantity("database", "failovers that are done", _failovers(None)),
     "automatic_failovers": Quantity("database", "automatic ones", _failovers("automatic")),
     "manual_failovers": Quantity("database", "manual ones", _failovers("manual")),
     "forced_failovers": Quantity("database", "services forced", _failovers("forced")),
     "timeout_s": Quantity("database", "partner timeout", _timeout_s),
+    "worker_threads": Quantity("server", "worker threads that the instance allows itself", _worker_threads),
 }
 """Every number, by the name that conditions use."""

@@ -35,7 +35,7 @@ TRAINEE_VERBS: Final = ("hint", "finish")
 def names_of(scenario: Scenario) -> Names:
     """What conditions of the scenario may name."""
     return Names(
-        tuple(database.name for database in scenario.databases),
+        tuple(name for database in scenario.databases for name in database.names),
         tuple(server.name for server in scenario.servers),
         tuple(client.name for client in scenario.clients),
     )
@@ -76,7 +76,7 @@ def _check_unique(scenario: Scenario, finder: Finder) -> None:
         counts[table] += 1
     groups: tuple[list[tuple[Path, str]], ...] = (
         placed,
-        [(("database", i, "name"), d.name) for i, d in enumerate(scenario.databases)],
+        [(("database", i, "name"), name) for i, d in enumerate(scenario.databases) for name in d.names],
         [(("goal", i, "name"), g.name) for i, g in enumerate(scenario.goals)],
         [(("forbidden", i, "name"), g.name) for i, g in enumerate(scenario.forbidden)],
         [(("rubric", i, "name"), r.name) for i, r in enumerate(scenario.rubric)],
@@ -112,6 +112,9 @@ def _check_databases(scenario: Scenario, finder: Finder, names: Names) -> None:
         path: Path = ("database", i)
         _known(finder, (*path, "workload"), database.workload, list(WORKLOADS), "workload")
         _known(finder, (*path, "server"), database.server, names.servers, "server")
+        if database.count > 1 and not database.name[-1].isdigit():
+            expected = f"a number at its end, such as {database.name}001"
+            finder.add((*path, "name"), f"{database.count} databases need numbered names", expected, 0)
         session = mirrored.get(database.name)
         if session is None and database.server is None:
             finder.add(path, f"nothing says where {database.name} is", "server = … or a [[session]]")
@@ -128,10 +131,11 @@ def _check_databases(scenario: Scenario, finder: Finder, names: Names) -> None:
 
 def _check_sessions(scenario: Scenario, finder: Finder, names: Names) -> None:
     editions = {server.name: server.edition for server in scenario.servers}
+    written = [database.name for database in scenario.databases]
     seen: set[str] = set()
     for i, session in enumerate(scenario.sessions):
         path: Path = ("session", i)
-        _known(finder, (*path, "database"), session.database, names.databases, "database")
+        _known(finder, (*path, "database"), session.database, written, "database")
         if session.database in seen:
             finder.add(
                 (*path, "database"), f"{session.database} has a session already", "one session each", 0
@@ -206,8 +210,8 @@ def _named(scenario: Scenario) -> World:
         world.clients[client.name] = Client(
             name=client.name, databases=client.databases, data_source=client.data_source
         )
-    for database in scenario.databases:
-        world.copies["", database.name] = Copy(server="", database=database.name)
+    for name in names_of(scenario).databases:
+        world.copies["", name] = Copy(server="", database=name)
     return world
 
 

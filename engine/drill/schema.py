@@ -117,6 +117,8 @@ class Server(Part):
     """Name of the hardware in flow/sites.py."""
     domain: Name = "CORP"
     trace_flags: Annotated[tuple[int, ...], Field(strict=False)] = ()
+    max_worker_threads: int = Field(default=0, ge=0, le=32_767)
+    """0: as many as the product chooses for the cores."""
     blocked_ports: Annotated[tuple[int, ...], Field(strict=False)] = ()
     endpoint: Endpoint = Endpoint()
 
@@ -135,6 +137,8 @@ class Database(Part):
     """[[database]]: a user database and what its clients do."""
 
     name: Name
+    count: int = Field(default=1, ge=1, le=500)
+    """So many equal databases, numbered on from the name: Branch001 with 100 is Branch001 to Branch100."""
     server: Name | None = None
     """Where it is, if no session says so."""
     workload: Line = "none"
@@ -148,11 +152,22 @@ class Database(Part):
     log_backup_every: Duration = 900.0
     """0: no log backup job."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each of the *count* databases; a name without a number cannot be counted on."""
+        stem = self.name.rstrip("0123456789")
+        digits = self.name[len(stem) :]
+        if self.count == 1 or not digits:
+            return (self.name,)
+        first = int(digits)
+        return tuple(f"{stem}{number:0{len(digits)}d}" for number in range(first, first + self.count))
+
 
 class Session(Part):
     """[[session]]: a database mirroring session that has been running for long."""
 
     database: Name
+    """Of several equal databases the first; each of them has such a session."""
     principal: Name
     mirror: Name
     witness: Name | None = None

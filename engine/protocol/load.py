@@ -50,7 +50,8 @@ def operation_done(world: World, row: int) -> None:
     if operation is not None:
         still = {} if operation.batch_kb else {"active_from_kb": None}
         world.update_copy(key, operation=None, **still)
-        world.emit("note", f"{operation.name} is done", server=key[0], database=key[1])
+        world.emit("note", f"{operation.name} is done", server=key[0], database=key[1],
+                   what="operation done", log_kb=operation.log_kb)  # fmt: skip
 
 
 def point_app(world: World, client: str, server: str) -> None:

@@ -222,7 +222,7 @@ def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
     server = world.servers[copy.server]
     clients = _has_clients(world, copy)
     alone = RowSetup(
-        site=_site(server.site, server.cores),
+        site=_site(server.site, server.cores, server.max_worker_threads),
         workload=workload_of(copy),
         scale=copy.scale if clients or copy.operation is None else 0.0,
         host=server.host,
@@ -272,9 +272,10 @@ def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
 
 
 @cache
-def _site(name: str, cores: int) -> Site:
-    """The hardware of that name with as many cores as the server has; one object for equal ones."""
-    return replace(SITES[name], cores=cores)
+def _site(name: str, cores: int, worker_threads: int) -> Site:
+    """The hardware of that name with the server's cores and workers (0: automatic); one object for equal ones."""
+    site = replace(SITES[name], cores=cores)
+    return replace(site, worker_threads=worker_threads) if worker_threads else site
 
 
 def _has_clients(world: World, copy: Copy) -> bool:

@@ -57,3 +57,24 @@ def test_an_application_without_its_database_looks_for_it() -> None:
     taken = run(drill(('data_source = "SERVER_A"', 'data_source = "SERVER_B"'),
                       ('failover_partner = "SERVER_B"', 'failover_partner = "SERVER_A"'), text=FREE), 10)  # fmt: skip
     assert taken.world.clients["APP"].connected_to == "SERVER_A"
+
+
+def test_equal_databases_are_numbered_on() -> None:
+    made = world(
+        ('[[database]]\nname = "Sales"', '[[database]]\nname = "Sales098"\ncount = 3'),
+        ('database = "Sales"', 'database = "Sales098"'),
+        ('databases = ["Sales"]', 'databases = ["Sales099"]'),
+    )
+    assert list(made.availability) == ["Sales098", "Sales099", "Sales100"]
+    principals = [made.copies["SERVER_A", name] for name in made.availability]
+    assert len({copy.guid for copy in principals}) == len({copy.row for copy in principals}) == 3
+    assert {copy.mirror_state for copy in made.copies.values()} == {MirrorState.SYNCHRONIZED}
+
+
+def test_few_worker_threads_hold_the_clients_back() -> None:
+    few = ('name = "SERVER_A"', 'name = "SERVER_A"\nmax_worker_threads = 20')
+    taken = run(drill(few, text=FREE), 60)
+    assert taken.holds("transactions_per_s(Sales) < 120 and worker_threads(SERVER_A) == 20")
+    taken.do("""sql SERVER_A EXEC sp_configure 'show advanced options', 1; RECONFIGURE;
+    EXEC sp_configure 'max worker threads', 0; RECONFIGURE""")
+    assert run(taken, 120).holds("transactions_per_s(Sales) > 230")

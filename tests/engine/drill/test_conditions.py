@@ -9,7 +9,7 @@ from engine.drill.conditions import ConditionProblem
 from engine.drill.facts import Facts, Names
 from engine.events import Event
 from engine.model import World
-from tests.engine.worlds import DB, W, do, lab
+from tests.engine.worlds import DB, P, W, do, lab
 
 NAMES = Names(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",))
 
@@ -158,6 +158,13 @@ def test_every_quantity_can_be_read(healthy: World) -> None:
     from engine.drill.facts import QUANTITIES
 
     for name, quantity in QUANTITIES.items():
-        argument = "Sales" if quantity.of else ""
+        argument = {None: "", "database": "Sales", "server": P}[quantity.of]
         assert holds(f"{name}({argument}) >= 0", healthy), name
         assert quantity.help
+
+
+def test_worker_threads_are_set_or_automatic() -> None:
+    world = lab()
+    assert holds("worker_threads(SERVER_A) == 576", world)
+    world.update_server(P, max_worker_threads=400)
+    assert holds("worker_threads(SERVER_A) == 400 and worker_threads(SERVER_B) == 576", world)

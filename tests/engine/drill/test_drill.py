@@ -224,3 +224,13 @@ def test_inputs_that_cannot_be_done_are_handed_back() -> None:
     play_inputs(taken, inputs, lambda item, problem: refused.append(str(problem)))
     assert len(refused) == 1
     assert len(taken.journal) == 1
+
+
+def test_long_operations_count_when_they_are_done() -> None:
+    taken = run(drill(text=FREE), 20)
+    taken.do("bulk-load Sales rows=1000000 batch_rows=10000")
+    run(taken, 30)
+    assert taken.holds("operations_kb(Sales) == 0"), "the load is under way"
+    twin = run(taken.fork(), 80)
+    assert twin.holds("operations_kb(Sales) == 200000")
+    assert taken.holds("operations_kb(Sales) == 0")

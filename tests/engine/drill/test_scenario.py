@@ -147,3 +147,16 @@ def test_the_schema_for_editors_knows_every_table() -> None:
     assert {"server", "session", "timeline", "goal", "rubric", "locked"} <= set(made["properties"])
     assert made["additionalProperties"] is False
     assert json.dumps(made)
+
+
+def test_equal_databases_need_numbers_and_room_for_them() -> None:
+    many = FREE.replace('name = "Sales"\n', 'name = "Sales"\ncount = 3\n')
+    (found,) = problems(many)
+    assert found.line == line_of(many, 'name = "Sales"')
+    assert "Sales001" in found.expected
+    clash = FREE + '\n[[database]]\nname = "Sales2"\nserver = "SERVER_A"\n'
+    clash = clash.replace('name = "Sales"\n', 'name = "Sales1"\ncount = 3\n', 1)
+    clash = clash.replace('database = "Sales"', 'database = "Sales1"')
+    clash = clash.replace('databases = ["Sales"]', 'databases = ["Sales3"]')
+    (found,) = problems(clash)
+    assert "'Sales2' stands there twice" in found.text
