@@ -180,6 +180,12 @@ def picture_of(world: World) -> Picture:
     )
 
 
+def all_copies(world: World) -> list[CopyFace]:
+    """The faces of all copies, also where the canvas has room for a grid of cells only."""
+    readings = {row: world.flow.reading(row) for row in world.rows}
+    return [_copy_face(world, copy, readings) for copy in world.copies.values()]
+
+
 # --- servers ------------------------------------------------------------------------------------------------
 
 RUNNING: Final = Sign("running", "ok", "dot")

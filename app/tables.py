@@ -34,6 +34,8 @@ class Column:
     sample: str = ""
     """As wide as this text at first; without one the width follows the title."""
     bold: Callable[[Any], bool] | None = None
+    spoken: Callable[[Any], str] | None = None
+    """What a screen reader says of the cell; its text unless given."""
 
 
 class TableModel(QAbstractTableModel):
@@ -121,6 +123,8 @@ class TableModel(QAbstractTableModel):
             return _RIGHT if column.right else _LEFT
         if role == Qt.ItemDataRole.ToolTipRole and column.tip is not None:
             return column.tip(row) or None
+        if role == Qt.ItemDataRole.AccessibleTextRole and column.spoken is not None:
+            return column.spoken(row)
         if role == Qt.ItemDataRole.FontRole and column.bold is not None and column.bold(row):
             return self._bold
         return None

@@ -1,0 +1,334 @@
+"""The topology as a table: the same facts and acts for whoever does not use the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QLineEdit, QMenu, QVBoxLayout, QWidget
+
+from app import formatting, fuzzy
+from app.acts import Acts
+from app.offers import Offer, Target, offers
+from app.picture import ClientFace, CopyFace, LinkFace, Picture, ServerFace, Sign, all_copies, picture_of
+from app.tables import Column, TableModel, TableView
+from engine.events import Event
+from engine.model import World
+
+
+class HasWorld(Protocol):
+    """What is shown of a drill here."""
+
+    @property
+    def world(self) -> World: ...
+
+
+# --- rows ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A server, copy, link or application in the words of its face."""
+
+    target: Target
+    name: str
+    role: str
+    state: Sign
+    safety: str
+    witness: str
+    queue: str
+    service: Sign
+    spoken: str
+
+    @property
+    def key(self) -> tuple[Target, str]:
+        """Tells the row from others; two copies of a database have the same target."""
+        return self.target, self.name
+
+
+_NOTHING: Final = Sign(formatting.NOTHING, "muted", "")
+_WORST_FIRST: Final = ("bad", "warn", "info", "ok", "idle", "muted")
+
+
+def rows_of(world: World) -> list[Row]:
+    """Each server with its copies under it, then links, then applications."""
+    picture = picture_of(world)
+    copies: dict[str, list[CopyFace]] = {}
+    for face in all_copies(world):
+        copies.setdefault(face.server, []).append(face)
+    return list(_rows(picture, copies))
+
+
+def _rows(picture: Picture, copies: dict[str, list[CopyFace]]) -> Iterator[Row]:
+    for server in picture.servers:
+        yield _server(server)
+        yield from (_copy(face) for face in copies.get(server.name, ()))
+    yield from (_link(face) for face in picture.links)
+    yield from (_client(face) for face in picture.clients)
+
+
+def _server(face: ServerFace) -> Row:
+    troubles = Sign(", ".join(face.troubles), "warn", "") if face.troubles else _NOTHING
+    return Row(
+        target=Target("server", (face.name,)),
+        name=face.name,
+        role=face.kind,
+        state=face.status,
+        safety=formatting.NOTHING,
+        witness=_joined(face.duties).word,
+        queue=formatting.NOTHING,
+        service=troubles,
+        spoken=face.spoken,
+    )
+
+
+def _copy(face: CopyFace) -> Row:
+    witness = [sign for sign in face.signs if "witness" in sign.word]
+    others = [sign for sign in face.signs if sign not in witness]
+    state = face.state or face.db_state
+    words = f"{state.word}, {face.db_state.word}" if face.state else state.word
+    return Row(
+        target=Target("database", (face.database,)),
+        name=f"    {face.database} on {face.server}",
+        role=face.role.word,
+        state=Sign(words, state.tone, state.shape),
+        safety=face.safety or formatting.NOTHING,
+        witness=_joined(witness).word,
+        queue=f"{face.queue.name} {face.queue.text}" if face.queue else formatting.NOTHING,
+        service=_joined(others),
+        spoken=f"{face.server}: {face.spoken}",
+    )
+
+
+def _link(face: LinkFace) -> Row:
+    """Its name stays the same when roles change, unlike that of the face."""
+    ends = (face.a, face.b) if face.kind == "client" else tuple(sorted((face.a, face.b)))
+    return Row(
+        target=Target("link", ends),
+        name=Target("link", ends).title,
+        role=f"{face.kind} link",
+        state=face.status,
+        safety=formatting.NOTHING,
+        witness=formatting.NOTHING,
+        queue=face.measured or formatting.NOTHING,
+        service=Sign(", ".join(face.notes) or formatting.NOTHING, "muted", ""),
+        spoken=face.spoken,
+    )
+
+
+def _client(face: ClientFace) -> Row:
+    return Row(
+        target=Target("client", (face.name,)),
+        name=face.name,
+        role="application",
+        state=face.status,
+        safety=formatting.NOTHING,
+        witness=formatting.NOTHING,
+        queue=formatting.NOTHING,
+        service=Sign(face.rate, "text", ""),
+        spoken=face.spoken,
+    )
+
+
+def _joined(signs: Sequence[Sign]) -> Sign:
+    """Several facts in one cell, in the tone of the worst."""
+    if not signs:
+        return _NOTHING
+    worst = min(signs, key=lambda sign: _WORST_FIRST.index(sign.tone))
+    return Sign(", ".join(sign.word for sign in signs), worst.tone, worst.shape)
+
+
+COLUMNS: Final = (
+    Column(title="Thing", text=lambda r: r.name, spoken=lambda r: r.spoken, tip=lambda r: r.spoken.replace("; ", "\n"),
+           bold=lambda r: r.target.kind == "server", sample="SERVER_A – SERVER_B"),
+    Column(title="State", text=lambda r: r.state.word, tone=lambda r: r.state.tone,
+           sample="SYNCHRONIZED, RESTORING"),
+    Column(title="Role", text=lambda r: r.role, sample="mirroring link"),
+    Column(title="Service", text=lambda r: r.service.word, tone=lambda r: r.service.tone,
+           sample="not serving, no quorum"),
+    Column(title="Queue", text=lambda r: r.queue, sample="send queue 1,023 KB"),
+    Column(title="Witness", text=lambda r: r.witness, sample="no witness"),
+    Column(title="Safety", text=lambda r: r.safety, sample="FULL"),
+)  # fmt: skip
+
+
+# --- what is said aloud -------------------------------------------------------------------------------------
+
+SPOKEN: Final = frozenset({"state", "role", "availability", "service", "client", "log"})
+"""Kinds of events that are announced; the rest only repeats them or is about a question somebody asked."""
+SENTENCES_MAX: Final = 4
+"""More at once cannot be listened to."""
+
+
+def sentences(events: Iterable[Event]) -> str:
+    """What has happened, to be read aloud; empty if nothing worth it has."""
+    found = [_sentence(event) for event in events if event.kind in SPOKEN]
+    if len(found) > SENTENCES_MAX:
+        found = [*found[:SENTENCES_MAX], f"And {len(found) - SENTENCES_MAX} more."]
+    return " ".join(found)
+
+
+def _sentence(event: Event) -> str:
+    new = str(event.get("new", "")).replace("_", " ")
+    if event.kind in ("state", "role") and new:
+        return f"{event.database} on {event.server} is {new}."
+    parts = [part for part in (event.server, event.database) if part and part not in event.text]
+    return f"{' '.join(parts)}{': ' if parts else ''}{event.text}."
+
+
+# --- the panel ----------------------------------------------------------------------------------------------
+
+
+class TopologyTable(QWidget):
+    """A row per server, copy, link and application; Enter opens what can be done to the selected rows."""
+
+    requested = Signal(str)
+    """One input line without its time."""
+    chosen = Signal(object)
+    """The Target of the current row, or None."""
+    announced = Signal(str)
+    """What was said to a screen reader."""
+
+    def __init__(self, acts: Acts | None = None, parent: QWidget | None = None) -> None:
+        """With the *acts* of another view their actions are shared, and it is that view that asks for them."""
+        super().__init__(parent)
+        self._world: World | None = None
+        self._acts = acts or Acts(self)
+        if acts is None:
+            self._acts.requested.connect(self.requested)
+        self.field = QLineEdit()
+        self.field.setPlaceholderText("Filter: disconnected, SERVER_B, link …")
+        self.field.setAccessibleName("Filter the topology table")
+        self.field.setClearButtonEnabled(True)
+        self.field.textChanged.connect(lambda _: self._show())
+        self.model = TableModel(COLUMNS)
+        self.table = TableView(self.model, "Topology")
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._pop_menu)
+        self.table.selectionModel().currentRowChanged.connect(lambda *_: self.chosen.emit(self.target))
+        for key in ("Return", "Enter"):
+            opener = QShortcut(QKeySequence(key), self.table, context=Qt.ShortcutContext.WidgetShortcut)
+            opener.activated.connect(self._pop_menu_of_current)
+        self.setFocusProxy(self.table)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self.field)
+        layout.addWidget(self.table, 1)
+
+    # --- contract of views --------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_drill(self, drill: HasWorld) -> None:
+        self.show_world(drill.world)
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        self._world = world
+        self._show()
+
+    @Slot(object)
+    def add_events(self, events: Iterable[Event]) -> None:
+        """Say changes aloud while the table is in sight."""
+        words = sentences(events) if self.isVisible() else ""
+        if words:
+            if QAccessible.isActive():
+                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.table, words))
+            self.announced.emit(words)
+
+    def _show(self) -> None:
+        if self._world is None:
+            return
+        rows, query = rows_of(self._world), self.field.text()
+        if query.strip():
+            rows = [row for row in rows if _fits(row, query)]
+        selected = {row.key for row in self.selected()}
+        if [row.key for row in rows] == [row.key for row in self.model.rows]:
+            self.model.update(rows)
+            return
+        self.model.replace(rows)
+        selection = self.table.selectionModel()
+        for place, row in enumerate(rows):
+            if row.key in selected:
+                flags = selection.SelectionFlag.Select | selection.SelectionFlag.Rows
+                selection.select(self.model.index(place, 0), flags)
+
+    # --- choosing and doing -------------------------------------------------------------------------------
+
+    @property
+    def target(self) -> Target | None:
+        """What the current row is about."""
+        place = self.table.currentIndex().row()
+        return self.model.rows[place].target if 0 <= place < len(self.model.rows) else None
+
+    def selected(self) -> list[Row]:
+        return [self.model.rows[index.row()] for index in self.table.selectionModel().selectedRows()]
+
+    @Slot(object)
+    def choose(self, target: Target | None) -> None:
+        """Select the row of *target*, if there is one."""
+        if target is None or (self.target is not None and _same(target, self.target)):
+            return
+        place = next((p for p, row in enumerate(self.model.rows) if _same(row.target, target)), None)
+        if place is not None:
+            self.table.selectRow(place)
+
+    def _pop_menu_of_current(self) -> None:
+        self._pop_menu(self.table.visualRect(self.table.currentIndex()).bottomLeft())
+
+    def _pop_menu(self, place: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if self.fill_menu(menu):
+            menu.popup(self.table.viewport().mapToGlobal(place))
+        else:
+            menu.deleteLater()
+
+    def fill_menu(self, menu: QMenu) -> bool:
+        """What can be done to the selected rows; to several of a kind only what can be done to each of them."""
+        targets = list(dict.fromkeys(row.target for row in self.selected()))
+        if self._world is None or not targets:
+            return False
+        if len(targets) == 1:
+            self._acts.fill_menu(menu, self._world, targets[0])
+        else:
+            menu.addSection(f"{len(targets)} selected")
+            for label, lines in common_offers(self._world, targets):
+                action = menu.addAction(label)
+                action.triggered.connect(lambda _=False, lines=lines: self._do_all(lines))
+        menu.addSeparator()
+        menu.addActions([action for action in self.table.actions() if not action.isSeparator()])
+        return True
+
+    def _do_all(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.requested.emit(line)
+
+
+def _same(one: Target, other: Target) -> bool:
+    """A link has two ends and no direction."""
+    return one.kind == other.kind and sorted(one.names) == sorted(other.names)
+
+
+def _fits(row: Row, query: str) -> bool:
+    fit = fuzzy.match(query, f"{row.role} {row.name} {row.state.word} {row.service.word} {row.spoken}")
+    return fit is not None and not fit.scattered
+
+
+def common_offers(world: World, targets: Sequence[Target]) -> list[tuple[str, list[str]]]:
+    """(label, a line for each target) of the acts that make sense for every one of *targets*."""
+    found = [{_act(offer, target): offer for offer in offers(world, target)} for target in targets]
+    return [
+        (offer.label, [one[act].line for one in found])
+        for act, offer in found[0].items()
+        if all(act in one and one[act].label == offer.label for one in found)
+    ]
+
+
+def _act(offer: Offer, target: Target) -> tuple[str, ...]:
+    """The line without the names of the target."""
+    verb, *words = offer.line.split()
+    return (verb, *words[len(target.names) :])

@@ -1,0 +1,197 @@
+"""The topology table on a simulated lab: same facts, same acts, spoken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QMenu
+
+from app.offers import Target
+from app.picture import picture_of
+from app.views.topology import Topology
+from app.views.topology_table import TopologyTable, common_offers, rows_of, sentences
+from engine.events import Event
+from engine.model import World
+from tests.engine.worlds import do, lab
+
+Key = Qt.Key
+
+
+@dataclass
+class Drill:
+    world: World
+    events: list[Event] = field(default_factory=list)
+
+
+@pytest.fixture
+def drill() -> Drill:
+    return Drill(lab())
+
+
+@pytest.fixture
+def table(qtbot: Any, drill: Drill) -> TopologyTable:
+    made = TopologyTable()
+    qtbot.addWidget(made)
+    made.lines, made.said = [], []  # type: ignore[attr-defined]
+    made.requested.connect(made.lines.append)  # type: ignore[attr-defined]
+    made.announced.connect(made.said.append)  # type: ignore[attr-defined]
+    made.resize(800, 400)
+    made.show_drill(drill)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    return made
+
+
+def happens(table: TopologyTable, drill: Drill, *lines: str, then_s: float = 25.0) -> None:
+    table.add_events(do(drill.world, *lines, then_s=then_s))
+    table.show_world(drill.world)
+
+
+def row(table: TopologyTable, name: str) -> dict[str, str]:
+    model = table.model
+    (place,) = [p for p, found in enumerate(model.rows) if found.name.strip() == name]
+    return {column.title: str(model.index(place, n).data()) for n, column in enumerate(model.columns)}
+
+
+def select(table: TopologyTable, *names: str) -> None:
+    table.table.clearSelection()
+    selection = table.table.selectionModel()
+    for place, found in enumerate(table.model.rows):
+        if found.name.strip() in names:
+            flags = selection.SelectionFlag.Select | selection.SelectionFlag.Rows
+            selection.setCurrentIndex(table.model.index(place, 0), flags)
+
+
+def test_every_thing_of_the_picture_has_a_row(table: TopologyTable, drill: Drill) -> None:
+    picture = picture_of(drill.world)
+    names = [found.name.strip() for found in table.model.rows]
+    things = [face.name for face in (*picture.servers, *picture.links, *picture.clients)]
+    assert set(things) <= set(names)
+    assert names[:3] == ["SERVER_A", "Sales on SERVER_A", "SERVER_B"]
+
+
+def test_cells_say_what_the_card_says(table: TopologyTable, drill: Drill) -> None:
+    assert row(table, "Sales on SERVER_A") | {"Queue": ""} == {
+        "Thing": "    Sales on SERVER_A", "State": "SYNCHRONIZED, ONLINE", "Role": "PRINCIPAL",
+        "Service": "serving, quorum", "Queue": "", "Witness": "witness", "Safety": "FULL",
+    }  # fmt: skip
+    happens(table, drill, "cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W", then_s=60.0)
+    assert row(table, "Sales on SERVER_A")["Service"] == "not serving, no quorum"
+    assert row(table, "SERVER_A – SERVER_B")["State"] == "cut"
+    happens(table, drill, "power-off SERVER_B", then_s=1.0)
+    assert row(table, "SERVER_B")["State"] == "power off"
+
+
+def test_a_row_is_read_aloud_in_whole_sentences(table: TopologyTable, drill: Drill) -> None:
+    roles = [table.model.index(p, 0).data(Qt.ItemDataRole.AccessibleTextRole) for p in range(4)]
+    assert roles[0] == picture_of(drill.world).servers[0].spoken
+    assert "PRINCIPAL, SYNCHRONIZED, ONLINE" in roles[1]
+    inside = QAccessible.queryAccessibleInterface(table.table)
+    names = [inside.child(place).text(QAccessible.Text.Name) for place in range(inside.childCount())]
+    assert set(roles) <= set(names)
+
+
+def test_many_databases_have_a_row_each(drill: Drill) -> None:
+    for number in range(5):
+        for server in ("SERVER_A", "SERVER_B"):
+            copy = drill.world.copies[server, "Sales"]
+            drill.world.copies[server, f"D{number}"] = replace(copy, database=f"D{number}", row=None)
+    names = [found.name.strip() for found in rows_of(drill.world)]
+    assert names.count("D3 on SERVER_B") == 1
+
+
+def test_changes_are_announced(table: TopologyTable, drill: Drill) -> None:
+    QAccessible.setActive(True)
+    happens(table, drill, "pull-cable SERVER_A", then_s=60.0)
+    spoken = " ".join(table.said)
+    assert "Sales on SERVER_B is DISCONNECTED." in spoken
+    assert spoken.count(".") <= 5 * len(table.said)
+    table.hide()
+    before = len(table.said)
+    happens(table, drill, "plug-cable SERVER_A", then_s=60.0)
+    assert len(table.said) == before
+
+
+def test_a_flood_of_changes_is_cut_short() -> None:
+    events = [Event(n, "state", "S", f"D{n}", "A -> B", (("new", "SYNCHRONIZED"),)) for n in range(50)]
+    assert sentences(events).endswith("D3 on S is SYNCHRONIZED. And 46 more.")
+    assert sentences([Event(0, "errorlog", "S", None, "x")]) == ""
+
+
+def test_menu_offers_what_the_picture_offers(qtbot: Any, table: TopologyTable, drill: Drill) -> None:
+    picture = Topology()
+    qtbot.addWidget(picture)
+    picture.show_drill(drill)
+    select(table, "SERVER_A – SERVER_B")
+    menu = QMenu(table)
+    assert table.fill_menu(menu)
+    offered = [action.toolTip() for action in menu.actions()]
+    assert all(action.toolTip() in offered for action in picture.actions_for(Target("link", ("SERVER_A", "SERVER_B")))
+               if not action.property("section"))  # fmt: skip
+    (cut,) = [action for action in menu.actions() if action.toolTip() == "cut SERVER_A SERVER_B"]
+    cut.trigger()
+    assert table.lines == ["cut SERVER_A SERVER_B"]
+
+
+def test_actions_of_another_view_are_the_same_objects(qtbot: Any, drill: Drill) -> None:
+    picture = Topology()
+    qtbot.addWidget(picture)
+    picture.show_drill(drill)
+    table = TopologyTable(picture.acts)
+    qtbot.addWidget(table)
+    table.show_drill(drill)
+    lines: list[str] = []
+    table.requested.connect(lines.append)
+    picture.requested.connect(lines.append)
+    select(table, "SERVER_W")
+    menu = QMenu(table)
+    table.fill_menu(menu)
+    shared = picture.actions_for(Target("server", ("SERVER_W",)))
+    assert set(shared) & set(menu.actions())
+    shared[0].trigger()
+    assert len(lines) == 1  # asked for once, by the view whose acts they are
+
+
+def test_enter_opens_the_menu(qtbot: Any, qtlog: Any, table: TopologyTable) -> None:
+    select(table, "SERVER_B")
+    table.table.setFocus()
+    with qtlog.disabled():  # the offscreen plugin raises no menus
+        qtbot.keyClick(table.table, Key.Key_Return)
+        (menu,) = [found for found in table.findChildren(QMenu) if found.isVisible()]
+        assert "power-off SERVER_B" in [action.toolTip() for action in menu.actions()]
+        menu.close()
+
+
+def test_several_rows_get_what_fits_all_of_them(qtbot: Any, table: TopologyTable, drill: Drill) -> None:
+    select(table, "SERVER_A – SERVER_B", "SERVER_A – SERVER_W")
+    menu = QMenu(table)
+    table.fill_menu(menu)
+    (cut,) = [action for action in menu.actions() if action.text().startswith("Cut")]
+    cut.trigger()
+    assert table.lines == ["cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W"]
+    happens(table, drill, "cut SERVER_A SERVER_B", then_s=1.0)
+    pair = [Target("link", ("SERVER_A", "SERVER_B")), Target("link", ("SERVER_A", "SERVER_W"))]
+    assert not [label for label, _ in common_offers(drill.world, pair) if label.startswith("Cut")]
+
+
+def test_filter(qtbot: Any, table: TopologyTable) -> None:
+    qtbot.keyClicks(table.field, "link witness")
+    assert {found.role for found in table.model.rows} == {"witness link"}
+    qtbot.keyClicks(table.field, " zebra")
+    assert list(table.model.rows) == []
+
+
+def test_selection_and_choice(qtbot: Any, table: TopologyTable, drill: Drill) -> None:
+    with qtbot.waitSignal(table.chosen) as told:
+        table.choose(Target("link", ("SERVER_W", "SERVER_B")))
+    assert told.args == [Target("link", ("SERVER_B", "SERVER_W"))]
+    select(table, "Sales on SERVER_B")
+    happens(table, drill, "pull-cable SERVER_W")
+    assert [found.name.strip() for found in table.selected()] == ["Sales on SERVER_B"]
+    table.field.setText("sales")
+    assert [found.name.strip() for found in table.selected()] == ["Sales on SERVER_B"]
