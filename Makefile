@@ -1,8 +1,9 @@
 # make run    opens the program          make test    runs all checks
 # make lock   renews requirements.lock   make lock UPGRADE=--upgrade    moves to the newest versions (uv needed)
-# run and test first install what is missing, see .ci/prepare.
+# make screenshots    pictures of every view, in screenshots/
+# run, test and screenshots first install what is missing, see .ci/prepare.
 
-.PHONY: run test format lint types pytest prepare lock
+.PHONY: run test format lint types pytest prepare lock screenshots
 
 run:
 	@sh .ci/prepare xcb
@@ -20,6 +21,9 @@ types:
 	.venv/bin/mypy
 pytest:
 	QT_QPA_PLATFORM=offscreen .venv/bin/pytest --numprocesses auto
+
+screenshots: prepare
+	QT_QPA_PLATFORM=offscreen .venv/bin/python -m tests.screenshots screenshots
 
 lock:
 	uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --extra dev \

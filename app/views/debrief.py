@@ -119,10 +119,10 @@ class Debrief(QScrollArea):
         title = _label(str(report.get("title") or report["scenario"]), 1.8, bold=True)
         ended = ENDED.get(report.get("ended_by"), "it ended")
         goals = report.get("goals", ())
-        reached = (
-            f"{sum(bool(goal['met']) for goal in goals)} of {len(goals)} goals reached; " if goals else ""
-        )
-        words = _label(f"{reached}{ended}, after {formatting.seconds(report['ended_at_s'], 1)}.")
+        met = sum(bool(goal["met"]) for goal in goals)
+        reached = f"{met} of {len(goals)} goals are reached; " if met < len(goals) else ""
+        said = f"{reached}{ended}, after {formatting.seconds(report['ended_at_s'], 1)}."
+        words = _label(said[:1].upper() + said[1:])
         words.setProperty("muted", "true")
         names = QVBoxLayout()
         names.setSpacing(4)
