@@ -141,14 +141,13 @@ _KINDS: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.LOG: "L"
 
 def _taken_here(context: Context) -> list[tuple[str, backup.BackupSet]]:
     """Every backup that this server has taken and that still lies somewhere, with its path; oldest first."""
-    found = [
-        (path, one)
-        for (_, path), file in context.world.files.items()
-        if isinstance(file, backup.BackupFile)
-        for one in file.sets
-        if one.server == context.session.server
-    ]
-    return sorted(found, key=lambda item: item[1].id)
+    here = context.session.server
+    found: dict[int, tuple[str, backup.BackupSet]] = {}
+    for (server, path), file in context.world.files.items():
+        for one in file.sets if isinstance(file, backup.BackupFile) else ():
+            if one.server == here and (one.id not in found or server == here):  # copied files are no backups
+                found[one.id] = path, one
+    return [found[number] for number in sorted(found)]
 
 
 def _backup_sets(context: Context) -> Iterable[Record]:
