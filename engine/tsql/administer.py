@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from engine.messages import Message, SqlError, text_of
 from engine.protocol import accounts, backup, commands, endpoints, logspace, restore
+from engine.tsql import objects
 from engine.tsql import statements as s
 from engine.tsql.catalog.view import lsn
 from engine.tsql.context import SYSTEM_DATABASES
+from engine.tsql.data import Table
 from engine.tsql.machine import Machine
 from engine.tsql.translate import Unsimulated
 from engine.tsql.values import to_number, to_text
@@ -362,22 +364,31 @@ def _drop(machine: Machine, statement: s.DropObject) -> Outcome:
         return accounts.drop_user(world, server, machine.session.database, name)
     if statement.kind == "MASTER KEY":
         return accounts.drop_master_key(world, server)
-    if statement.kind == "TABLE":
-        return _drop_tables(machine, statement)
+    if statement.kind in _OBJECTS:
+        return _drop_objects(machine, statement)
     if statement.kind == "DATABASE":
         return _drop_database(machine, name)
     raise Unsimulated(f"DROP {statement.kind}")
 
 
-def _drop_tables(machine: Machine, statement: s.DropObject) -> Outcome:
-    known = dict(machine.session.tables)
+_OBJECTS: Final[dict[str, type[objects.UserObject]]] = {
+    "TABLE": Table,
+    "PROC": objects.Procedure,
+    "VIEW": objects.View,
+}
+
+
+def _drop_objects(machine: Machine, statement: s.DropObject) -> Outcome:
     for name in statement.names:
-        last = name.split(".")[-1].lower()
-        if last in known:
-            del known[last]
+        parts = tuple(part for part in name.split(".") if part)
+        known = dict(machine.session.tables)
+        if parts[-1].startswith("#"):
+            if parts[-1].lower() not in known:
+                raise SqlError(3701, "table", name)
+            del known[parts[-1].lower()]
+            machine.note(tables=tuple(known.items()))
         else:
-            raise SqlError(3701, "table", name)
-    machine.note(tables=tuple(known.items()))
+            objects.drop(machine.context, parts, _OBJECTS[statement.kind])
     return []
 
 

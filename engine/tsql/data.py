@@ -60,6 +60,15 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True)
+class Outside:
+    """What a procedure or dynamic SQL leaves as it was: database context, options, the temp tables there are."""
+
+    database: str
+    options: tuple[tuple[str, str], ...]
+    tables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """One level of a running batch: the batch itself, or text that EXEC or sp_executesql runs."""
 
@@ -75,8 +84,10 @@ class Frame:
     """Variables here -> variables of the frame below that take their values at the end."""
     insert_into: str = ""
     """INSERT … EXEC: the table (and columns) that take the rows."""
-    database: str = ""
-    """Database context to return to at the end; empty for the batch itself, which keeps its own."""
+    outside: Outside | None = None
+    """What to return to at the end; None for the batch itself, which keeps everything."""
+    returns: str = ""
+    """Variable of the frame below that takes the return value."""
     line: int = 0
     """Line of the statement that runs or waits."""
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from engine.messages import SqlError, text_of
 from engine.protocol import commands
-from engine.tsql import administer, maintenance, procedures
+from engine.tsql import administer, maintenance, objects, procedures
 from engine.tsql import statements as s
 from engine.tsql.data import Caught, Cursor
 from engine.tsql.functions import format_message
@@ -27,7 +27,11 @@ def perform(machine: Machine, statement: s.Statement) -> None:
     if kind in LANGUAGE:
         LANGUAGE[kind](machine, statement)
     elif kind in COMMANDS:
-        machine.outcome(COMMANDS[kind](machine, statement))
+        try:
+            machine.outcome(COMMANDS[kind](machine, statement))
+        except SqlError as problem:
+            problem.title = getattr(statement, "title", problem.title)
+            raise
     else:
         raise Unsimulated(type(statement).__name__)
 
@@ -176,9 +180,20 @@ def _set_session(machine: Machine, statement: s.SetSession) -> None:
     machine.note(options=tuple(options.items()), error=0)
 
 
+def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
+    made = objects.Procedure(statement.parameters, statement.body)
+    objects.create(machine.context, statement.name, made, alter=statement.alter)
+
+
+def _create_view(machine: Machine, statement: s.CreateView) -> None:
+    objects.create(machine.context, statement.name, objects.View(statement.query), alter=statement.alter)
+
+
 def _return(machine: Machine, statement: s.Return) -> None:
-    if statement.expression and len(machine.scopes) == 1:
-        raise SqlError(178)
+    if statement.expression:
+        if len(machine.scopes) == 1:
+            raise SqlError(178)
+        machine.scope.result = int(to_number(machine.evaluate(statement.expression)))
     machine.scope.position = len(machine.scope.code)
 
 
@@ -301,6 +316,8 @@ def _checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
 
 LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
     s.Query: lambda machine, statement: machine.query(statement.text),
+    s.CreateProcedure: _create_procedure,
+    s.CreateView: _create_view,
     s.CreateTable: lambda machine, statement: machine.create_table(statement),
     s.Print: _print,
     s.Declare: lambda machine, statement: machine.declare(statement),

@@ -338,6 +338,14 @@ def _datename(name: Scalar, value: Scalar) -> Scalar:
     return to_text(_datepart(name, value))
 
 
+def _eomonth(value: Scalar, months: Scalar = 0) -> Scalar:
+    """The last day of the month, as a date."""
+    if value is None:
+        return None
+    first = parse_moment(_dateadd("month", months or 0, value)).replace(day=1)
+    return MARK + (parse_moment(_dateadd("month", 1, stamp(first))) - timedelta(days=1)).strftime("%Y-%m-%d")
+
+
 @_texts
 def _agent_datetime(day: Scalar, clock: Scalar) -> Scalar:
     return stamp(parse_moment(f"{_count(day):08d}") + _clock(_count(clock)))
@@ -486,6 +494,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "datediff_big": _datediff,
     "datepart": _datepart,
     "datename": _datename,
+    "eomonth": _eomonth,
+    "datefromparts": _texts(lambda y, m, d: MARK + f"{_count(y):04d}-{_count(m):02d}-{_count(d):02d}"),
     "year": lambda value: _datepart("year", value),
     "month": lambda value: _datepart("month", value),
     "day": lambda value: _datepart("day", value),
@@ -503,6 +513,22 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "fn_varbintohexstr": _texts(lambda value: to_text(value).lower()),
 }
 """Functions of their arguments alone."""
+
+
+SINCE: Final = {
+    "iif": 2012,
+    "choose": 2012,
+    "concat": 2012,
+    "eomonth": 2012,
+    "try_convert": 2012,
+    "datefromparts": 2012,
+    "sysdatetime": 2008,
+    "sysutcdatetime": 2008,
+    "sysdatetimeoffset": 2008,
+    "trim": 2017,
+    "datediff_big": 2016,
+}
+"""Functions that came later than 2005. Documented [DOC: functions]."""
 
 
 def _invalid() -> float:

@@ -12,11 +12,11 @@ from engine.constants import TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import commands
-from engine.tsql import catalog, program, tables, values
+from engine.tsql import catalog, objects, program, tables, values
 from engine.tsql import statements as s
 from engine.tsql.columns import parse_columns
 from engine.tsql.context import Context
-from engine.tsql.data import Caught, Cursor, Declared, Frame, Result, Row, Run, Session, Table
+from engine.tsql.data import Caught, Cursor, Declared, Frame, Outside, Result, Row, Run, Session, Table
 from engine.tsql.environment import GLOBALS
 from engine.tsql.lexer import SyntaxProblem, name_of, tokens_of
 from engine.tsql.scratch import Columns, Scratch
@@ -74,14 +74,17 @@ class Scope:
     caught: list[Caught] = field(default_factory=list)
     outputs: tuple[tuple[str, str], ...] = ()
     insert_into: str = ""
-    database: str = ""
+    outside: Outside | None = None
+    returns: str = ""
     line: int = 0
+    result: int = 0
+    """Return value."""
 
     @classmethod
-    def thawed(cls, frame: Frame) -> Scope:
+    def thawed(cls, frame: Frame, version: int) -> Scope:
         return cls(
             frame.text,
-            program.compile_batch(frame.text, frozenset(frame.parameters)),
+            program.compile_batch(frame.text, version, frozenset(frame.parameters)),
             frame.parameters,
             frame.position,
             dict(frame.variables),
@@ -89,7 +92,8 @@ class Scope:
             list(frame.caught),
             frame.outputs,
             frame.insert_into,
-            frame.database,
+            frame.outside,
+            frame.returns,
             frame.line,
         )
 
@@ -103,7 +107,8 @@ class Scope:
             caught=tuple(self.caught),
             outputs=self.outputs,
             insert_into=self.insert_into,
-            database=self.database,
+            outside=self.outside,
+            returns=self.returns,
             line=self.line,
         )
 
@@ -119,13 +124,14 @@ class Machine:
         self.perform = perform
         self.run = run
         self.session = session
-        self.scopes = [Scope.thawed(frame) for frame in run.frames]
+        self.context = Context(world, session)
+        self.scopes = [Scope.thawed(frame, self.context.version) for frame in run.frames]
         self.messages = list(run.messages)
         self.results = list(run.results)
         self.capture = ""
         """INSERT … EXEC of a procedure: the table that takes its rows."""
         self._scratch: Scratch | None = None
-        self.context = Context(world, session)
+        self._views = 0
 
     # --- the loop
 
@@ -163,7 +169,7 @@ class Machine:
     def begin(self, text: str) -> None:
         """Make *text* the batch that runs; an error of its compilation is said and leaves nothing to run."""
         try:
-            self.scopes = [Scope(text, program.compile_batch(text))]
+            self.scopes = [Scope(text, program.compile_batch(text, self.context.version))]
         except SyntaxProblem as problem:
             self.say_error(problem, problem.line)
             self.scopes = []
@@ -215,7 +221,14 @@ class Machine:
         scope = self.scopes[-1]
         skipping = dict(self.session.options).get("NOEXEC") == "ON"
         if isinstance(action, program.Branch):
-            holds = self.holds(action.condition)
+            try:
+                holds = self.holds(action.condition)
+            except Unsimulated as problem:
+                self.not_simulated(
+                    f"{problem}; what depends on it is not known, the rest of the batch is not run"
+                )
+                self.end_batch()
+                return
             self.note(error=0, rowcount=0)
             if not holds:
                 scope.position = action.target
@@ -227,32 +240,48 @@ class Machine:
     def _leave(self) -> None:
         """The innermost frame is done: hand its output values down."""
         done = self.scopes.pop()
-        if done.database and done.database.lower() != self.session.database.lower():
-            self.note(database=done.database)
+        self._restore(done.outside)
         if self.scopes:
             below = self.scopes[-1]
             for inner, outer in done.outputs:
                 if inner in done.variables and outer in below.variables:
                     self.set_variable(outer, done.variables[inner].value)
+            if done.returns:
+                self.set_variable(done.returns, done.result)
+
+    def _restore(self, outside: Outside | None) -> None:
+        """Database context, options and temp tables as they were before a procedure or dynamic SQL."""
+        if outside is None:
+            return
+        kept = tuple(pair for pair in self.session.tables if pair[0] in outside.tables)
+        changes: dict[str, object] = {}
+        if outside.database.lower() != self.session.database.lower():
+            changes["database"] = outside.database
+        self.note(options=outside.options, tables=kept, **changes)
 
     def enter(
-        self, text: str, variables: dict[str, Declared] | None = None, outputs: tuple[tuple[str, str], ...] = (),
+        self,
+        text: str,
+        variables: dict[str, Declared] | None = None,
+        outputs: tuple[tuple[str, str], ...] = (),
         insert_into: str = "",
-    ) -> None:  # fmt: skip
-        """Run *text* (of EXEC or sp_executesql) before going on here."""
+        returns: str = "",
+    ) -> None:
+        """Run *text* (a procedure's, or that of EXEC or sp_executesql) before going on here."""
         if len(self.scopes) > NESTING_MAX:
             raise SqlError(217)
-        line = self.scopes[-1].line
+        given = variables or {}
         try:
-            code = program.compile_batch(text, frozenset(variables or ()))
+            code = program.compile_batch(text, self.context.version, frozenset(given))
         except SyntaxProblem as problem:
             self.fail(problem, line=problem.line)
             return
-        given = variables or {}
+        tables = tuple(name for name, _ in self.session.tables)
         scope = Scope(
-            text, code, tuple(given), variables=given, outputs=outputs, insert_into=insert_into, line=line
+            text, code, tuple(given), variables=dict(given), outputs=outputs, insert_into=insert_into
         )
-        scope.database = self.session.database
+        scope.outside = Outside(self.session.database, self.session.options, tables)
+        scope.returns, scope.line = returns, self.line
         self.scopes.append(scope)
 
     # --- saying things
@@ -332,10 +361,8 @@ class Machine:
             handler = scope.code[scope.position - 1].handler if scope.position else None
             if handler is None:
                 continue
-            for done in self.scopes[depth + 1 :]:
-                if done.database:
-                    self.note(database=self.scopes[depth + 1].database)
-                    break
+            if len(self.scopes) > depth + 1:
+                self._restore(self.scopes[depth + 1].outside)
             del self.scopes[depth + 1 :]
             scope.position = handler
             scope.caught.append(error)
@@ -346,7 +373,7 @@ class Machine:
     def end_batch(self) -> None:
         """Nothing more of this batch is run."""
         if len(self.scopes) > 1:
-            self.note(database=self.scopes[1].database)
+            self._restore(self.scopes[1].outside)
         self.scopes = []
 
     def add_result(self, columns: Iterable[str], rows: Iterable[Row]) -> None:
@@ -450,52 +477,68 @@ class Machine:
     # --- tables
 
     def _fetch(self, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
-        name = ref.parts[-1].lower()
-        if name.startswith(("@", "#")):
-            table = self.table(ref)
-            return tuple((column.name, column.type) for column in table.columns), table.rows
         if ref.call:
             raise Unsimulated(f"the function {ref.dotted}")
+        made = self._made(ref)
+        if isinstance(made, Table):
+            return tuple((column.name, column.type) for column in made.columns), made.rows
+        if isinstance(made, objects.View):
+            return self._view_rows(made)
         found = catalog.find(self.context, ref.parts)
         columns = found.columns_in(self.context.version)
         rows = (tuple(record.get(column.name) for column in columns) for record in found.rows(self.context))
         return tuple((column.name, column.type) for column in columns), rows
 
-    def table(self, ref: TableRef) -> Table:
-        """A temp table or table variable; 208 or 1087 if there is none."""
+    def _made(self, ref: TableRef) -> objects.UserObject | None:
+        """The temp table, table variable, table or view of that name that a script has made."""
         name = ref.parts[-1].lower()
         if name.startswith("@"):
             if name not in self.scope.tables:
                 raise SqlError(1087, ref.parts[-1])
             return self.scope.tables[name]
-        found = dict(self.session.tables).get(name)
-        if found is None:
-            raise SqlError(208, ref.parts[-1])
-        return found
+        if name.startswith("#"):
+            found = dict(self.session.tables).get(name)
+            if found is None:
+                raise SqlError(208, ref.parts[-1])
+            return found
+        return objects.find(self.context, ref.parts)
 
-    def keep(self, ref: TableRef, table: Table | None) -> None:
-        """Put a table in place of the one it was; None drops it."""
-        name = ref.parts[-1].lower()
-        if name.startswith("@"):
-            if table is not None:
-                self.scope.tables[name] = table
-            return
-        known = dict(self.session.tables)
-        known.pop(name, None)
-        if table is not None:
-            known[name] = table
-        self.note(tables=tuple(known.items()))
+    def _view_rows(self, view: objects.View) -> tuple[Columns, Iterable[Row]]:
+        """The rows of a view, computed in a scratch of its own."""
+        self._views += 1
+        scratch = Scratch(self.context, self._fetch)
+        try:
+            if self._views > NESTING_MAX:
+                raise SqlError(217)
+            names, rows = scratch.select(plan_statement(view.query), self.value_of)
+        finally:
+            scratch.close()
+            self._views -= 1
+        made = tables.from_rows(names, rows)
+        return tuple((column.name, column.type) for column in made.columns), rows
 
-    def writable(self, ref: TableRef) -> None:
-        """Raises for a table that cannot be written to here."""
-        if ref.parts[-1].startswith(("@", "#")):
-            return
+    def table(self, ref: TableRef) -> Table:
+        """A table that may be written to; 208, 1087, or 259 for a system view."""
+        made = self._made(ref)
+        if isinstance(made, Table):
+            return made
+        if made is not None:
+            raise Unsimulated("changes through a view")
         catalog.find(self.context, ref.parts)
         raise SqlError(259)
 
+    def keep(self, ref: TableRef, table: Table) -> None:
+        """Put a table in place of the one it was."""
+        name = ref.parts[-1].lower()
+        if name.startswith("@"):
+            self.scope.tables[name] = table
+        elif name.startswith("#"):
+            self.note(tables=tuple({**dict(self.session.tables), name: table}.items()))
+        else:
+            objects.put(self.context, ref.parts, table)
+
     def put(self, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> None:
         """Insert rows."""
-        self.writable(ref)
         table, identity = tables.insert(ref.parts[-1], self.table(ref), columns, rows, self.evaluate)
         self.keep(ref, table)
         if identity is not None:
@@ -519,13 +562,18 @@ class Machine:
         self.say_rows(len(rows))
 
     def _select_into(self, target: TableRef, columns: tuple[str, ...], rows: list[Row]) -> None:
-        name = target.parts[-1]
-        if not name.startswith("#"):
-            raise Unsimulated("SELECT … INTO a permanent table")
-        if name.lower() in dict(self.session.tables):
-            raise SqlError(2714, name)
-        self.keep(target, tables.from_rows(columns, rows))
+        self.make(target, tables.from_rows(columns, rows))
         self.say_rows(len(rows))
+
+    def make(self, ref: TableRef, table: Table) -> None:
+        """Keep a new table; 2714 if its name is taken."""
+        name = ref.parts[-1].lower()
+        if not name.startswith("#"):
+            objects.create(self.context, ref.parts, table)
+            return
+        if name in dict(self.session.tables):
+            raise SqlError(2714, ref.parts[-1])
+        self.keep(ref, table)
 
     def _assign(self, plan: Plan) -> None:
         _, rows = self.select(plan)
@@ -549,7 +597,6 @@ class Machine:
     def _insert(self, plan: Plan) -> None:
         assert plan.target is not None
         rows: list[Row] = [()] if plan.defaults else self.select(plan)[1]
-        self.writable(plan.target)
         if plan.defaults:
             table = self.table(plan.target)
             named = next((column.name for column in table.columns if column.identity is None), "")
@@ -562,7 +609,6 @@ class Machine:
 
     def _update(self, plan: Plan) -> None:
         assert plan.target is not None
-        self.writable(plan.target)
         _, changes = self.select(plan)
         table = tables.update(plan.target.parts[-1], self.table(plan.target), plan.columns, changes)
         self.keep(plan.target, table)
@@ -570,25 +616,19 @@ class Machine:
 
     def _delete(self, plan: Plan) -> None:
         assert plan.target is not None
-        self.writable(plan.target)
         _, numbers = self.select(plan)
         self.keep(plan.target, tables.delete(self.table(plan.target), numbers))
         self.say_rows(len({row[0] for row in numbers}))
 
     def _truncate(self, plan: Plan) -> None:
         assert plan.target is not None
-        self.writable(plan.target)
         table = self.table(plan.target)
         self.keep(plan.target, tables.made(plan.target.parts[-1], table.columns))
         self.note(error=0, rowcount=0)
 
     def create_table(self, statement: s.CreateTable) -> None:
-        name = statement.name.split(".")[-1]
-        if not name.startswith("#"):
-            raise Unsimulated("CREATE TABLE of a permanent table")
-        if name.lower() in dict(self.session.tables):
-            raise SqlError(2714, name)
-        self.keep(TableRef((name,)), tables.made(name, parse_columns(statement.columns)))
+        made = tables.made(statement.name[-1], parse_columns(statement.columns))
+        self.make(TableRef(statement.name), made)
         self.note(error=0, rowcount=0)
 
     # --- declarations, cursors

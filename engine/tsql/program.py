@@ -19,6 +19,9 @@ from engine.tsql.words import (
     STOP_WORDS,
 )
 
+NEW_STATEMENTS: Final = {"THROW": 2012, "MERGE": 2008}
+"""Words that begin a statement only from a version on. Documented [DOC]."""
+
 DEPTH_LIMIT: Final = 60
 """Blocks in blocks before message 191. Assumed; SQL Server's own limit is of the same order."""
 
@@ -62,10 +65,17 @@ class Instruction:
 Program = tuple[Instruction, ...]
 
 
+NEWEST: Final = 2014
+"""Version that decides the syntax where no server does."""
+
+
 @lru_cache(maxsize=256)
-def compile_batch(text: str, variables: frozenset[str] = frozenset()) -> Program:
-    """The program of one batch, in which *variables* are declared. Raises SyntaxProblem with the line in the batch."""
-    return _Compiler(text, variables).program()
+def compile_batch(text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()) -> Program:
+    """The program of one batch for a server of *version*; *variables* are declared from outside.
+
+    Raises SyntaxProblem with the line in the batch.
+    """
+    return _Compiler(text, version, variables).program()
 
 
 @dataclass(slots=True)
@@ -77,8 +87,9 @@ class _Loop:
 class _Compiler:
     """Walks the tokens once; each method leaves `place` behind what it has read."""
 
-    def __init__(self, text: str, variables: frozenset[str]) -> None:
+    def __init__(self, text: str, version: int, variables: frozenset[str]) -> None:
         self.text = text
+        self.version = version
         self.declared = set(variables)
         self.tokens = tokens_of(text)
         self.place = 0
@@ -246,6 +257,8 @@ class _Compiler:
         if self.depth > DEPTH_LIMIT:
             raise SyntaxProblem(self.token.line, 191)
         word = self.token.upper
+        if NEW_STATEMENTS.get(word, 0) > self.version:
+            raise near(self.token)
         if self.token.kind == "word" and self.ahead().is_op(":"):
             self.label()
         elif word in _STRUCTURE:
@@ -313,20 +326,29 @@ class _Compiler:
         """The text from token number *first* on is a query."""
         text = self.text_between(first, self.place)
         self.check_variables(first)
+        if self.version < 2008 and self.tokens[first].upper == "INSERT":
+            self.check_one_row(first)
         if translate.check_statement(text, line):
             self.do(line, s.Query(text))
         else:
             self.do(line, s.NotSimulated(" ".join(token.upper for token in self.tokens[first : first + 2])))
 
+    def check_one_row(self, first: int) -> None:
+        """VALUES takes one row before 2008."""
+        level, values = 0, False
+        for token in self.tokens[first : self.place]:
+            level += token.is_op("(") - token.is_op(")")
+            values = values or (level == 0 and token.upper == "VALUES")
+            if values and level == 0 and token.is_op(","):
+                raise near(token)
+
     def create_table(self) -> None:
         """CREATE TABLE name ( … ) with what may follow the brackets."""
         line = self.token.line
         self.place += 2
-        name = ""
-        while not self.token.is_op("("):
-            if self.token.kind not in ("word", "quoted") and not self.token.is_op("."):
-                raise self.problem()
-            name += name_of(self.take())
+        name = self.qualified()
+        if not self.token.is_op("("):
+            raise self.problem()
         first = self.place
         columns = self.bracketed()
         translate.check_columns(columns, self.tokens[first].line)
@@ -367,14 +389,100 @@ class _Compiler:
         else:
             self.not_simulated()
 
+    def qualified(self) -> tuple[str, ...]:
+        """A name of one or more parts; an empty schema is left out."""
+        parts: list[str] = []
+        while True:
+            if self.token.kind in ("word", "quoted"):
+                parts.append(name_of(self.take()))
+            elif not self.token.is_op(".") or not parts:
+                raise self.problem()
+            if not self.take_if("."):
+                return tuple(parts)
+
     def rest_of_batch(self, kind: str) -> None:
+        """CREATE or ALTER of a module, which takes the whole batch."""
+        verb = "CREATE" if self.token.upper == "CREATE" else "ALTER"
+        shown = f"{verb} {'PROCEDURE' if kind == 'PROC' else kind}"
+        line = self.token.line
         if self.actions or self.depth > 1:
-            verb = f"{self.token.upper} {kind}".replace(" PROC", " PROCEDURE").replace(
-                "PROCEDUREEDURE", "PROCEDURE"
-            )
-            raise SyntaxProblem(self.token.line, 111, verb)
-        self.do(self.token.line, s.NotSimulated(f"{self.token.upper} {kind}"))
+            raise SyntaxProblem(line, 111, shown)
+        while not self.word(kind):
+            self.take()
+        self.take()
+        if kind in ("PROC", "PROCEDURE"):
+            self.do(line, self.procedure(alter=verb == "ALTER"))
+        elif kind == "VIEW":
+            self.do(line, self.view(alter=verb == "ALTER"))
+        else:
+            self.do(line, s.NotSimulated(shown))
         self.place = len(self.tokens) - 1
+
+    def procedure(self, alter: bool) -> s.Statement:
+        """name [;n] [(] @a int = 1 OUTPUT, … [)] [WITH …] AS body"""
+        name = self.qualified()
+        if self.take_if(";"):
+            self.take()
+        bracketed = self.take_if("(")
+        parameters: list[s.Parameter] = []
+        while self.token.kind == "variable":
+            parameters.append(self.parameter())
+            if not self.take_if(","):
+                break
+        if bracketed and not self.take_if(")"):
+            raise self.problem()
+        self.up_to_as()
+        body = self.body()
+        compile_batch(body, self.version, frozenset(item.name for item in parameters))
+        return s.CreateProcedure(name, tuple(parameters), body, alter)
+
+    def parameter(self) -> s.Parameter:
+        name = self.take().text.lower()
+        if self.word("AS"):
+            self.take()
+        first = self.place
+        self.take()
+        while self.take_if("."):
+            self.take()
+        if self.token.is_op("("):
+            self.bracketed()
+        kind = self.text_between(first, self.place).lower()
+        if self.word("VARYING"):
+            self.take()
+        default = ""
+        if self.take_if("="):
+            first = self.place
+            self.take_if("-")
+            self.take()
+            default = self.text_between(first, self.place)
+        output = self.word("OUT", "OUTPUT")
+        while self.word("OUT", "OUTPUT", "READONLY"):
+            self.take()
+        return s.Parameter(name, kind, default, output)
+
+    def up_to_as(self) -> None:
+        """Skip WITH RECOMPILE, EXECUTE AS OWNER and FOR REPLICATION up to the AS of the module."""
+        while not (self.word("AS") and self.tokens[self.place - 1].upper not in ("EXECUTE", "EXEC")):
+            if self.token.kind == "end":
+                raise self.problem()
+            self.take()
+        self.take()
+
+    def body(self) -> str:
+        """The rest of the text, on the lines where it stands."""
+        if self.token.kind == "end":
+            raise self.problem()
+        return "\n" * (self.token.line - 1) + self.text[self.token.start :]
+
+    def view(self, alter: bool) -> s.Statement:
+        name = self.qualified()
+        if self.token.is_op("("):
+            return s.NotSimulated("CREATE VIEW with a list of columns")
+        self.up_to_as()
+        query = self.text[self.token.start :]
+        if not self.word("SELECT", "WITH") or not translate.check_statement(query, self.token.line):
+            raise self.problem()
+        return s.CreateView(name, query, alter)
 
     # --- structure
 
@@ -517,6 +625,8 @@ class _Compiler:
         sign = self.take()
         if not (sign.kind == "op" and sign.text.endswith("=")) or sign.text in ("<=", ">=", "!="):
             raise near(sign)
+        if sign.text != "=" and self.version < 2008:
+            raise near(sign)
         if self.word("CURSOR"):
             self.cursor(name, line)
             return
@@ -575,6 +685,8 @@ class _Compiler:
             raise self.problem()
         default = ""
         if self.take_if("="):
+            if self.version < 2008:
+                raise SyntaxProblem(token.line, 139)
             default = self.expression(self.skim_expression(commas=True), line)
         self.declared.add(name)
         return s.Declaration(name, kind, default)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from engine.messages import SqlError
 from engine.tsql.context import Context
 from engine.tsql.environment import CONTEXT_FUNCTIONS
-from engine.tsql.functions import FUNCTIONS, check_arity, like
+from engine.tsql.functions import FUNCTIONS, SINCE, check_arity, like
 from engine.tsql.translate import COLLATION, Plan, TableRef, Unsimulated
 from engine.tsql.values import Scalar, compare, to_number
 
@@ -60,9 +60,11 @@ class Scratch:
             self._connection.setlimit(limit, value)
         self._connection.create_collation(COLLATION, compare)
         for name, function in FUNCTIONS.items():
-            self._register(name, function, function)
+            if SINCE.get(name, 0) <= context.version:
+                self._register(name, function, function)
         for name, function in CONTEXT_FUNCTIONS.items():
-            self._register(name, function, partial(function, context))
+            if SINCE.get(name, 0) <= context.version:
+                self._register(name, function, partial(function, context))
         for count in (2, 3):
             self._connection.create_function("like", count, self._guarded(like), deterministic=True)
         for name, step in _AGGREGATES.items():

@@ -389,10 +389,37 @@ class Query(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a procedure; *default* is the text of a value, empty if there is none."""
+
+    name: str
+    type: str
+    default: str = ""
+    output: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CreateProcedure(Statement):
+    """CREATE or ALTER PROCEDURE; *body* begins on the line where it stands in the batch."""
+
+    name: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    body: str
+    alter: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CreateView(Statement):
+    name: tuple[str, ...]
+    query: str
+    alter: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class CreateTable(Statement):
     """CREATE TABLE; *columns* is the text in the brackets, with them."""
 
-    name: str
+    name: tuple[str, ...]
     columns: str
 
 

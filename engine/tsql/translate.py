@@ -113,7 +113,7 @@ def without_cursor_options(text: str) -> str:
 
 @lru_cache(maxsize=512)
 def _parsed(text: str) -> exp.Expr:
-    return read(_with_plain_assignments(text))
+    return read(_readable(text))
 
 
 def _tree(text: str, line: int) -> exp.Expr:
@@ -126,18 +126,19 @@ def _tree(text: str, line: int) -> exp.Expr:
         raise SyntaxProblem(problem.line + line - 1, problem.number, *problem.parameters) from None
 
 
-def _with_plain_assignments(text: str) -> str:
-    """`@a += b` and `c -= d` written out as `@a = @a + (b)`, which sqlglot can read."""
+def _readable(text: str) -> str:
+    """The text as sqlglot can read it: `@a += b` written out as `@a = @a + (b)`, `#order` as `[#order]`."""
     tokens = tokens_of(text)
-    if not any(token.is_op(*_COMPOUND) for token in tokens):
-        return text
     out, copied = "", 0
     for place, token in enumerate(tokens):
-        if not token.is_op(*_COMPOUND) or not place:
+        if token.kind == "word" and token.text.startswith("#"):
+            out += text[copied : token.start] + f"[{token.text}]"
+            copied = token.end
+        if not token.is_op(*_COMPOUND) or not place or token.start < copied:
             continue
         left = tokens[place - 1].text
         end = _end_of_value(tokens, place + 1)
-        value = text[token.end : tokens[end - 1].end]
+        value = _readable(text[token.end : tokens[end - 1].end])
         out += text[copied : token.start] + f"= {left} {token.text[:-1]} ({value})"
         copied = tokens[end - 1].end
     return out + text[copied:]
@@ -258,6 +259,9 @@ def _assignments(select: exp.Select) -> tuple[str, ...]:
 def _name_columns(select: exp.Select) -> None:
     named: list[exp.Expr] = []
     for projection in select.expressions:
+        if isinstance(projection, exp.Concat) and len(projection.expressions) == 2:
+            # two strings side by side: the second one names the column
+            projection = exp.alias_(projection.expressions[0], projection.expressions[1].name, quoted=True)
         if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Literal):
             projection = exp.alias_(projection.expression, projection.this.this, quoted=True)
         if isinstance(projection, exp.Star | exp.Alias) or projection.is_star:
@@ -455,6 +459,14 @@ def _rewrite_select(node: exp.Expr, query: _Query) -> exp.Expr:
             raise Unsimulated("TOP … WITH TIES")
     if node.args.get("into") is not None:
         raise Unsimulated("SELECT … INTO inside a query")
+    if (
+        isinstance(node, exp.Select)
+        and node.args.get("from_") is None
+        and any(e.is_star for e in node.expressions)
+    ):
+        if not isinstance(node.parent, exp.Exists):
+            raise SqlError(263)
+        node.set("expressions", [exp.Literal.number(1)])
     clause = node.args.get("for_")
     if clause is None:
         return node

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.messages import SqlError
+from engine.tsql import objects
 from engine.tsql.catalog import activity, counters, databases, instance, mirroring, msdb, security
 from engine.tsql.catalog.view import VIEWS, Column, Record, View
 from engine.tsql.context import Context
@@ -80,6 +81,8 @@ def object_id(context: Context, name: str) -> int | None:
         known = [table for table, _ in context.session.tables]
         lower = plain[-1].lower()
         return -1_000_000 - known.index(lower) if lower in known else None
+    if objects.find(context, tuple(plain)) is not None:
+        return objects.object_id(plain[-1])
     try:
         found = find(context, tuple(plain))
     except SqlError:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.messages import TEXTS, text_of
-from engine.tsql.catalog.view import VIEWS, Record, none, view
+from engine.tsql import objects
+from engine.tsql.catalog.view import VIEWS, Record, Rows, none, view
 from engine.tsql.context import Context
 
 OPTIONS: Final = (
@@ -131,12 +132,46 @@ view("sys.all_objects", _OBJECT, _system_views)
 view("sys.system_objects", _OBJECT, _system_views)
 view("sys.system_views", _OBJECT, _system_views)
 view("sys.all_views", _OBJECT, _system_views)
-view("sys.objects", _OBJECT, none)
-view("sys.tables", _OBJECT, none)
-view("sys.views", _OBJECT, none)
-view("sys.procedures", _OBJECT, none)
+
+
+def _made(*kinds: str) -> Rows:
+    """What scripts have made in the current database, of these types."""
+
+    def rows(context: Context) -> Iterable[Record]:
+        for name, item in objects.listed(context):
+            kind, description, _ = objects.KINDS[type(item)]
+            if not kinds or kind.strip() in kinds:
+                yield {
+                    "name": name,
+                    "object_id": objects.object_id(name),
+                    "schema_id": 1,
+                    "parent_object_id": 0,
+                    "type": kind,
+                    "type_desc": description,
+                    "create_date": context.now(),
+                    "modify_date": context.now(),
+                    "is_ms_shipped": 0,
+                    "id": objects.object_id(name),
+                    "xtype": kind,
+                    "uid": 1,
+                    "crdate": context.now(),
+                    "table_catalog": context.session.database,
+                    "table_schema": "dbo",
+                    "table_name": name,
+                    "table_type": "BASE TABLE" if kind == "U " else "VIEW",
+                }
+
+    return rows
+
+
+view("sys.objects", _OBJECT, _made())
+view("sys.tables", _OBJECT, _made("U"))
+view("sys.views", _OBJECT, _made("V"))
+view("sys.procedures", _OBJECT, _made("P"))
 view(
-    "sys.sysobjects", "name sysname, id int, xtype char(2), uid smallint, type char(2), crdate datetime", none
+    "sys.sysobjects",
+    "name sysname, id int, xtype char(2), uid smallint, type char(2), crdate datetime",
+    _made(),
 )
 view(
     "sys.columns",
@@ -148,8 +183,11 @@ view("sys.schemas", "name sysname, schema_id int, principal_id int", lambda cont
     {"name": "dbo", "schema_id": 1, "principal_id": 1},
     {"name": "sys", "schema_id": 4, "principal_id": 4},
 ])  # fmt: skip
-view("information_schema.tables", "table_catalog sysname, table_schema sysname, table_name sysname, table_type varchar",
-     none)  # fmt: skip
+view(
+    "information_schema.tables",
+    "table_catalog sysname, table_schema sysname, table_name sysname, table_type varchar",
+    _made("U", "V"),
+)
 view("sys.assemblies", "name sysname, principal_id int, assembly_id int", none)
 view("sys.event_notifications", "name sysname, object_id int, parent_class tinyint", none)
 view("sys.server_event_notifications", "name sysname, object_id int, parent_class tinyint", none)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql import catalog
+from engine.tsql import catalog, objects
 from engine.tsql import statements as s
 from engine.tsql.data import Declared
 from engine.tsql.machine import Machine
 from engine.tsql.procedures import accounts, agent, information, monitoring
-from engine.tsql.procedures.call import Call, Procedures, bound, procedure
+from engine.tsql.procedures.call import Call, Procedure, Procedures, bound, procedure
 from engine.tsql.translate import Unsimulated
-from engine.tsql.values import parse_type, to_text
+from engine.tsql.values import convert, parse_type, to_text
 
 
 def execute(machine: Machine, statement: s.Execute) -> None:
@@ -25,6 +25,10 @@ def execute(machine: Machine, statement: s.Execute) -> None:
     else:
         found = PROCEDURES.get(plain)
         if found is None:
+            made = objects.find(machine.context, tuple(part for part in parts if part))
+            if isinstance(made, objects.Procedure):
+                _run(machine, plain, made, statement)
+                return
             raise Unsimulated(f"procedure {name}") if plain in KNOWN else SqlError(2812, name)
         database = parts[0] if len(parts) > 1 and parts[0].lower() not in ("sys", "dbo", "") else ""
         if database:
@@ -38,6 +42,27 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         machine.note(error=0)
     if statement.returns:
         machine.set_variable(statement.returns, 0)
+
+
+def _run(machine: Machine, name: str, made: objects.Procedure, statement: s.Execute) -> None:
+    """EXEC of a procedure that a script has made."""
+    known = tuple(item.name for item in made.parameters)
+    required = tuple(item.name for item in made.parameters if not item.default)
+    given = bound(machine, name, Procedure(_nothing, required, known), statement.arguments)
+    named = {argument.name or known[place]: argument for place, argument in enumerate(statement.arguments)}
+    variables: dict[str, Declared] = {}
+    outputs: list[tuple[str, str]] = []
+    for item in made.parameters:
+        value = given[item.name] if item.name in given else machine.evaluate(item.default)
+        variables[item.name] = Declared(item.type, convert(value, item.type, default_length=1))
+        argument = named.get(item.name)
+        if argument is not None and argument.output and isinstance(argument.value, s.Variable):
+            outputs.append((item.name, argument.value.name))
+    machine.enter(made.body, variables, tuple(outputs), returns=statement.returns)
+
+
+def _nothing(call: Call) -> None:
+    """What a made procedure does is in its body."""
 
 
 # --- dynamic SQL -----------------------------------------------------------------------------------------

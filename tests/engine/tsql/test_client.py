@@ -67,7 +67,7 @@ def test_context_and_temp_tables_last_from_batch_to_batch() -> None:
     assert ask(world, P, "SELECT DB_NAME()").value == "msdb"
     assert ask(world, P, "SELECT a FROM #t").value == 4
     assert ask(world, "SERVER_A#2", "SELECT a FROM #t").numbers == [208]
-    assert ask(world, P, "DECLARE @x int = 1").numbers == []
+    assert ask(world, P, "DECLARE @x int SET @x = 1").numbers == []
     assert ask(world, P, "SELECT @x").numbers == [137]
 
 
@@ -128,7 +128,7 @@ def test_a_second_submission_waits_for_the_first() -> None:
 
 def test_an_endless_loop_leaves_the_clock_alone_and_goes_on() -> None:
     world = lab()
-    tsql.submit(world, P, "DECLARE @i int = 0 WHILE 1 = 1 SET @i = @i + 1")
+    tsql.submit(world, P, "DECLARE @i int SET @i = 0 WHILE 1 = 1 SET @i = @i + 1")
     before = world.batches[P].spent
     run_on(world, 2)
     assert world.tick == 200
@@ -140,7 +140,7 @@ def test_a_waiting_batch_forks_and_hashes_with_its_world() -> None:
     tsql.submit(
         world,
         P,
-        "CREATE TABLE #t (a int) DECLARE @v int = 0 WHILE @v < 3 BEGIN WAITFOR DELAY '00:00:01' "
+        "CREATE TABLE #t (a int) DECLARE @v int SET @v = 0 WHILE @v < 3 BEGIN WAITFOR DELAY '00:00:01' "
         "SET @v = @v + 1 INSERT #t VALUES (@v) END SELECT SUM(a) FROM #t",
     )
     run_on(world, 1.5)

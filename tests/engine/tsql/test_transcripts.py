@@ -1,6 +1,7 @@
 """Transcripts of T-SQL windows in the lab. `pytest --rewrite` records them anew; review the diff.
 
 A block begins with `>>> WINDOW [SECONDS]`, then the batch, `----`, and what it answered until then.
+A line `Version 2005.` above says which version the servers have; 2014 else.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from tests.engine.tsql.console import answers
 from tests.engine.worlds import lab
 
 FOLDER = Path(__file__).parent / "transcripts"
+VERSION = re.compile(r"^Version (\d{4})\.$", re.MULTILINE)
 HEAD = re.compile(r"^>>> (\S+)(?: (\S+))?\n", re.MULTILINE)
 
 
 def record(text: str) -> str:
     """The transcript as it comes out now."""
     world = lab(workload="none")  # no figures of the flow model in here
+    for server in world.servers:
+        world.update_server(server, version=int(VERSION.findall(text)[0]) if VERSION.findall(text) else 2014)
     parts = HEAD.split(text)
     out = [parts[0].rstrip("\n"), ""]
     for window, seconds, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):

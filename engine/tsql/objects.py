@@ -1,0 +1,106 @@
+"""Tables, procedures and views that scripts make in the system databases of an instance, kept in the world."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import Final
+
+from engine.messages import SqlError
+from engine.tsql.context import SYSTEM_DATABASES, Context
+from engine.tsql.data import Table
+from engine.tsql.statements import Parameter
+from engine.tsql.translate import Unsimulated
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """A procedure that a script has made; *body* begins on the line where it stood in its batch."""
+
+    parameters: tuple[Parameter, ...]
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view that a script has made."""
+
+    query: str
+
+
+UserObject = Table | Procedure | View
+KINDS: Final[dict[type[UserObject], tuple[str, str, str]]] = {
+    Table: ("U ", "USER_TABLE", "table"),
+    Procedure: ("P ", "SQL_STORED_PROCEDURE", "procedure"),
+    View: ("V ", "VIEW", "view"),
+}
+"""type and type_desc of sys.objects, and the word in messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An object with its name as it was first written."""
+
+    name: str
+    item: UserObject
+
+
+_SCHEMAS: Final = frozenset({"dbo", "guest", ""})
+
+
+def place_of(context: Context, parts: tuple[str, ...]) -> tuple[str, str, str]:
+    """(server, database, name in small letters) that a name of up to three parts means; its database must be open."""
+    names = list(parts)
+    database = context.session.database
+    if len(names) == 3 or (len(names) == 2 and names[0].lower() not in _SCHEMAS):
+        database = context.open_database(names[0]) if len(names) == 3 else database
+    return context.session.server, database.lower(), names[-1].lower()
+
+
+def find(context: Context, parts: tuple[str, ...]) -> UserObject | None:
+    """The object of that name, or None; `sp_…` is also looked for in master."""
+    if len(parts) > 3:
+        return None
+    place = place_of(context, parts)
+    kept: Kept | None = context.world.objects.get(place)
+    if kept is None and len(parts) == 1 and place[2].startswith("sp_"):
+        kept = context.world.objects.get((place[0], "master", place[2]))
+    return None if kept is None else kept.item
+
+
+def put(context: Context, parts: tuple[str, ...], new: UserObject) -> None:
+    """Keep an object under its name. Unsimulated outside the system databases, whose log nobody mirrors."""
+    place = place_of(context, parts)
+    if place[1] not in SYSTEM_DATABASES:
+        raise Unsimulated(f"objects in the database {place[1]}")
+    old: Kept | None = context.world.objects.get(place)
+    context.world.objects[place] = Kept(parts[-1] if old is None else old.name, new)
+
+
+def create(context: Context, parts: tuple[str, ...], new: UserObject, *, alter: bool = False) -> None:
+    """CREATE (2714 if the name is taken) or ALTER (208 if there is none of that kind)."""
+    old = find(context, parts)
+    if alter and type(old) is not type(new):
+        raise SqlError(208, ".".join(parts))
+    if not alter and old is not None:
+        raise SqlError(2714, parts[-1])
+    put(context, parts, new)
+
+
+def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> None:
+    """DROP; 3701 if there is none of that kind."""
+    if type(find(context, parts)) is not kind:
+        raise SqlError(3701, KINDS[kind][2], ".".join(parts))
+    del context.world.objects[place_of(context, parts)]
+
+
+def listed(context: Context) -> list[tuple[str, UserObject]]:
+    """The objects of the current database, by name."""
+    here = (context.session.server, context.session.database.lower())
+    kept = sorted((key[2], found) for key, found in context.world.objects.items() if key[:2] == here)
+    return [(found.name, found.item) for _, found in kept]
+
+
+def object_id(name: str) -> int:
+    """The id of an object: the same number for the same name."""
+    return zlib.crc32(name.lower().encode()) & 0x7FFFFFFF
