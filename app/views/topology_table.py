@@ -29,28 +29,21 @@ class HasWorld(Protocol):
 # --- rows ---------------------------------------------------------------------------------------------------
 
 
+Face = ServerFace | CopyFace | LinkFace | ClientFace
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A server, copy, link or application in the words of its face."""
+    """A server, copy, link or application; its cells are made of its face when somebody looks."""
 
     target: Target
     name: str
-    role: str
-    state: Sign
-    safety: str
-    witness: str
-    queue: str
-    service: Sign
-    spoken: str
+    face: Face
 
     @property
     def key(self) -> tuple[Target, str]:
         """Tells the row from others; two copies of a database have the same target."""
         return self.target, self.name
-
-
-_NOTHING: Final = Sign(formatting.NOTHING, "muted", "")
-_WORST_FIRST: Final = ("bad", "warn", "info", "ok", "idle", "muted")
 
 
 def rows_of(world: World) -> list[Row]:
@@ -64,73 +57,23 @@ def rows_of(world: World) -> list[Row]:
 
 def _rows(picture: Picture, copies: dict[str, list[CopyFace]]) -> Iterator[Row]:
     for server in picture.servers:
-        yield _server(server)
-        yield from (_copy(face) for face in copies.get(server.name, ()))
-    yield from (_link(face) for face in picture.links)
-    yield from (_client(face) for face in picture.clients)
+        yield Row(Target("server", (server.name,)), server.name, server)
+        for copy in copies.get(server.name, ()):
+            name = f"    {copy.database} on {copy.server}"
+            yield Row(Target("database", (copy.database,)), name, copy)
+    for link in picture.links:
+        # its name stays the same when roles change, unlike that of the face
+        ends = (link.a, link.b) if link.kind == "client" else tuple(sorted((link.a, link.b)))
+        target = Target("link", ends)
+        yield Row(target, target.title, link)
+    for client in picture.clients:
+        yield Row(Target("client", (client.name,)), client.name, client)
 
 
-def _server(face: ServerFace) -> Row:
-    troubles = Sign(", ".join(face.troubles), "warn", "") if face.troubles else _NOTHING
-    return Row(
-        target=Target("server", (face.name,)),
-        name=face.name,
-        role=face.kind,
-        state=face.status,
-        safety=formatting.NOTHING,
-        witness=_joined(face.duties).word,
-        queue=formatting.NOTHING,
-        service=troubles,
-        spoken=face.spoken,
-    )
+# --- cells --------------------------------------------------------------------------------------------------
 
-
-def _copy(face: CopyFace) -> Row:
-    witness = [sign for sign in face.signs if "witness" in sign.word]
-    others = [sign for sign in face.signs if sign not in witness]
-    state = face.state or face.db_state
-    words = f"{state.word}, {face.db_state.word}" if face.state else state.word
-    return Row(
-        target=Target("database", (face.database,)),
-        name=f"    {face.database} on {face.server}",
-        role=face.role.word,
-        state=Sign(words, state.tone, state.shape),
-        safety=face.safety or formatting.NOTHING,
-        witness=_joined(witness).word,
-        queue=f"{face.queue.name} {face.queue.text}" if face.queue else formatting.NOTHING,
-        service=_joined(others),
-        spoken=f"{face.server}: {face.spoken}",
-    )
-
-
-def _link(face: LinkFace) -> Row:
-    """Its name stays the same when roles change, unlike that of the face."""
-    ends = (face.a, face.b) if face.kind == "client" else tuple(sorted((face.a, face.b)))
-    return Row(
-        target=Target("link", ends),
-        name=Target("link", ends).title,
-        role=f"{face.kind} link",
-        state=face.status,
-        safety=formatting.NOTHING,
-        witness=formatting.NOTHING,
-        queue=face.measured or formatting.NOTHING,
-        service=Sign(", ".join(face.notes) or formatting.NOTHING, "muted", ""),
-        spoken=face.spoken,
-    )
-
-
-def _client(face: ClientFace) -> Row:
-    return Row(
-        target=Target("client", (face.name,)),
-        name=face.name,
-        role="application",
-        state=face.status,
-        safety=formatting.NOTHING,
-        witness=formatting.NOTHING,
-        queue=formatting.NOTHING,
-        service=Sign(face.rate, "text", ""),
-        spoken=face.spoken,
-    )
+_NOTHING: Final = Sign(formatting.NOTHING, "muted", "")
+_WORST_FIRST: Final = ("bad", "warn", "info", "ok", "idle", "muted")
 
 
 def _joined(signs: Sequence[Sign]) -> Sign:
@@ -141,17 +84,87 @@ def _joined(signs: Sequence[Sign]) -> Sign:
     return Sign(", ".join(sign.word for sign in signs), worst.tone, worst.shape)
 
 
+def _listed(words: Sequence[str], tone: str) -> Sign:
+    return Sign(", ".join(words), tone, "") if words else _NOTHING
+
+
+def role_of(row: Row) -> str:
+    match row.face:
+        case ServerFace(kind=kind):
+            return kind
+        case CopyFace(role=role):
+            return role.word
+        case LinkFace(kind=kind):
+            return f"{kind} link"
+        case _:
+            return "application"
+
+
+def state_of(row: Row) -> Sign:
+    match row.face:
+        case CopyFace(state=Sign() as state, db_state=db_state):
+            return Sign(f"{state.word}, {db_state.word}", state.tone, state.shape)
+        case CopyFace(db_state=db_state):
+            return db_state
+        case ServerFace(status=status) | LinkFace(status=status) | ClientFace(status=status):
+            return status
+
+
+def service_of(row: Row) -> Sign:
+    """What is served, and what is in the way of it."""
+    match row.face:
+        case ServerFace(troubles=troubles):
+            return _listed(troubles, "warn")
+        case CopyFace(signs=signs):
+            return _joined([sign for sign in signs if "witness" not in sign.word])
+        case LinkFace(notes=notes):
+            return _listed(notes, "muted")
+        case ClientFace(rate=rate):
+            return Sign(rate, "text", "")
+
+
+def queue_of(row: Row) -> str:
+    match row.face:
+        case CopyFace(queue=queue) if queue is not None:
+            return f"{queue.name} {queue.text}"
+        case LinkFace(measured=measured) if measured:
+            return measured
+        case _:
+            return formatting.NOTHING
+
+
+def witness_of(row: Row) -> Sign:
+    match row.face:
+        case ServerFace(duties=duties):
+            return _joined(duties)
+        case CopyFace(signs=signs):
+            return _joined([sign for sign in signs if "witness" in sign.word])
+        case _:
+            return _NOTHING
+
+
+def safety_of(row: Row) -> str:
+    return (row.face.safety if isinstance(row.face, CopyFace) else None) or formatting.NOTHING
+
+
+def spoken_of(row: Row) -> str:
+    """The whole row in a sentence."""
+    spoken = row.face.spoken
+    return f"{row.face.server}: {spoken}" if isinstance(row.face, CopyFace) else spoken
+
+
 COLUMNS: Final = (
-    Column(title="Thing", text=lambda r: r.name, spoken=lambda r: r.spoken, tip=lambda r: r.spoken.replace("; ", "\n"),
+    Column(title="Thing", text=lambda r: r.name, spoken=spoken_of, tip=lambda r: spoken_of(r).replace("; ", "\n"),
            bold=lambda r: r.target.kind == "server", sample="SERVER_A – SERVER_B"),
-    Column(title="State", text=lambda r: r.state.word, tone=lambda r: r.state.tone,
+    Column(title="State", text=lambda r: state_of(r).word, tone=lambda r: state_of(r).tone,
            sample="SYNCHRONIZED, RESTORING"),
-    Column(title="Role", text=lambda r: r.role, sample="mirroring link"),
-    Column(title="Service", text=lambda r: r.service.word, tone=lambda r: r.service.tone,
+    Column(title="Role", text=role_of, sample="mirroring link"),
+    Column(title="Service", text=lambda r: service_of(r).word, tone=lambda r: service_of(r).tone,
            sample="not serving, no quorum"),
-    Column(title="Queue", text=lambda r: r.queue, sample="send queue 1,023 KB"),
-    Column(title="Witness", text=lambda r: r.witness, sample="no witness"),
-    Column(title="Safety", text=lambda r: r.safety, sample="FULL"),
+    Column(title="Queue", text=queue_of, sample="send queue 1,023 KB"),
+    Column(title="Witness", text=lambda r: witness_of(r).word, tone=lambda r: witness_of(r).tone,
+           sample="no witness"),
+    Column(title="Safety", text=safety_of, sample="FULL"),
 )  # fmt: skip
 
 
@@ -314,7 +327,7 @@ def _same(one: Target, other: Target) -> bool:
 
 
 def _fits(row: Row, query: str) -> bool:
-    fit = fuzzy.match(query, f"{row.role} {row.name} {row.state.word} {row.service.word} {row.spoken}")
+    fit = fuzzy.match(query, f"{role_of(row)} {row.name} {spoken_of(row)}")
     return fit is not None and not fit.scattered
 
 

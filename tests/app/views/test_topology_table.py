@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu
 from app.offers import Target
 from app.picture import picture_of
 from app.views.topology import Topology
-from app.views.topology_table import TopologyTable, common_offers, rows_of, sentences
+from app.views.topology_table import TopologyTable, common_offers, role_of, rows_of, sentences
 from engine.events import Event
 from engine.model import World
 from tests.engine.worlds import do, lab
@@ -181,7 +181,7 @@ def test_several_rows_get_what_fits_all_of_them(qtbot: Any, table: TopologyTable
 
 def test_filter(qtbot: Any, table: TopologyTable) -> None:
     qtbot.keyClicks(table.field, "link witness")
-    assert {found.role for found in table.model.rows} == {"witness link"}
+    assert {role_of(found) for found in table.model.rows} == {"witness link"}
     qtbot.keyClicks(table.field, " zebra")
     assert list(table.model.rows) == []
 
