@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QLineEdit, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
 
 from app import formatting, fuzzy
 from app.acts import Acts
@@ -155,13 +155,13 @@ def spoken_of(row: Row) -> str:
 
 COLUMNS: Final = (
     Column(title="Thing", text=lambda r: r.name, spoken=spoken_of, tip=lambda r: spoken_of(r).replace("; ", "\n"),
-           bold=lambda r: r.target.kind == "server", sample="SERVER_A – SERVER_B"),
+           bold=lambda r: r.target.kind == "server", sample="SERVER_W – SERVER_W"),
     Column(title="State", text=lambda r: state_of(r).word, tone=lambda r: state_of(r).tone,
            sample="SYNCHRONIZED, RESTORING"),
     Column(title="Role", text=role_of, sample="mirroring link"),
     Column(title="Service", text=lambda r: service_of(r).word, tone=lambda r: service_of(r).tone,
            sample="not serving, no quorum"),
-    Column(title="Queue", text=queue_of, sample="send queue 1,023 KB"),
+    Column(title="Queue, line", text=queue_of, sample="send queue 1,023 KB"),
     Column(title="Witness", text=lambda r: witness_of(r).word, tone=lambda r: witness_of(r).tone,
            sample="no witness"),
     Column(title="Safety", text=safety_of, sample="FULL"),
@@ -226,10 +226,13 @@ class TopologyTable(QWidget):
             opener = QShortcut(QKeySequence(key), self.table, context=Qt.ShortcutContext.WidgetShortcut)
             opener.activated.connect(self._pop_menu_of_current)
         self.setFocusProxy(self.table)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(4, 4, 4, 4)
+        bar.addWidget(self.field)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 4, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.field)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
         layout.addWidget(self.table, 1)
 
     # --- contract of views --------------------------------------------------------------------------------
