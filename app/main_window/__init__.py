@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import traceback
+from types import TracebackType
 
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -30,10 +32,12 @@ def open_window(scenario: Scenario | None) -> int:
             return 1
         profile = None
     window = MainWindow(profile, store)
+    sys.excepthook = lambda kind, error, trace: _stop_loudly(window, kind, error, trace)
     if scenario is not None:
         window.show_brief(scenario)
     window.show()
     code = app.exec()
+    sys.excepthook = sys.__excepthook__
     if profile is not None:
         profile.close()
     return code
@@ -47,3 +51,22 @@ def _goes_on_without(problem: str) -> bool:
     box.addButton("Quit", QMessageBox.ButtonRole.RejectRole)
     box.exec()
     return box.clickedButton() is play
+
+
+def _stop_loudly(
+    window: MainWindow, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """A fault of ours: tell it in full on standard error and in a sentence on screen, then end with code 1.
+
+    Whatever was done is recorded, so the next start can go on there.
+    """
+    sys.excepthook = sys.__excepthook__  # what fails after this is only printed
+    sys.__excepthook__(kind, error, trace)
+    window.session.pause()
+    box = QMessageBox(
+        QMessageBox.Icon.Critical, TITLE, f"Mirrordrill has a fault and has to stop: {error!r}."
+    )
+    box.setInformativeText("Your run is recorded up to here; the next start offers to continue it.")
+    box.setDetailedText("".join(traceback.format_exception(kind, error, trace)))
+    box.exec()
+    QApplication.exit(1)

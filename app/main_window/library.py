@@ -6,7 +6,7 @@ from typing import Final
 
 from app import scenario_files
 from app.scenario_files import NoScenario
-from app.storage import Profile, UnfinishedRun
+from app.storage import Profile, StorageProblem, UnfinishedRun
 from app.views.history import Run
 from app.views.scenario_picker import Card, Interrupted
 from engine.constants import TICKS_PER_S
@@ -58,8 +58,20 @@ class Library:
         )
         return [self._card(scenario) for scenario in order]
 
+    def _best(self, name: str) -> float | None:
+        try:
+            row = self._profile.best(name) if self._profile is not None else None
+        except StorageProblem as problem:
+            self._tell(problem)
+            return None
+        return row.score if row is not None else None
+
+    def _tell(self, problem: StorageProblem) -> None:
+        """Say it once on the page."""
+        if str(problem) not in self.problems:
+            self.problems.append(str(problem))
+
     def _card(self, scenario: Scenario) -> Card:
-        best = self._profile.best(scenario.name) if self._profile is not None else None
         return Card(
             name=scenario.name,
             title=scenario.title,
@@ -71,11 +83,15 @@ class Library:
             sources=tuple(f"{source.paper}: {source.section}" for source in scenario.sources),
             scored=scenario.scored,
             shipped=scenario.name in self._shipped,
-            best=best.score if best is not None else None,
+            best=self._best(scenario.name),
         )
 
     def interrupted(self) -> list[Interrupted]:
-        runs = self._profile.unfinished()[:INTERRUPTED_SHOWN] if self._profile is not None else []
+        try:
+            runs = self._profile.unfinished()[:INTERRUPTED_SHOWN] if self._profile is not None else []
+        except StorageProblem as problem:
+            self._tell(problem)
+            return []
         return [self._interrupted(run) for run in runs]
 
     def _interrupted(self, run: UnfinishedRun) -> Interrupted:
@@ -89,7 +105,11 @@ class Library:
 
     def runs(self) -> list[Run]:
         """Finished runs, newest first."""
-        rows = self._profile.results() if self._profile is not None else []
+        try:
+            rows = self._profile.results() if self._profile is not None else []
+        except StorageProblem as problem:
+            self._tell(problem)
+            return []
         return [
             Run(
                 run_id=row.run_id,

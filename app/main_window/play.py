@@ -7,11 +7,12 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app import formatting
 from app.main_window import recorder
 from app.main_window.recorder import ProfileRecorder
 from app.recording import NoRecorder, NotRecorded, Recorder
 from app.session import Session
-from app.storage import Profile, RunId, UnfinishedRun
+from app.storage import Profile, RunId, StorageProblem, UnfinishedRun
 from engine.drill.drill import Drill, Mode
 from engine.drill.problems import ScenarioProblems
 from engine.drill.scenario import Scenario, load_scenario
@@ -67,7 +68,7 @@ class Play(QObject):
         self.leave()
         inputs = [item for item in parse_script("\n".join(report["inputs"]))[0]
                   if item.verb != "finish" and item.tick < ticks(t_s)]  # fmt: skip
-        self._then = self._open_new
+        self._then = lambda drill: self._open_again(drill, t_s)
         self._session.load(scenario, int(report["seed"]), Mode(report["mode"]), inputs, ticks(t_s))
 
     def watch(self, scenario: Scenario, seed: int | None = None) -> None:
@@ -92,8 +93,11 @@ class Play(QObject):
 
     def give_up(self, run_id: RunId) -> None:
         """End an interrupted run without a result."""
-        if self._profile is not None:
-            self._profile.abandon(run_id)
+        try:
+            if self._profile is not None:
+                self._profile.abandon(run_id)
+        except StorageProblem as problem:
+            self.said.emit(str(problem))
 
     def unfinished(self) -> Sequence[UnfinishedRun]:
         return self._profile.unfinished() if self._profile is not None else ()
@@ -113,6 +117,11 @@ class Play(QObject):
             except NotRecorded as problem:
                 self.said.emit(f"{problem} Nothing of this run will be kept.")
         self._open(drill, run)
+
+    def _open_again(self, drill: Drill, t_s: float) -> None:
+        self._open_new(drill)
+        if t_s > 0.0:
+            self._session.do(f"note tried again from {formatting.run_time(t_s, 1)} of an earlier run")
 
     def _recorder_of(self, run_id: RunId) -> Recorder:
         return ProfileRecorder(self._profile, run_id) if self._profile is not None else NoRecorder()

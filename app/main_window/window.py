@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QCloseEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting, keys, scenario_files, settings, theme
-from app.main_window import actions, dialogs, menus
+from app.main_window import actions, dialogs, keeping, menus
 from app.main_window.appearance import Appearance
 from app.main_window.desk import Desk
 from app.main_window.library import Library
@@ -31,7 +31,7 @@ from app.notice import Notice
 from app.scenario_files import NoScenario
 from app.session import Session
 from app.settings import WindowSettings
-from app.storage import Profile, RunId, StorageProblem
+from app.storage import Profile, RunId
 from app.views.act_line import ActLine
 from app.views.briefing import Briefing, BriefPage
 from app.views.charts import Charts
@@ -58,8 +58,6 @@ from engine.drill.scenario import Scenario
 from engine.model import ticks
 
 TITLE: Final = "Mirrordrill"
-DRAFTS_MS: Final = 400
-"""Pause in typing after which unsent queries are written down."""
 ON_DESK: Final = (
     "brief", "topology", "console", "charts", "timing", "error_log", "trace", "monitor", "events", "counters",
     "ledger",
@@ -95,8 +93,7 @@ class MainWindow(QMainWindow):
         self.appearance = Appearance(store, self.desk, self._bindable(), self)
         self.appearance.bind_keys()
         self._make_menus()
-        self._drafts_due = QTimer(self, interval=DRAFTS_MS, singleShot=True)
-        self._drafts_due.timeout.connect(self._save_drafts)
+        self._drafts = keeping.Drafts(self.console, profile, self)
         self._connect()
         self._show_theme()
         self._restore()
@@ -238,7 +235,7 @@ class MainWindow(QMainWindow):
         self.transport.speed_chosen.connect(session.set_speed)
         self.timeline.moment_chosen.connect(self._offer_retry)
         self.topology.opened.connect(lambda server: self.console.new_query(server))
-        self.console.drafts_changed.connect(self._drafts_due.start)
+        self._drafts.said.connect(self.notice.warn)
         self.charts.counters_chosen.connect(self.counters.choose_counters)
         self.counters.counters_chosen.connect(self.charts.choose_counters)
         self.counters.highlighted.connect(self.charts.highlight)
@@ -314,7 +311,7 @@ class MainWindow(QMainWindow):
     def _show_begun(self, drill: Drill) -> None:
         self._scenario = drill.scenario
         self.notice.clear()
-        self._put_topology(drill.scenario.name)
+        keeping.put_cards(self._store, self.topology, drill.scenario.name)
         kept = "not recorded" if self._profile is None or self.play.watching else "recorded"
         what = "reference solution" if self.play.watching else drill.mode.value
         self._state.setText(f"{what}  ·  seed {drill.seed}  ·  {kept}")
@@ -455,36 +452,13 @@ class MainWindow(QMainWindow):
             self.resize(min(1600, screen.width()), min(960, screen.height()))
         self.appearance.restore_layout()
         self.topology.set_reduced_motion(store.get(settings.REDUCED_MOTION))
-        if self._profile is not None:
-            drafts = self._profile.drafts
-            self.console.restore_drafts({key: drafts.load(key) or "" for key in list(drafts.keys())})
-
-    def _put_topology(self, scenario: str) -> None:
-        places = json.loads(self._store.get(settings.PLACES)).get(scenario, {})
-        self.topology.put({name: (float(x), float(y)) for name, (x, y) in places.items()})
+        self._drafts.restore()
 
     def _leave_desk(self) -> None:
         if self.session.drill is None:
             return
         self.session.pause()
-        places = json.loads(self._store.get(settings.PLACES))
-        places[self.session.drill.scenario.name] = self.topology.places()
-        self._store.set(settings.PLACES, json.dumps(places))
-
-    def _save_drafts(self) -> None:
-        """Unsent queries are kept while they are typed; a full disk is told and takes nothing away."""
-        self._drafts_due.stop()
-        if self._profile is None:
-            return
-        drafts, texts = self._profile.drafts, self.console.drafts()
-        try:
-            for key in set(drafts.keys()) - set(texts):
-                drafts.delete(key)
-            for key, text in texts.items():
-                if drafts.load(key) != text:
-                    drafts.save(key, text)
-        except StorageProblem as problem:
-            self.notice.warn(str(problem))
+        keeping.keep_cards(self._store, self.topology, self.session.drill.scenario.name)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -492,12 +466,10 @@ class MainWindow(QMainWindow):
             self.appearance.follow_system()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        self._save_drafts()
+        self._drafts.close()
         self._leave_desk()
         self.appearance.keep_layout()
         self.play.leave()
-        self.console.drafts_changed.disconnect(self._drafts_due.start)  # the profile is closed after this
-        self._drafts_due.stop()
         self._store.set(settings.GEOMETRY, self.saveGeometry())
         self._store.sync()
         super().closeEvent(event)

@@ -1,0 +1,80 @@
+"""What the window keeps for the next start, beside looks: unsent queries, and where cards of the topology stand."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app import settings
+from app.settings import WindowSettings
+from app.storage import Profile, StorageProblem
+from app.views.console import Console
+from app.views.topology import Topology
+
+DRAFTS_MS: Final = 400
+"""Pause in typing after which unsent queries are written down."""
+
+
+class Drafts(QObject):
+    """Texts of the SQL windows, written into the profile while they are typed."""
+
+    said = Signal(str)
+    """Why they could not be kept."""
+
+    def __init__(self, console: Console, profile: Profile | None, parent: QObject) -> None:
+        super().__init__(parent)
+        self._console, self._profile = console, profile
+        self._due = QTimer(self)
+        self._due.setInterval(DRAFTS_MS)
+        self._due.setSingleShot(True)
+        self._due.timeout.connect(self.save)
+
+    def restore(self) -> None:
+        """Have the windows of last time again; from now on they are kept."""
+        if self._profile is not None:
+            kept = self._profile.drafts
+            self._console.restore_drafts({key: kept.load(key) or "" for key in list(kept.keys())})
+        self._console.drafts_changed.connect(self._due.start)
+
+    def save(self) -> None:
+        """Write down what has changed; a full disk is told and takes nothing away."""
+        self._due.stop()
+        if self._profile is None:
+            return
+        kept, texts = self._profile.drafts, self._console.drafts()
+        try:
+            for key in set(kept.keys()) - set(texts):
+                kept.delete(key)
+            for key, text in texts.items():
+                if kept.load(key) != text:
+                    kept.save(key, text)
+        except StorageProblem as problem:
+            self.said.emit(str(problem))
+
+    def close(self) -> None:
+        """Save, and nothing more after that: the profile is about to be closed."""
+        self.save()
+        self._console.drafts_changed.disconnect(self._due.start)
+
+
+def put_cards(store: WindowSettings, topology: Topology, scenario: str) -> None:
+    """Cards where somebody has put them last time in this scenario."""
+    places = _places(store).get(scenario, {})
+    topology.put({name: (float(x), float(y)) for name, (x, y) in places.items()})
+
+
+def keep_cards(store: WindowSettings, topology: Topology, scenario: str) -> None:
+    places = _places(store)
+    places[scenario] = {name: list(place) for name, place in topology.places().items()}
+    store.set(settings.PLACES, json.dumps({name: cards for name, cards in places.items() if cards}))
+
+
+def _places(store: WindowSettings) -> dict[str, dict[str, list[float]]]:
+    """What was stored; nothing if it makes no sense any more."""
+    try:
+        found = json.loads(store.get(settings.PLACES))
+    except json.JSONDecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
