@@ -2,49 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app import formatting
 from app.tables import Column, TableModel, TableView
-from app.views.console.outcome import Outcome
+from app.views.console.batches import Batch
 from engine.constants import TICKS_PER_S
 
 
-@dataclass(slots=True)
-class Entry:
-    """A batch and, once it has ended, what it brought."""
+def first_line(batch: Batch) -> str:
+    """The first line that says something, and that there are more."""
+    lines = [line.strip() for line in batch.text.splitlines() if line.strip()]
+    return lines[0] + (" …" if len(lines) > 1 else "") if lines else ""
 
-    tick: int
-    window: str
-    batch: str
-    run: int
-    """Number that the engine has given it."""
-    outcome: Outcome | None = None
 
-    @property
-    def first_line(self) -> str:
-        lines = [line.strip() for line in self.batch.splitlines() if line.strip()]
-        return lines[0] + (" …" if len(lines) > 1 else "") if lines else ""
+def summary(batch: Batch) -> str:
+    return batch.outcome.summary.partition("\n")[0] if batch.outcome else "running"
 
-    @property
-    def summary(self) -> str:
-        return self.outcome.summary.splitlines()[0] if self.outcome else "running"
 
-    @property
-    def tone(self) -> str:
-        return "info" if self.outcome is None else "bad" if self.outcome.failed else "ok"
+def tone(batch: Batch) -> str:
+    return "info" if batch.outcome is None else "bad" if batch.outcome.failed else "ok"
 
 
 COLUMNS = (
     Column(title="Time", text=lambda e: formatting.run_time(e.tick / TICKS_PER_S), right=True, sample="1:00:00"),
     Column(title="Window", text=lambda e: e.window, sample="SERVER_B#2"),
-    Column(title="Outcome", text=lambda e: e.summary, tone=lambda e: e.tone, tip=lambda e: e.summary,
+    Column(title="Outcome", text=summary, tone=tone, tip=summary,
            sample="Msg 1422: The mirror"),
-    Column(title="Batch", text=lambda e: e.first_line, tip=lambda e: e.batch),
+    Column(title="Batch", text=first_line, tip=lambda e: e.text),
 )  # fmt: skip
 
 
@@ -80,14 +67,14 @@ class History(QWidget):
         self.table.selectionModel().selectionChanged.connect(self._refresh)
         self._refresh()
 
-    def replace(self, entries: list[Entry]) -> None:
-        self.model.replace(entries)
+    def replace(self, batches: list[Batch]) -> None:
+        self.model.replace(batches)
 
-    def append(self, entry: Entry) -> None:
-        self.model.append([entry])
+    def append(self, batch: Batch) -> None:
+        self.model.append([batch])
 
     def refresh(self) -> None:
-        """An entry has got its outcome."""
+        """A batch has got its outcome."""
         last = self.model.index(self.model.rowCount() - 1, len(COLUMNS) - 1)
         self.model.dataChanged.emit(self.model.index(0, 0), last)
 
@@ -101,8 +88,8 @@ class History(QWidget):
     def _emit(self, signal: SignalInstance) -> None:
         index = self.table.currentIndex()
         if index.isValid():
-            entry: Entry = self.model.rows[index.row()]
-            signal.emit(entry.window, entry.batch)
+            batch: Batch = self.model.rows[index.row()]
+            signal.emit(batch.window, batch.text)
 
     def _refresh(self) -> None:
         some = self.table.currentIndex().isValid()

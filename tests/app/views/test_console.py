@@ -49,7 +49,12 @@ def console(qtbot: Any, run: Any) -> Console:
     made = Console()
     qtbot.addWidget(made)
     made.lines = []  # type: ignore[attr-defined]
-    made.requested.connect(made.lines.append)  # type: ignore[attr-defined]
+
+    def do(line: str) -> None:
+        made.lines.append(line)  # type: ignore[attr-defined]
+        run.journal.append(parse_line(line, run.tick))
+
+    made.requested.connect(do)
     made.resize(800, 500)
     made.show_drill(run)
     with qtbot.waitActive(made):
@@ -258,7 +263,7 @@ def test_every_window_has_a_name_of_its_own(qtbot: Any, console: Any) -> None:
     console.new_query("SERVER_B")
     qtbot.keyClick(console.current.editor, Key.Key_N, CTRL)
     assert list(console.drafts()) == ["SERVER_A", "SERVER_A#2", "SERVER_B", "SERVER_B#2"]
-    console.close_window(console.windows()[0])
+    console.tabs.close_window(console.windows()[0])
     console.new_query("SERVER_A")
     assert "SERVER_A" in console.drafts()
 
@@ -284,6 +289,19 @@ def test_batches_of_the_scenario_stay_out_of_the_windows(console: Any) -> None:
     assert console.history.model.total == 0
 
 
+def test_other_views_have_connections_of_their_own(console: Any, run: Any) -> None:
+    run.journal.append(Input(1200, "sql", ("SERVER_A#monitor", "EXEC msdb.dbo.sp_dbmmonitorupdate")))
+    console.add_events([started("SERVER_A#monitor", "EXEC msdb.dbo.sp_dbmmonitorupdate")])
+    assert console.history.model.total == 0
+
+
+def test_a_batch_that_another_view_sent_is_the_trainees_too(console: Any, run: Any) -> None:
+    run.journal.append(Input(1200, "sql", ("SERVER_A", "SELECT 1")))
+    console.add_events([started("SERVER_A", "SELECT 1"), ended("SERVER_A", "SELECT 1", results=[ROWS])])
+    assert console.history.model.total == 1
+    assert len(console.current.results.grids) == 1
+
+
 def test_the_band_has_the_servers_colour(console: Any) -> None:
     tokens = theme.tokens(console.palette())
     console.new_query("SERVER_B")
@@ -307,7 +325,7 @@ def test_a_text_that_was_closed_can_be_had_back(qtbot: Any, console: Any) -> Non
 def test_closing_a_busy_window_cancels(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("WAITFOR DELAY '00:01:00'")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    console.close_window(console.current)
+    console.tabs.close_window(console.current)
     assert console.lines[-1] == "cancel SERVER_A"
 
 
@@ -345,12 +363,13 @@ def test_a_run_that_went_on_elsewhere_fills_history_and_windows(console: Any, ru
         ended("SERVER_A", "ALTER DATABASE Sales SET PARTNER SUSPEND"),
     ]
     console.show_drill(run)
-    assert [entry.batch for entry in console.history.model.rows] == ["SELECT 1"]
+    assert [batch.text for batch in console.history.model.rows] == ["SELECT 1"]
     assert len(console.current.results.grids) == 1
 
 
 def test_a_refused_line_frees_the_window_and_says_why(qtbot: Any, console: Any) -> None:
     console.show_refusal("something else was refused")
+    console.requested.disconnect()
     console.requested.connect(lambda line: console.show_refusal("the drill is over"))
     console.current.editor.setPlainText("SELECT 1")
     qtbot.keyClick(console.current.editor, Key.Key_F5)

@@ -21,13 +21,17 @@ def console(qtbot: Any) -> Console:
     made = Console()
     qtbot.addWidget(made)
 
+    course = Run(world)
+
     def do(line: str) -> None:
-        simulator.perform(world, parse_line(line, world.tick))
+        item = parse_line(line, world.tick)
+        simulator.perform(world, item)
+        course.journal.append(item)
         made.add_events(simulator.advance(world, world.tick))
 
     made.requested.connect(do)
     made.resize(800, 500)
-    made.show_drill(Run(world))  # type: ignore[arg-type]
+    made.show_drill(course)  # type: ignore[arg-type]
     with qtbot.waitActive(made):
         made.show()
         made.activateWindow()

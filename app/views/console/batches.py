@@ -1,0 +1,63 @@
+"""Which of the batches that run are the trainee's own, and what became of them. No Qt."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.views.console.outcome import Outcome, from_event
+from engine.events import Event
+from engine.inputs import Input
+
+_QUERY_WINDOW: Final = re.compile(r"[^#]+(#\d+)?")
+"""SERVER_A or SERVER_A#2; other views have connections of their own (SERVER_A#monitor)."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """A batch and, once it has ended, what it brought."""
+
+    tick: int
+    window: str
+    text: str
+    run: int
+    """Number that the engine has given it."""
+    outcome: Outcome | None = None
+
+
+class Batches:
+    """Tells the trainee's batches from those of the scenario, which must not give the plot away.
+
+    The journal holds what the trainee did and nothing else; each of its batches is matched with one event.
+    """
+
+    def __init__(self, journal: Sequence[Input] = ()) -> None:
+        self._journal = journal
+        self._read = 0
+        self._awaited: Counter[tuple[str, ...]] = Counter()
+        self._running: dict[str, Batch] = {}
+
+    def started(self, event: Event) -> Batch | None:
+        """The batch that an event of kind "sql" begins; None if it is nobody's here."""
+        for item in self._journal[self._read :]:
+            if item.verb == "sql" and _QUERY_WINDOW.fullmatch(item.args[0]):
+                self._awaited[item.args] += 1
+        self._read = len(self._journal)
+        window = event.get("window")
+        if not self._awaited[window, event.text]:
+            return None
+        self._awaited[window, event.text] -= 1
+        batch = self._running[window] = Batch(event.tick, window, event.text, event.get("batch"))
+        return batch
+
+    def ended(self, event: Event) -> Batch | None:
+        """The batch that an event of kind "sql_done" ends, with its outcome; None if it is nobody's here."""
+        batch = self._running.get(event.get("window"))
+        if batch is None or batch.run != event.get("run"):
+            return None
+        del self._running[batch.window]
+        batch.outcome = from_event(event)
+        return batch

@@ -1,0 +1,187 @@
+"""The tabs of the query windows, and their texts, which nothing may lose."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any, Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QIcon, QPalette, QPixmap
+from PySide6.QtWidgets import QTabBar, QTabWidget, QWidget
+
+from app import theme
+from app.views.console.query import Connection, QueryWindow
+from app.views.console.tools import close_button
+from engine import tsql
+from engine.model import World
+
+CLOSED_KEPT: Final = 10
+"""Texts of closed windows that can be had back."""
+
+
+def server_of(window: str) -> str:
+    """SERVER_A of SERVER_A#2."""
+    return window.partition("#")[0]
+
+
+class QueryTabs(QTabWidget):
+    """One tab for each query window; its name is that of the window in input lines."""
+
+    opened = Signal(object)
+    closing = Signal(object)
+    """The window is still there, and is not any more after this."""
+    drafts_changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._world: World | None = None
+        self.closed: list[tuple[str, str]] = []
+        """(server, text) of windows that were closed, the last one first."""
+        self._elsewhere: dict[str, str] = {}
+        """Window: text of windows whose server this drill does not have."""
+        self.setMovable(True)
+        self.setDocumentMode(True)
+        self.setElideMode(Qt.TextElideMode.ElideNone)
+
+    # --- windows ------------------------------------------------------------------------------------------
+
+    @property
+    def current(self) -> QueryWindow | None:
+        """The query window in front."""
+        return self.window_at(self.currentIndex()) if self.count() else None
+
+    def windows(self) -> list[QueryWindow]:
+        return [self.window_at(index) for index in range(self.count())]
+
+    def window_at(self, index: int) -> QueryWindow:
+        window = self.widget(index)
+        assert isinstance(window, QueryWindow)
+        return window
+
+    def window_called(self, name: str) -> QueryWindow | None:
+        return next((window for window in self.windows() if window.window_id == name), None)
+
+    def open_another(self, server: str, text: str = "") -> QueryWindow:
+        """One more window on *server*: its name is the first that is free."""
+        used = {window.window_id for window in self.windows()}
+        numbers = (f"{server}#{number}" if number > 1 else server for number in range(1, len(used) + 2))
+        return self.open(next(name for name in numbers if name not in used), text)
+
+    def open(self, name: str, text: str) -> QueryWindow:
+        """The window *name* with *text* in it, in front and ready for typing."""
+        window = QueryWindow(name, lambda text, position: self._complete(name, text, position))
+        window.editor.setPlainText(text)
+        window.text_changed.connect(self.drafts_changed)
+        index = self.addTab(window, self.icon(window), name)
+        close = close_button(self.palette())
+        close.clicked.connect(lambda: self.close_window(window))
+        self.tabBar().setTabButton(index, QTabBar.ButtonPosition.RightSide, close)
+        self.setCurrentIndex(index)
+        if self._world is not None:
+            window.show_connection(self._connection(window, self._world))
+        window.editor.setFocus()
+        self.opened.emit(window)
+        self.drafts_changed.emit()
+        return window
+
+    def close_window(self, window: QueryWindow) -> None:
+        """Close it; the text can be had back."""
+        self.closing.emit(window)
+        if window.editor.toPlainText().strip():
+            self.closed = [(window.server, window.editor.toPlainText()), *self.closed][:CLOSED_KEPT]
+        self._remove(window)
+        self.drafts_changed.emit()
+
+    def reopen(self, number: int) -> None:
+        """The closed window *number* once more."""
+        server, text = self.closed.pop(number)
+        self.open_another(server, text)
+
+    def step(self) -> None:
+        """The next window to the front."""
+        if self.count():
+            self.setCurrentIndex((self.currentIndex() + 1) % self.count())
+            self.window_at(self.currentIndex()).editor.setFocus()
+
+    def _remove(self, window: QueryWindow) -> None:
+        self.removeTab(self.indexOf(window))
+        window.deleteLater()
+
+    # --- texts --------------------------------------------------------------------------------------------
+
+    def drafts(self) -> dict[str, str]:
+        """Window: its text, for all windows that are open, and those that wait for a drill with their server."""
+        texts = {window.window_id: window.editor.toPlainText() for window in self.windows()}
+        return {**self._elsewhere, **texts}
+
+    def restore_drafts(self, drafts: dict[str, str]) -> None:
+        """Open these windows with their texts; windows that are open get the text that was kept."""
+        front = self.current
+        for name, text in drafts.items():
+            if self._world is not None and server_of(name) not in self._world.servers:
+                self._elsewhere[name] = text
+                continue
+            window = self.window_called(name) or self.open(name, "")
+            if window.editor.toPlainText() != text:
+                window.editor.setPlainText(text)
+        if front is not None:
+            self.setCurrentWidget(front)
+
+    def put_away(self, servers: Container[str]) -> None:
+        """Windows of servers that this drill does not have wait; those that waited for one of *servers* return."""
+        for window in self.windows():
+            if window.server not in servers:
+                self._elsewhere[window.window_id] = window.editor.toPlainText()
+                self._remove(window)
+        for name in [name for name in self._elsewhere if server_of(name) in servers]:
+            self.open(name, self._elsewhere.pop(name))
+
+    # --- what the world says ------------------------------------------------------------------------------
+
+    def set_world(self, world: World) -> None:
+        self._world = world
+
+    def show_world(self, world: World) -> None:
+        """Connections, and the time that waiting batches have taken."""
+        self._world = world
+        for window in self.windows():
+            window.show_connection(self._connection(window, world))
+            window.show_time(world.tick)
+
+    def _connection(self, window: QueryWindow, world: World) -> Connection:
+        kept: Any = world.sessions.get(window.window_id)
+        session = kept.session if kept is not None else None
+        return Connection(
+            server=window.server,
+            number=self._number(window.server),
+            version=world.servers[window.server].version,
+            login=f"{session.login} ({session.spid})" if session else "",
+            database=session.database if session else "",
+        )
+
+    def _complete(self, window: str, text: str, position: int) -> list[str]:
+        return tsql.complete(self._world, window, text, position) if self._world is not None else []
+
+    # --- looks --------------------------------------------------------------------------------------------
+
+    def refresh(self, window: QueryWindow) -> None:
+        """The tab's icon: the server's colour, or that something runs."""
+        self.setTabIcon(self.indexOf(window), self.icon(window))
+
+    def icon(self, window: QueryWindow) -> QIcon:
+        if window.busy:
+            return QIcon(theme.pixmap("play", self.colour(window.server, self.palette()), 16))
+        return self.square(window.server)
+
+    def square(self, server: str) -> QIcon:
+        """A mark in the server's colour."""
+        mark = QPixmap(12, 12)
+        mark.fill(self.colour(server, self.palette()))
+        return QIcon(mark)
+
+    def colour(self, server: str, palette: QPalette) -> QColor:
+        return theme.tokens(palette).server(self._number(server))
+
+    def _number(self, server: str) -> int:
+        names = list(self._world.servers) if self._world is not None else []
+        return names.index(server) if server in names else 0
