@@ -165,7 +165,7 @@ def backup_log(
         raise SqlError(4214, also=(3013,), title=title)
     if norecovery and copy.guid is not None:
         raise SqlError(1468, copy.database, also=(3013,), title=title)
-    if norecovery and _in_use(world, copy):
+    if norecovery and commands.in_use(world, copy):
         raise SqlError(3101, also=(3013,), title=title)
     end = rows.end_of_log_kb(world, copy)
     size_kb = max(0.0, end - copy.last_log_backup_kb)
@@ -247,11 +247,6 @@ def _may_back_up(world: World, server: str, database: str, title: str, *, damage
         raise SqlError(problem.number, *problem.parameters, also=(3013,), title=title) from None
     assert copy is not None
     return copy
-
-
-def _in_use(world: World, copy: Copy) -> bool:
-    """An application has connections to the database."""
-    return any(c.connected_to == copy.server and copy.database in c.databases for c in world.clients.values())
 
 
 def _room_for(world: World, server: str, path: str, size_kb: float, title: str) -> tuple[str, str]:

@@ -448,6 +448,11 @@ def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:
     return []
 
 
+def in_use(world: World, copy: Copy) -> bool:
+    """An application has connections to this copy of the database."""
+    return any(c.connected_to == copy.server and copy.database in c.databases for c in world.clients.values())
+
+
 def use_database(world: World, server: str, database: str) -> Outcome:
     """USE database, or a login that names it: refused unless this server lets clients in."""
     if database.lower() in ("master", "msdb", "tempdb", "model"):

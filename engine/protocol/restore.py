@@ -80,7 +80,7 @@ def restore_database(
         return _differential(world, server, database, old, path, chosen, recovery)
     if old is not None and not replace_existing:
         _spare_existing(world, old, chosen, title)
-    if old is not None and backup._in_use(world, old):
+    if old is not None and commands.in_use(world, old):
         raise SqlError(3101, also=(3013,), title=title)
     new = _placed(
         world, server, old.database if old is not None else database, old, chosen, moves or {}, title

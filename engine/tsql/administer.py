@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from engine.messages import Message, SqlError, text_of
-from engine.protocol import accounts, backup, commands, endpoints, logspace, restore
+from engine.protocol import accounts, backup, commands, databases, endpoints, logspace, restore
 from engine.tsql import objects
 from engine.tsql import statements as s
 from engine.tsql.catalog.view import lsn
@@ -393,14 +393,21 @@ def _drop_objects(machine: Machine, statement: s.DropObject) -> Outcome:
 
 
 def _drop_database(machine: Machine, name: str) -> Outcome:
-    if name.lower() in SYSTEM_DATABASES:
-        raise SqlError(3708, name)
-    copy = machine.context.copy_named(name)
-    if copy is None:
-        raise SqlError(3701, "database", name)
-    if copy.guid is not None:
-        raise SqlError(3743, copy.database)
-    raise Unsimulated("DROP DATABASE")
+    server = machine.session.server
+    sessions = [window.session for window in machine.world.sessions.values() if window.session is not None]
+    sessions.append(machine.session)
+    used = any((one.server, one.database.lower()) == (server, name.lower()) for one in sessions)
+    if used and name.lower() not in SYSTEM_DATABASES:
+        raise SqlError(3702, name)
+    return databases.drop(machine.world, server, name)
+
+
+def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
+    if statement.snapshot_of is not None:
+        raise Unsimulated("database snapshots")
+    if statement.attach:
+        raise Unsimulated("CREATE DATABASE … FOR ATTACH")
+    return databases.create(machine.world, machine.session.server, statement.name)
 
 
 COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {
@@ -414,6 +421,7 @@ COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {
     s.CreateLogin: _create_login,
     s.AlterLogin: _alter_login,
     s.CreateUser: _create_user,
+    s.CreateDatabase: _create_database,
     s.AlterUser: _alter_user,
     s.Backup: _backup,
     s.Restore: _restore,

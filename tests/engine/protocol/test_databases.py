@@ -1,0 +1,59 @@
+"""Databases that are created and dropped by statement, and the life in between."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import DbState, MirrorState, World
+from engine.protocol import backup, commands, databases, restore
+from tests.engine.protocol.setups import DB, M, P, address, finish, refusal, wait
+from tests.engine.worlds import do, lab
+
+
+def test_a_new_database_is_mirrored_like_any_other() -> None:
+    world = lab()
+    databases.create(world, P, "Archive")
+    assert refusal(backup.backup_log, world, P, "Archive", "D:\\a.trn") == 4214
+    finish(world, P, backup.backup_database(world, P, "Archive", "D:\\a.bak"))
+    finish(world, P, backup.backup_log(world, P, "Archive", "D:\\a.trn"))
+    do(world, f"copy-file {P} {M} D:\\a.bak", f"copy-file {P} {M} D:\\a.trn")
+    finish(world, M, restore.restore_database(world, M, "Archive", "D:\\a.bak", recovery=False))
+    finish(world, M, restore.restore_log(world, M, "Archive", "D:\\a.trn", recovery=False))
+    commands.partner_set(world, M, "Archive", address(P))
+    commands.partner_set(world, P, "Archive", address(M))
+    wait(world, 10.0)
+    assert world.copies[P, "Archive"].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[P, "Archive"].database_id == world.copies[P, DB].database_id + 1
+
+
+def dropped(world: World, name: str = DB) -> int:
+    return refusal(databases.drop, world, P, name)
+
+
+def test_dropping() -> None:
+    world = lab()
+    assert dropped(world) == 3743
+    commands.partner_off(world, P, DB)
+    assert dropped(world) == 3702, "the application is connected"
+    do(world, "stop-app APP")
+    assert dropped(world, "sales") == 0
+    assert (P, DB) not in world.copies
+    wait(world, 2000.0)  # timers of the dropped copy find nothing to do
+    assert world.copies[M, DB].db_state is DbState.RESTORING
+    assert (dropped(world), dropped(world, "msdb")) == (3701, 3708)
+    assert [timer[3] for timer in world.timers if timer[2] == "log.backup"] == [(M, DB)]
+
+
+@pytest.mark.parametrize("name", ["sales", "master"])
+def test_a_name_is_taken_once(name: str) -> None:
+    assert refusal(databases.create, lab(), P, name) == 1801
+
+
+def test_by_statement() -> None:
+    world = lab()
+    do(world, f"sql {P} CREATE DATABASE Archive", f"sql {P}#2 USE Archive", then_s=1.0)
+    assert (P, "Archive") in world.copies
+    do(world, f"sql {P} DROP DATABASE Archive", then_s=1.0)
+    assert (P, "Archive") in world.copies, "the second window uses it"
+    do(world, f"sql {P}#2 USE master", f"sql {P} DROP DATABASE Archive", then_s=1.0)
+    assert (P, "Archive") not in world.copies
