@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 
-from app.views.timing import PHASES, STEPS, Timing
+from app.views.timing import Timing
+from app.views.timing.rows import PHASES, STEPS
 from engine.model import Failover
 from engine.published.table6 import FAILOVER_S
 from tests.engine.worlds import P, lab, play

@@ -1,0 +1,5 @@
+"""Failover times beside the published ones."""
+
+from app.views.timing.timing import Timing
+
+__all__ = ["Timing"]

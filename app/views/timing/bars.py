@@ -1,0 +1,114 @@
+"""Phases of a failover as stacked bars: one in each line of the list, and a big one for the chosen failover."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QVBoxLayout, QWidget
+
+from app import formatting, theme
+from app.tables import TableView
+from app.views.timing.rows import PHASES, Row
+from engine.constants import TICKS_PER_S
+
+BAR_WIDTH_PX: Final = 200
+
+
+class PhaseBar(QStyledItemDelegate):
+    """Paints the phases of a row as one stacked bar."""
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        view = self.parent()
+        assert isinstance(view, TableView)
+        row: Row = view.table.rows[index.row()]
+        colours = theme.tokens(view.palette())
+        place = QRectF(option.rect).adjusted(4.0, 4.0, -4.0, -4.0)
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, colours.selection)
+        paint_phases(painter, place, row, row.longest_ticks, colours)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(BAR_WIDTH_PX, super().sizeHint(option, index).height())
+
+
+def paint_phases(painter: QPainter, place: QRectF, row: Row, whole_ticks: int, colours: theme.Tokens) -> None:
+    """Paint the phases of *row* into *place*, which stands for *whole_ticks*; one that is under way is hatched."""
+    x = place.left()
+    for (name, ticks, done), (_, _, _, _, colour) in zip(row.phases, PHASES, strict=False):
+        width = place.width() * ticks / whole_ticks
+        part = QRectF(x, place.top(), max(width, 1.0), place.height())
+        pattern = Qt.BrushStyle.SolidPattern if done else Qt.BrushStyle.BDiagPattern
+        painter.fillRect(part, QBrush(phase_colour(colours, colour), pattern))
+        if painter.fontMetrics().horizontalAdvance(name) + 6 <= part.width():
+            painter.setPen(colours.on_accent if done else colours.text)
+            painter.drawText(part, Qt.AlignmentFlag.AlignCenter, name)
+        x += width
+
+
+def phase_colour(colours: theme.Tokens, which: str | int) -> QColor:
+    found: QColor = colours.series[which] if isinstance(which, int) else getattr(colours, which)
+    return found
+
+
+class Phases(QWidget):
+    """The chosen failover at its own scale: a bar, and below it what each colour is and how long it took."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._row: Row | None = None
+        self._bar = _Bar()
+        self._words = QLabel()
+        self._words.setAccessibleName("Phases of the chosen failover")
+        self._words.setWordWrap(True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 3, 6, 2)
+        layout.setSpacing(2)
+        layout.addWidget(self._bar)
+        layout.addWidget(self._words)
+        self.show_row(None)
+
+    def show_row(self, row: Row | None) -> None:
+        self._row = row
+        colours = theme.tokens(self.palette())
+        took = {name: ticks / TICKS_PER_S for name, ticks, _ in row.phases} if row else {}
+        parts = []
+        for name, _, _, _, colour in PHASES:
+            square = f'<span style="color:{phase_colour(colours, colour).name()}">■</span>'
+            value = f" <b>{formatting.seconds(took[name])}</b>" if name in took else ""
+            parts.append(f"{square}&nbsp;{name}{value}".replace(" ", "&nbsp;").replace("span&nbsp;", "span "))
+        self._words.setText(" &nbsp; ".join(parts))
+        self._words.setToolTip("\n".join(f"{name}: {help_text}" for name, _, _, help_text, _ in PHASES))
+        self._bar.show_row(row)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.show_row(self._row)
+
+
+class _Bar(QWidget):
+    def __init__(self) -> None:
+        super().__init__()
+        self._row: Row | None = None
+
+    def show_row(self, row: Row | None) -> None:
+        self._row = row
+        self.setVisible(row is not None)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(BAR_WIDTH_PX, self.fontMetrics().height() + 6)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._row is not None:
+            painter = QPainter(self)
+            whole = sum(ticks for _, ticks, _ in self._row.phases)
+            paint_phases(painter, QRectF(self.rect()), self._row, max(whole, 1), theme.tokens(self.palette()))
+            painter.end()

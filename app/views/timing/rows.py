@@ -1,0 +1,200 @@
+"""Failovers, their phases and steps, and the published times of the same kind, as rows of tables. No Qt widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from app import formatting
+from app.tables import Column
+from engine.constants import TICKS_PER_S
+from engine.model import Failover
+from engine.published.table6 import FAILOVER_S, REFERENCE
+
+if TYPE_CHECKING:
+    from engine.drill.drill import Drill
+
+PHASES: Final[tuple[tuple[str, str, str, str, str | int], ...]] = (
+    # name, from step, to step, what happens, token of the theme or number of a series colour
+    ("detection", "failed", "detected", "until the partner is missed", "idle"),
+    ("redo", "detected", "redo_done", "the mirror applies what it has", 1),
+    ("decision", "redo_done", "decided", "partners and witness agree", 2),
+    ("role change", "decided", "online", "recovery, and the database opens", 0),
+    ("undo", "online", "undo_done", "what was not committed is rolled back; clients work already", 3),
+)
+"""In their order. Failover time, as the paper measures it, is redo + decision + role change."""
+
+STEPS: Final = (
+    ("failed", "Failed"),
+    ("detected", "Detected"),
+    ("redo_done", "Redo done"),
+    ("decided", "Decided"),
+    ("online", "Online"),
+    ("undo_done", "Undo done"),
+)
+
+CLOSE_SHARE: Final = 0.1
+"""A difference up to here is shown as good. Ours: the paper's values are single samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A failover as the panel shows it at *now_tick*."""
+
+    failover: Failover
+    now_tick: int
+    longest_ticks: int
+    """Length of the longest one in the list: what a whole bar stands for."""
+    published: tuple[float, str] | None
+    unlike: str | None
+
+    @property
+    def phases(self) -> Iterator[tuple[str, int, bool]]:
+        """(name, ticks, done) of each phase that has begun."""
+        for name, first, last, _, _ in PHASES:
+            start, end = tick_of(self.failover, first), tick_of(self.failover, last)
+            if start is None or (end is None and self.failover.cancelled):
+                return
+            yield name, (self.now_tick if end is None else end) - start, end is not None
+            if end is None:
+                return
+
+    @property
+    def failover_s(self) -> float | None:
+        """From detection until the role was taken."""
+        online = self.failover.online_tick
+        return None if online is None else (online - self.failover.detected_tick) / TICKS_PER_S
+
+    @property
+    def difference(self) -> float | None:
+        """Share by which this run's time is above the published one."""
+        if self.failover_s is None or self.published is None:
+            return None
+        return self.failover_s / self.published[0] - 1.0
+
+    @property
+    def summary(self) -> str:
+        parts = [
+            f"{name} {formatting.seconds(ticks / TICKS_PER_S)}{'' if done else ' so far'}"
+            for name, ticks, done in self.phases
+        ]
+        return ", ".join([*parts, *(["cancelled"] if self.failover.cancelled else [])])
+
+
+def tick_of(failover: Failover, step: str) -> int | None:
+    """Tick of a step of STEPS; None while it has not come."""
+    tick: int | None = getattr(failover, f"{step}_tick")
+    return tick
+
+
+def rows_of(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[Row]:
+    """A row for each failover, the last one on top."""
+    rows = [
+        Row(failover, now_tick, 0, drill.published.get(place), drill.unlike.get(place))
+        for place, failover in enumerate(failovers)
+    ]
+    longest = max((sum(ticks for _, ticks, _ in row.phases) for row in rows), default=0)
+    return [
+        Row(row.failover, row.now_tick, max(longest, 1), row.published, row.unlike) for row in reversed(rows)
+    ]
+
+
+def _title(row: Row) -> str:
+    found = row.failover
+    at = formatting.run_time(found.failed_tick / TICKS_PER_S)
+    cause = f", {found.cause}" if found.cause != found.kind else ""
+    return f"{at}  {found.database}: {found.kind}{cause}"
+
+
+COLUMNS: Final = (
+    Column(title="Failover", text=_title, tip=lambda row: f"{row.failover.from_server} → {row.failover.to_server}",
+           sample="1:00:00  Sales: automatic, pull-cable"),
+    Column(title="Phases", text=lambda row: row.summary, tip=lambda row: row.summary.replace(", ", "\n")),
+    Column(title="Time", right=True, sample="1 min 12 s", bold=lambda row: True,
+           text=lambda row: "cancelled" if row.failover.cancelled else formatting.seconds(row.failover_s),
+           tip=lambda row: "from detection until the role was taken"),
+)  # fmt: skip
+
+
+# --- details of one failover ----
+
+
+def steps_of(row: Row | None) -> list[tuple[str, int | None, int | None, int | None]]:
+    """(words, tick, tick after the failure, ticks since the step before) of each step."""
+    if row is None:
+        return []
+    found: list[tuple[str, int | None, int | None, int | None]] = []
+    before: int | None = None
+    for step, words in STEPS:
+        tick = tick_of(row.failover, step)
+        since = None if tick is None or before is None else tick - before
+        after = None if tick is None else tick - row.failover.failed_tick
+        found.append((words, tick, after, since))
+        before = tick
+    return found
+
+
+def _ticks(value: int | None) -> str:
+    return formatting.NOTHING if value is None else formatting.seconds(value / TICKS_PER_S)
+
+
+def _at(step: tuple[str, int | None, int | None, int | None]) -> str:
+    return "" if step[1] is None else f"at {formatting.run_time(step[1] / TICKS_PER_S, 2)}"
+
+
+STEP_COLUMNS: Final = (
+    Column(title="Step", text=lambda step: step[0], sample="Redo done", tip=_at),
+    Column(title="After", text=lambda step: _ticks(step[2]), right=True, sample="12.34 s",
+           tip=lambda step: "since the failure"),
+    Column(title="Took", text=lambda step: _ticks(step[3]), right=True, sample="12.34 s",
+           tip=lambda step: "since the step before"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One line of the comparison: its words, and the texts for both columns of Table 6."""
+
+    words: str
+    idle: str
+    loaded: str
+    tone: str | None = None
+
+
+def comparison_of(row: Row | None) -> list[Compared]:
+    """Published, this run, difference; nothing for a cause that Table 6 does not have."""
+    if row is None or row.failover.cause not in FAILOVER_S:
+        return []
+    _, idle_s, loaded_s = FAILOVER_S[row.failover.cause]
+    close = row.difference is not None and abs(row.difference) <= CLOSE_SHARE
+    lines = [Compared("Published", formatting.seconds(idle_s, 1), formatting.seconds(loaded_s, 1))]
+    for words, text, tone in (
+        ("This run", formatting.seconds(row.failover_s), None),
+        ("Difference", formatting.percent(row.difference, sign=True), "ok" if close else "warn"),
+    ):
+        shown = text if row.published is not None else formatting.NOTHING
+        idle, loaded = (formatting.NOTHING, shown) if row.failover.under_load else (shown, formatting.NOTHING)
+        lines.append(Compared(words, idle, loaded, tone if row.published is not None else None))
+    return lines
+
+
+COMPARISON_COLUMNS: Final = (
+    Column(title="Table 6", text=lambda line: line.words, sample="Difference"),
+    Column(title="No load", text=lambda line: line.idle, right=True, sample="-12.3 %", tone=lambda line: line.tone),
+    Column(title="Load", text=lambda line: line.loaded, right=True, sample="-12.3 %", tone=lambda line: line.tone),
+)  # fmt: skip
+
+
+def verdict(row: Row | None) -> str:
+    """What is to be said of the comparison, or why there is none."""
+    if row is None:
+        return "No failover has happened yet."
+    if row.failover.cancelled:
+        return "Not compared: the failover was cancelled."
+    if row.unlike:
+        return f"Not compared: {row.unlike}."
+    if row.published is None:
+        return ""
+    name = FAILOVER_S[row.failover.cause][0]
+    return f"{name}. Single samples, from detection until the role is taken. {REFERENCE}."

@@ -1,0 +1,147 @@
+"""Every failover split into its phases, beside the published times of the same kind of failure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+
+from app.tables import TableModel, TableView
+from app.views.timing.bars import PhaseBar, Phases
+from app.views.timing.rows import (
+    COLUMNS,
+    COMPARISON_COLUMNS,
+    STEP_COLUMNS,
+    Row,
+    comparison_of,
+    rows_of,
+    steps_of,
+    verdict,
+)
+from engine.constants import TICKS_PER_S
+from engine.events import Event
+from engine.model import World
+
+if TYPE_CHECKING:
+    from engine.drill.drill import Drill
+
+BAR_COLUMN: Final = 1
+
+
+class Timing(QWidget):
+    """The list of failovers, and for the chosen one its steps and its published twin."""
+
+    requested = Signal(str)
+    time_selected = Signal(float)
+    """A double click wants to see when this failover began (seconds since the start)."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._drill: Drill | None = None
+        self._seen: tuple[Any, ...] = ()
+        self.model = TableModel(COLUMNS, self)
+        self.table = TableView(self.model, "Failovers")
+        self.table.horizontalHeader().hide()
+        self.table.setItemDelegateForColumn(BAR_COLUMN, PhaseBar(self.table))
+        self.table.horizontalHeader().setStretchLastSection(False)
+        self.table.horizontalHeader().setSectionResizeMode(
+            BAR_COLUMN, self.table.horizontalHeader().ResizeMode.Stretch
+        )
+        self.table.horizontalHeader().setMinimumSectionSize(40)
+        self.table.selectionModel().selectionChanged.connect(lambda: self._show_chosen())
+        self.table.doubleClicked.connect(self._choose_time)
+        self.steps = TableModel(STEP_COLUMNS, self)
+        self.comparison = TableModel(COMPARISON_COLUMNS, self)
+        self.phases = Phases()
+        self.verdict = QLabel()
+        self.verdict.setWordWrap(True)
+        self.verdict.setProperty("muted", True)
+        self.verdict.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.verdict.setContentsMargins(6, 2, 6, 2)
+        self._lay_out()
+        self._show_chosen()
+
+    def _lay_out(self) -> None:
+        right = QWidget()
+        beside = QVBoxLayout(right)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.setSpacing(2)
+        compared = TableView(self.comparison, "Published times")
+        compared.show_rows(3)
+        beside.addWidget(compared)
+        words = QScrollArea()
+        words.setWidgetResizable(True)
+        words.setFrameShape(QScrollArea.Shape.NoFrame)
+        words.setWidget(self.verdict)
+        words.setMinimumHeight(0)
+        beside.addWidget(words, 1)
+        tables = QSplitter(Qt.Orientation.Horizontal)
+        tables.addWidget(TableView(self.steps, "Steps of the failover"))
+        tables.addWidget(right)
+        tables.setSizes([215, 215])
+        tables.setChildrenCollapsible(False)
+        details = QWidget()
+        below = QVBoxLayout(details)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(2)
+        below.addWidget(self.phases)
+        below.addWidget(tables, 1)
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.addWidget(self.table)
+        split.addWidget(details)
+        split.setSizes([50, 240])
+        split.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addWidget(split, 1)
+
+    # --- contract of views --------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_drill(self, drill: Drill) -> None:
+        self._drill = drill
+        self._seen = ()
+        self.model.replace([])
+        self.show_world(drill.world)
+        self._show_chosen()
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        if self._drill is None:
+            return
+        running = any(f.undo_done_tick is None and not f.cancelled for f in world.failovers)
+        seen = (tuple(world.failovers), len(self._drill.published), len(self._drill.unlike),
+                world.tick if running else 0)  # fmt: skip
+        if seen == self._seen:
+            return
+        self._seen = seen
+        before = self.model.rowCount()
+        self.model.update(rows_of(world.failovers, self._drill, world.tick))
+        if self.model.rowCount() != before and self.model.rowCount():
+            self.table.selectRow(0)
+        self._show_chosen()
+
+    @Slot(object)
+    def add_events(self, events: Iterable[Event]) -> None:
+        """Failovers are read from the world, which has their ticks."""
+
+    # --- details ------------------------------------------------------------------------------------------
+
+    @property
+    def chosen(self) -> Row | None:
+        """The failover whose details are shown."""
+        index = self.table.currentIndex()
+        return self.model.rows[index.row()] if index.isValid() else None
+
+    def _show_chosen(self) -> None:
+        self.phases.show_row(self.chosen)
+        self.steps.update(steps_of(self.chosen))
+        self.comparison.update(comparison_of(self.chosen))
+        self.verdict.setText(verdict(self.chosen))
+
+    def _choose_time(self) -> None:
+        if self.chosen is not None:
+            self.time_selected.emit(self.chosen.failover.failed_tick / TICKS_PER_S)
