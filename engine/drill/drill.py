@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import heapq
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ from engine.drill.score import Course, Score
 from engine.events import Event
 from engine.flow import Samples
 from engine.inputs import Input, InputProblem, parse_line, parse_script
-from engine.model import Key, Tick, World, ticks
+from engine.model import Key, Server, Tick, World, ticks
 
 TIMELINE_STREAM: Final = 0x7154
 """Keeps the moments that a scenario draws apart from the world's own chance. Any number does."""
@@ -46,6 +46,15 @@ class End(StrEnum):
     ASKED = "the drill was ended"
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Who had which log and how each server was at one sample; the same object as long as nothing changes."""
+
+    rows: Mapping[int, tuple[Key, Key | None]]
+    """As in World."""
+    servers: Mapping[str, Server]
+
+
 class Drill:
     """The one way to run a scenario. Reading its fields is free; change it by `do` and `advance_to` only.
 
@@ -65,6 +74,8 @@ class Drill:
         self.samples = Samples(every=TICKS_PER_S)
         self.rows: list[dict[str, int | None]] = []
         """For each entry of the samples: the flow row that carried each database then."""
+        self.standings: list[Standing] = []
+        """For each entry of the samples."""
         self.goals = {goal.name: GoalState() for goal in scenario.goals}
         self.first_held: dict[str, Tick] = {}
         self.hints: list[Opened] = []
@@ -77,7 +88,7 @@ class Drill:
         self._operations: list[Event] = []
         self._conditions = _conditions(scenario)
         self._compared = 0
-        self._rows_seen: dict[int, tuple[Key, Key | None]] | None = None
+        self._standing: Standing | None = None
         self._row_of: dict[str, int | None] = {}
         self._waiting: list[tuple[Tick, int, Input]] = []
         self._unfired: dict[int, Inject] = {}
@@ -192,7 +203,17 @@ class Drill:
         twin = copy.copy(self)
         twin.world = self.world.fork()
         twin.samples = copy.deepcopy(self.samples)
-        for name in ("events", "journal", "rows", "goals", "first_held", "hints", "published", "unlike"):
+        for name in (
+            "events",
+            "journal",
+            "rows",
+            "standings",
+            "goals",
+            "first_held",
+            "hints",
+            "published",
+            "unlike",
+        ):
             setattr(twin, name, copy.copy(getattr(self, name)))
         twin._batches = self._batches.copy()
         twin._operations = self._operations.copy()
@@ -256,10 +277,13 @@ class Drill:
 
     def _look(self) -> None:
         """Once a second: what has come true, and whether the drill is over."""
-        if self.world.rows != self._rows_seen:
-            self._rows_seen = self.world.rows.copy()
-            self._row_of = {name: report.row_of(self.world, name) for name in self.world.availability}
+        seen, world = self._standing, self.world
+        if seen is None or world.rows != seen.rows:
+            self._row_of = {name: report.row_of(world, name) for name in world.availability}
+        if seen is None or world.rows != seen.rows or world.servers != seen.servers:
+            seen = self._standing = Standing(world.rows.copy(), world.servers.copy())
         self.rows.append(self._row_of)
+        self.standings.append(seen)
         self._compare_failovers()
         for number, inject in list(self._unfired.items()):
             if inject.when is not None and self.holds(inject.when):

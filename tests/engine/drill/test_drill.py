@@ -234,3 +234,17 @@ def test_long_operations_count_when_they_are_done() -> None:
     twin = run(taken.fork(), 80)
     assert twin.holds("operations_kb(Sales) == 200000")
     assert taken.holds("operations_kb(Sales) == 0")
+
+
+def test_each_sample_knows_who_had_the_log_and_how_the_servers_were() -> None:
+    taken = drill()
+    taken.advance_to(500)
+    taken.do("pull-cable SERVER_B")
+    taken.advance_to(900)
+    assert len(taken.standings) == len(taken.rows) == taken.samples.count
+    up = [standing.servers["SERVER_B"].nic_up for standing in taken.standings]
+    assert up == [True] * 5 + [False] * 4  # whole seconds come before what is done in them
+    assert taken.standings[0].rows == taken.world.rows
+    twin = taken.fork()
+    twin.advance_to(1200)
+    assert len(taken.standings) == 9
