@@ -247,7 +247,10 @@ class Strip(QWidget):
         return f"{formatting.run_time(t_s, 1)}: " + ", ".join(dict.fromkeys(what))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
+        event.setAccepted(event.button() == Qt.MouseButton.LeftButton)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             marker = self.marker_near(event.position().x())
             self.moment_chosen.emit(marker.t_s if marker else self.time_at(event.position().x()))
 

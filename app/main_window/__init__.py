@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Callable
 from types import TracebackType
 
 from PySide6.QtWidgets import QApplication, QMessageBox
@@ -32,12 +33,12 @@ def open_window(scenario: Scenario | None) -> int:
             return 1
         profile = None
     window = MainWindow(profile, store)
-    sys.excepthook = lambda kind, error, trace: _stop_loudly(window, kind, error, trace)
+    before, sys.excepthook = sys.excepthook, lambda *fault: _stop_loudly(window, before, *fault)
     if scenario is not None:
         window.show_brief(scenario)
     window.show()
     code = app.exec()
-    sys.excepthook = sys.__excepthook__
+    sys.excepthook = before
     if profile is not None:
         profile.close()
     return code
@@ -53,15 +54,22 @@ def _goes_on_without(problem: str) -> bool:
     return box.clickedButton() is play
 
 
+Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
+
+
 def _stop_loudly(
-    window: MainWindow, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    window: MainWindow,
+    usual: Hook,
+    kind: type[BaseException],
+    error: BaseException,
+    trace: TracebackType | None,
 ) -> None:
     """A fault of ours: tell it in full on standard error and in a sentence on screen, then end with code 1.
 
     Whatever was done is recorded, so the next start can go on there.
     """
-    sys.excepthook = sys.__excepthook__  # what fails after this is only printed
-    sys.__excepthook__(kind, error, trace)
+    sys.excepthook = usual  # what fails after this is only printed
+    usual(kind, error, trace)
     window.session.pause()
     box = QMessageBox(
         QMessageBox.Icon.Critical, TITLE, f"Mirrordrill has a fault and has to stop: {error!r}."

@@ -1,0 +1,104 @@
+"""The debrief, drawn from a report alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from app import formatting, scenario_files
+from app.strip import Strip
+from app.views.debrief import Debrief, phases_of
+from engine.drill.drill import Drill
+from engine.drill.solution import play_solution
+
+
+@pytest.fixture(scope="module")
+def report() -> dict[str, Any]:
+    """As it comes out of the profile: through JSON."""
+    drill = Drill(scenario_files.find("forced-service").load())
+    play_solution(drill)
+    found: dict[str, Any] = json.loads(json.dumps(drill.report()))
+    return found
+
+
+@pytest.fixture
+def page(qtbot: QtBot, report: dict[str, Any]) -> Debrief:
+    made = Debrief()
+    qtbot.addWidget(made)
+    made.resize(1200, 900)
+    made.show_report(report, can_retry=True, has_solution=True)
+    made.show()
+    return made
+
+
+def texts(page: Debrief) -> str:
+    return "\n".join(label.text() for label in page.widget().findChildren(QLabel))
+
+
+def button(page: Debrief, text: str) -> QPushButton | None:
+    found = page.widget().findChildren(QPushButton)
+    return next((b for b in found if b.text() == text and b.isVisible()), None)
+
+
+def test_every_point_has_its_reason(page: Debrief, report: dict[str, Any]) -> None:
+    said = texts(page)
+    assert report["title"] in said
+    for item in report["score"]["items"]:
+        assert item["name"] in said
+        assert item["why"] in said
+        assert not item["better"] or f"Better: {item['better']}" in said
+
+
+def test_losses_and_the_forced_failover_are_told(page: Debrief, report: dict[str, Any]) -> None:
+    said = texts(page)
+    (failover,) = [row for row in report["failovers"] if row["kind"] == "forced"]
+    assert failover["lost_transactions"] > 0
+    assert f"{formatting.number(failover['lost_transactions'])} committed transactions were lost" in said
+    assert "forced failover SERVER_A → SERVER_B" in said
+    assert "Nothing comparable is published" in said
+    assert "FORCE_SERVICE_ALLOW_DATA_LOSS" in said
+
+
+def test_phases_add_up_to_the_failover(report: dict[str, Any]) -> None:
+    for failover in report["failovers"]:
+        seconds = dict(phases_of(failover))
+        between = sum(seconds[name] for name in seconds if name not in ("detection", "undo"))
+        assert between == pytest.approx(failover["failover_s"])
+
+
+def test_a_moment_can_be_chosen_on_the_strip_and_in_the_score(qtbot: QtBot, page: Debrief) -> None:
+    assert page.moment() is None
+    strip = page.widget().findChildren(Strip)[0]
+    place = QPoint(round(strip.x_of(30.0)), strip.height() // 2)
+    qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=place)
+    assert page.moment() == pytest.approx(30.0, abs=1.5)
+    again = next(
+        b for b in page.widget().findChildren(QPushButton) if b.text().startswith("Try again from 0:")
+    )
+    with qtbot.waitSignal(page.retry_wanted, timeout=100) as wanted:
+        qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
+    assert wanted.args == [page.moment()]
+
+
+def test_what_cannot_be_done_is_not_offered(qtbot: QtBot, page: Debrief, report: dict[str, Any]) -> None:
+    assert button(page, "Try again from the start") is not None
+    page.show_report(report, can_retry=False, has_solution=False)
+    assert button(page, "Try again from the start") is None
+    assert button(page, "Watch the reference solution") is None
+    assert button(page, "All drills") is not None
+
+
+def test_the_strip_walks_from_marker_to_marker_by_keys(qtbot: QtBot, page: Debrief) -> None:
+    strip = page.widget().findChildren(Strip)[0]
+    times = [marker.t_s for marker in strip._course.markers]
+    qtbot.keyClick(strip, Qt.Key.Key_Left)
+    qtbot.keyClick(strip, Qt.Key.Key_Left)
+    with qtbot.waitSignal(strip.moment_chosen, timeout=100) as chosen:
+        qtbot.keyClick(strip, Qt.Key.Key_Return)
+    assert chosen.args == [times[-2]]
+    assert strip.accessibleDescription()
