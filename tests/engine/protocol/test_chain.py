@@ -1,0 +1,127 @@
+"""Whatever is done in whatever order: the log chain has no gap, and the log never takes more room than there is."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.messages import SqlError
+from engine.model import DbState, Role, World
+from engine.protocol import backup, commands, logspace, quorum, restore, rows, volumes
+from tests.engine.protocol.setups import DB, M, P, finish, wait
+from tests.engine.worlds import do, lab
+
+ACTIONS = ("log", "full", "failover", "suspend", "resume", "power", "shrink", "fill", "force", "wait")
+LOG_MAX_KB = 300.0 * 1024
+
+
+def serving(world: World) -> str | None:
+    return next((server for server in (P, M) if quorum.serves(world, (server, DB))), None)
+
+
+def act(world: World, action: str) -> None:
+    """Do it as far as the servers let it be done."""
+    where = serving(world)
+    other = M if where == P else P
+    try:
+        if action == "power":
+            do(world, f"power-off {where or P}", then_s=40.0)
+            do(world, f"power-on {where or P}", then_s=120.0)
+        elif action == "force":
+            do(world, f"cut {P} {M}", then_s=20.0)
+            do(
+                world,
+                f"sql {other} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
+                then_s=30.0,
+            )
+            do(world, f"mend {P} {M}", then_s=20.0)
+        elif where is not None:
+            _on(world, where, action)
+    except SqlError:
+        pass  # refused; the invariants hold all the same
+    wait(world, 25.0)
+
+
+def _on(world: World, server: str, action: str) -> None:
+    if action in ("log", "full"):
+        function = backup.backup_log if action == "log" else backup.backup_database
+        finish(world, server, function(world, server, DB, f"D:\\{action}.bak"))
+    elif action == "fill":
+        do(world, f"fill-log {DB}", then_s=5.0)
+        finish(world, server, backup.backup_log(world, server, DB, "D:\\log.bak"))
+    elif action == "shrink":
+        logspace.shrink(world, server, DB, 1.0)
+    elif action != "wait":
+        word = {"failover": "FAILOVER", "suspend": "SUSPEND", "resume": "RESUME"}[action]
+        do(world, f"sql {server} ALTER DATABASE {DB} SET PARTNER {word}", then_s=60.0)
+
+
+def check(world: World) -> None:
+    for server in (P, M):
+        copy = world.copies[server, DB]
+        assert copy.log_size_kb <= LOG_MAX_KB + 1.0
+        used = logspace.used_kb(world, copy)
+        assert -1e-6 <= used <= volumes.log_room_kb(copy) + 1.0, (server, used)
+        if copy.row is not None and world.rows[copy.row][0] == (server, DB):
+            assert copy.last_log_backup_kb <= rows.end_of_log_kb(world, copy) + 1e-6
+        assert copy.log_start_kb <= rows.end_of_log_kb(world, copy) + 1e-6
+    chain = sorted(
+        (one for file in world.files.values() for one in file.sets if one.kind == backup.LOG),
+        key=lambda one: one.id,
+    )
+    for one, following in pairwise(chain):
+        assert one.first_kb <= one.last_kb
+        assert following.first_kb <= one.last_kb + 1e-6, "a gap: log that is in no backup"
+
+
+@given(actions=st.lists(st.sampled_from(ACTIONS), min_size=3, max_size=8), witness=st.booleans())
+@settings(max_examples=25, deadline=None, derandomize=True)
+def test_chain_and_room(actions: list[str], witness: bool) -> None:
+    world = lab(witness=witness)
+    for server in (P, M):
+        world.update_copy(
+            (server, DB),
+            size_kb=1e5,
+            log_size_kb=LOG_MAX_KB / 3,
+            log_max_kb=LOG_MAX_KB,
+            log_backup_every_s=0.0,
+        )
+    for action in actions:
+        act(world, action)
+        check(world)
+    fork = world.fork()
+    wait(world, 30.0)
+    wait(fork, 30.0)
+    assert world.state_hash() == fork.state_hash()
+
+
+def test_all_backups_of_two_servers_restore_a_database_one_after_the_other() -> None:
+    world = lab()
+    for server in (P, M):
+        world.update_copy((server, DB), size_kb=1e5, log_backup_every_s=0.0)
+    finish(world, P, backup.backup_database(world, P, DB, "D:\\full.bak"))
+    for action in ("log", "failover", "log", "wait", "log", "power", "log"):
+        act(world, action)
+    where = serving(world)
+    assert where is not None
+    do(world, *(f"copy-file {a} {b} D:\\log.bak" for a, b in ((P, "SERVER_W"),)), then_s=10.0)
+    finish(world, P, commands.partner_off(world, where, DB))
+    wait(world, 5.0)
+    target = "SERVER_W"
+    do(world, f"copy-file {P} {target} D:\\full.bak", then_s=10.0)
+    finish(world, target, restore.restore_database(world, target, DB, "D:\\full.bak", recovery=False))
+    chain = sorted(
+        ((one.id, server, place) for (server, path), file in world.files.items() if path == "D:\\log.bak"
+         and server != target for place, one in enumerate(file.sets, start=1))
+    )  # fmt: skip
+    assert {server for _, server, _ in chain} == {P, M}, "both servers have taken log backups"
+    for _, server, place in chain:
+        path = f"\\\\{server}\\D$\\log.bak"
+        finish(world, target, restore.restore_log(world, target, DB, path, recovery=False, file=place))
+    last = world.files[chain[-1][1], "D:\\log.bak"].sets[-1]
+    copy = world.copies[target, DB]
+    assert (copy.db_state, copy.role) == (DbState.RESTORING, None)
+    assert copy.end_of_log_kb == last.last_kb
+    assert Role.MIRROR not in {c.role for c in world.copies.values()}
