@@ -168,6 +168,8 @@ class _Reader:
             return replace(column, default=self.expression())
         if word in ("PRIMARY", "UNIQUE"):
             self.key_words()
+            if self.token.is_op("("):
+                self.brackets()
             return replace(column, unique=True, nullable=column.nullable and word == "UNIQUE")
         if word in ("CONSTRAINT", "COLLATE", "ON"):
             self.take()

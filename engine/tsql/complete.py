@@ -18,6 +18,7 @@ from engine.tsql.functions import FUNCTIONS
 from engine.tsql.lexer import Token, name_of, tokens_of
 from engine.tsql.parse import PARSER
 from engine.tsql.procedures import PROCEDURES
+from engine.tsql.translate import Unsimulated
 from engine.tsql.words import COMMAND_PAIRS, COMMAND_WORDS, STATEMENT_WORDS
 
 _PARTIAL: Final = re.compile(r"[\w@#$]*$")
@@ -142,7 +143,7 @@ def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> se
             continue
         try:
             view = catalog.find(context, tuple(parts))
-        except SqlError:
+        except (SqlError, Unsimulated):
             continue
         columns |= {column.name for column in view.columns_in(context.version)}
     return columns

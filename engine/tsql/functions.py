@@ -515,6 +515,23 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 """Functions of their arguments alone."""
 
 
+_KNOWN: Final = """
+acos asin atan atn2 cert_id certencoded certprivatekey col_length col_name columnproperty compress
+context_info cos cot current_request_id current_timezone decompress decryptbycert decryptbykey degrees
+difference encryptbycert encryptbykey encryptbypassphrase exp file_id file_idex file_name filegroup_id
+filegroup_name filegroupproperty fileproperty format fulltextcatalogproperty fulltextserviceproperty
+getansinull hashbytes ident_current ident_incr ident_seed index_col indexkey_property indexproperty
+is_objectsigned isjson json_modify json_query json_value key_guid key_id log log10 min_active_rowversion
+object_definition object_schema_name objectproperty objectpropertyex openxml parse permissions pi
+publishingservername pwdcompare pwdencrypt radians rowcount_big sin soundex sql_variant_property stats_date
+string_agg string_escape string_split switchoffset tan textptr textvalid timefromparts todatetimeoffset
+translate try_cast try_parse type_id type_name typeproperty var varp stdevp grouping grouping_id checksum_agg
+datetimefromparts datetime2fromparts cume_dist percent_rank percentile_cont percentile_disc
+fn_listextendedproperty
+"""
+KNOWN: Final = frozenset(_KNOWN.split())
+"""Functions that the product has and that are not simulated. Documented [DOC: functions]."""
+
 SINCE: Final = {
     "iif": 2012,
     "choose": 2012,

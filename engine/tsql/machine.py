@@ -472,7 +472,13 @@ class Machine:
         return bool(rows and rows[0][0])
 
     def select(self, plan: Plan) -> tuple[tuple[str, ...], list[Row]]:
-        return self.scratch().select(plan, self.value_of)
+        try:
+            return self.scratch().select(plan, self.value_of)
+        except SqlError as problem:
+            part = catalog.partial_view(self.context, [ref.parts for ref in plan.tables])
+            if problem.number in (207, 4104) and part:
+                raise Unsimulated(f"the column {problem.parameters[0]}, if {part} has it") from None
+            raise
 
     # --- tables
 

@@ -94,6 +94,7 @@ class _Compiler:
         self.tokens = tokens_of(text)
         self.place = 0
         self.depth = 0
+        self.in_condition = False
         self.lines: list[int] = []
         self.actions: list[Action] = []
         self.regions: list[int | None] = []
@@ -195,9 +196,16 @@ class _Compiler:
         before = self.tokens[self.place - 1]
         if before.is_op(".") or (before.upper, word) in FOLLOWING_PAIRS or self.inside(first, word):
             return False
-        if word == "WITH" and self.ahead().kind in ("word", "quoted") and self.ahead(2).upper == "AS":
-            raise SyntaxProblem(self.token.line, 319)
+        if word == "WITH" and self.begins_cte():
+            if not self.in_condition:
+                raise SyntaxProblem(self.token.line, 319)
+            return True
         return word in STOP_WORDS
+
+    def begins_cte(self) -> bool:
+        """The WITH here is that of a common table expression: `name AS (` or `name (columns) AS (`."""
+        named = self.ahead().kind in ("word", "quoted")
+        return named and (self.ahead(2).upper == "AS" or self.ahead(2).is_op("("))
 
     def inside(self, first: int, word: str) -> bool:
         """*word* may stand here inside the statement that began at token number *first*."""
@@ -542,7 +550,9 @@ class _Compiler:
     def condition(self) -> int:
         """Read a condition; the number of the branch that leaves when it does not hold."""
         line = self.token.line
+        self.in_condition = True
         first = self.skim_expression()
+        self.in_condition = False
         text = self.text_between(first, self.place)
         if not text:
             raise self.problem()

@@ -11,7 +11,7 @@ from typing import Any, Final
 from engine.messages import SqlError
 from engine.tsql.context import Context
 from engine.tsql.environment import CONTEXT_FUNCTIONS
-from engine.tsql.functions import FUNCTIONS, SINCE, check_arity, like
+from engine.tsql.functions import FUNCTIONS, KNOWN, SINCE, check_arity, like
 from engine.tsql.translate import COLLATION, Plan, TableRef, Unsimulated
 from engine.tsql.values import Scalar, compare, to_number
 
@@ -180,8 +180,10 @@ def _no_column(match: re.Match[str], plan: Plan) -> SqlError:
     return SqlError(4104, name) if "." in name else SqlError(207, name)
 
 
-def _no_function(match: re.Match[str], plan: Plan) -> SqlError:
+def _no_function(match: re.Match[str], plan: Plan) -> SqlError | Unsimulated:
     name = match[1]
+    if name.removeprefix("t_") in KNOWN:
+        return Unsimulated(f"the function {name.removeprefix('t_')}")
     written = dict(plan.functions).get(name)
     if written is not None:
         return SqlError(4121, written.split(".")[0], written)

@@ -127,12 +127,15 @@ def _tree(text: str, line: int) -> exp.Expr:
 
 
 def _readable(text: str) -> str:
-    """The text as sqlglot can read it: `@a += b` written out as `@a = @a + (b)`, `#order` as `[#order]`."""
+    """The text as sqlglot can read it: `@a += b` as `@a = @a + (b)`, `#order` as `[#order]`, `::fn` as `fn`."""
     tokens = tokens_of(text)
     out, copied = "", 0
     for place, token in enumerate(tokens):
         if token.kind == "word" and token.text.startswith("#"):
             out += text[copied : token.start] + f"[{token.text}]"
+            copied = token.end
+        if token.is_op("::") and place and tokens[place - 1].upper in ("FROM", "JOIN", "APPLY"):
+            out += text[copied : token.start]
             copied = token.end
         if not token.is_op(*_COMPOUND) or not place or token.start < copied:
             continue

@@ -77,7 +77,7 @@ def convert(value: Scalar, kind: str, style: int | None = None, default_length: 
     if name in _BINARIES:
         return value if isinstance(value, bytes) else _to_bytes(value)
     if name == "uniqueidentifier":
-        return to_text(value).upper()[:36]
+        return guid_text(value) if isinstance(value, bytes) else to_text(value).upper()[:36]
     return value
 
 
@@ -107,7 +107,18 @@ def _to_int(value: Scalar, name: str) -> int:
     return whole
 
 
+_GUID: Final = re.compile(r"[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}", re.IGNORECASE)
+
+
+def guid_text(value: bytes) -> str:
+    """Sixteen bytes as a uniqueidentifier is written."""
+    digits = value[:16].ljust(16, b"\0").hex().upper()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
 def _to_bytes(value: Scalar) -> bytes:
+    if isinstance(value, str) and _GUID.fullmatch(value):
+        return bytes.fromhex(value.replace("-", ""))
     if isinstance(value, int):
         return (
             value.to_bytes(8, "big", signed=True)[-4:]

@@ -8,10 +8,12 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tsql import objects
 from engine.tsql.catalog import activity, counters, databases, instance, mirroring, msdb, security
+from engine.tsql.catalog.known import KNOWN, OLD
 from engine.tsql.catalog.view import VIEWS, Column, Record, View
 from engine.tsql.context import Context
+from engine.tsql.translate import Unsimulated
 
-__all__ = ["VIEWS", "Column", "Record", "View", "find", "names", "object_id", "rows_of"]
+__all__ = ["VIEWS", "Column", "Record", "View", "find", "names", "object_id", "partial_view", "rows_of"]
 
 _PARTS: Final = (activity, counters, databases, instance, mirroring, msdb, security)
 """Importing a part defines its views."""
@@ -32,7 +34,10 @@ _OLD: Final = frozenset(
 
 
 def find(context: Context, parts: tuple[str, ...]) -> View:
-    """The view that a name of up to three parts means here. Raises 208, 7202, or what opening its database raises."""
+    """The view that a name of up to three parts means here.
+
+    Raises 208, 7202, what opening its database raises, or Unsimulated for a view that only the product has.
+    """
     names = [part.lower() for part in parts]
     if len(names) > 3:
         raise _far(context, parts[0])
@@ -46,6 +51,8 @@ def find(context: Context, parts: tuple[str, ...]) -> View:
         found = VIEWS.get(key)
         if found is not None and found.since <= context.version:
             return found
+        if key in KNOWN:
+            raise Unsimulated(f"the view {'.'.join(parts)}")
     raise SqlError(208, ".".join(parts))
 
 
@@ -54,7 +61,7 @@ def _candidates(database: str, schema: str, name: str) -> Iterable[str]:
         yield f"{schema}.{name}"
     if schema in ("dbo", ""):
         yield f"{database}.dbo.{name}"
-        if name in _OLD:
+        if name in _OLD or name in OLD:
             yield f"sys.{name}"
 
 
@@ -85,6 +92,16 @@ def object_id(context: Context, name: str) -> int | None:
         return objects.object_id(plain[-1])
     try:
         found = find(context, tuple(plain))
-    except SqlError:
+    except (SqlError, Unsimulated):
         return None
-    return -1000 + sorted(VIEWS).index(found.name.lower())
+    return -objects.object_id(found.name)
+
+
+def partial_view(context: Context, names: Iterable[tuple[str, ...]]) -> str:
+    """The first of the named views of which the product has more columns than are here; empty if there is none."""
+    for parts in names:
+        if objects.find(context, parts) is None and not parts[-1].startswith(("#", "@")):
+            found = find(context, parts)
+            if found.partial:
+                return found.name
+    return ""

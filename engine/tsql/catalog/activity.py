@@ -107,7 +107,7 @@ view(
     wait_type nvarchar, wait_time int, last_wait_type nvarchar, wait_resource nvarchar,
     open_transaction_count int, open_resultset_count int, transaction_id bigint, percent_complete real,
     estimated_completion_time bigint, cpu_time int, total_elapsed_time int, scheduler_id int, reads bigint,
-    writes bigint, logical_reads bigint""",
+    writes bigint, logical_reads bigint, …""",
     _requests,
 )
 
@@ -147,7 +147,7 @@ view(
     nt_user_name nvarchar, status nvarchar, cpu_time int, memory_usage int, total_elapsed_time int,
     last_request_start_time datetime, last_request_end_time datetime, reads bigint, writes bigint,
     logical_reads bigint, is_user_process bit, language nvarchar, row_count bigint, original_login_name nvarchar,
-    database_id smallint 2012, open_transaction_count int 2012""",
+    database_id smallint 2012, open_transaction_count int 2012, …""",
     _sessions,
 )
 
@@ -171,7 +171,7 @@ view(
     "sys.dm_exec_connections",
     """session_id int, most_recent_session_id int, connect_time datetime, net_transport nvarchar,
     protocol_type nvarchar, encrypt_option nvarchar, auth_scheme nvarchar, client_net_address varchar,
-    client_tcp_port int, local_net_address varchar, local_tcp_port int, connection_id uniqueidentifier""",
+    client_tcp_port int, local_net_address varchar, local_tcp_port int, connection_id uniqueidentifier, …""",
     _connections,
 )
 
@@ -213,7 +213,7 @@ view(
     waitresource nchar(256), dbid smallint, uid smallint, cpu int, physical_io bigint, memusage int,
     login_time datetime, last_batch datetime, ecid smallint, open_tran smallint, status nchar(30),
     hostname nchar(128), program_name nchar(128), hostprocess nchar(10), cmd nchar(16), nt_domain nchar(128),
-    nt_username nchar(128), loginame nchar(128)""",
+    nt_username nchar(128), loginame nchar(128), …""",
     _sysprocesses,
 )
 
@@ -293,6 +293,8 @@ def _system_info(context: Context) -> Iterable[Record]:
         "max_workers_count": worker_threads(context),
         "scheduler_count": context.server.cores,
         "sqlserver_start_time": context.now(context.server.started_tick),
+        "virtual_memory_in_bytes": 2**43,
+        "virtual_memory_kb": 2**33,
         "ms_ticks": 10 * context.world.tick + 10**9,
     }
 
@@ -300,7 +302,8 @@ def _system_info(context: Context) -> Iterable[Record]:
 view(
     "sys.dm_os_sys_info",
     """cpu_count int, hyperthread_ratio int, physical_memory_in_bytes bigint, physical_memory_kb bigint 2012,
-    max_workers_count int, scheduler_count int, ms_ticks bigint, sqlserver_start_time datetime 2008""",
+    virtual_memory_in_bytes bigint, virtual_memory_kb bigint 2012,
+    max_workers_count int, scheduler_count int, ms_ticks bigint, sqlserver_start_time datetime 2008, …""",
     _system_info,
 )
 
@@ -326,12 +329,12 @@ view(
     "sys.dm_os_schedulers",
     """scheduler_id int, cpu_id smallint, status nvarchar, is_online bit, current_tasks_count int,
     runnable_tasks_count int, current_workers_count int, active_workers_count int, work_queue_count bigint,
-    pending_disk_io_count int""",
+    pending_disk_io_count int, …""",
     _schedulers,
 )
 view(
     "sys.dm_tran_active_transactions",
-    "transaction_id bigint, name nvarchar, transaction_begin_time datetime",
+    "transaction_id bigint, name nvarchar, transaction_begin_time datetime, …",
     none,
 )
-view("sys.dm_tran_locks", "resource_type nvarchar, resource_database_id int, request_session_id int", none)
+view("sys.dm_tran_locks", "resource_type nvarchar, resource_database_id int, request_session_id int, …", none)

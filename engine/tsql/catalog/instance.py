@@ -9,6 +9,7 @@ from engine.messages import TEXTS, text_of
 from engine.tsql import objects
 from engine.tsql.catalog.view import VIEWS, Record, Rows, none, view
 from engine.tsql.context import Context
+from engine.tsql.data import Table
 
 OPTIONS: Final = (
     # name, id, least, most, default, advanced, dynamic
@@ -100,7 +101,7 @@ def _servers(context: Context) -> Iterable[Record]:
 view(
     "sys.servers",
     """server_id int, name sysname, product sysname, provider sysname, data_source nvarchar, is_linked bit,
-    is_remote_login_enabled bit, is_rpc_out_enabled bit, is_data_access_enabled bit""",
+    is_remote_login_enabled bit, is_rpc_out_enabled bit, is_data_access_enabled bit, …""",
     _servers,
 )
 
@@ -110,15 +111,15 @@ def _sysservers(context: Context) -> Iterable[Record]:
         yield {"srvid": row["server_id"], "srvname": row["name"], "datasource": row["data_source"]}
 
 
-view("sys.sysservers", "srvid smallint, srvname sysname, datasource nvarchar", _sysservers)
+view("sys.sysservers", "srvid smallint, srvname sysname, datasource nvarchar, …", _sysservers)
 
 
 def _system_views(context: Context) -> Iterable[Record]:
-    for number, (key, found) in enumerate(sorted(VIEWS.items()), start=-1000):
+    for key, found in sorted(VIEWS.items()):
         if key.startswith("sys.") and found.since <= context.version:
             yield {
                 "name": found.name.split(".")[-1],
-                "object_id": number,
+                "object_id": -objects.object_id(found.name),
                 "schema_id": 4,
                 "type": "V ",
                 "type_desc": "VIEW",
@@ -170,16 +171,11 @@ view("sys.views", _OBJECT, _made("V"))
 view("sys.procedures", _OBJECT, _made("P"))
 view(
     "sys.sysobjects",
-    "name sysname, id int, xtype char(2), uid smallint, type char(2), crdate datetime",
+    "name sysname, id int, xtype char(2), uid smallint, type char(2), crdate datetime, …",
     _made(),
 )
-view(
-    "sys.columns",
-    "object_id int, name sysname, column_id int, system_type_id tinyint, max_length smallint",
-    none,
-)
-view("sys.indexes", "object_id int, name sysname, index_id int, type tinyint, type_desc nvarchar", none)
-view("sys.schemas", "name sysname, schema_id int, principal_id int", lambda context: [
+view("sys.indexes", "object_id int, name sysname, index_id int, type tinyint, type_desc nvarchar, …", none)
+view("sys.schemas", "name sysname, schema_id int, principal_id int, …", lambda context: [
     {"name": "dbo", "schema_id": 1, "principal_id": 1},
     {"name": "sys", "schema_id": 4, "principal_id": 4},
 ])  # fmt: skip
@@ -188,21 +184,94 @@ view(
     "table_catalog sysname, table_schema sysname, table_name sysname, table_type varchar",
     _made("U", "V"),
 )
-view("sys.assemblies", "name sysname, principal_id int, assembly_id int", none)
-view("sys.event_notifications", "name sysname, object_id int, parent_class tinyint", none)
-view("sys.server_event_notifications", "name sysname, object_id int, parent_class tinyint", none)
+view("sys.assemblies", "name sysname, principal_id int, assembly_id int, …", none)
+view("sys.event_notifications", "name sysname, object_id int, parent_class tinyint, …", none)
+view("sys.server_event_notifications", "name sysname, object_id int, parent_class tinyint, …", none)
 view("sys.database_snapshots", "name sysname", none)
-view("sys.traces", "id int, status int, path nvarchar, is_default bit", none)
-view("sys.availability_groups", "group_id uniqueidentifier, name sysname", none, since=2012)
+view("sys.traces", "id int, status int, path nvarchar, is_default bit, …", none)
+view("sys.availability_groups", "group_id uniqueidentifier, name sysname, …", none, since=2012)
 view(
     "sys.availability_replicas",
-    "replica_id uniqueidentifier, group_id uniqueidentifier, replica_server_name nvarchar, endpoint_url nvarchar",
+    "replica_id uniqueidentifier, group_id uniqueidentifier, replica_server_name nvarchar, endpoint_url nvarchar, …",
     none,
     since=2012,
 )
 view(
     "sys.dm_hadr_availability_replica_states",
-    "replica_id uniqueidentifier, group_id uniqueidentifier, is_local bit, role tinyint, role_desc nvarchar",
+    "replica_id uniqueidentifier, group_id uniqueidentifier, is_local bit, role tinyint, role_desc nvarchar, …",
     none,
     since=2012,
+)
+
+
+def _modules(context: Context) -> Iterable[Record]:
+    for name, item in objects.listed(context):
+        if isinstance(item, objects.Procedure | objects.View):
+            text = item.body.lstrip("\n") if isinstance(item, objects.Procedure) else item.query
+            yield {"object_id": objects.object_id(name), "definition": text, "uses_ansi_nulls": 1}
+
+
+view("sys.sql_modules", "object_id int, definition nvarchar, uses_ansi_nulls bit, …", _modules)
+view("sys.all_sql_modules", "object_id int, definition nvarchar, uses_ansi_nulls bit, …", _modules)
+
+
+def _routines(context: Context) -> Iterable[Record]:
+    for name, item in objects.listed(context):
+        if isinstance(item, objects.Procedure):
+            yield {
+                "specific_schema": "dbo",
+                "specific_name": name,
+                "routine_catalog": context.session.database,
+                "routine_schema": "dbo",
+                "routine_name": name,
+                "routine_type": "PROCEDURE",
+            }
+
+
+view(
+    "information_schema.routines",
+    """specific_schema sysname, specific_name sysname, routine_catalog sysname, routine_schema sysname,
+    routine_name sysname, routine_type nvarchar, data_type nvarchar, routine_definition nvarchar, …""",
+    _routines,
+)
+
+
+def _table_columns(context: Context) -> Iterable[Record]:
+    for name, item in objects.listed(context):
+        if isinstance(item, Table):
+            for place, column in enumerate(item.columns, start=1):
+                yield {
+                    "table_catalog": context.session.database,
+                    "table_schema": "dbo",
+                    "table_name": name,
+                    "column_name": column.name,
+                    "ordinal_position": place,
+                    "column_default": column.default or None,
+                    "is_nullable": "YES" if column.nullable else "NO",
+                    "data_type": column.type.split("(")[0],
+                    "object_id": objects.object_id(name),
+                    "name": column.name,
+                    "column_id": place,
+                    "is_identity": int(column.identity is not None),
+                }
+
+
+view(
+    "information_schema.columns",
+    """table_catalog sysname, table_schema sysname, table_name sysname, column_name sysname, ordinal_position int,
+    column_default nvarchar, is_nullable varchar, data_type nvarchar, character_maximum_length int, …""",
+    _table_columns,
+)
+view(
+    "sys.columns",
+    """object_id int, name sysname, column_id int, system_type_id tinyint, user_type_id int, max_length smallint,
+    is_nullable bit, is_identity bit, …""",
+    _table_columns,
+)
+view(
+    "sys.data_spaces",
+    "name sysname, data_space_id int, type char(2), type_desc nvarchar, is_default bit, …",
+    lambda context: [
+        {"name": "PRIMARY", "data_space_id": 1, "type": "FG", "type_desc": "ROWS_FILEGROUP", "is_default": 1}
+    ],
 )

@@ -23,13 +23,19 @@ def _jobs(context: Context) -> Iterable[Record]:
             "owner_sid": b"\x01",
             "date_created": context.now(-86_400_00 * 100),
             "date_modified": context.now(-86_400_00 * 100),
+            "notify_level_eventlog": 0,
+            "notify_level_email": 0,
+            "notify_email_operator_id": 0,
+            "delete_level": 0,
             "version_number": 3,
         }
 
 
 _JOBS: Final = """job_id uniqueidentifier, originating_server_id int, name sysname, enabled tinyint,
     description nvarchar, start_step_id int, category_id int, owner_sid varbinary, notify_level_eventlog int,
-    notify_level_email int, delete_level int, date_created datetime, date_modified datetime, version_number int"""
+    notify_level_email int, notify_level_netsend int, notify_level_page int, notify_email_operator_id int,
+    notify_netsend_operator_id int, notify_page_operator_id int, delete_level int, date_created datetime,
+    date_modified datetime, version_number int"""
 view("msdb.dbo.sysjobs", _JOBS, _jobs)
 view("msdb.dbo.sysjobs_view", _JOBS, _jobs)
 
@@ -49,7 +55,7 @@ def _steps(context: Context) -> Iterable[Record]:
 view(
     "msdb.dbo.sysjobsteps",
     """job_id uniqueidentifier, step_id int, step_name sysname, subsystem nvarchar, command nvarchar,
-    database_name sysname, last_run_outcome int, last_run_date int, last_run_time int""",
+    database_name sysname, last_run_outcome int, last_run_date int, last_run_time int, …""",
     _steps,
 )
 
@@ -182,33 +188,33 @@ view(
     """backup_set_id int, media_set_id int, name nvarchar, user_name nvarchar, first_lsn numeric, last_lsn numeric,
     checkpoint_lsn numeric, database_backup_lsn numeric, backup_start_date datetime, backup_finish_date datetime,
     type char(1), database_name nvarchar, server_name nvarchar, recovery_model nvarchar, backup_size numeric,
-    is_copy_only bit, compressed_backup_size numeric 2008""",
+    is_copy_only bit, compressed_backup_size numeric 2008, …""",
     _backup_sets,
 )
 view(
     "msdb.dbo.backupmediafamily",
-    "media_set_id int, physical_device_name nvarchar, device_type tinyint",
+    "media_set_id int, physical_device_name nvarchar, device_type tinyint, …",
     _media,
 )
 view(
     "msdb.dbo.restorehistory",
     """restore_history_id int, restore_date datetime, destination_database_name sysname, user_name sysname,
-    backup_set_id int, restore_type char(1), replace bit, recovery bit""",
+    backup_set_id int, restore_type char(1), replace bit, recovery bit, …""",
     none,
 )
 view("msdb.dbo.sysalerts", """id int, name sysname, event_source nvarchar, message_id int, severity int,
-    enabled tinyint, database_name sysname, job_id uniqueidentifier""", none)  # fmt: skip
-view("msdb.dbo.sysoperators", "id int, name sysname, enabled tinyint, email_address nvarchar", none)
+    enabled tinyint, database_name sysname, job_id uniqueidentifier, …""", none)  # fmt: skip
+view("msdb.dbo.sysoperators", "id int, name sysname, enabled tinyint, email_address nvarchar, …", none)
 view("msdb.dbo.sysjobhistory", """instance_id int, job_id uniqueidentifier, step_id int, step_name sysname,
-    message nvarchar, run_status int, run_date int, run_time int, run_duration int""", none)  # fmt: skip
+    message nvarchar, run_status int, run_date int, run_time int, run_duration int, …""", none)  # fmt: skip
 view("msdb.dbo.sysjobactivity", """session_id int, job_id uniqueidentifier, start_execution_date datetime,
-    stop_execution_date datetime""", none)  # fmt: skip
+    stop_execution_date datetime, …""", none)  # fmt: skip
 view(
     "msdb.dbo.sysjobschedules",
-    "schedule_id int, job_id uniqueidentifier, next_run_date int, next_run_time int",
+    "schedule_id int, job_id uniqueidentifier, next_run_date int, next_run_time int, …",
     none,
 )
-view("msdb.dbo.sysschedules", "schedule_id int, name sysname, enabled int, freq_type int", none)
+view("msdb.dbo.sysschedules", "schedule_id int, name sysname, enabled int, freq_type int, …", none)
 
 
 def _categories(context: Context) -> Iterable[Record]:

@@ -95,7 +95,7 @@ view(
     "sys.syslogins",
     """sid varbinary, createdate datetime, updatedate datetime, name sysname, dbname sysname, password nvarchar,
     language sysname, denylogin int, hasaccess int, isntname int, isntgroup int, isntuser int, sysadmin int,
-    loginname sysname""",
+    loginname sysname, …""",
     _syslogins,
 )
 
@@ -227,7 +227,7 @@ def _user(context: Context, name: str, number: int, sid: bytes) -> Record:
 view(
     "sys.database_principals",
     """name sysname, principal_id int, type char(1), type_desc nvarchar, default_schema_name sysname,
-    create_date datetime, modify_date datetime, owning_principal_id int, sid varbinary, is_fixed_role bit""",
+    create_date datetime, modify_date datetime, owning_principal_id int, sid varbinary, is_fixed_role bit, …""",
     _users,
 )
 
@@ -250,6 +250,6 @@ def _sysusers(context: Context) -> Iterable[Record]:
 view(
     "sys.sysusers",
     """uid smallint, status smallint, name sysname, sid varbinary, createdate datetime, updatedate datetime,
-    hasdbaccess int, islogin int, isntname int, issqluser int, issqlrole int""",
+    hasdbaccess int, islogin int, isntname int, issqluser int, issqlrole int, …""",
     _sysusers,
 )

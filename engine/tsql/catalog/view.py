@@ -33,6 +33,8 @@ class View:
     columns: tuple[Column, ...]
     rows: Rows
     since: int = 2005
+    partial: bool = False
+    """The product has more columns than are named here."""
 
     def columns_in(self, version: int) -> tuple[Column, ...]:
         return tuple(column for column in self.columns if column.since <= version)
@@ -43,8 +45,10 @@ VIEWS: Final[dict[str, View]] = {}
 
 
 def view(name: str, columns: str, rows: Rows, since: int = 2005) -> View:
-    """Define a view. *columns*: `name type` separated by commas; a year behind them is the first version."""
-    made = View(name, parse_columns(columns), rows, since)
+    """Define a view. *columns*: `name type` separated by commas; a year behind them is the first version, and `…` at
+    the end says that the product has more."""
+    text = columns.strip().removesuffix("…").rstrip().rstrip(",")
+    made = View(name, parse_columns(text), rows, since, columns.strip().endswith("…"))
     VIEWS[name.lower()] = made
     return made
 

@@ -10,13 +10,15 @@ from engine.protocol import jobs
 from engine.tsql.catalog.view import unique_id
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.translate import Unsimulated
+from engine.tsql.values import guid_text
 
 
 def _name_of(call: Call) -> str:
     """The job that @job_name or @job_id names. 14262 if there is none."""
     if call.get("@job_name") is not None:
         return jobs.find(call.world, call.server, call.text("@job_name")).name
-    wanted = call.text("@job_id").upper()
+    given = call.get("@job_id")
+    wanted = guid_text(given) if isinstance(given, bytes) else call.text("@job_id").upper()
     for job in call.world.servers[call.server].jobs:
         if unique_id("job", call.server, job.name) == wanted:
             return job.name
