@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QGraphicsItem, QWidget
 from app.counters import Counter
 from app.series import Array
 from app.theme import Tokens
-from app.views.charts.axes import TimeAxis, ValueAxis, axis_top, headroom
+from app.time_axis import TimeAxis
+from app.views.charts.axes import ValueAxis, axis_top, headroom
 
 LINE_PX: Final = 1.5
 BOLD_PX: Final = 3.5
@@ -71,8 +72,10 @@ class Panel:
         self._width = LINE_PX
         self._line = QColor()
         self._axis = ValueAxis(counter.unit)
-        axes = {"left": self._axis, "bottom": TimeAxis(orientation="bottom")}
+        axes: dict[str, Any] = {"left": self._axis, "bottom": TimeAxis(orientation="bottom")}
         self.plot = pg.PlotItem(axisItems=axes, enableMenu=False)
+        for axis in axes.values():
+            axis.enableAutoSIPrefix(False)  # its work is for a label that is not shown
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()
         self.plot.showAxis("bottom", with_times)
