@@ -9,8 +9,9 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 
 from app.counters import COUNTERS
+from app.time_axis import TimeAxis, time_step_s
 from app.views.charts import Charts
-from app.views.charts.axes import TimeAxis, ValueAxis, axis_top, time_step_s
+from app.views.charts.axes import ValueAxis, axis_top
 from engine import flow
 from engine.events import Event
 from engine.model import Availability
