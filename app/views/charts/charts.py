@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -326,6 +326,17 @@ class Charts(QWidget):
             self._read()
         else:
             super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Who cannot see the curves is told what they come to."""
+        super().focusInEvent(event)
+        self.setAccessibleDescription(self.summary)
+
+    @property
+    def summary(self) -> str:
+        """The values at the cursor, or the last ones, and how the database fared."""
+        values = [f"{panel.counter.title} {panel.reading}" for panel in self.panels]
+        return "; ".join([*values, self.lane.summary])
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

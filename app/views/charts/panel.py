@@ -68,7 +68,8 @@ class Panel:
         self.counter = counter
         self._series = series
         self._top = self._end = 0.0
-        self._values = ""
+        self.reading = ""
+        """The value that is written beside the counter's name."""
         self._width = LINE_PX
         self._line = QColor()
         self._axis = ValueAxis(counter.unit)
@@ -105,8 +106,8 @@ class Panel:
     def read(self, value: float | None) -> None:
         """Write the value that the cursor is on, or the last one."""
         text = self.counter.unit.text(value)
-        if text != self._values:
-            self._values = text
+        if text != self.reading:
+            self.reading = text
             self._write()
 
     def highlight(self, yes: bool) -> None:
@@ -138,5 +139,5 @@ class Panel:
         ground = f"rgba({self._ground.red()},{self._ground.green()},{self._ground.blue()},{SHADE_ALPHA})"
         self._label.setText(
             f'<span style="color:{self._ink}; background-color:{ground}">'
-            f"{self.counter.title} <b>{self._values}</b></span>"
+            f"{self.counter.title} <b>{self.reading}</b></span>"
         )

@@ -113,7 +113,7 @@ def test_the_cursor_reads_and_is_told(qtbot: Any, charts: Charts, run: Any) -> N
     charts.time_selected.connect(chosen.append)
     charts.show_time(30.0)
     assert chosen == []
-    assert charts.panels[0]._values == "30 KB"
+    assert charts.panels[0].reading == "30 KB"
     assert "0:30" in charts._time.text()
     viewport = charts._view.viewport()
     box = charts.panels[1].plot.vb.sceneBoundingRect()
@@ -124,7 +124,7 @@ def test_the_cursor_reads_and_is_told(qtbot: Any, charts: Charts, run: Any) -> N
     assert chosen[-1] == pytest.approx(chosen[0] - 1.0)
     qtbot.keyClick(charts, Qt.Key.Key_Escape)
     assert charts._time.text() == ""
-    assert charts.panels[0]._values == "60 KB"
+    assert charts.panels[0].reading == "60 KB"
 
 
 def test_the_mouse_reads_without_choosing(qtbot: Any, charts: Charts) -> None:
@@ -133,7 +133,7 @@ def test_the_mouse_reads_without_choosing(qtbot: Any, charts: Charts) -> None:
     box = charts.panels[0].plot.vb.sceneBoundingRect()
     quarter = charts._view.mapFromScene(box.topLeft()) + QPoint(round(box.width() / 4), 10)
     qtbot.mouseMove(charts._view.viewport(), quarter)
-    assert charts.panels[0]._values == "30 KB"
+    assert charts.panels[0].reading == "30 KB"
     assert chosen == []
 
 
@@ -192,7 +192,7 @@ def test_many_databases_can_be_told_apart(qtbot: Any, charts: Charts, run: Any) 
     assert charts._databases.isVisible()
     charts._databases.setCurrentText("Orders")
     assert np.isnan(curve(charts, "send_queue_kb")[1]).all()
-    assert charts.panels[0]._values == "–"
+    assert charts.panels[0].reading == "–"
 
 
 # --- axes ---------------------------------------------------------------------------------------------------
@@ -233,3 +233,13 @@ def test_a_low_panel_leaves_room_for_its_name(charts: Charts) -> None:
         height = panel.plot.vb.height()
         end = panel.plot.vb.viewRange()[1][1]
         assert (1.0 - panel._top / end) * height == pytest.approx(18.0, abs=1.0)
+
+
+def test_the_picture_has_words_for_who_cannot_see_it(charts: Charts) -> None:
+    charts.setFocus()
+    charts.show_time(30.0)
+    assert charts.summary.startswith(
+        "Send queue 30 KB; Redo queue 0 KB; Transactions 241/s; Commit delay 0 ms"
+    )
+    assert "protected 1 min 00 s" in charts.summary
+    assert "Send queue" in charts.accessibleDescription()
