@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Final, Generic, TypeVar
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -112,7 +113,9 @@ class ServerNode(Node[ServerFace]):
         width = (SMALL_WIDTH_UNITS if self.small else WIDTH_UNITS) * unit
         rows = 2.1 + 1.3 * len(self.face.troubles) + sum(self._copy_rows(copy) for copy in self.face.copies)
         rows += 2.3 if self.small else 0.0
-        rows += self._grid_rows() * CELL_UNITS * 1.15 + 1.6 if self.face.grid else 0.0
+        rows += (
+            self._grid_rows() * CELL_UNITS * 1.15 + 1.2 * self._legend_rows() + 0.3 if self.face.grid else 0.0
+        )
         height = (rows + 0.35) * unit
         return QRectF(-width / 2.0, -height / 2.0, width, height)
 
@@ -125,6 +128,9 @@ class ServerNode(Node[ServerFace]):
 
     def _grid_rows(self) -> int:
         return -(-len(self.face.grid) // self._grid_columns())
+
+    def _legend_rows(self) -> int:
+        return -(-len({sign for _, sign in self.face.grid}) // 2)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
@@ -181,13 +187,13 @@ class ServerNode(Node[ServerFace]):
             painter.fillRect(cell, style.soft(sign.tone))
             inner = cell.adjusted(side * 0.22, side * 0.22, -side * 0.22, -side * 0.22)
             draw_mark(painter, sign.shape, inner, style.tone(sign.tone))
-        counts: dict[Sign, int] = {}
-        for _, sign in self.face.grid:
-            counts[sign] = counts.get(sign, 0) + 1
-        x, base = left, _base(style, y + self._grid_rows() * step + style.unit * 0.6)
-        for sign, count in sorted(counts.items(), key=lambda item: -item[1]):
+        counts = Counter(sign for _, sign in self.face.grid)
+        y += self._grid_rows() * step
+        for index, (sign, count) in enumerate(counts.most_common()):
+            row, column = divmod(index, 2)
             words = Sign(f"{count} {sign.word.lower()}", sign.tone, sign.shape)
-            x += draw_sign(painter, words, QPointF(x, base), style) + style.unit * 0.6
+            at = QPointF(left + column * 8.1 * style.unit, _base(style, y + (1.2 * row + 0.7) * style.unit))
+            draw_sign(painter, words, at, style)
 
 
 def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: Look) -> None:
