@@ -16,6 +16,8 @@ from engine.drill import comparison, conditions, facts, report, score
 from engine.drill.build import build_world
 from engine.drill.conditions import Condition
 from engine.drill.goals import NEWS, GoalState, Opened, judge
+from engine.drill.kept import HASH_EVERY, StateHash, keep
+from engine.drill.modes import TERMS, Mode, Terms
 from engine.drill.references import names_of
 from engine.drill.schema import ConditionRule, ConductRule, Hint, Inject, Scenario
 from engine.drill.score import Course, Score
@@ -24,17 +26,10 @@ from engine.flow import Samples
 from engine.inputs import Input, InputProblem, parse_line, parse_script
 from engine.model import Key, Server, Tick, World, ticks
 
+__all__ = ["Drill", "End", "Mode", "play_inputs", "replay"]
+
 TIMELINE_STREAM: Final = 0x7154
 """Keeps the moments that a scenario draws apart from the world's own chance. Any number does."""
-
-
-class Mode(StrEnum):
-    """How a drill is taken."""
-
-    GUIDED = "guided"  # hints cost nothing
-    PRACTICE = "practice"  # hints cost what they say
-    EXAM = "exam"  # there are no hints
-    LAB = "lab"  # free play: no score, no locks, no end
 
 
 class End(StrEnum):
@@ -71,6 +66,8 @@ class Drill:
         self.events: list[Event] = []
         self.journal: list[Input] = []
         """What the trainee did; with scenario, seed and mode all that is needed to play it again."""
+        self.hashes: list[StateHash] = []
+        """At the start, at each whole minute and after each input: a replay has to come by with the same."""
         self.samples = Samples(every=TICKS_PER_S)
         self.rows: list[dict[str, int | None]] = []
         """For each entry of the samples: the flow row that carried each database then."""
@@ -94,12 +91,18 @@ class Drill:
         self._unfired: dict[int, Inject] = {}
         self._schedule()
         self._give_due()
+        self._note_hash()
 
     # --- time and deeds -------------------------------------------------------------------------------------
 
     @property
     def tick(self) -> Tick:
         return self.world.tick
+
+    @property
+    def terms(self) -> Terms:
+        """What its mode allows."""
+        return TERMS[self.mode]
 
     @property
     def finished(self) -> bool:
@@ -120,6 +123,8 @@ class Drill:
             if self.world.tick % TICKS_PER_S == 0:
                 self._look()
             self._give_due()
+            if self.world.tick % HASH_EVERY == 0:
+                self._note_hash()
         return self.events[first:]
 
     def do(self, line: str) -> Input:
@@ -134,6 +139,7 @@ class Drill:
         simulator.perform(self.world, item)
         self.journal.append(item)
         self._take(simulator.advance(self.world, self.world.tick))
+        self._note_hash()
         if item.verb == "finish":
             self._end(End.ASKED)
         return item
@@ -168,8 +174,8 @@ class Drill:
         return known.holds(facts.Facts(self.world, self._batches, self._operations))
 
     def next_hint(self) -> Hint | None:
-        """The hint for the first goal that is not reached; None without hints, and in an exam."""
-        if self.mode is Mode.EXAM:
+        """The hint for the first goal that is not reached; None without hints, and where the mode has none."""
+        if not self.terms.hints:
             return None
         by_goal = {hint.goal: hint for hint in self.scenario.hints}
         return next((by_goal[g] for g, state in self.goals.items() if g in by_goal and not state.met), None)
@@ -177,7 +183,7 @@ class Drill:
     def hint_cost(self, layer: int) -> float:
         """Points that opening *layer* (1 to 3) of the next hint costs now; ones already open are free."""
         hint = self.next_hint()
-        if hint is None or self.mode is not Mode.PRACTICE:
+        if hint is None or not self.terms.hints_cost:
             return 0.0
         opened = any(o.goal == hint.goal and o.layer == layer for o in self.hints)
         return 0.0 if opened else hint.cost[layer - 1]
@@ -200,25 +206,14 @@ class Drill:
 
     def fork(self) -> Drill:
         """An independent drill with the same past."""
+        return keep(self).again(self)
+
+    def apart(self) -> Drill:
+        """A drill in the same state that still shares the record of the past: half a fork, for `keep`."""
         twin = copy.copy(self)
         twin.world = self.world.fork()
-        twin.samples = copy.deepcopy(self.samples)
-        for name in (
-            "events",
-            "journal",
-            "rows",
-            "standings",
-            "goals",
-            "first_held",
-            "hints",
-            "published",
-            "unlike",
-        ):
+        for name in ("goals", "first_held", "hints", "published", "unlike", "_waiting", "_unfired"):
             setattr(twin, name, copy.copy(getattr(self, name)))
-        twin._batches = self._batches.copy()
-        twin._operations = self._operations.copy()
-        twin._waiting = self._waiting.copy()
-        twin._unfired = self._unfired.copy()
         return twin
 
     # --- inside ---------------------------------------------------------------------------------------------
@@ -239,8 +234,7 @@ class Drill:
     def _check_allowed(self, item: Input) -> None:
         """Raises InputProblem for a hint that is not there, and for what the story does not let anybody do yet."""
         if item.verb == "hint" and self.next_hint() is None:
-            exam = self.mode is Mode.EXAM
-            raise InputProblem("there are no hints in an exam" if exam else "there is no hint")
+            raise InputProblem("there is no hint" if self.terms.hints else "there are no hints in an exam")
         for lock in self.scenario.locked if self.mode is not Mode.LAB else ():
             if lock.until is not None and self.world.tick >= ticks(lock.until):
                 continue
@@ -271,6 +265,9 @@ class Drill:
         self.hints.append(Opened(event.tick, hint.goal, layer, cost))
         text = (hint.look, hint.means, hint.type)[layer - 1]
         return replace(event, text=text, data=(("goal", hint.goal), ("layer", layer), ("cost", cost)))
+
+    def _note_hash(self) -> None:
+        self.hashes.append(StateHash(self.world.tick, len(self.journal), self.world.state_hash()))
 
     def _tell(self, kind: str, text: str, **data: Any) -> None:
         self.events.append(Event(self.world.tick, kind, None, None, text, tuple(data.items())))

@@ -33,6 +33,14 @@ class Samples:
         """One counter of one row over time."""
         return self.values[:, row, COUNTERS.index(counter)]
 
+    def first(self, count: int) -> Samples:
+        """A copy of the first *count* entries, to go on from there."""
+        other = Samples(self.every)
+        other.count = count
+        other._values = self._values[: max(64, count)].copy()
+        other._ticks = self._ticks[: max(64, count)].copy()
+        return other
+
     def room_for(self, entries: int, rows: int) -> np.ndarray[Any, Any]:
         """A view for *entries* more entries of *rows* rows; grows the buffer when needed."""
         length, width = self._values.shape[0], self._values.shape[1]

@@ -1,0 +1,50 @@
+"""The ways to take a drill, and what each of them allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Mode(StrEnum):
+    """How a drill is taken."""
+
+    GUIDED = "guided"
+    PRACTICE = "practice"
+    EXAM = "exam"
+    LAB = "lab"
+    """Free play: no score, no locks, no end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What a mode allows."""
+
+    hints: bool
+    hints_cost: bool
+    rewind: bool
+    """Going back to an earlier moment. It is recorded wherever it is allowed and something is scored."""
+    progress: bool
+    """How much has been reached is told while the drill runs."""
+    answers_at_once: bool
+    """Whether an answer was right is told with it, not only when the drill is over."""
+    truth: bool
+    """What the instructor sees may be shown: the state of things that nobody has asked a server for."""
+
+
+TERMS: Final[dict[Mode, Terms]] = {
+    Mode.GUIDED: Terms(
+        hints=True, hints_cost=False, rewind=True, progress=True, answers_at_once=True, truth=True
+    ),
+    Mode.PRACTICE: Terms(
+        hints=True, hints_cost=True, rewind=True, progress=True, answers_at_once=False, truth=True
+    ),
+    Mode.EXAM: Terms(
+        hints=False, hints_cost=False, rewind=False, progress=False, answers_at_once=False, truth=False
+    ),
+    Mode.LAB: Terms(
+        hints=True, hints_cost=False, rewind=True, progress=False, answers_at_once=True, truth=True
+    ),
+}
+"""Guided teaches, practice measures what help costs, an exam has one clock and no help, the lab counts nothing."""

@@ -1,0 +1,51 @@
+"""Moments that are kept without their past, and the hashes that a replay is known by."""
+
+from __future__ import annotations
+
+from engine.drill.drill import Drill, replay
+from engine.drill.kept import HASH_EVERY, LOGS, keep
+from tests.engine.drill.texts import drill, run
+
+
+def test_a_kept_moment_holds_none_of_the_past() -> None:
+    taken = run(drill(), 40)
+    kept = keep(taken)
+    assert all(getattr(taken, name) for name in ("events", "hashes", "rows", "standings"))
+    assert not any(getattr(kept.drill, name) for name in LOGS)
+    assert kept.drill.samples.count == 0
+
+
+def test_it_can_be_taken_up_again_and_again_while_the_drill_goes_on() -> None:
+    taken = run(drill(), 40)
+    kept, digest, past = keep(taken), taken.state_hash(), len(taken.events)
+    taken.do("power-on SERVER_A")
+    run(taken, 140)
+    first, second = kept.again(taken), kept.again(taken)
+    run(first, 60)
+    assert second.state_hash() == digest
+    assert second.events == taken.events[:past]
+    assert (kept.tick, kept.inputs, len(second.journal)) == (4000, 0, 0)
+    second.do("power-on SERVER_A")
+    run(second, 140)
+    assert second.report() == taken.report()
+
+
+def test_a_hash_at_the_start_at_each_minute_and_after_each_input() -> None:
+    taken = run(drill(), 61)
+    for line in ("note one", "note two", "power-on SERVER_A"):
+        taken.do(line)
+    places = [(each.tick, each.inputs) for each in taken.hashes]
+    assert places == [(0, 0), (HASH_EVERY, 0), (6100, 1), (6100, 2), (6100, 3)]
+    one, two, three = (each.digest for each in taken.hashes[2:])
+    assert one == two != three, "a remark changes nothing"
+
+
+def test_a_replay_comes_by_with_the_same_hashes() -> None:
+    taken = run(drill(), 45)
+    taken.do("power-on SERVER_A")
+    run(taken, 130)
+    again: Drill = replay(
+        taken.scenario, taken.seed, taken.mode, [item.line for item in taken.journal], 13_000
+    )
+    assert len(taken.hashes) > 3
+    assert again.hashes == taken.hashes
