@@ -497,7 +497,9 @@ def set_option(world: World, server: str, database: str, option: str, value: str
     ):
         raise SqlError(1468, copy.database, also=(5069,))
     if wanted.startswith("RECOVERY "):
-        world.update_copy(_key(copy), recovery_model=RecoveryModel[wanted.split()[1]])
+        model = RecoveryModel[wanted.split()[1]]
+        chain = copy.full_backup and model is not RecoveryModel.SIMPLE  # SIMPLE ends the log chain
+        world.update_copy(_key(copy), recovery_model=model, full_backup=chain)
     elif wanted == "OFFLINE":
         if copy.row is not None:
             rows.remove_row(world, copy.row)

@@ -312,6 +312,16 @@ def test_restore_refused(what: str) -> None:
     assert refusal(act, world) == number
 
 
+def test_the_log_chain_begins_anew_after_simple_recovery() -> None:
+    world = alone()
+    full(world)
+    for model in ("SIMPLE", "FULL"):
+        commands.set_option(world, P, DB, "RECOVERY", model)
+    assert refusal(backup.backup_log, world, P, DB, TRN) == 4214
+    full(world)
+    assert refusal(backup.backup_log, world, P, DB, TRN) == 0
+
+
 def test_no_truncate_saves_the_log_of_a_damaged_database() -> None:
     world = alone()
     full(world)
