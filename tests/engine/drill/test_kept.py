@@ -47,5 +47,5 @@ def test_a_replay_comes_by_with_the_same_hashes() -> None:
     again: Drill = replay(
         taken.scenario, taken.seed, taken.mode, [item.line for item in taken.journal], 13_000
     )
-    assert len(taken.hashes) > 3
+    assert len(taken.hashes) >= 3
     assert again.hashes == taken.hashes
