@@ -66,17 +66,17 @@ def _mirroring_values(context: Context, copy: Copy) -> dict[str, float]:
     at, now = world.flow.positions(copy.row), world.flow.reading(copy.row)
     setup = world.flow.row_setup(copy.row)
     ratio = setup.compression_ratio
+    messages = world.flow.totals(copy.row).messages
+    both = {"Receives/sec": messages, "Sends/sec": messages}
     if copy.role is Role.PRINCIPAL and is_owner(context, copy):
-        return _principal(context, copy, at, now, ratio)
-    return {
+        return both | _principal(context, copy, at, now, ratio)
+    return both | {
         "Bytes Received/sec": at.received_kb * 1024.0 * ratio,
         "Log Bytes Received/sec": at.received_kb * 1024.0,
         "Log Bytes Redone from Cache/sec": at.redone_kb * 1024.0,
         "Log Compressed Bytes Rcvd/sec": at.received_kb * 1024.0 * ratio,
         "Redo Bytes/sec": at.redone_kb * 1024.0,
         "Redo Queue KB": max(0.0, at.hardened_kb - at.redone_kb),
-        "Receives/sec": at.received_kb / _message_kb(now),
-        "Sends/sec": at.received_kb / _message_kb(now),
     }
 
 
@@ -89,8 +89,6 @@ def _principal(context: Context, copy: Copy, at: Positions, now: Reading, ratio:
         "Log Compressed Bytes Sent/sec": at.sent_kb * 1024.0 * ratio,
         "Log Send Queue KB": send_queue_kb(context, copy),
         "Mirrored Write Transactions/sec": at.transactions if waiting else 0.0,
-        "Sends/sec": at.sent_kb / _message_kb(now),
-        "Receives/sec": at.sent_kb / _message_kb(now),
         "Transaction Delay": now.commit_delay_ms * now.transactions_per_s if waiting else 0.0,
     }
 

@@ -1,0 +1,161 @@
+"""What a server would have told System Monitor, second by second, from its own side. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from app.views.system_monitor.catalogue import Array, Choice, Side
+from engine.constants import TICKS_PER_S
+from engine.flow import COUNTERS, Samples
+from engine.model import Key, Server, World
+
+
+class Standing(Protocol):
+    """Who had which log and how each server was, at one sample."""
+
+    @property
+    def rows(self) -> Mapping[int, tuple[Key, Key | None]]: ...
+    @property
+    def servers(self) -> Mapping[str, Server]: ...
+
+
+class Run(Protocol):
+    """What is read of a drill here."""
+
+    @property
+    def world(self) -> World: ...
+    @property
+    def samples(self) -> Samples: ...
+    @property
+    def standings(self) -> Sequence[Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A counter over a stretch of time; None where it could not be read."""
+
+    last: float | None
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
+EMPTY = Summary(None, None, None, None)
+
+
+class History:
+    """Rows and sides of the copies that somebody watches, for each sample."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._sides: dict[Key, _Sides] = {}
+
+    @property
+    def count(self) -> int:
+        """Samples whose circumstances are known."""
+        return min(self._run.samples.count, len(self._run.standings))
+
+    @property
+    def end_s(self) -> float:
+        return float(self._run.samples.ticks[self.count - 1]) / TICKS_PER_S if self.count else 0.0
+
+    def times_s(self, first: int, last: int) -> Array:
+        times: Array = self._run.samples.ticks[first:last] / TICKS_PER_S
+        return times
+
+    def place(self, t_s: float) -> int:
+        """Number of the first sample at or after *t_s*."""
+        return int(np.searchsorted(self._run.samples.ticks[: self.count], t_s * TICKS_PER_S - 0.5))
+
+    def values(self, choice: Choice, first: int, last: int) -> Array:
+        """The counter from sample *first* to before *last*; NaN where the server could not be asked."""
+        key = (choice.server, choice.database)
+        known = self._sides.setdefault(key, _Sides(key))
+        known.follow(self._run.standings, self.count)
+        rows, sides = known.rows[first:last], known.sides[first:last]
+        sampled = self._run.samples.values
+        places = np.arange(first, last)
+
+        def get(name: str) -> Array:
+            column: Array = sampled[places, rows, COUNTERS.index(name)]
+            return column
+
+        out = np.where(sides == Side.AWAY, np.nan, 0.0)
+        if sampled.shape[1] and len(places):
+            compression = self._compression(key)
+            for side in (Side.OWNER, Side.MIRROR):
+                made = choice.perf.values(side, get, compression)
+                if made is not None:
+                    out = np.where(sides == side, made, out)
+        return out
+
+    def summary(self, choice: Choice, from_s: float) -> Summary:
+        """The counter from *from_s* to the end."""
+        values = self.values(choice, self.place(from_s), self.count)
+        known = values[~np.isnan(values)]
+        if not len(known):
+            return EMPTY
+        last = None if np.isnan(values[-1]) else float(values[-1])
+        return Summary(last, float(known.mean()), float(known.min()), float(known.max()))
+
+    def _compression(self, key: Key) -> float:
+        """Wire bytes per byte of log as the stream is now; 1 without one."""
+        world = self._run.world
+        copy = world.copies.get(key)
+        return (
+            world.flow.row_setup(copy.row).compression_ratio
+            if copy is not None and copy.row is not None
+            else 1.0
+        )
+
+
+class _Sides:
+    """Row of the flow model and side of one copy at each sample."""
+
+    def __init__(self, key: Key) -> None:
+        self._key = key
+        self._seen: Any = None
+        self._now = (0, Side.AWAY)
+        self._rows = np.zeros(64, dtype=np.int16)
+        self._sides = np.zeros(64, dtype=np.int8)
+        self._count = 0
+
+    @property
+    def rows(self) -> Array:
+        return self._rows[: self._count]
+
+    @property
+    def sides(self) -> Array:
+        return self._sides[: self._count]
+
+    def follow(self, standings: Sequence[Standing], count: int) -> None:
+        """Take in what *standings* has gained."""
+        if count > len(self._rows):
+            self._rows, self._sides = np.resize(self._rows, 2 * count), np.resize(self._sides, 2 * count)
+        for place in range(self._count, count):
+            if standings[place] is not self._seen:
+                self._seen = standings[place]
+                self._now = _side(self._seen, self._key)
+            self._rows[place], self._sides[place] = self._now
+        self._count = count
+
+
+def _side(standing: Standing, key: Key) -> tuple[int, Side]:
+    server = standing.servers.get(key[0])
+    if server is None or not (server.answering and server.nic_up):
+        return 0, Side.AWAY
+    for row, (owner, mirror) in standing.rows.items():
+        if _is(key, owner):
+            return row, Side.OWNER
+        if mirror is not None and _is(key, mirror):
+            return row, Side.MIRROR
+    return 0, Side.NONE
+
+
+def _is(key: Key, copy: Key) -> bool:
+    """The copy is meant, or any copy of the server."""
+    return key[0] == copy[0] and key[1] in ("", copy[1])

@@ -1,0 +1,319 @@
+"""System Monitor as a panel: lines on a scale of 0 to 100, and below them the counters with their figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QColor, QKeySequence, QPen, QShowEvent
+from PySide6.QtWidgets import QComboBox, QSplitter, QVBoxLayout, QWidget
+
+from app import formatting, theme
+from app.bars import Bar
+from app.series import peaks
+from app.tables import Column, Index, TableModel, TableView
+from app.time_axis import TimeAxis
+from app.views.system_monitor.adding import AddCounters
+from app.views.system_monitor.catalogue import DATABASES, MIRRORING, Choice
+from app.views.system_monitor.history import EMPTY, History, Run, Summary
+from engine.events import Event
+from engine.model import World
+
+SPANS: Final = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0), ("All", None))
+"""Label and length in seconds; None: from the start."""
+
+TOP: Final = 100.0
+"""Every line is drawn between 0 and this, whatever its counter measures."""
+HEADROOM: Final = 1.06
+"""Room above the top, for its label and the width of a line."""
+SCALES: Final = (-9, 6)
+"""Least and greatest power of ten of a scale."""
+LINE_PX, BOLD_PX = 1.5, 3.5
+DASHES: Final = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
+"""Lines beyond the number of colours are told apart by their dashes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A chosen counter, how it is drawn, and its figures over the time that is shown."""
+
+    choice: Choice
+    number: int
+    """Decides colour and dashes."""
+    power: int | None = None
+    """Scale as a power of ten; None: the one that fits."""
+    figures: Summary = EMPTY
+
+    @property
+    def scale(self) -> float:
+        return 10.0 ** (self.power if self.power is not None else fitting_power(self.figures.high))
+
+
+def fitting_power(highest: float | None) -> int:
+    """The greatest power of ten that keeps *highest* within the plot; 0 for nothing."""
+    if highest is None or highest <= 0.0:
+        return 0
+    low, high = SCALES
+    return max(low, min(high, math.floor(math.log10(TOP / highest) + 1e-9)))
+
+
+def _figure(title: str, name: str) -> Column:
+    return Column(title=title, text=lambda row: formatting.significant(getattr(row.figures, name), 4), right=True,
+                  sample="48,706,560")  # fmt: skip
+
+
+COLUMNS: Final = (
+    Column(title="Counter", text=lambda r: r.choice.name, tip=lambda r: f"{r.choice.path}\n{r.choice.perf.help}",
+           sample="Mirrored Write Transact", spoken=lambda r: r.choice.path),
+    Column(title="Computer", text=lambda r: r.choice.server, sample="SERVER_W"),
+    _figure("Last", "last"),
+    _figure("Average", "mean"),
+    _figure("Minimum", "low"),
+    _figure("Maximum", "high"),
+    Column(title="Scale", text=lambda r: formatting.significant(r.scale, 1), right=True, sample="0.000001"),
+    Column(title="Instance", text=lambda r: r.choice.instance, sample="Sales"),
+    Column(title="Object", text=lambda r: r.choice.perf.group),
+)  # fmt: skip
+
+
+class Legend(TableModel):
+    """The list of counters with the colour of each line."""
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.DecorationRole and index.isValid() and index.column() == 0:
+            return self.colours.server(self.rows[index.row()].number)
+        return super().data(index, role)
+
+
+class SystemMonitor(QWidget):
+    """Counters of any server; where a server cannot be asked, its lines have gaps."""
+
+    requested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._run: Run | None = None
+        self._history: History | None = None
+        self._bold: Choice | None = None
+        self._adding: AddCounters | None = None
+        self._curves: dict[Choice, pg.PlotCurveItem] = {}
+        self.model = Legend(COLUMNS, self)
+        self.table = TableView(self.model, "Counters")
+        self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
+        self.plot = self._plot()
+        self.span = QComboBox()
+        self.span.setAccessibleName("Time")
+        for words, length_s in SPANS:
+            self.span.addItem(words, length_s)
+        self.span.setCurrentIndex(1)
+        self.span.currentIndexChanged.connect(lambda _: self._draw())
+        self.tools = {
+            "add": self._tool("Add counters…", ("Ins", "Ctrl+I"), self.open_adding),
+            "remove": self._tool("Remove", ("Del",), self.remove_current),
+            "highlight": self._tool("Highlight", ("Ctrl+H",), self.highlight_current),
+            "greater": self._tool("Greater scale", ("Ctrl+Up",), lambda: self._change_scale(1)),
+            "smaller": self._tool("Smaller scale", ("Ctrl+Down",), lambda: self._change_scale(-1)),
+        }
+        """Every tool by its name."""
+        self._lay_out()
+        self._show_theme()
+
+    def _lay_out(self) -> None:
+        bar = Bar("System Monitor")
+        bar.addWidget(self.span)
+        bar.put([self.tools[name] for name in ("add", "remove", "highlight")])
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.setChildrenCollapsible(False)
+        split.addWidget(self.plot)
+        split.addWidget(self.table)
+        split.setSizes([3, 2])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(bar)
+        layout.addWidget(split, 1)
+        self.setFocusProxy(self.table)
+
+    def _plot(self) -> pg.PlotWidget:
+        plot = pg.PlotWidget(axisItems={"bottom": TimeAxis(orientation="bottom")}, enableMenu=False)
+        plot.setMouseEnabled(x=False, y=False)
+        plot.hideButtons()
+        plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        plot.setAccessibleName("Lines of the counters")
+        plot.getPlotItem().vb.setDefaultPadding(0.0)
+        plot.setYRange(0.0, HEADROOM * TOP)
+        plot.getAxis("left").setStyle(hideOverlappingLabels=False)
+        plot.getAxis("left").setTicks([[(value, f"{value:.0f}") for value in (0.0, 50.0, 100.0)]])
+        plot.setMinimumHeight(60)
+        return plot
+
+    def _tool(self, text: str, shortcuts: Iterable[str], do: Any) -> QAction:
+        action = QAction(text, self)
+        action.setShortcuts([QKeySequence(key) for key in shortcuts])
+        action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        action.triggered.connect(lambda _=False: do())
+        self.addAction(action)
+        self.table.addAction(action)
+        return action
+
+    # --- contract of views --------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_drill(self, drill: Run) -> None:
+        """Another run, or another moment of it: the chosen counters stay if their servers are there."""
+        self._run, self._history = drill, History(drill)
+        kept = [row for row in self.model.rows if _exists(row.choice, drill.world)]
+        self._put(kept or [Row(choice, n) for n, choice in enumerate(usual_choices(drill.world))])
+        if self._adding is not None:
+            self._adding.show_world(drill.world)
+        self._draw()
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        if self.isVisible():
+            self._draw()
+
+    @Slot(object)
+    def add_events(self, events: Iterable[Event]) -> None:
+        """Counters come from samples, not from events."""
+
+    # --- choosing -----------------------------------------------------------------------------------------
+
+    @property
+    def choices(self) -> list[Choice]:
+        return [row.choice for row in self.model.rows]
+
+    def add(self, choices: Iterable[Choice]) -> None:
+        """Watch these as well."""
+        rows, there = list(self.model.rows), set(self.choices)
+        for choice in choices:
+            if choice not in there:
+                used = {row.number for row in rows}
+                rows.append(Row(choice, next(n for n in range(len(rows) + 1) if n not in used)))
+        self._put(rows)
+        self._draw()
+
+    def open_adding(self) -> None:
+        """Ask which counters to add."""
+        if self._run is None:
+            return
+        if self._adding is None:
+            self._adding = AddCounters(self)
+            self._adding.added.connect(self.add)
+        self._adding.show_world(self._run.world)
+        if self._adding.isVisible():
+            self._adding.raise_()
+        self._adding.show()
+
+    def remove_current(self) -> None:
+        """Watch the selected counter no more."""
+        row = self._current()
+        if row is not None:
+            place = self.table.currentIndex().row()
+            self._put([other for other in self.model.rows if other is not row])
+            self.table.selectRow(min(place, len(self.model.rows) - 1))
+            self._draw()
+
+    def highlight_current(self) -> None:
+        """Draw the selected counter thick, or thin again."""
+        row = self._current()
+        if row is not None:
+            self._bold = None if self._bold == row.choice else row.choice
+            self._show_theme()
+
+    def _change_scale(self, by: int) -> None:
+        """Ten times as high or a tenth, from the scale that fits on."""
+        row = self._current()
+        if row is not None:
+            low, high = SCALES
+            power = max(low, min(high, round(math.log10(row.scale)) + by))
+            self.model.update([replace(one, power=power) if one is row else one for one in self.model.rows])
+            self._draw()
+
+    def _current(self) -> Row | None:
+        place = self.table.currentIndex().row()
+        return self.model.rows[place] if 0 <= place < len(self.model.rows) else None
+
+    def _put(self, rows: list[Row]) -> None:
+        self.model.replace(rows)
+        for choice in set(self._curves) - set(self.choices):
+            self.plot.removeItem(self._curves.pop(choice))
+        for choice in self.choices:
+            if choice not in self._curves:
+                self._curves[choice] = curve = pg.PlotCurveItem(connect="finite")
+                self.plot.addItem(curve)
+        self._show_theme()
+
+    # --- drawing ------------------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        """Lines and figures up to the last sample."""
+        history = self._history
+        if history is None:
+            return
+        length_s = self.span.currentData()
+        end_s = max(history.end_s, length_s or 60.0)
+        start_s = 0.0 if length_s is None else end_s - length_s
+        first, last = history.place(start_s), history.count
+        self.model.update(
+            [replace(row, figures=history.summary(row.choice, start_s)) for row in self.model.rows]
+        )
+        width_s = (end_s - start_s) / max(60.0, self.plot.width())
+        times = history.times_s(first, last)
+        for row in self.model.rows:
+            values = history.values(row.choice, first, last) * row.scale
+            x, y = peaks(times, values, width_s)
+            self._curves[row.choice].setData(x, np.minimum(y, 2.0 * TOP))
+        self.plot.setXRange(start_s, end_s, padding=0.0)
+
+    def _pen(self, row: Row) -> QPen:
+        colours = theme.tokens(self.palette())
+        dash = DASHES[row.number // len(colours.series) % len(DASHES)]
+        pen = QPen(QColor(colours.server(row.number)), BOLD_PX if row.choice == self._bold else LINE_PX, dash)
+        pen.setCosmetic(True)
+        return pen
+
+    def _show_theme(self) -> None:
+        colours = theme.tokens(self.palette())
+        self.plot.setBackground(colours.surface)
+        font = theme.sized(self.font(), 0.9)
+        for side in ("left", "bottom"):
+            axis = self.plot.getAxis(side)
+            axis.setPen(colours.border)
+            axis.setTextPen(colours.muted)
+            axis.setTickFont(font)
+        self.plot.showGrid(x=True, y=True, alpha=0.25)
+        for row in self.model.rows:
+            self._curves[row.choice].setPen(self._pen(row))
+        for name, icon in (("add", "plus"), ("remove", "minus"), ("highlight", "marker")):
+            self.tools[name].setIcon(theme.icon(icon, colours))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._show_theme()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._draw()
+
+
+def usual_choices(world: World) -> list[Choice]:
+    """What is watched first: queues and transactions of the first mirrored database, on each of its servers."""
+    mirrored = next((copy for copy in world.copies.values() if copy.guid is not None), None)
+    copies = world.copies_of(mirrored.database) if mirrored is not None else list(world.copies.values())[:1]
+    names = [(DATABASES, "Transactions/sec")]
+    if mirrored is not None:
+        names += [(MIRRORING, "Log Send Queue KB"), (MIRRORING, "Redo Queue KB")]
+    return [Choice(copy.server, group, name, copy.database) for copy in copies for group, name in names]
+
+
+def _exists(choice: Choice, world: World) -> bool:
+    return choice.server in world.servers and (
+        not choice.database or (choice.server, choice.database) in world.copies
+    )

@@ -1,0 +1,258 @@
+"""System Monitor on simulated runs: each server's own side, the same values as by T-SQL, real keys and clicks."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+
+from app.views.system_monitor import SystemMonitor
+from app.views.system_monitor.adding import AddCounters
+from app.views.system_monitor.catalogue import (
+    DATABASES,
+    MIRRORING,
+    NOT_SIMULATED,
+    PERFS,
+    PROCESSOR,
+    Choice,
+    names_of,
+)
+from app.views.system_monitor.history import History
+from app.views.system_monitor.monitor import fitting_power, usual_choices
+from engine.drill.drill import Drill
+from engine.drill.scenario import load_scenario
+from engine.events import Event
+
+Key = Qt.Key
+SEND_A = Choice("SERVER_A", MIRRORING, "Log Send Queue KB", "Sales")
+REDO_B = Choice("SERVER_B", MIRRORING, "Redo Queue KB", "Sales")
+TPS_A, TPS_B = (Choice(server, DATABASES, "Transactions/sec", "Sales") for server in ("SERVER_A", "SERVER_B"))
+
+
+def lab() -> Drill:
+    return Drill(load_scenario((files("scenarios") / "lab.toml").read_text(encoding="utf-8"), "lab"))
+
+
+@pytest.fixture
+def drill() -> Drill:
+    made = lab()
+    made.advance_to(3000)
+    return made
+
+
+@pytest.fixture
+def monitor(qtbot: Any, drill: Drill) -> SystemMonitor:
+    made = SystemMonitor()
+    qtbot.addWidget(made)
+    made.resize(600, 500)
+    made.show_drill(drill)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    made.table.setFocus()
+    return made
+
+
+def at_end(drill: Drill, choice: Choice) -> float:
+    history = History(drill)
+    return float(history.values(choice, history.count - 1, history.count)[0])
+
+
+def cells(monitor: SystemMonitor, column: str) -> list[str]:
+    place = [c.title for c in monitor.model.columns].index(column)
+    return [monitor.model.index(row, place).data() for row in range(monitor.model.rowCount())]
+
+
+# --- values -------------------------------------------------------------------------------------------------
+
+
+def counters_by_sql(drill: Drill, server: str, database: str) -> dict[tuple[str, str], tuple[float, int]]:
+    """(object, counter) -> value and type, as a query on the server shows them."""
+    drill.do(
+        f"sql {server} SELECT object_name, counter_name, cntr_value, cntr_type FROM "
+        f"sys.dm_os_performance_counters WHERE instance_name = '{database}'"
+    )
+    done: Event = next(event for event in reversed(drill.events) if event.kind == "sql_done")
+    rows = done.get("results")[0]["rows"]
+    return {(row[0].strip().partition(":")[2], row[1].strip()): (float(row[2]), int(row[3])) for row in rows}
+
+
+@pytest.mark.parametrize("server", ["SERVER_A", "SERVER_B"])
+def test_values_are_those_that_a_query_on_the_server_shows(drill: Drill, server: str) -> None:
+    drill.do("cut SERVER_A SERVER_B")
+    drill.advance_to(6000)
+    drill.do("mend SERVER_A SERVER_B")  # so that queues are there and move
+    drill.advance_to(6600)
+    before = counters_by_sql(drill, server, "Sales")
+    start = drill.samples.count
+    drill.advance_to(7000)
+    after = counters_by_sql(drill, server, "Sales")
+    compared = 0
+    for perf in PERFS:
+        if (perf.group, perf.name) not in after:
+            continue
+        value, kind = after[perf.group, perf.name]
+        choice = Choice(server, perf.group, perf.name, "Sales")
+        history = History(drill)
+        if kind == 65792:  # a plain number
+            shown = float(history.values(choice, history.count - 1, history.count)[0])
+        else:
+            value = (value - before[perf.group, perf.name][0]) / 4.0
+            shown = float(history.values(choice, start, history.count).mean())
+        assert shown == pytest.approx(value, rel=0.25, abs=2.0), perf.name
+        compared += 1
+    assert compared == len(names_of(MIRRORING, 2005)) + len(names_of(DATABASES, 2005))
+
+
+def test_every_counter_of_the_product_is_had_or_told_to_be_absent(drill: Drill) -> None:
+    drill.do("upgrade SERVER_W 2014")
+    drill.advance_to(drill.tick + 200_00)
+    known = {
+        name for group, name in counters_by_sql(drill, "SERVER_A", "Sales") if group == "Database Mirroring"
+    }
+    assert known <= set(names_of(MIRRORING, 2014)) | set(NOT_SIMULATED)
+    assert set(names_of(MIRRORING, 2005)) <= known
+    assert "Log Compressed Bytes Sent/sec" in names_of(MIRRORING, 2008)
+    assert "Log Compressed Bytes Sent/sec" not in names_of(MIRRORING, 2005)
+
+
+def test_each_partner_has_its_own_side_and_sides_change(drill: Drill) -> None:
+    assert at_end(drill, TPS_A) > 100.0
+    assert at_end(drill, TPS_B) == 0.0
+    drill.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER")
+    drill.advance_to(drill.tick + 6000)
+    assert at_end(drill, TPS_B) > 100.0
+    assert at_end(drill, TPS_A) == 0.0
+    history = History(drill)
+    before = history.values(TPS_A, 0, 25)
+    assert (before > 100.0).all()  # what was, stays
+
+
+@pytest.mark.parametrize(
+    ("lose", "back"),
+    [("pull-cable SERVER_B", "plug-cable SERVER_B"), ("hang SERVER_B", "unhang SERVER_B")],
+)
+def test_a_server_that_cannot_be_asked_leaves_a_gap(drill: Drill, lose: str, back: str) -> None:
+    start = drill.samples.count
+    drill.do(lose)
+    drill.advance_to(drill.tick + 1000)
+    drill.do(back)
+    drill.advance_to(drill.tick + 1000)
+    history = History(drill)
+    values = history.values(REDO_B, start, history.count)
+    assert np.isnan(values[:10]).all()
+    assert not np.isnan(values[10:]).any()
+    cpu = history.values(Choice("SERVER_B", PROCESSOR, "% Processor Time"), start, history.count)
+    assert np.isnan(cpu[:10]).all()
+
+
+def test_figures_leave_gaps_out(drill: Drill) -> None:
+    drill.do("pull-cable SERVER_B")
+    drill.advance_to(drill.tick + 1000)
+    history = History(drill)
+    summary = history.summary(TPS_B, 0.0)
+    assert summary.last is None
+    assert summary.mean == 0.0
+    assert history.summary(TPS_B, history.end_s - 2.0).mean is None
+
+
+@pytest.mark.parametrize(
+    ("highest", "power"),
+    [
+        (241.0, -1),
+        (100.0, 0),
+        (99.0, 0),
+        (0.5, 2),
+        (87_059.0, -3),
+        (0.0, 0),
+        (None, 0),
+        (1e-30, 6),
+        (1e30, -9),
+    ],
+)
+def test_scales_that_fit(highest: float | None, power: int) -> None:
+    assert fitting_power(highest) == power
+
+
+# --- the panel ----------------------------------------------------------------------------------------------
+
+
+def test_it_begins_with_both_sides_of_the_first_session(monitor: SystemMonitor, drill: Drill) -> None:
+    assert monitor.choices == usual_choices(drill.world)
+    assert {choice.server for choice in monitor.choices} == {"SERVER_A", "SERVER_B"}
+
+
+def test_figures_and_lines_follow_the_run(monitor: SystemMonitor, drill: Drill) -> None:
+    place = monitor.choices.index(SEND_A)
+    drill.do("cut SERVER_A SERVER_B")
+    drill.advance_to(drill.tick + 6000)
+    monitor.show_world(drill.world)
+    assert int(cells(monitor, "Last")[place].replace(",", "")) > 10_000
+    assert cells(monitor, "Scale")[place] == "0.001"
+    _, y = monitor._curves[SEND_A].getData()
+    assert 10.0 < y.max() <= 100.0
+
+
+def test_counters_are_added_by_the_dialog(qtbot: Any, monitor: SystemMonitor) -> None:
+    qtbot.keyClick(monitor.table, Key.Key_Insert)
+    dialog = monitor.findChild(AddCounters)
+    dialog.computer.setFocus()
+    qtbot.keyClick(dialog.computer, Key.Key_Down)
+    assert dialog.computer.currentText() == "SERVER_B"
+    dialog.counters.setFocus()
+    qtbot.keyClicks(dialog.counters, "Redo B")
+    assert dialog.help.text() == "log applied"
+    qtbot.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
+    added = Choice("SERVER_B", MIRRORING, "Redo Bytes/sec", "Sales")
+    assert monitor.choices[-1] == added
+    before = len(monitor.choices)
+    qtbot.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
+    assert len(monitor.choices) == before  # it is there already
+    dialog.close()
+
+
+def test_what_is_not_simulated_is_told_and_cannot_be_chosen(qtbot: Any, monitor: SystemMonitor) -> None:
+    monitor.open_adding()
+    dialog = monitor.findChild(AddCounters)
+    (absent,) = dialog.counters.findItems("Log Harden Time (ms) (not simulated)", Qt.MatchFlag.MatchExactly)
+    assert not absent.flags() & Qt.ItemFlag.ItemIsSelectable
+    dialog.computer.setCurrentText("SERVER_W")
+    assert not dialog.add.isEnabled()  # it has no database
+    dialog.close()
+
+
+def test_remove_highlight_and_scale_by_key(qtbot: Any, monitor: SystemMonitor) -> None:
+    monitor.table.selectRow(1)
+    choice = monitor.choices[1]
+    qtbot.keyClick(monitor.table, Key.Key_H, Qt.KeyboardModifier.ControlModifier)
+    widths = {c: curve.opts["pen"].widthF() for c, curve in monitor._curves.items()}
+    assert [c for c, width in widths.items() if width > 2.0] == [choice]
+    scale = cells(monitor, "Scale")[0]
+    monitor.table.selectRow(0)
+    qtbot.keyClick(monitor.table, Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
+    assert float(cells(monitor, "Scale")[0]) == pytest.approx(10.0 * float(scale))
+    qtbot.keyClick(monitor.table, Key.Key_Delete)
+    assert choice in monitor.choices
+    assert len(monitor.choices) == 5
+    assert monitor.table.currentIndex().row() == 0
+
+
+def test_another_moment_shows_only_its_own_past(monitor: SystemMonitor, drill: Drill) -> None:
+    past = drill.fork()
+    drill.do("cut SERVER_A SERVER_B")
+    drill.advance_to(drill.tick + 6000)
+    monitor.show_world(drill.world)
+    monitor.show_drill(past)
+    x, _ = monitor._curves[SEND_A].getData()
+    assert x.max() <= 30.0
+    assert cells(monitor, "Maximum")[monitor.choices.index(SEND_A)] == "0"
+
+
+def test_colours_and_spoken_names_stand_in_the_list(monitor: SystemMonitor) -> None:
+    index = monitor.model.index(0, 0)
+    assert index.data(Qt.ItemDataRole.DecorationRole) == monitor.model.colours.server(0)
+    spoken = index.data(Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken == "\\\\SERVER_A\\SQLServer:Databases(Sales)\\Transactions/sec"
