@@ -9,6 +9,7 @@ from types import TracebackType
 
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from app.main_window.ahead import compile_ahead, leave
 from app.main_window.appearance import apply_theme
 from app.main_window.window import TITLE, MainWindow
 from app.settings import WindowSettings
@@ -37,7 +38,9 @@ def open_window(scenario: Scenario | None) -> int:
     if scenario is not None:
         window.show_brief(scenario)
     window.show()
+    compiling = compile_ahead()
     code = app.exec()
+    leave(compiling)
     sys.excepthook = before
     if profile is not None:
         profile.close()
