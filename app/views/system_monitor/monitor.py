@@ -102,6 +102,8 @@ class SystemMonitor(QWidget):
         self._bold: Choice | None = None
         self._adding: AddCounters | None = None
         self._curves: dict[Choice, pg.PlotCurveItem] = {}
+        self._drawn = 0
+        """Samples that are on screen."""
         self.model = Legend(COLUMNS, self)
         self.table = TableView(self.model, "Counters")
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
@@ -175,7 +177,7 @@ class SystemMonitor(QWidget):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
-        if self.isVisible():
+        if self.isVisible() and self._history is not None and self._history.count != self._drawn:
             self._draw()
 
     @Slot(object)
@@ -256,6 +258,7 @@ class SystemMonitor(QWidget):
         history = self._history
         if history is None:
             return
+        self._drawn = history.count
         length_s = self.span.currentData()
         end_s = max(history.end_s, length_s or 60.0)
         start_s = 0.0 if length_s is None else end_s - length_s
