@@ -256,6 +256,8 @@ class Server:
     """Drives whose size counts. C, D and L exist without this, as large as need be; others only if listed."""
     alerts: tuple[Alert, ...] = ()
     agent_running: bool = True
+    installs: int = 0
+    """Versions and service packs installed since the start."""
     log_disk_factor: float = 1.0
     data_disk_factor: float = 1.0
     cpu_factor: float = 1.0
@@ -544,6 +546,8 @@ class World:
     """Rows that the Database Mirroring Monitor has recorded."""
     objects: dict[tuple[str, str, str], Any] = field(default_factory=dict)
     """(server, system database, name): tables, procedures and views that scripts have made there."""
+    errorlog: dict[str, tuple[tuple[Tick, int, int, int, str], ...]] = field(default_factory=dict)
+    """Server -> latest lines of its ERRORLOG: (tick, number, severity, state, text). xp_readerrorlog reads them."""
     rows: dict[int, tuple[Key, Key | None]] = field(default_factory=dict)
     """Flow row -> (copy that owns the log, copy that mirrors it)."""
     setups: dict[int, RowSetup] = field(default_factory=dict)
@@ -653,6 +657,7 @@ class World:
             batches=self.batches.copy(),
             monitor=self.monitor.copy(),
             objects=self.objects.copy(),
+            errorlog=self.errorlog.copy(),
             rows=self.rows.copy(),
             setups=self.setups.copy(),
             timers=self.timers.copy(),
@@ -688,5 +693,6 @@ class World:
             self.batches,
             self.monitor,
             self.objects,
+            self.errorlog,
             self.rows,
         )

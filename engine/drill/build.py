@@ -7,6 +7,7 @@ from typing import Final
 
 from engine import model, simulator
 from engine.chance import Chance
+from engine.drill.preparation import prepare
 from engine.drill.schema import Database, Scenario, Server, Session
 from engine.flow import Flow
 from engine.flow.sites import SITES
@@ -24,7 +25,17 @@ DELAYED_DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")
 
 
 def build_world(scenario: Scenario, seed: int) -> World:
-    """The world at tick 0: sessions at rest in their state, clients connected, flow at its steady rates."""
+    """The world at tick 0: sessions at rest in their state, clients connected, flow at its steady rates.
+
+    Raises InputProblem for a [[before]] line that cannot be done.
+    """
+    world = start_world(scenario, seed)
+    prepare(world, [line.do for line in scenario.before])
+    return world
+
+
+def start_world(scenario: Scenario, seed: int) -> World:
+    """The same before the [[before]] lines."""
     world = World(
         seed=seed,
         chance=Chance.from_seed(seed),
@@ -49,7 +60,7 @@ def build_world(scenario: Scenario, seed: int) -> World:
             _add_mirrored(world, named, number, session)
     _add_clients(world, scenario)
     for key in sorted(world.copies):
-        if world.copies[key].role is not Role.MIRROR:
+        if world.copies[key].db_state is DbState.ONLINE:
             _start_flow(world, key)
     rows.warm_start(world)
     simulator.start_timers(world)
@@ -74,6 +85,7 @@ def _server(server: Server, host: int) -> model.Server:
         cores=server.cores or SITES[server.site].cores,
         site=server.site,
         domain=server.domain,
+        service_account=server.service_account,
         trace_flags=server.trace_flags,
         max_worker_threads=server.max_worker_threads,
         blocked_ports=server.blocked_ports,
@@ -108,6 +120,9 @@ def _add_alone(world: World, database: Database, number: int) -> None:
     server = database.server
     assert server is not None, "checked: a database has a server or a session"
     world.copies[server, database.name] = _copy(database, number, server)
+    for other in database.restored_on:
+        restored = replace(_copy(database, number, other), db_state=DbState.RESTORING)
+        world.copies[other, database.name] = restored
 
 
 def _add_mirrored(world: World, database: Database, number: int, session: Session) -> None:

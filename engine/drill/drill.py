@@ -229,12 +229,17 @@ class Drill:
                 self._queue(number, inject, ticks(drawn if inject.at is None else inject.at))
 
     def _queue(self, number: int, inject: Inject, tick: Tick) -> None:
-        heapq.heappush(self._waiting, (tick, number, parse_line(inject.do.strip(), tick)))
+        item = parse_line(inject.do.strip(), tick)
+        if item.verb == "sql":  # from a window of its own, so that it is nobody's conduct
+            item = replace(item, args=(f"{item.args[0].partition('#')[0]}#{facts.STORY}", *item.args[1:]))
+        heapq.heappush(self._waiting, (tick, number, item))
 
     def _check_allowed(self, item: Input) -> None:
         """Raises InputProblem for a hint that is not there, and for what the story does not let anybody do yet."""
         if item.verb == "hint" and self.next_hint() is None:
             raise InputProblem("there is no hint" if self.terms.hints else "there are no hints in an exam")
+        if item.verb in ("sql", "cancel") and facts.in_story(item.args[0]):
+            raise InputProblem(f"the window {item.args[0]} belongs to the story")
         for lock in self.scenario.locked if self.mode is not Mode.LAB else ():
             if lock.until is not None and self.world.tick >= ticks(lock.until):
                 continue
@@ -253,7 +258,8 @@ class Drill:
             if event.kind == "hint":
                 event = self._opened(event)
             elif event.kind == "sql_done":
-                self._batches.append(event)
+                if not facts.in_story(str(event.get("window", ""))):
+                    self._batches.append(event)
             elif event.get("what") == "operation done":
                 self._operations.append(event)
             self.events.append(event)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.flow.setup import worker_threads
 from engine.model import Availability, Copy, DbState, MirrorState, Role, Safety, Server, WitnessState, World
-from engine.protocol import availability
+from engine.protocol import accounts, availability, jobs, monitor, security
 
 Kind = Literal["database", "server", "client"]
 
@@ -22,7 +23,7 @@ class Facts:
 
     world: World
     batches: Sequence[Event]
-    """Events of kind sql_done, oldest first."""
+    """Events of kind sql_done that the trainee has sent, oldest first."""
     operations: Sequence[Event] = ()
     """Long operations (bulk loads, index rebuilds) that have come to their end, oldest first."""
 
@@ -64,6 +65,8 @@ SERVER_WORDS: Final[dict[str, Callable[[Server], bool]]] = {
     "OFF": lambda server: not server.powered,
     "HUNG": lambda server: server.hung,
     "UNPLUGGED": lambda server: not server.nic_up,
+    "LISTENING": security.listens,
+    "ENCRYPTING": lambda server: server.endpoint is not None and server.endpoint.encryption == "REQUIRED",
 }
 
 
@@ -134,6 +137,15 @@ def errors(batch: Event) -> list[int]:
     return [message["number"] for message in messages if message["severity"] >= ERROR_SEVERITY_MIN]
 
 
+STORY: Final = "story"
+"""Name of the window from which a timeline sends T-SQL: SERVER_A#story. The trainee has no such window."""
+
+
+def in_story(window: str) -> bool:
+    """The window is one of the timeline's: what it sends is not the trainee's doing."""
+    return window.partition("#")[2].lower() == STORY
+
+
 def sent(facts: Facts, text: str, server: str | None, without_error: bool) -> list[Event]:
     """Batches that hold *text*, on *server* if one is named; comments and literals do not count."""
     wanted = plain(text, keep_literals=True)
@@ -199,6 +211,30 @@ def _operations_kb(facts: Facts, database: str) -> float:
     return float(sum(event.get("log_kb") for event in facts.operations if event.database == database))
 
 
+def _damaged_pages(facts: Facts, database: str) -> float:
+    return float(sum(len(copy.bad_pages) for copy in facts.world.copies_of(database)))
+
+
+def _orphans(facts: Facts, server: str) -> float:
+    databases = [database for where, database in facts.world.copies if where == server]
+    return float(sum(len(accounts.orphans(facts.world, server, database)) for database in databases))
+
+
+def _enabled_jobs(facts: Facts, server: str) -> float:
+    known = facts.world.servers[server].jobs
+    return float(sum(job.enabled and job.action != jobs.MONITOR for job in known))
+
+
+def _thresholds(facts: Facts, server: str) -> float:
+    alerts = facts.world.servers[server].alerts
+    return float(sum(alert.enabled and alert.alert_id in monitor.EVENTS for alert in alerts))
+
+
+def _monitor_age_s(facts: Facts, server: str) -> float:
+    rows = [rows[-1].tick for (where, _), rows in facts.world.monitor.items() if where == server and rows]
+    return (facts.world.tick - max(rows)) / TICKS_PER_S if rows else math.inf
+
+
 def _worker_threads(facts: Facts, server: str) -> float:
     state = facts.world.servers[server]
     return float(state.max_worker_threads or worker_threads(state.cores))
@@ -240,6 +276,20 @@ QUANTITIES: Final[dict[str, Quantity]] = {
     "manual_failovers": Quantity("database", "manual ones", _failovers("manual")),
     "forced_failovers": Quantity("database", "services forced", _failovers("forced")),
     "timeout_s": Quantity("database", "partner timeout", _timeout_s),
+    "damaged_pages": Quantity("database", "damaged pages of all its copies", _damaged_pages),
     "worker_threads": Quantity("server", "worker threads that the instance allows itself", _worker_threads),
+    "version": Quantity("server", "2005, 2008, 2012 or 2014", lambda f, s: float(f.world.servers[s].version)),
+    "installs": Quantity(
+        "server",
+        "versions and service packs installed since the start",
+        lambda f, s: float(f.world.servers[s].installs),
+    ),
+    "orphans": Quantity("server", "users of its databases without a login there", _orphans),
+    "enabled_jobs": Quantity("server", "jobs that are enabled, the monitor's aside", _enabled_jobs),
+    "linked_servers": Quantity(
+        "server", "linked servers", lambda f, s: float(len(f.world.servers[s].linked_servers))
+    ),
+    "thresholds": Quantity("server", "warnings of the mirroring monitor that are enabled", _thresholds),
+    "monitor_age_s": Quantity("server", "age of the newest row that its monitor recorded", _monitor_age_s),
 }
 """Every number, by the name that conditions use."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.drill.build import start_world
 from engine.drill.drill import Drill
 from engine.drill.places import places
+from engine.drill.preparation import prepare
 from engine.drill.problems import Finder, Problem
 from engine.drill.schema import Scenario
 from engine.drill.solution import left_alone, played
@@ -20,6 +22,13 @@ def lint(scenario: Scenario, file: str) -> list[Problem]:
     """Everything that an author should mend before anybody takes the drill; plays it twice."""
     finder = Finder(file, places(scenario.text))
     _texts(scenario, finder)
+    try:
+        refused = prepare(start_world(scenario, scenario.seed), [line.do for line in scenario.before])
+    except InputProblem as problem:
+        finder.add(("before", 0), f"a line cannot be done: {problem}", "lines that can be done")
+        return finder.problems
+    for said in refused:
+        finder.add(("before", 0), said, "lines that are done at once, and without an error")
     if scenario.scored:
         _starts_unreached(scenario, finder)
         _solution(scenario, finder)

@@ -116,6 +116,12 @@ def _check_databases(scenario: Scenario, finder: Finder, names: Names) -> None:
             expected = f"a number at its end, such as {database.name}001"
             finder.add((*path, "name"), f"{database.count} databases need numbered names", expected, 0)
         session = mirrored.get(database.name)
+        for j, server in enumerate(database.restored_on):
+            _known(finder, (*path, "restored_on", j), server, names.servers, "server")
+        if database.restored_on and session is not None:
+            finder.add((*path, "restored_on"), "its session has a mirror already", "no restored_on here", 0)
+        if session is None and database.server in database.restored_on:
+            finder.add((*path, "restored_on"), f"{database.server} has the original", "other servers", 0)
         if session is None and database.server is None:
             finder.add(path, f"nothing says where {database.name} is", "server = … or a [[session]]")
         if session is not None and database.server not in (None, session.principal):
@@ -162,6 +168,11 @@ def _check_clients(scenario: Scenario, finder: Finder, names: Names) -> None:
 def _check_lines(scenario: Scenario, finder: Finder) -> None:
     """Input lines of timeline, locks and solution are understood and name what is there."""
     world = _named(scenario)
+    for i, line in enumerate(scenario.before):
+        try:
+            simulator.resolve(world, parse_line(line.do.strip()))
+        except InputProblem as problem:
+            finder.add(("before", i, "do"), str(problem), offset=0)
     for i, inject in enumerate(scenario.timeline):
         path: Path = ("timeline", i)
         try:

@@ -116,6 +116,8 @@ class Server(Part):
     site: Line = "nec"
     """Name of the hardware in flow/sites.py."""
     domain: Name = "CORP"
+    service_account: Line = "CORP\\sqlservice"
+    """Account under which the instance runs; the same one everywhere needs no permission to connect."""
     trace_flags: Annotated[tuple[int, ...], Field(strict=False)] = ()
     max_worker_threads: int = Field(default=0, ge=0, le=32_767)
     """0: as many as the product chooses for the cores."""
@@ -141,6 +143,8 @@ class Database(Part):
     """So many equal databases, numbered on from the name: Branch001 with 100 is Branch001 to Branch100."""
     server: Name | None = None
     """Where it is, if no session says so."""
+    restored_on: Annotated[tuple[Name, ...], Field(strict=False)] = ()
+    """Servers on which a backup of it was restored WITH NORECOVERY, just before the drill; not with a session."""
     workload: Line = "none"
     scale: float = Field(default=1.0, ge=0, le=1000)
     size_mb: float = Field(default=40_960.0, gt=0)
@@ -183,6 +187,17 @@ class Client(Part):
     databases: Annotated[tuple[Name, ...], Field(strict=False, min_length=1)]
     data_source: Name
     failover_partner: Name | None = None
+    login: Annotated[str, StringConstraints(max_length=60)] = ""
+    """Its SQL login. Empty: one that every server knows and lets in."""
+
+
+class Preparation(Part):
+    """[[before]]: an input line done before the drill starts, unseen: settings, logins, jobs, certificates, drives.
+
+    Nothing that takes time; its T-SQL is not charged to the trainee.
+    """
+
+    do: Text
 
 
 class Settings(Part):
@@ -251,6 +266,61 @@ class Forbidden(Part):
     ends: bool = False
     """Reaching it ends the drill."""
     better: Line
+
+
+class Question(Part):
+    """[[question]]: what has happened, and why? Asked at a moment, answered once, explained when the drill is over."""
+
+    name: Slug
+    text: Line
+    at: Duration | None = None
+    when: Condition | None = None
+    after: Duration = 0.0
+    """With `when`: asked this long after the condition first held."""
+    within: Duration | None = None
+    """Time for the answer. None: until the end."""
+    choices: Annotated[tuple[Line, ...], Field(strict=False, min_length=2, max_length=8)]
+    right: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False, min_length=1)]
+    """Numbers of the choices that are right, from 1; any of them will do."""
+    why: Text
+    weight: float = Field(default=1.0, gt=0, le=100)
+    """Share of the points for diagnosis."""
+    pause: bool = False
+    """Time stands still until it is answered."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return self.choices
+
+
+class Outcome(Part):
+    """[[predict.choice]]: what may be expected, and the condition by which it is seen to be so."""
+
+    text: Line
+    when: Condition
+
+
+class Prediction(Part):
+    """[[predict]]: time stands still; what will happen next? Judged a while later by what then is."""
+
+    name: Slug
+    text: Line
+    at: Duration | None = None
+    when: Condition | None = None
+    after: Duration = 0.0
+    within: Duration = 10.0
+    """Time for the answer: who waits has seen it."""
+    judged_after: Duration
+    """So long after it was asked the conditions of the choices are looked at; those that hold are right."""
+    choices: Annotated[tuple[Outcome, ...], Field(strict=False, alias="choice", min_length=2, max_length=8)]
+    why: Text
+    weight: float = Field(default=1.0, gt=0, le=100)
+    """Share of the points for predictions."""
+    pause: bool = True
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(choice.text for choice in self.choices)
 
 
 class Role(Part):
@@ -346,6 +416,18 @@ class ForbiddenRule(Rule):
     kind: Literal["forbidden"]
 
 
+class DiagnosisRule(Rule):
+    """Points for questions answered rightly, shared out by their weights."""
+
+    kind: Literal["diagnosis"]
+
+
+class PredictionRule(Rule):
+    """Points for predictions that came true, shared out by their weights."""
+
+    kind: Literal["prediction"]
+
+
 class Price(Part):
     """[[rubric.price]]: an act that costs points of conduct, once."""
 
@@ -365,7 +447,15 @@ class ConductRule(Rule):
 
 
 AnyRule = Annotated[
-    GoalsRule | DowntimeRule | ExposedRule | LostRule | ConditionRule | ForbiddenRule | ConductRule,
+    GoalsRule
+    | DowntimeRule
+    | ExposedRule
+    | LostRule
+    | ConditionRule
+    | ForbiddenRule
+    | DiagnosisRule
+    | PredictionRule
+    | ConductRule,
     Field(discriminator="kind"),
 ]
 
@@ -396,12 +486,15 @@ class Scenario(Part):
     ]
     sessions: Annotated[tuple[Session, ...], Field(strict=False, alias="session", max_length=500)] = ()
     clients: Annotated[tuple[Client, ...], Field(strict=False, alias="client", max_length=100)] = ()
+    before: Annotated[tuple[Preparation, ...], Field(strict=False, max_length=200)] = ()
     timeline: Annotated[tuple[Inject, ...], Field(strict=False, max_length=500)] = ()
     locked: Annotated[tuple[Lock, ...], Field(strict=False, max_length=50)] = ()
     brief: Text
     roles: Annotated[tuple[Role, ...], Field(strict=False, alias="role", max_length=20)] = ()
     goals: Annotated[tuple[Goal, ...], Field(strict=False, alias="goal", max_length=50)] = ()
     forbidden: Annotated[tuple[Forbidden, ...], Field(strict=False, max_length=50)] = ()
+    questions: Annotated[tuple[Question, ...], Field(strict=False, alias="question", max_length=20)] = ()
+    predictions: Annotated[tuple[Prediction, ...], Field(strict=False, alias="predict", max_length=20)] = ()
     hints: Annotated[tuple[Hint, ...], Field(strict=False, alias="hint", max_length=50)] = ()
     solution: Annotated[tuple[Step, ...], Field(strict=False, max_length=200)] = ()
     rubric: Annotated[tuple[AnyRule, ...], Field(strict=False, max_length=50)] = ()
@@ -419,6 +512,11 @@ class Scenario(Part):
     @property
     def scored(self) -> bool:
         return bool(self.rubric)
+
+    @property
+    def inquiries(self) -> tuple[Question | Prediction, ...]:
+        """Everything that is asked."""
+        return (*self.questions, *self.predictions)
 
 
 def schema() -> dict[str, Any]:

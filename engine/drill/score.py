@@ -208,7 +208,7 @@ def refusals(events: Sequence[Event]) -> list[tuple[Tick, str | None, int]]:
     """(tick, server, number) of every command that a server refused as wrong."""
     found = []
     for event in events:
-        if event.kind == "sql_done":
+        if event.kind == "sql_done" and not facts.in_story(str(event.get("window", ""))):
             wrong = [n for n in facts.errors(event) if any(a <= n < b for a, b in REFUSAL_RANGES)]
             found += [(event.tick, event.server, wrong[0])] if wrong else []
     return found

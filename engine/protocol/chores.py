@@ -231,7 +231,7 @@ def upgraded(world: World, server: str, version: int, edition: str) -> None:
             failed=True,
         )
         return
-    world.update_server(server, version=version, edition=edition)
+    world.update_server(server, version=version, edition=edition, installs=state.installs + 1)
     _tell(world, server, f"SQL Server {version} {edition} is installed")
     service.start(world, server)
 
