@@ -7,6 +7,9 @@ from typing import Final
 from engine.messages import text_of
 from engine.model import Key, World
 
+LINES_KEPT: Final = 1_000
+"""Lines of an ERRORLOG that xp_readerrorlog can read. Assumed."""
+
 TRACE: Final = (
     "Null Notification",
     "Synchronized Principal with Witness",
@@ -31,12 +34,19 @@ def write(world: World, server: str, number: int, *args: object, state: int = 1)
     if not world.servers[server].running and world.servers[server].service != "stopping":
         return
     severity, text = text_of(number, *args, version=world.servers[server].version)
-    world.emit("errorlog", text, server=server, number=number, severity=severity, state=state)
+    write_line(world, server, number, severity, state, text)
 
 
 def write_text(world: World, server: str, text: str) -> None:
     """Write a line that has no message number."""
-    world.emit("errorlog", text, server=server, number=0, severity=10, state=0)
+    write_line(world, server, 0, 10, 0, text)
+
+
+def write_line(world: World, server: str, number: int, severity: int, state: int, text: str) -> None:
+    """Write a line whatever it says; the last LINES_KEPT can be read back by T-SQL."""
+    line = (world.tick, number, severity, state, text)
+    world.errorlog[server] = (*world.errorlog.get(server, ())[1 - LINES_KEPT :], line)
+    world.emit("errorlog", text, server=server, number=number, severity=severity, state=state)
 
 
 def trace(world: World, key: Key, new: int) -> None:

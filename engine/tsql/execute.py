@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from engine.messages import SqlError, text_of
-from engine.protocol import commands
+from engine.protocol import commands, errorlog
 from engine.tsql import administer, maintenance, objects, procedures
 from engine.tsql import statements as s
 from engine.tsql.data import Caught, Cursor
@@ -216,16 +216,10 @@ def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
         machine.note(error=0, rowcount=0)
         return
     if "LOG" in statement.options:
-        _log_error(machine, severity, state, text)
+        errorlog.write_line(machine.world, machine.session.server, 50000, severity, state, text)
     machine.fail_with([Caught(50000, min(severity, 25), state, machine.line, text)])
     if "SETERROR" in statement.options:
         machine.note(error=50000)
-
-
-def _log_error(machine: Machine, severity: int, state: int, text: str) -> None:
-    machine.world.emit(
-        "errorlog", text, server=machine.session.server, number=50000, severity=severity, state=state
-    )
 
 
 def _throw(machine: Machine, statement: s.Throw) -> None:
@@ -261,6 +255,10 @@ def _transaction(machine: Machine, statement: s.Transaction) -> None:
 
 def _execute_string(machine: Machine, statement: s.ExecuteString) -> None:
     if statement.linked_server:
+        if statement.linked_server.lower() in (
+            name.lower() for name in machine.context.server.linked_servers
+        ):
+            raise Unsimulated("EXEC … AT a linked server")
         raise SqlError(7202, statement.linked_server)
     machine.enter(to_text(machine.evaluate(statement.expression)))
 

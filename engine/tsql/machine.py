@@ -11,7 +11,7 @@ from typing import Final
 from engine.constants import TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
-from engine.protocol import commands
+from engine.protocol import commands, network
 from engine.tsql import catalog, objects, program, tables, values
 from engine.tsql import statements as s
 from engine.tsql.columns import parse_columns
@@ -485,15 +485,31 @@ class Machine:
     def _fetch(self, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
         if ref.call:
             raise Unsimulated(f"the function {ref.dotted}")
-        made = self._made(ref)
-        if isinstance(made, Table):
-            return tuple((column.name, column.type) for column in made.columns), made.rows
-        if isinstance(made, objects.View):
-            return self._view_rows(made)
-        found = catalog.find(self.context, ref.parts)
-        columns = found.columns_in(self.context.version)
-        rows = (tuple(record.get(column.name) for column in columns) for record in found.rows(self.context))
+        context, parts = self.context, ref.parts
+        if len(parts) == 4:
+            context, parts = self._linked(parts[0]), parts[1:]
+        else:
+            made = self._made(ref)
+            if isinstance(made, Table):
+                return tuple((column.name, column.type) for column in made.columns), made.rows
+            if isinstance(made, objects.View):
+                return self._view_rows(made)
+        found = catalog.find(context, parts)
+        columns = found.columns_in(context.version)
+        rows = (tuple(record.get(column.name) for column in columns) for record in found.rows(context))
         return tuple((column.name, column.type) for column in columns), rows
+
+    def _linked(self, name: str) -> Context:
+        """The knowledge of a linked server; 7202 if it is not linked, 7303 if it cannot be reached from here."""
+        here = self.world.servers[self.session.server]
+        names = (here.name, *here.linked_servers)
+        linked = next((known for known in names if known.lower() == name.lower()), None)
+        if linked is None:
+            raise SqlError(7202, name)
+        there = self.world.servers.get(linked)
+        if there is None or not there.answering or not network.passing(self.world, here.name, linked):
+            raise SqlError(7303, linked)
+        return Context(self.world, Session(server=linked, spid=0, login=self.session.login))
 
     def _made(self, ref: TableRef) -> objects.UserObject | None:
         """The temp table, table variable, table or view of that name that a script has made."""

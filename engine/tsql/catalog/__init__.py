@@ -100,7 +100,9 @@ def object_id(context: Context, name: str) -> int | None:
 def partial_view(context: Context, names: Iterable[tuple[str, ...]]) -> str:
     """The first of the named views of which the product has more columns than are here; empty if there is none."""
     for parts in names:
-        if objects.find(context, parts) is None and not parts[-1].startswith(("#", "@")):
+        if len(parts) > 3 or parts[-1].startswith(("#", "@")):
+            continue
+        if objects.find(context, parts) is None:
             found = find(context, parts)
             if found.partial:
                 return found.name

@@ -55,6 +55,30 @@ def shown_state(copy: Copy) -> DbState:
     return copy.db_state
 
 
+_OFF: Final = (
+    "is_auto_update_stats_async_on",
+    "is_ansi_null_default_on",
+    "is_ansi_padding_on",
+    "is_ansi_warnings_on",
+    "is_arithabort_on",
+    "is_concat_null_yields_null_on",
+    "is_numeric_roundabort_on",
+    "is_quoted_identifier_on",
+    "is_recursive_triggers_on",
+    "is_cursor_close_on_commit_on",
+    "is_local_cursor_default",
+    "is_parameterization_forced",
+    "is_master_key_encrypted_by_server",
+    "is_subscribed",
+    "is_merge_published",
+    "is_sync_with_backup",
+    "is_date_correlation_on",
+    "is_honor_broker_priority_on",
+    "target_recovery_time_in_seconds",
+)
+"""Columns that are 0 in every database here."""
+
+
 def _database(context: Context, name: str, number: int) -> Record:
     return {
         "name": name,
@@ -91,6 +115,7 @@ def _database(context: Context, name: str, number: int) -> Record:
         "delayed_durability_desc": "DISABLED",
         "containment": 0,
         "containment_desc": "NONE",
+        **dict.fromkeys(_OFF, 0),
         "is_encrypted": 0,
         "is_cdc_enabled": 0,
         "is_published": 0,
@@ -137,8 +162,14 @@ DATABASES: Final = view(
     snapshot_isolation_state tinyint, snapshot_isolation_state_desc nvarchar, is_read_committed_snapshot_on bit,
     recovery_model tinyint, recovery_model_desc nvarchar, page_verify_option tinyint,
     page_verify_option_desc nvarchar, is_auto_create_stats_on bit, is_auto_update_stats_on bit,
-    is_ansi_nulls_on bit, is_fulltext_enabled bit, is_trustworthy_on bit, is_db_chaining_on bit,
-    is_published bit, is_distributor bit, service_broker_guid uniqueidentifier, is_broker_enabled bit,
+    is_auto_update_stats_async_on bit, is_ansi_null_default_on bit, is_ansi_nulls_on bit, is_ansi_padding_on bit,
+    is_ansi_warnings_on bit, is_arithabort_on bit, is_concat_null_yields_null_on bit, is_numeric_roundabort_on bit,
+    is_quoted_identifier_on bit, is_recursive_triggers_on bit, is_cursor_close_on_commit_on bit,
+    is_local_cursor_default bit, is_fulltext_enabled bit, is_trustworthy_on bit, is_db_chaining_on bit,
+    is_parameterization_forced bit, is_master_key_encrypted_by_server bit, is_published bit, is_subscribed bit,
+    is_merge_published bit, is_distributor bit, is_sync_with_backup bit, is_date_correlation_on bit,
+    is_honor_broker_priority_on bit 2008, target_recovery_time_in_seconds int 2012,
+    resource_pool_id int 2014, service_broker_guid uniqueidentifier, is_broker_enabled bit,
     log_reuse_wait tinyint, log_reuse_wait_desc nvarchar, is_cdc_enabled bit 2008, is_encrypted bit 2008,
     replica_id uniqueidentifier 2012, group_database_id uniqueidentifier 2012, containment tinyint 2012,
     containment_desc nvarchar 2012, delayed_durability int 2014, delayed_durability_desc nvarchar 2014""",

@@ -130,6 +130,48 @@ def _help_text(call: Call) -> None:
     raise Unsimulated("the text of system objects")
 
 
+def _read_error_log(call: Call) -> None:
+    """sp_readerrorlog, xp_readerrorlog: log number (0 the current one, 1 that before the last start), kind, two texts.
+
+    The lines of an error are two, `Error: …` and its text. Kind 2, the log of the Agent, is empty.
+    """
+    number, kind = call.number("@p1"), call.number("@p2", 1)
+    wanted = [text.casefold() for text in (call.text("@p3"), call.text("@p4")) if text]
+    server = call.world.servers[call.server]
+    rows: list[tuple[Scalar, ...]] = []
+    for tick, message, severity, state, text in call.world.errorlog.get(call.server, ()) if kind == 1 else ():
+        if (tick < server.started_tick) != bool(number) or number > 1:
+            continue
+        at = call.machine.context.now(tick)
+        if severity > 10 or message in (28047, 28048):
+            rows.append((at, SPID, f"Error: {message}, Severity: {severity}, State: {state}."))
+        rows.append((at, SPID, text))
+    shown = [row for row in rows if all(text in to_text(row[2]).casefold() for text in wanted)]
+    if call.text("@p7").lower().startswith("desc"):
+        shown.reverse()
+    call.show(("LogDate", "ProcessInfo", "Text"), shown)
+
+
+def _error_logs(call: Call) -> None:
+    """sp_enumerrorlogs, xp_enumerrorlogs: the logs there are."""
+    lines = call.world.errorlog.get(call.server, ())
+    started = call.world.servers[call.server].started_tick
+    parts = (
+        (0, [line for line in lines if line[0] >= started]),
+        (1, [line for line in lines if line[0] < started]),
+    )
+    rows = [
+        (number, to_text(call.machine.context.now(part[-1][0]), 101), sum(len(line[4]) + 60 for line in part))
+        for number, part in parts
+        if part
+    ]
+    call.show(("Archive #", "Date", "Log File Size (Byte)"), rows)
+
+
+SPID: Final = "spid15s"
+"""ProcessInfo of all lines: a system session, as the mirroring threads are."""
+
+
 def _version(call: Call) -> None:
     server = call.world.servers[call.server]
     rows = [
@@ -160,6 +202,10 @@ PROCEDURES: Final[Procedures] = {
     "sp_helptext": procedure(_help_text, "@objname @columnname?"),
     "xp_msver": procedure(_version, "@optname?"),
     "sp_flush_log": procedure(_flush_log),
+    "sp_readerrorlog": procedure(_read_error_log, "@p1? @p2? @p3? @p4?"),
+    "xp_readerrorlog": procedure(_read_error_log, "@p1? @p2? @p3? @p4? @p5? @p6? @p7?"),
+    "sp_enumerrorlogs": procedure(_error_logs, "@p1?"),
+    "xp_enumerrorlogs": procedure(_error_logs, "@p1?"),
     "sp_configure": procedure(
         lambda call: maintenance.configure(call.machine, call.arguments), "@configname? @configvalue?"
     ),
