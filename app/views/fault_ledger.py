@@ -121,13 +121,12 @@ class FaultLedger(QWidget):
         self.only_active = QAction("Only &active", self)
         self.only_active.setCheckable(True)
         self.only_active.toggled.connect(lambda _: self._show(again=True))
-        self.tools = {
-            "ledger.revert": QAction("Take &back", self),
-            "fault.revert_all": QAction("Take back &all", self),
-        }
+        self.revert_all = QAction("Take back &all", self)
+        """A button without a key: the key belongs to the window, where it works without this panel."""
+        self.revert_all.triggered.connect(lambda: self.requested.emit("revert-all"))
+        self.tools = {"ledger.revert": QAction("Take &back", self)}
         """Actions by the name of their command, for menus and the palette as well."""
         self.tools["ledger.revert"].triggered.connect(self._revert)
-        self.tools["fault.revert_all"].triggered.connect(lambda: self.requested.emit("revert-all"))
         keys.bind(self.tools, keys.keys_of(keys.SSMS))
         self.addActions(list(self.tools.values()))
         self.table.addAction(self.tools["ledger.revert"])
@@ -143,7 +142,7 @@ class FaultLedger(QWidget):
 
     def _lay_out(self) -> None:
         bar = Bar("Faults")
-        bar.put([*self.tools.values(), None, self.only_active])
+        bar.put([*self.tools.values(), self.revert_all, None, self.only_active])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -223,7 +222,7 @@ class FaultLedger(QWidget):
             else "Select a fault" if fault is None
             else "This passes by itself"
         )  # fmt: skip
-        self.tools["fault.revert_all"].setEnabled(
+        self.revert_all.setEnabled(
             any(f.reverted_tick is None and faults.reverse_of(f) is not None for f in self.model.rows)
         )
 
@@ -237,7 +236,7 @@ class FaultLedger(QWidget):
     def _show_theme(self) -> None:
         colours = theme.tokens(self.palette())
         self.tools["ledger.revert"].setIcon(theme.icon("revert", colours))
-        self.tools["fault.revert_all"].setIcon(theme.icon("mend", colours))
+        self.revert_all.setIcon(theme.icon("mend", colours))
 
 
 def _done_here(ledger: Iterable[Fault], journal: Iterable[Input]) -> tuple[Fault, ...]:
