@@ -92,6 +92,9 @@ PAGE_KB: Final = 8.0
 PAGE_REPAIR_S: Final = 2.0
 """From asking the partner for a page until it is repaired. Assumed."""
 
+PAGE_READ_AGAIN_S: Final = 60.0
+"""How soon an application comes back to a damaged page of a database that serves. Assumed."""
+
 UPGRADE_S: Final = 900.0
 """Installing another version, service down. Assumed."""
 

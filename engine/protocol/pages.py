@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from engine.constants import PAGE_REPAIR_S
+from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S
 from engine.messages import Message, text_of
 from engine.model import Copy, DbState, Key, MirrorState, PageRepair, Role, World
 from engine.protocol import commands, errorlog, quorum, redo, roles, sync
@@ -69,6 +69,8 @@ def _leave_damaged(world: World, key: Key, page: int) -> None:
         redo.fail(world, key, 824, page, key[1])
     else:
         errorlog.write(world, key[0], 824, page, key[1])
+    if copy.db_state is DbState.ONLINE:  # the next read may find a partner that can help
+        world.after(PAGE_READ_AGAIN_S, "page.read", *key, page)
 
 
 def _suspend(world: World, mirror: Key) -> None:

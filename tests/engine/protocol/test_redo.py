@@ -112,6 +112,16 @@ def test_the_mirror_suspends_while_it_asks_and_goes_on_by_itself() -> None:
     assert statuses(world, MIRROR) == [(77, 5)]
 
 
+def test_what_could_not_be_repaired_while_suspended_is_at_the_next_read_after_resume() -> None:
+    world = modern()
+    commands.partner_suspend(world, P, DB)
+    do(world, f"corrupt-page {P} {DB} page=77", then_s=90.0)
+    assert (world.copies[PRINCIPAL].bad_pages, statuses(world, PRINCIPAL)) == ((77,), [(77, 6)])
+    commands.partner_resume(world, P, DB)
+    wait(world, 70.0)
+    assert (world.copies[PRINCIPAL].bad_pages, statuses(world, PRINCIPAL)) == ((), [(77, 5)])
+
+
 @pytest.mark.parametrize("page", pages.NOT_REPAIRABLE)
 def test_header_and_boot_page_cannot_be_repaired(page: int) -> None:
     world = modern()
