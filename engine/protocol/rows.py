@@ -238,6 +238,9 @@ def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
         data_disk_factor=server.data_disk_factor,
         cpu_factor=server.cpu_factor,
     )
+    if mirror is None and copy.guid is not None:
+        # Nobody receives its log, but it waits to be sent: that is the send queue.
+        return replace(alone, mode=Mode.OFF, connected=False, sending=False)
     if mirror is None:
         return alone
     other = world.copies[mirror]
