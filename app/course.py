@@ -14,6 +14,9 @@ from engine.inputs import VERBS
 EventRow = Mapping[str, Any]
 """t_s, kind, text, perhaps server and database, and the fields of the kind."""
 
+OWN: Final = frozenset({"repair", "sql", "error", "hint", "note"})
+"""Kinds of markers that only tell what the trainee has done."""
+
 SERVING, DOWN = "serving", "not serving"
 PROTECTED, EXPOSED, UNSERVED = "protected", "exposed", "nothing to protect"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from app import formatting
@@ -186,6 +186,38 @@ def all_copies(world: World) -> list[CopyFace]:
     return [_copy_face(world, copy, readings) for copy in world.copies.values()]
 
 
+def veiled(picture: Picture) -> Picture:
+    """What can be seen without asking any server: names, power, and whether people complain. For exams."""
+    return Picture(
+        servers=tuple(
+            replace(
+                face,
+                status=OFF if face.status == OFF else _ON,
+                copies=tuple(_unasked(copy) for copy in face.copies),
+                grid=tuple((database, _UNASKED) for database, _ in face.grid),
+                duties=(),
+                troubles=(),
+            )
+            for face in picture.servers
+        ),
+        clients=tuple(
+            replace(face, status=_CONTENT if face.status.tone == "ok" else _COMPLAINING, rate="")
+            for face in picture.clients
+        ),
+        links=tuple(
+            replace(
+                face, status=_UNASKED, notes=(), measured="ask the servers", active=False,
+                log_kb_per_s=0.0, acknowledged=False, pinged=False,
+            )
+            for face in picture.links
+        ),
+    )  # fmt: skip
+
+
+def _unasked(copy: CopyFace) -> CopyFace:
+    return CopyFace(copy.server, copy.database, _ASK, None, _UNASKED, None, (), None)
+
+
 # --- servers ------------------------------------------------------------------------------------------------
 
 RUNNING: Final = Sign("running", "ok", "dot")
@@ -197,6 +229,11 @@ _SERVICE: Final = {
 }
 OFF: Final = Sign("power off", "bad", "cross")
 HUNG: Final = Sign("does not respond", "bad", "hourglass")
+_ON: Final = Sign("power on", "idle", "dot")
+_ASK: Final = Sign("ask the server", "idle", "single")
+_UNASKED: Final = Sign("not asked", "idle", "ring")
+_CONTENT: Final = Sign("people can work", "ok", "dot")
+_COMPLAINING: Final = Sign("people complain", "bad", "warning")
 BOOTING: Final = Sign("booting", "warn", "hourglass")
 
 

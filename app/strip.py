@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app import formatting, theme
-from app.course import DOWN, EXPOSED, PROTECTED, SERVING, Course, Marker, Span
+from app.course import DOWN, EXPOSED, OWN, PROTECTED, SERVING, Course, Marker, Span
 from app.series import nice_ceiling
 from app.theme import Tokens
 
@@ -71,6 +71,7 @@ class Strip(QWidget):
         self._at: int | None = None
         """Index of the marker that the keys have come to."""
         self._live = True
+        self._truth = True
         self._lane_box: QRectF | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
@@ -86,10 +87,19 @@ class Strip(QWidget):
     # --- what is shown --------------------------------------------------------------------------------------
 
     def show_course(
-        self, course: Course, now_s: float, length_s: float | None = None, live: bool = True
+        self,
+        course: Course,
+        now_s: float,
+        length_s: float | None = None,
+        live: bool = True,
+        truth: bool = True,
     ) -> None:
-        """Show *course* up to *now_s*; the strip is *length_s* long, or grows with a *live* run."""
+        """Show *course* up to *now_s*; the strip is *length_s* long, or grows with a *live* run.
+
+        Without *truth* it shows only what the trainee has done.
+        """
         self._course, self._now_s, self._length_s, self._live = course, now_s, length_s, live
+        self._truth = truth
         self._at = None
         self._describe()
         self.update()
@@ -106,8 +116,19 @@ class Strip(QWidget):
         self.update()
 
     def _describe(self) -> None:
-        last = self._course.markers[-3:]
+        last = self.markers[-3:]
         self.setAccessibleDescription("; ".join(f"{formatting.run_time(m.t_s)} {m.text}" for m in last))
+
+    @property
+    def markers(self) -> list[Marker]:
+        """The markers that may be shown."""
+        return [marker for marker in self._course.markers if self._truth or marker.kind in OWN]
+
+    def _spans(self) -> tuple[list[Span], list[Span]]:
+        """Service and protection, as far as they may be known."""
+        if not self._truth:
+            return [], []
+        return self._course.service(self._now_s), self._course.protection(self._now_s)
 
     # --- geometry -------------------------------------------------------------------------------------------
 
@@ -153,7 +174,7 @@ class Strip(QWidget):
 
     def marker_near(self, x: float) -> Marker | None:
         """The marker within a finger's breadth of *x*."""
-        near = min(self._course.markers, key=lambda m: abs(self.x_of(m.t_s) - x), default=None)
+        near = min(self.markers, key=lambda m: abs(self.x_of(m.t_s) - x), default=None)
         return near if near is not None and abs(self.x_of(near.t_s) - x) <= 7.0 else None
 
     # --- painting -------------------------------------------------------------------------------------------
@@ -169,16 +190,18 @@ class Strip(QWidget):
         )
         for lane in (upper, lower):
             painter.fillRect(lane, colours.idle_soft)
-        for span in self._course.service(self._now_s):
+        service, protection = self._spans()
+        for span in service:
             _fill(painter, self._box(span, upper), _SERVICE_FILL[span.what], colours)
-        for span in self._course.protection(self._now_s):
+        for span in protection:
             if span.what in _PROTECTION_FILL:
                 _fill(painter, self._box(span, lower), _PROTECTION_FILL[span.what], colours)
         if self._label_width():
             self._draw_names(painter, colours, (upper, lower))
         self._draw_axis(painter, colours, lanes)
-        for marker in self._course.markers:
-            self._draw_marker(painter, marker, colours)
+        chosen = self.markers[self._at] if self._at is not None else None
+        for marker in self.markers:
+            self._draw_marker(painter, marker, colours, marker == chosen)
         self._draw_now(painter, colours, lanes)
         if self.hasFocus():
             painter.setPen(QPen(colours.focus, 1.0))
@@ -210,10 +233,9 @@ class Strip(QWidget):
             painter.drawText(QPointF(min(max(0.0, x - width / 2.0), self.width() - width), base), text)
             t_s += step
 
-    def _draw_marker(self, painter: QPainter, marker: Marker, colours: Tokens) -> None:
+    def _draw_marker(self, painter: QPainter, marker: Marker, colours: Tokens, chosen: bool) -> None:
         tone, shape = SHAPES[marker.kind]
         colour: QColor = getattr(colours, tone)
-        chosen = self._at is not None and self._course.markers[self._at] == marker
         size = self.fontMetrics().height() * (0.4 if chosen else 0.31)
         centre = QPointF(self.x_of(marker.t_s), self._lanes().top() - self.fontMetrics().height() * 0.42)
         painter.setPen(QPen(colours.surface, 1.0))
@@ -242,9 +264,8 @@ class Strip(QWidget):
 
     def _tip_at(self, x: float) -> str:
         t_s = self.time_at(x)
-        what = [span.what for spans in (self._course.service(self._now_s), self._course.protection(self._now_s))
-                for span in spans if span.from_s <= t_s <= span.to_s]  # fmt: skip
-        return f"{formatting.run_time(t_s, 1)}: " + ", ".join(dict.fromkeys(what))
+        what = [span.what for spans in self._spans() for span in spans if span.from_s <= t_s <= span.to_s]
+        return ": ".join([formatting.run_time(t_s, 1), *([", ".join(dict.fromkeys(what))] if what else [])])
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.setAccepted(event.button() == Qt.MouseButton.LeftButton)
@@ -255,15 +276,15 @@ class Strip(QWidget):
             self.moment_chosen.emit(marker.t_s if marker else self.time_at(event.position().x()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        count, key = len(self._course.markers), event.key()
+        count, key = len(self.markers), event.key()
         if count and key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             step = 1 if key == Qt.Key.Key_Right else -1
             at = self._at + step if self._at is not None else count - 1
             self._at = min(count - 1, max(0, at))
-            self.setAccessibleDescription(_tip(self._course.markers[self._at]))
+            self.setAccessibleDescription(_tip(self.markers[self._at]))
             self.update()
         elif self._at is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.moment_chosen.emit(self._course.markers[self._at].t_s)
+            self.moment_chosen.emit(self.markers[self._at].t_s)
         else:
             super().keyPressEvent(event)
 

@@ -62,6 +62,9 @@ PLACES: Final = (
 )
 """Every dock that there can be, in the order of the View menu."""
 
+TRUTH: Final = ("events", "ledger", "table", "timing")
+"""Panels of what really is, whatever any server believes; closed in an exam."""
+
 SHARES: Final = {
     # profile: share of the desk's width for the left and right areas, of its height for the bottom and the upper right
     LEARNER: (0.19, 0.31, 0.42, 0.52),
@@ -94,6 +97,9 @@ class Desk(QMainWindow):
         self._world: World | None = None
         self._profile = LEARNER
         self._sized = False
+        self._truth = True
+        self._taken: set[str] = set()
+        """Panels that an exam has closed."""
         for place in PLACES:
             if place.name in views:
                 self._add_dock(place, views[place.name])
@@ -112,6 +118,7 @@ class Desk(QMainWindow):
 
     def show_drill(self, drill: Any) -> None:
         self._world = drill.world
+        self._show_truth(drill.terms.truth)
         for view in self.views.values():
             view.show_drill(drill)  # type: ignore[attr-defined]  # every view has the slots of View
 
@@ -126,6 +133,19 @@ class Desk(QMainWindow):
         for view in self.views.values():
             view.add_events(events)  # type: ignore[attr-defined]
 
+    def _show_truth(self, shown: bool) -> None:
+        """Take away, and give back, the panels that know what nobody has asked a server for."""
+        for name in TRUTH:
+            dock = self.docks.get(name)
+            if dock is not None and shown and name in self._taken:
+                dock.setVisible(True)
+            elif dock is not None and not shown and not dock.isHidden():
+                self._taken.add(name)
+                dock.setVisible(False)
+        self._truth = shown
+        if shown:
+            self._taken.clear()
+
     def _catch_up(self, view: QWidget, seen: bool) -> None:
         self._show_title_bars()
         if seen and self._world is not None:
@@ -134,6 +154,8 @@ class Desk(QMainWindow):
     def go_to(self, name: str) -> None:
         """Open the view *name*, bring it to the front and give it the keyboard."""
         dock = self.docks.get(name)
+        if name in TRUTH and not self._truth:
+            return
         if dock is not None:
             dock.show()
             dock.raise_()
@@ -200,8 +222,13 @@ class Desk(QMainWindow):
         return self._sized
 
     def state(self) -> QByteArray:
-        """Where everything stands, for `restore`."""
-        return self.saveState(LAYOUT_VERSION)
+        """Where everything stands, for `restore`; panels that an exam has closed count as open."""
+        for name in self._taken:
+            self.docks[name].setVisible(True)
+        state = self.saveState(LAYOUT_VERSION)
+        for name in self._taken:
+            self.docks[name].setVisible(False)
+        return state
 
     def restore(self, state: QByteArray, profile: str) -> None:
         """Put everything where it stood; where it belongs if *state* is of another version."""
@@ -209,6 +236,7 @@ class Desk(QMainWindow):
         if not state.isEmpty() and self.restoreState(state, LAYOUT_VERSION):
             self._sized = True
             self._show_title_bars()
+        self._show_truth(self._truth)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

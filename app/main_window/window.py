@@ -385,7 +385,7 @@ class MainWindow(QMainWindow):
 
     def _offer_retry(self, t_s: float) -> None:
         drill = self.session.drill
-        if drill is None:
+        if drill is None or not drill.terms.rewind:
             return
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -258,7 +258,8 @@ class Briefing(QScrollArea):
         self._shown = (drill.tick // TICKS_PER_S, len(drill.hints))
         colours = theme.tokens(self.palette())
         for row in self._goals:
-            row.show_state(drill.goals[row.goal.name], drill.tick, colours)
+            state = drill.goals[row.goal.name] if drill.terms.progress or drill.finished else GoalState()
+            row.show_state(state, drill.tick, colours)
         self._show_hints(drill)
 
     def _show_hints(self, drill: Drill) -> None:

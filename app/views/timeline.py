@@ -31,7 +31,7 @@ class Timeline(Strip):
         self._followed = Course(drill.world.availability, mirrored)
         self._followed.add(event.as_json() for event in drill.events)
         length_s = None if drill.end_tick is None else drill.end_tick / TICKS_PER_S
-        self.show_course(self._followed, drill.world.t_s, length_s)
+        self.show_course(self._followed, drill.world.t_s, length_s, truth=drill.terms.truth)
 
     @Slot(object)
     def show_world(self, world: World) -> None:

@@ -19,7 +19,12 @@ PING_CROSSING_S: Final = 0.45
 """Time in which a drawn ping crosses; it leaves once a simulated second, as real ones do."""
 BLOCKS_MAX: Final = 7
 """Log blocks drawn at once on a busy link."""
-PEN_STYLE: Final = {"ok": Qt.PenStyle.SolidLine, "warn": Qt.PenStyle.DashLine, "bad": Qt.PenStyle.DotLine}
+PEN_STYLE: Final = {
+    "ok": Qt.PenStyle.SolidLine,
+    "idle": Qt.PenStyle.SolidLine,
+    "warn": Qt.PenStyle.DashLine,
+    "bad": Qt.PenStyle.DotLine,
+}
 
 
 class LinkItem(QGraphicsItem):
@@ -99,7 +104,7 @@ class LinkItem(QGraphicsItem):
     ) -> None:
         face, style = self.face, self.style
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        good = face.status.tone == "ok"
+        good = face.status.tone in ("ok", "idle")
         colour = style.tone(face.status.tone) if not good else style.colours.muted
         width = 2.4 if face.kind == "mirroring" or (face.kind == "client" and face.active) else 1.4
         if self.isSelected():
@@ -133,7 +138,7 @@ class LinkItem(QGraphicsItem):
     def _label(self) -> tuple[Sign | None, tuple[str, ...]]:
         """Status and notes as far as they say more than the cards; everything of a link that is chosen."""
         face = self.face
-        plain = face.status.word in ("ok", "power off", "cable pulled")
+        plain = face.status.word in ("ok", "power off", "cable pulled", "not asked")
         notes = face.notes or ((face.measured,) if self.isSelected() else ())
         return (None if plain and not self.isSelected() else face.status), notes
 
@@ -143,7 +148,7 @@ class LinkItem(QGraphicsItem):
         width = max([style.width(note, style.small) for note in notes], default=0.0)
         width = max(width, sign_width(status, style) if status else 0.0)
         height = QFontMetricsF(style.small).height() * (len(notes) + (status is not None))
-        margin = style.unit * (0.7 if self.face.status.tone == "ok" else 0.9)
+        margin = style.unit * (0.7 if self.face.status.tone in ("ok", "idle") else 0.9)
         box = QRectF(0.0, 0.0, width, height)
         corner = self._line.center() + self._outward * margin
         # The corner (or the middle of the side) that is nearest to the line touches it, so that no card hides words.

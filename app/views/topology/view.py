@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QGraphicsView, QMenu, QWidget
 from app import theme
 from app.acts import Acts
 from app.offers import Target
-from app.picture import Picture, picture_of
+from app.picture import Picture, picture_of, veiled
 from app.views.topology.links import LinkItem
 from app.views.topology.look import look
 from app.views.topology.nodes import Node
@@ -31,6 +31,7 @@ from app.views.topology.places import Place, nearest
 from app.views.topology.scene import Item, TopologyScene
 from app.views.topology.tools import Tools, zoom_actions
 from engine.constants import TICKS_PER_S
+from engine.drill.modes import Terms
 from engine.events import Event
 from engine.model import World
 
@@ -51,6 +52,8 @@ class HasWorld(Protocol):
 
     @property
     def world(self) -> World: ...
+    @property
+    def terms(self) -> Terms: ...
 
 
 _ARROWS: Final = {
@@ -75,6 +78,7 @@ class Topology(QGraphicsView):
         self._scene = TopologyScene(look(theme.tokens(self.palette()), self.font()), self)
         self.setScene(self._scene)
         self._world: World | None = None
+        self._veiled = False
         self._speed = 1.0
         self._reduced_motion = False
         self._phase_s = 0.0
@@ -112,12 +116,13 @@ class Topology(QGraphicsView):
         """Show another drill, or another moment of it, from the start."""
         self._last_tick = None
         self._phase_s = 0.0
+        self._veiled = not drill.terms.truth
         self.show_world(drill.world)
 
     @Slot(object)
     def show_world(self, world: World) -> None:
         self._world = world
-        picture = picture_of(world)
+        picture = self._picture_of(world)
         self._scene.show_picture(picture)
         self._move_traffic(world.tick)
         self.setAccessibleDescription(picture.spoken)
@@ -127,7 +132,8 @@ class Topology(QGraphicsView):
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
         """Speak changes of state, role and service to those who cannot see the picture."""
-        spoken = [_spoken(event) for event in events if event.kind in ("state", "role", "availability")]
+        told = () if self._veiled else ("state", "role", "availability")
+        spoken = [_spoken(event) for event in events if event.kind in told]
         if spoken and QAccessible.isActive():
             self.setAccessibleDescription(". ".join(spoken))
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
@@ -143,7 +149,11 @@ class Topology(QGraphicsView):
 
     def picture(self) -> Picture | None:
         """What is shown now."""
-        return picture_of(self._world) if self._world else None
+        return self._picture_of(self._world) if self._world else None
+
+    def _picture_of(self, world: World) -> Picture:
+        picture = picture_of(world)
+        return veiled(picture) if self._veiled else picture
 
     def _move_traffic(self, tick: int) -> None:
         passed_s = (tick - self._last_tick) / TICKS_PER_S if self._last_tick is not None else 0.0

@@ -18,7 +18,7 @@ from app.storage import Profile
 from app.views.help import PAGES, text_of
 from app.views.transport import SPEEDS, next_speed, slider_of, speed_of
 from engine.model import World
-from tests.app.main_window.conftest import Hands, shown
+from tests.app.main_window.conftest import Hands, open_menus, shown
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -314,3 +314,25 @@ def test_things_of_the_fault_menu_are_those_of_the_world(hands: Hands) -> None:
     kinds = dict(menus.things(world))
     assert [target.title for target in kinds["Servers"]] == ["SERVER_A", "SERVER_B", "SERVER_W"]
     assert len(kinds["Links"]) == 6
+
+
+def test_an_exam_closes_what_no_server_was_asked_for_and_gives_it_back(
+    hands: Hands, store: WindowSettings
+) -> None:
+    window = hands.window
+    play_lab(hands)
+    usual = open_docks(window)
+    window.choose("automatic-failover")
+    window.brief.started.emit("exam")
+    hands.wait(2.0)
+    assert usual - open_docks(window) == {"timing", "events"} & usual
+    window.desk.go_to("events")
+    assert "events" not in open_docks(window)
+    window.timeline.moment_chosen.emit(1.0)
+    assert not open_menus()
+    window.appearance.keep_layout()
+    play_lab(hands)
+    assert open_docks(window) == usual
+    window.timeline.moment_chosen.emit(0.5)
+    (menu,) = open_menus()
+    menu.close()

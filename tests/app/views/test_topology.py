@@ -15,6 +15,7 @@ from app import theme
 from app.offers import Target
 from app.views.topology import Topology
 from app.views.topology.view import MOVING_SPEED_MAX
+from engine.drill.modes import TERMS, Mode, Terms
 from engine.model import World
 from tests.engine.worlds import M, P, W, do, lab
 
@@ -25,6 +26,7 @@ NO_KEYBOARD_TO_GRAB = pytest.mark.qt_log_ignore("This plugin does not support")
 @dataclass
 class Drill:
     world: World
+    terms: Terms = TERMS[Mode.LAB]
 
 
 @pytest.fixture
@@ -246,3 +248,14 @@ def test_the_canvas_is_described_for_those_who_cannot_see_it(view: Topology) -> 
     assert f"{P}: partner, running" in view.accessibleDescription()
     view.choose(server(M))
     assert view.accessibleDescription().startswith(f"{M}: partner")
+
+
+def test_in_an_exam_it_shows_only_what_can_be_seen_without_asking(view: Topology) -> None:
+    world = lab()
+    do(world, f"hang {M}", f"power-off {W}", then_s=20.0)
+    view.show_drill(Drill(world, TERMS[Mode.EXAM]))
+    said = view.accessibleDescription()
+    assert f"{W}: witness, power off" in said
+    assert f"{M}: partner, power on" in said
+    for secret in ("PRINCIPAL", "SYNCHRONIZED", "DISCONNECTED", "respond", "quorum", "queue", "cut", "lost"):
+        assert secret not in said
