@@ -53,7 +53,8 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "items": ("in the topology table", (WINDOW,)),
     "ledger": ("in the fault ledger", (WINDOW,)),
     "counters": ("in the counters", (WINDOW,)),
-    "table": ("in any table", ("query", "items", "ledger", "counters")),
+    "system": ("in System Monitor", (WINDOW,)),
+    "table": ("in any table", ("query", "items", "ledger", "counters", "system")),
 }
 """Scope -> how it is called, and the scopes that may lie around it, whose keys work there as well."""
 
@@ -187,6 +188,14 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("counters.add", "Add counters…", "Ins | Ctrl+I"),
         ("counters.remove", "Remove the selected counter", "Del"),
         ("counters.highlight", "Highlight the selected counter", "Ctrl+H"),
+    ),
+    *_rows(
+        "System Monitor", "system",
+        ("system.add", "Add counters…", "Ins | Ctrl+I"),
+        ("system.remove", "Remove the selected counter", "Del"),
+        ("system.highlight", "Highlight the selected counter", "Ctrl+H"),
+        ("system.scale", "Greater or smaller scale", "Ctrl+Up | Ctrl+Down"),
+        fixed=True,
     ),
     *_rows(
         "Tables", "table",
