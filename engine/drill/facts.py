@@ -12,7 +12,7 @@ from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.flow.setup import worker_threads
 from engine.model import Availability, Copy, DbState, MirrorState, Role, Safety, Server, WitnessState, World
-from engine.protocol import accounts, availability, jobs, monitor, security
+from engine.protocol import accounts, availability, jobs, monitor, security, why
 
 Kind = Literal["database", "server", "client"]
 
@@ -54,7 +54,10 @@ def principal(world: World, database: str) -> Copy | None:
 # --- words after `is` ---------------------------------------------------------------------------------------
 
 NO_SESSION: Final = "NONE"
-DATABASE_WORDS: Final = (*MirrorState.__members__, NO_SESSION)
+ARMED: Final = "ARMED"
+"""The mirror would take over by itself if the principal were lost now."""
+
+DATABASE_WORDS: Final = (*MirrorState.__members__, ARMED, NO_SESSION)
 COPY_WORDS: Final = (*Role.__members__, *MirrorState.__members__, *DbState.__members__, NO_SESSION, "ABSENT")
 WITNESS_WORDS: Final = (*WitnessState.__members__, NO_SESSION)
 SAFETY_WORDS: Final = ("OFF", "FULL", NO_SESSION)
@@ -71,7 +74,9 @@ SERVER_WORDS: Final[dict[str, Callable[[Server], bool]]] = {
 
 
 def database_is(facts: Facts, database: str, word: str) -> bool:
-    """`Sales is SYNCHRONIZED`: the mirroring state as its principal knows it."""
+    """`Sales is SYNCHRONIZED`: the mirroring state as its principal knows it; or `Sales is ARMED`."""
+    if word == ARMED:
+        return why.armed(facts.world, database)
     copy = principal(facts.world, database)
     if copy is None or copy.mirror_state is None:
         return word == NO_SESSION

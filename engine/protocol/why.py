@@ -20,7 +20,22 @@ class Precondition:
 
 def preconditions(world: World, database: str) -> list[Precondition]:
     """All preconditions of an automatic failover of *database* now; empty if nothing mirrors it."""
-    mirror = next((copy for copy in world.copies_of(database) if copy.role is Role.MIRROR), None)
+    return [*_beforehand(world, database), *_loss(world, database)]
+
+
+def armed(world: World, database: str) -> bool:
+    """Whether the mirror would take over by itself if the principal were lost now."""
+    beforehand = _beforehand(world, database)
+    return bool(beforehand) and all(condition.holds for condition in beforehand)
+
+
+def _mirror(world: World, database: str) -> Copy | None:
+    return next((copy for copy in world.copies_of(database) if copy.role is Role.MIRROR), None)
+
+
+def _beforehand(world: World, database: str) -> list[Precondition]:
+    """What has to be so before the principal is lost."""
+    mirror = _mirror(world, database)
     if mirror is None:
         return []
     record = quorum.record_of(world, mirror)
@@ -51,10 +66,19 @@ def preconditions(world: World, database: str) -> list[Precondition]:
             record is None or not record.exposed,
             f"sys.database_mirroring_witnesses on {mirror.witness or 'the witness'}",
         ),
+    ]
+
+
+def _loss(world: World, database: str) -> list[Precondition]:
+    """That the principal is lost, to both."""
+    mirror = _mirror(world, database)
+    if mirror is None:
+        return []
+    return [
         Precondition(
             "the mirror has lost the principal",
             not quorum.sees_partner(world, mirror),
-            f"{log}: 1474 or 1479",
+            f"ERRORLOG of {mirror.server}: 1474 or 1479",
         ),
         Precondition(
             "the witness has lost the principal",

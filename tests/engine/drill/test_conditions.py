@@ -168,3 +168,10 @@ def test_worker_threads_are_set_or_automatic() -> None:
     assert holds("worker_threads(SERVER_A) == 576", world)
     world.update_server(P, max_worker_threads=400)
     assert holds("worker_threads(SERVER_A) == 400 and worker_threads(SERVER_B) == 576", world)
+
+
+def test_armed_is_seen_from_the_mirror_too(healthy: World) -> None:
+    assert holds("Sales is ARMED", healthy)
+    world = lab()
+    do(world, f"cut SERVER_B {W}", then_s=5.0)
+    assert holds("Sales is SYNCHRONIZED and witness of Sales is CONNECTED and not Sales is ARMED", world)

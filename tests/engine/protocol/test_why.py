@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import Safety
-from engine.protocol.why import preconditions
+from engine.protocol.why import armed, preconditions
 from tests.engine.worlds import DB, M, P, W, do, lab
 
 
@@ -43,3 +43,25 @@ def test_safety_off_is_named() -> None:
 
 def test_no_witness_is_named() -> None:
     assert "a witness is configured" in missing(witness=False)
+
+
+def test_armed_is_what_comes_true_when_the_principal_is_lost() -> None:
+    for lines in (
+        (),
+        (f"cut {M} {W}",),
+        (f"cut {P} {W}",),
+        (f"power-off {W}",),
+        (f"cut {P} {M}",),
+        (f"hang {M}",),
+    ):
+        world = lab()
+        do(world, *lines, then_s=20.0)
+        expected = armed(world, DB)
+        do(world, f"power-off {P}", then_s=20.0)
+        assert bool(world.failovers and world.failovers[-1].online_tick) is expected, lines
+
+
+def test_nothing_is_armed_without_mirroring() -> None:
+    world = lab()
+    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
+    assert not armed(world, DB)
