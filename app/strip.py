@@ -22,11 +22,10 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app import formatting, theme
 from app.course import DOWN, EXPOSED, OWN, PROTECTED, SERVING, Course, Marker, Span
-from app.series import nice_ceiling
 from app.theme import Tokens
 
-SPAN_MIN_S: Final = 120.0
-"""The strip shows at least this much, so that a short run does not look long."""
+SPANS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
+"""What the whole strip may stand for: it grows by leaps, so that markers do not creep."""
 
 LANES: Final = ("service", "mirror")
 LABEL_SCALE: Final = 0.78
@@ -137,7 +136,7 @@ class Strip(QWidget):
         """Time that the whole width stands for."""
         if not self._live:
             return max(1.0, self._now_s)
-        grown = max(SPAN_MIN_S, nice_ceiling(self._now_s * 1.02, SPAN_MIN_S))
+        grown = next((float(span) for span in SPANS_S if span >= self._now_s * 1.02), self._now_s * 1.02)
         return grown if self._length_s is None else max(self._now_s, min(grown, self._length_s))
 
     def _lanes(self) -> QRectF:
