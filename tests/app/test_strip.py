@@ -14,13 +14,14 @@ from app import theme
 from app.course import Course
 from app.strip import SHAPES, WORDS, Strip, draw_shape, nice_step
 
+BAD = {"severity": 16}
 EVENTS: list[dict[str, Any]] = [
     {"t_s": 30.0, "kind": "fault", "text": "power-off SERVER_A", "verb": "power-off", "args": ["SERVER_A"]},
     {"t_s": 30.0, "kind": "availability", "text": "down", "database": "Sales", "serving": False},
     {"t_s": 60.0, "kind": "state", "text": "", "server": "SERVER_B", "database": "Sales", "new": "DISCONNECTED"},
     {"t_s": 60.0, "kind": "availability", "text": "up", "server": "SERVER_B", "database": "Sales", "serving": True},
     {"t_s": 70.0, "kind": "sql_done", "text": "ok", "server": "SERVER_B", "batch": "SELECT 1", "messages": []},
-    {"t_s": 80.0, "kind": "sql_done", "text": "", "server": "SERVER_B", "batch": "ALTER", "messages": [{"severity": 16}]},
+    {"t_s": 80.0, "kind": "sql_done", "text": "", "server": "SERVER_B", "batch": "ALTER", "messages": [BAD]},
     {"t_s": 90.0, "kind": "fault", "text": "power-on SERVER_A", "verb": "power-on", "args": ["SERVER_A"]},
     {"t_s": 95.0, "kind": "goal", "text": "goal reached", "news": "met"},
 ]  # fmt: skip
