@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from functools import partial
 from typing import Any, Final
 
@@ -87,9 +88,10 @@ class Scratch:
                 self._fill(ref)
             self._checks, self._problem = 0, None
             self._connection.set_authorizer(_authorize)
-            cursor = self._connection.execute(plan.sql, parameters)
-            rows = cursor.fetchmany(ROWS_MAX + 1)
-            names = tuple(column[0] for column in cursor.description or ())
+            # Closed before its tables are dropped: a query cut off at ROWS_MAX would still hold them.
+            with closing(self._connection.execute(plan.sql, parameters)) as cursor:
+                rows = cursor.fetchmany(ROWS_MAX + 1)
+                names = tuple(column[0] for column in cursor.description or ())
         except (sqlite3.Error, OverflowError) as problem:
             raise self._explain(str(problem), plan) from None
         finally:
