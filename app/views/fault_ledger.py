@@ -13,6 +13,7 @@ from app import formatting, keys, theme
 from app.bars import Bar
 from app.tables import Column, TableModel, TableView
 from engine.constants import TICKS_PER_S
+from engine.drill.modes import Terms
 from engine.events import Event
 from engine.inputs import VERBS, Input
 from engine.model import Fault, Tick, World
@@ -26,6 +27,8 @@ class HasJournal(Protocol):
     def world(self) -> World: ...
     @property
     def journal(self) -> list[Input]: ...
+    @property
+    def terms(self) -> Terms: ...
 
 
 # --- what a row says ----------------------------------------------------------------------------------------
@@ -112,7 +115,6 @@ class FaultLedger(QWidget):
         super().__init__(parent)
         self._drill: HasJournal | None = None
         self._world: World | None = None
-        self._all_shown = True
         self._seen: tuple[Fault, ...] = ()
         self._count = ""
         self.model = TableModel(COLUMNS)
@@ -166,11 +168,6 @@ class FaultLedger(QWidget):
     def add_events(self, events: Iterable[Event]) -> None:
         """The ledger of the world says it all."""
 
-    def set_all_shown(self, yes: bool) -> None:
-        """False: show only what was done at this desk, so that the faults of a scenario stay to be found."""
-        self._all_shown = yes
-        self._show(again=True)
-
     # --- rows ---------------------------------------------------------------------------------------------
 
     def _show(self, again: bool = False) -> None:
@@ -181,7 +178,8 @@ class FaultLedger(QWidget):
         if ledger == self._seen and not again:
             return
         self._seen = ledger
-        mine = ledger if self._all_shown else _done_here(ledger, self._drill.journal)
+        # where the truth is not told, the faults of the scenario stay to be found
+        mine = ledger if self._drill.terms.truth else _done_here(ledger, self._drill.journal)
         wanted = [f for f in mine if f.reverted_tick is None] if self.only_active.isChecked() else list(mine)
         if [fault.id for fault in wanted] == [fault.id for fault in self.model.rows]:
             self.model.update(wanted)

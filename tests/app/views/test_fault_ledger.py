@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 
 from app.bars import Bar
 from app.views.fault_ledger import FaultLedger
+from engine.drill.modes import TERMS, Mode, Terms
 from engine.inputs import VERBS, Input, parse_line
 from engine.model import World
 from engine.protocol import faults
@@ -20,6 +21,7 @@ from tests.engine.worlds import do, lab
 class Drill:
     world: World
     journal: list[Input] = field(default_factory=list)
+    terms: Terms = TERMS[Mode.LAB]
 
 
 @pytest.fixture
@@ -156,17 +158,18 @@ def test_only_active(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
 
 
 def test_faults_of_the_scenario_stay_to_be_found(ledger: FaultLedger, drill: Drill) -> None:
-    ledger.set_all_shown(False)
+    drill.terms = TERMS[Mode.EXAM]
     do(drill.world, "pull-cable SERVER_B", then_s=5.0)  # nobody at this desk did that
     happens(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
     assert [row[1] for row in texts(ledger)] == ["degrade SERVER_A SERVER_B rtt_ms=50"]
     assert ledger.detail.text() == "1 of 1 active."
-    ledger.set_all_shown(True)
+    drill.terms = TERMS[Mode.GUIDED]
+    ledger.show_drill(drill)
     assert len(texts(ledger)) == 2
 
 
 def test_a_shutdown_by_statement_is_in_the_ledger(ledger: FaultLedger, drill: Drill) -> None:
-    ledger.set_all_shown(False)
+    drill.terms = TERMS[Mode.EXAM]
     happens(ledger, drill, "sql SERVER_A SHUTDOWN WITH NOWAIT", then_s=5.0)
     assert texts(ledger)[0][1].split() == ["shutdown-nowait", "SERVER_A"]
 
