@@ -40,7 +40,7 @@ def lab(
     databases: int = 1,
     cores: int = 8,
 ) -> World:
-    """SERVER_A is principal and SERVER_B mirror of each database, SYNCHRONIZED (OFF: SYNCHRONIZING), at 0 s."""
+    """SERVER_A is principal and SERVER_B mirror of each database, SYNCHRONIZED, at 0 s."""
     world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.empty())
     for host, name in enumerate((PRINCIPAL, MIRROR, WITNESS)):
         world.servers[name] = Server(name=name, host=host, cores=cores)
@@ -67,7 +67,6 @@ def _add_database(
     world: World, database: str, number: int, workload: str, safety: Safety, witness: bool
 ) -> None:
     guid = world.new_session(database)
-    state = MirrorState.SYNCHRONIZED if safety is Safety.FULL else MirrorState.SYNCHRONIZING
     for me, peer, role in ((PRINCIPAL, MIRROR, Role.PRINCIPAL), (MIRROR, PRINCIPAL, Role.MIRROR)):
         world.copies[me, database] = Copy(
             server=me,
@@ -83,14 +82,14 @@ def _add_database(
             workload=workload,
             guid=guid,
             role=role,
-            mirror_state=state,
+            mirror_state=MirrorState.SYNCHRONIZED,
             safety=safety,
             partner=peer,
             partner_address=f"TCP://{peer}:5022",
             witness=WITNESS if witness else None,
             witness_address=f"TCP://{WITNESS}:5022" if witness else None,
             witness_state=WitnessState.CONNECTED if witness else WitnessState.UNKNOWN,
-            trace=roles.STEADY_TRACE[role, state, witness],
+            trace=roles.STEADY_TRACE[role, MirrorState.SYNCHRONIZED, witness],
         )
     world.availability[database] = Availability(database=database)
     network.open_contact(world, guid, PRINCIPAL, MIRROR)
