@@ -180,10 +180,11 @@ def picture_of(world: World) -> Picture:
     )
 
 
-def all_copies(world: World) -> list[CopyFace]:
-    """The faces of all copies, also where the canvas has room for a grid of cells only."""
+def all_copies(world: World, truth: bool = True) -> list[CopyFace]:
+    """The faces of all copies, also where the canvas has only cells; without *truth* as `veiled` shows them."""
     readings = {row: world.flow.reading(row) for row in world.rows}
-    return [_copy_face(world, copy, readings) for copy in world.copies.values()]
+    faces = [_copy_face(world, copy, readings) for copy in world.copies.values()]
+    return faces if truth else [_unasked(face) for face in faces]
 
 
 def veiled(picture: Picture) -> Picture:

@@ -13,8 +13,19 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidge
 from app import formatting, fuzzy
 from app.acts import Acts
 from app.offers import Offer, Target, offers
-from app.picture import ClientFace, CopyFace, LinkFace, Picture, ServerFace, Sign, all_copies, picture_of
+from app.picture import (
+    ClientFace,
+    CopyFace,
+    LinkFace,
+    Picture,
+    ServerFace,
+    Sign,
+    all_copies,
+    picture_of,
+    veiled,
+)
 from app.tables import Column, TableModel, TableView
+from engine.drill.modes import Terms
 from engine.events import Event
 from engine.model import World
 
@@ -24,6 +35,8 @@ class HasWorld(Protocol):
 
     @property
     def world(self) -> World: ...
+    @property
+    def terms(self) -> Terms: ...
 
 
 # --- rows ---------------------------------------------------------------------------------------------------
@@ -46,11 +59,11 @@ class Row:
         return self.target, self.name
 
 
-def rows_of(world: World) -> list[Row]:
-    """Each server with its copies under it, then links, then applications."""
-    picture = picture_of(world)
+def rows_of(world: World, truth: bool = True) -> list[Row]:
+    """Each server with its copies under it, then links, then applications; without *truth* as in an exam."""
+    picture = picture_of(world) if truth else veiled(picture_of(world))
     copies: dict[str, list[CopyFace]] = {}
-    for face in all_copies(world):
+    for face in all_copies(world, truth):
         copies.setdefault(face.server, []).append(face)
     return list(_rows(picture, copies))
 
@@ -209,6 +222,7 @@ class TopologyTable(QWidget):
         """With the *acts* of another view their actions are shared, and it is that view that asks for them."""
         super().__init__(parent)
         self._world: World | None = None
+        self._truth = True
         self._acts = acts or Acts(self)
         if acts is None:
             self._acts.requested.connect(self.requested)
@@ -239,6 +253,7 @@ class TopologyTable(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:
+        self._truth = drill.terms.truth
         self.show_world(drill.world)
 
     @Slot(object)
@@ -248,8 +263,8 @@ class TopologyTable(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Say changes aloud while the table is in sight."""
-        words = sentences(events) if self.isVisible() else ""
+        """Say changes aloud while the table is in sight, unless they are to be found out."""
+        words = sentences(events) if self.isVisible() and self._truth else ""
         if words:
             if QAccessible.isActive():
                 QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.table, words))
@@ -258,7 +273,7 @@ class TopologyTable(QWidget):
     def _show(self) -> None:
         if self._world is None:
             return
-        rows, query = rows_of(self._world), self.field.text()
+        rows, query = rows_of(self._world, self._truth), self.field.text()
         if query.strip():
             rows = [row for row in rows if _fits(row, query)]
         selected = {row.key for row in self.selected()}

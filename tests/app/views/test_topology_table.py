@@ -14,6 +14,7 @@ from app.offers import Target
 from app.picture import picture_of
 from app.views.topology import Topology
 from app.views.topology_table import TopologyTable, common_offers, role_of, rows_of, sentences
+from engine.drill.modes import TERMS, Mode, Terms
 from engine.events import Event
 from engine.model import World
 from tests.engine.worlds import do, lab
@@ -25,6 +26,7 @@ Key = Qt.Key
 class Drill:
     world: World
     events: list[Event] = field(default_factory=list)
+    terms: Terms = TERMS[Mode.LAB]
 
 
 @pytest.fixture
@@ -195,3 +197,14 @@ def test_selection_and_choice(qtbot: Any, table: TopologyTable, drill: Drill) ->
     assert [found.name.strip() for found in table.selected()] == ["Sales on SERVER_B"]
     table.field.setText("sales")
     assert [found.name.strip() for found in table.selected()] == ["Sales on SERVER_B"]
+
+
+def test_an_exam_tells_only_what_is_seen_without_asking(table: TopologyTable, drill: Drill) -> None:
+    drill.terms = TERMS[Mode.EXAM]
+    table.show_drill(drill)
+    happens(table, drill, "pull-cable SERVER_B", "hang SERVER_W", then_s=30.0)
+    assert table.said == []
+    shown = " ".join(found.face.spoken for found in table.model.rows)
+    for secret in ("DISCONNECTED", "PRINCIPAL", "MIRROR", "respond", "pulled", "exposed", "queue"):
+        assert secret not in shown
+    assert row(table, "Sales on SERVER_A")["State"] == "not asked"
