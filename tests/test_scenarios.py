@@ -6,6 +6,7 @@ import pytest
 
 from app import scenario_files
 from engine.drill.drill import Drill
+from engine.drill.facts import in_story
 from engine.drill.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, lint
 from engine.drill.scenario import Scenario
 from engine.drill.solution import left_alone, play_solution, played
@@ -52,8 +53,8 @@ def test_the_solution_solves_whatever_the_seed(scenario: Scenario) -> None:
 
 @pytest.mark.parametrize("scenario", DRILLS)
 def test_the_solution_is_refused_nothing(scenario: Scenario) -> None:
-    taken = played(scenario)
-    assert not [batch for batch in taken.report()["sql"] for m in batch["messages"] if m["severity"] > 10]
+    sent = [batch for batch in played(scenario).report()["sql"] if not in_story(batch["window"])]
+    assert not [batch for batch in sent for m in batch["messages"] if m["severity"] > 10]
 
 
 @pytest.mark.parametrize("scenario", DRILLS)
