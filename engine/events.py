@@ -26,6 +26,8 @@ KINDS: Final = (
     "chore",  # something done outside SQL: copy a file, enable jobs
     "note",  # a remark
     "hint",  # a hint was opened
+    "question",  # the drill asks something
+    "answer",  # it was answered, or what was right is told
     "goal",  # a goal of the drill was met or missed
     "score",  # points were given or taken
 )

@@ -208,6 +208,18 @@ VERBS: Final[dict[str, Verb]] = {
             "open a hint: 1 where to look, 2 what it means, 3 what to type",
             "remark",
         ),
+        _verb(
+            "answer",
+            [Parameter("question"), Parameter("choice", "number")],
+            "answer a question that has been asked, by the number of a choice",
+            "remark",
+        ),
+        _verb(
+            "rewind",
+            [Parameter("from_s", "number"), Parameter("known", "rest", optional=True)],
+            "note that somebody came back to this moment, from which one, and what is known since",
+            "remark",
+        ),
         _verb("finish", [], "end the drill and have it scored", "remark"),
     )
 }

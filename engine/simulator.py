@@ -78,6 +78,10 @@ VERB_HANDLERS: Final[dict[str, Callable[[World, Input], None]]] = {
     "cancel": lambda world, item: tsql.cancel(world, item.args[0]),
     "note": lambda world, item: world.emit("note", item.args[0]),
     "hint": lambda world, item: world.emit("hint", "a hint was opened", layer=int(item.args[0])),
+    "answer": lambda world, item: world.emit(
+        "answer", f"{item.args[0]}: {item.args[1]}", question=item.args[0], choice=item.args[1]
+    ),
+    "rewind": lambda world, item: world.emit("note", "back to this moment", rewound_from_s=item.args[0]),
     "finish": lambda world, item: world.emit("note", "the drill is to end here"),
 }
 """What each verb of an input line does."""

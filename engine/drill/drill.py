@@ -12,14 +12,15 @@ from typing import Any, Final
 from engine import simulator
 from engine.chance import Chance
 from engine.constants import TICKS_PER_S
-from engine.drill import comparison, conditions, facts, report, score
+from engine.drill import comparison, conditions, facts, questions, report, rewind, score
 from engine.drill.build import build_world
 from engine.drill.conditions import Condition
 from engine.drill.goals import NEWS, GoalState, Opened, judge
 from engine.drill.kept import HASH_EVERY, StateHash, keep
 from engine.drill.modes import TERMS, Mode, Terms
+from engine.drill.questions import Answer, Asked, Inquiry
 from engine.drill.references import names_of
-from engine.drill.schema import ConditionRule, ConductRule, Hint, Inject, Scenario
+from engine.drill.schema import ConditionRule, ConductRule, Goal, Hint, Inject, Scenario
 from engine.drill.score import Course, Score
 from engine.events import Event
 from engine.flow import Samples
@@ -30,6 +31,12 @@ __all__ = ["Drill", "End", "Mode", "play_inputs", "replay"]
 
 TIMELINE_STREAM: Final = 0x7154
 """Keeps the moments that a scenario draws apart from the world's own chance. Any number does."""
+
+
+_SMALL: Final = (
+    "goals", "first_held", "hints", "answers", "rewinds", "published", "unlike", "_waiting", "_unfired",
+)  # fmt: skip
+"""Fields that change in place and are copied with every kept moment."""
 
 
 class End(StrEnum):
@@ -76,6 +83,9 @@ class Drill:
         self.goals = {goal.name: GoalState() for goal in scenario.goals}
         self.first_held: dict[str, Tick] = {}
         self.hints: list[Opened] = []
+        self.answers = {inquiry.name: Answer() for inquiry in scenario.inquiries}
+        self.rewinds: list[tuple[Tick, Tick]] = []
+        """(from, to) of each time that somebody went back, oldest first."""
         self.published: dict[int, tuple[float, str]] = {}
         """Place in world.failovers -> published seconds and their reference, where comparable."""
         self.unlike: dict[int, str] = {}
@@ -140,6 +150,8 @@ class Drill:
         self.journal.append(item)
         self._take(simulator.advance(self.world, self.world.tick))
         self._note_hash()
+        if item.verb == "rewind":
+            self._came_back(item)
         if item.verb == "finish":
             self._end(End.ASKED)
         return item
@@ -163,8 +175,29 @@ class Drill:
                 first_held=self.first_held,
                 holds_now=self.holds,
                 hints=self.hints,
+                answers=self.answers,
+                over=self.finished,
+                left_early=self.ended_by is End.ASKED and bool(self._waiting),
+                answers_at_once=self.terms.answers_at_once,
+                rewinds=self.rewinds,
             )
         )
+
+    def progress(self) -> float | None:
+        """Percent of the goals' weights that are reached, a goal that has to hold counted by how long it has.
+
+        None where the mode does not tell it. Built on goals alone: it says nothing of faults still hidden.
+        """
+        if not self.terms.progress or not self.goals:
+            return None
+        weights = sum(goal.weight for goal in self.scenario.goals)
+        return 100.0 * sum(goal.weight * self._share(goal) for goal in self.scenario.goals) / weights
+
+    def _share(self, goal: Goal) -> float:
+        state = self.goals[goal.name]
+        if state.met or state.since_tick is None:
+            return float(state.met)
+        return min(1.0, (self.tick - state.since_tick) / max(1, ticks(goal.hold)))
 
     def holds(self, text: str) -> bool:
         """Whether a condition holds now. Raises ConditionProblem for one that cannot be understood."""
@@ -172,6 +205,12 @@ class Drill:
         if known is None:
             known = self._conditions[text] = conditions.parse(text, names_of(self.scenario))
         return known.holds(facts.Facts(self.world, self._batches, self._operations))
+
+    def open_questions(self) -> list[Asked]:
+        """What waits for an answer, oldest first; `answer NAME NUMBER` gives it."""
+        waiting = [self._inquiry(name) for name, answer in self.answers.items() if answer.open]
+        shown = [questions.shown(inquiry, self.answers[inquiry.name]) for inquiry in waiting]
+        return sorted(shown, key=lambda asked: asked.asked_tick)
 
     def next_hint(self) -> Hint | None:
         """The hint for the first goal that is not reached; None without hints, and where the mode has none."""
@@ -212,7 +251,7 @@ class Drill:
         """A drill in the same state that still shares the record of the past: half a fork, for `keep`."""
         twin = copy.copy(self)
         twin.world = self.world.fork()
-        for name in ("goals", "first_held", "hints", "published", "unlike", "_waiting", "_unfired"):
+        for name in _SMALL:
             setattr(twin, name, copy.copy(getattr(self, name)))
         return twin
 
@@ -235,9 +274,15 @@ class Drill:
         heapq.heappush(self._waiting, (tick, number, item))
 
     def _check_allowed(self, item: Input) -> None:
-        """Raises InputProblem for a hint that is not there, and for what the story does not let anybody do yet."""
+        """Raises InputProblem for what neither the mode nor the story lets anybody do now."""
         if item.verb == "hint" and self.next_hint() is None:
             raise InputProblem("there is no hint" if self.terms.hints else "there are no hints in an exam")
+        if item.verb == "answer":
+            self._check_answer(*item.args)
+        if item.verb == "rewind":
+            if not self.terms.rewind:
+                raise InputProblem("in an exam there is no way back")
+            rewind.known_in(" ".join(item.args[1:]), self.scenario)
         if item.verb in ("sql", "cancel") and facts.in_story(item.args[0]):
             raise InputProblem(f"the window {item.args[0]} belongs to the story")
         for lock in self.scenario.locked if self.mode is not Mode.LAB else ():
@@ -246,6 +291,20 @@ class Drill:
             locked = simulator.resolve(self.world, parse_line(lock.do))
             if item.verb == "revert-all" or (item.verb, item.args) == (locked.verb, locked.args):
                 raise InputProblem(lock.why)
+
+    def _check_answer(self, name: str, choice: str) -> None:
+        answer = self.answers.get(name, Answer())
+        if not answer.open:
+            given = answer.asked_tick is not None and answer.choice is not None
+            raise InputProblem(
+                f"{name} is answered already" if given else f"nothing waits for the answer {name}"
+            )
+        count = len(self._inquiry(name).texts)
+        if not choice.isdecimal() or not 1 <= int(choice) <= count:
+            raise InputProblem(f"the answer {name} is a number from 1 to {count}, not {choice!r}")
+
+    def _inquiry(self, name: str) -> Inquiry:
+        return next(inquiry for inquiry in self.scenario.inquiries if inquiry.name == name)
 
     def _give_due(self) -> None:
         """Do the timeline's inputs that are due."""
@@ -256,7 +315,11 @@ class Drill:
     def _take(self, events: Iterable[Event]) -> None:
         for event in events:
             if event.kind == "hint":
-                event = self._opened(event)
+                hint = self.next_hint()
+                assert hint is not None, "do has refused to open a hint that is not there"
+                event = self._opened(event, hint, int(event.get("layer")))
+            elif event.kind == "answer":
+                event = self._answered(event)
             elif event.kind == "sql_done":
                 if not facts.in_story(str(event.get("window", ""))):
                     self._batches.append(event)
@@ -264,13 +327,39 @@ class Drill:
                 self._operations.append(event)
             self.events.append(event)
 
-    def _opened(self, event: Event) -> Event:
-        hint, layer = self.next_hint(), int(event.get("layer"))
-        assert hint is not None, "do has refused to open a hint that is not there"
-        cost = self.hint_cost(layer)
+    def _opened(self, event: Event, hint: Hint, layer: int) -> Event:
+        opened = any((o.goal, o.layer) == (hint.goal, layer) for o in self.hints)
+        cost = hint.cost[layer - 1] if self.terms.hints_cost and not opened else 0.0
         self.hints.append(Opened(event.tick, hint.goal, layer, cost))
         text = (hint.look, hint.means, hint.type)[layer - 1]
-        return replace(event, text=text, data=(("goal", hint.goal), ("layer", layer), ("cost", cost)))
+        data = (("goal", hint.goal), ("layer", layer), ("cost", cost))
+        return Event(event.tick, "hint", None, None, text, data)
+
+    def _answered(self, event: Event) -> Event:
+        name, choice = str(event.get("question")), int(event.get("choice"))
+        inquiry = self._inquiry(name)
+        answer = self.answers[name] = questions.given(inquiry, self.answers[name], choice, event.tick)
+        text = f"answered: {inquiry.texts[choice - 1]}"
+        data: tuple[tuple[str, Any], ...] = (("question", name), ("choice", choice))
+        if answer.right and self.terms.answers_at_once:
+            text, data = questions.verdict(inquiry, answer), (*data, ("right", answer.correct))
+        return replace(event, text=text, data=data)
+
+    def _came_back(self, item: Input) -> None:
+        """Note what is known already from the future that was given up."""
+        tick = self.world.tick
+        self.rewinds.append((ticks(float(item.args[0])), tick))
+        hints = {hint.goal: hint for hint in self.scenario.hints}
+        for known in rewind.known_in(" ".join(item.args[1:]), self.scenario):
+            if known.what == "hint":
+                event = Event(tick, "hint", None, None, "")
+                self.events.append(self._opened(event, hints[known.name], known.number))
+            elif known.what == "missed":
+                self.answers[known.name] = questions.missed(self.answers[known.name], tick)
+            else:
+                inquiry = self._inquiry(known.name)
+                before = self.answers[known.name]
+                self.answers[known.name] = questions.given(inquiry, before, known.number, tick)
 
     def _note_hash(self) -> None:
         self.hashes.append(StateHash(self.world.tick, len(self.journal), self.world.state_hash()))
@@ -300,12 +389,33 @@ class Drill:
         self._note_first_held()
         if self.mode is Mode.LAB:
             return
+        for inquiry in self.scenario.inquiries:
+            self._ask(inquiry)
         if any(f.ends and f"forbidden:{f.name}" in self.first_held for f in self.scenario.forbidden):
             self._end(End.FORBIDDEN)
-        elif self.goals and not self._waiting and all(state.met for state in self.goals.values()):
-            self._end(End.GOALS)  # not before the story has been told
+        elif self.goals and all(state.met for state in self.goals.values()) and self._told():
+            self._end(End.GOALS)
         elif self.end_tick is not None and self.world.tick >= self.end_tick:
             self._end(End.TIME)
+
+    def _told(self) -> bool:
+        """The story has been told, and nothing that was asked is open."""
+        asked = [
+            (i, a) for i in self.scenario.inquiries if (a := self.answers[i.name]).asked_tick is not None
+        ]
+        return not self._waiting and all(questions.settled(inquiry, answer) for inquiry, answer in asked)
+
+    def _ask(self, inquiry: Inquiry) -> None:
+        name = inquiry.name
+        answer, news = questions.look(inquiry, self.answers[name], self.holds, self.world.tick)
+        self.answers[name] = answer
+        if news == "asked":
+            self._tell("question", inquiry.text, question=name, choices=inquiry.texts, pause=inquiry.pause,
+                       prediction=questions.predicts(inquiry), within_s=inquiry.within)  # fmt: skip
+        elif news == "missed":
+            self._tell("answer", f"no answer in time: {inquiry.text}", question=name, missed=True)
+        elif news == "judged" and self.terms.answers_at_once:
+            self._tell("answer", questions.verdict(inquiry, answer), question=name, right=answer.correct)
 
     def _note_first_held(self) -> None:
         watched = [(f"forbidden:{f.name}", f.when, f.text) for f in self.scenario.forbidden]
@@ -340,6 +450,7 @@ def _conditions(scenario: Scenario) -> dict[str, Condition]:
     texts = [inject.when for inject in scenario.timeline if inject.when is not None]
     texts += [goal.when for goal in scenario.goals] + [state.when for state in scenario.forbidden]
     texts += [rule.when for rule in scenario.rubric if isinstance(rule, ConditionRule)]
+    texts += [inquiry.when for inquiry in scenario.inquiries if inquiry.when is not None]
     names = names_of(scenario)
     return {text: conditions.parse(text, names) for text in texts}
 

@@ -21,6 +21,8 @@ from engine.drill.schema import (
     GoalsRule,
     Inject,
     LostRule,
+    Prediction,
+    Question,
     Scenario,
 )
 from engine.flow import Flow
@@ -28,7 +30,7 @@ from engine.flow.sites import SITES, WORKLOADS
 from engine.inputs import InputProblem, parse_line, parse_script
 from engine.model import Client, Copy, Server, World
 
-TRAINEE_VERBS: Final = ("hint", "finish")
+TRAINEE_VERBS: Final = ("hint", "answer", "rewind", "finish")
 """Verbs that only a person gives."""
 
 
@@ -52,6 +54,7 @@ def check_references(scenario: Scenario, finder: Finder) -> None:
     _check_lines(scenario, finder)
     _check_conditions(scenario, finder, names)
     _check_goals(scenario, finder)
+    _check_inquiries(scenario, finder)
     _check_rubric(scenario, finder, names)
 
 
@@ -74,11 +77,16 @@ def _check_unique(scenario: Scenario, finder: Finder) -> None:
     for table, name in both:
         placed.append(((table, counts[table], "name"), name))
         counts[table] += 1
+    inquiries: list[tuple[Path, str]] = [
+        *((("question", i, "name"), question.name) for i, question in enumerate(scenario.questions)),
+        *((("predict", i, "name"), prediction.name) for i, prediction in enumerate(scenario.predictions)),
+    ]
     groups: tuple[list[tuple[Path, str]], ...] = (
         placed,
         [(("database", i, "name"), name) for i, d in enumerate(scenario.databases) for name in d.names],
         [(("goal", i, "name"), g.name) for i, g in enumerate(scenario.goals)],
         [(("forbidden", i, "name"), g.name) for i, g in enumerate(scenario.forbidden)],
+        inquiries,
         [(("rubric", i, "name"), r.name) for i, r in enumerate(scenario.rubric)],
         [(("hint", i, "goal"), h.goal) for i, h in enumerate(scenario.hints)],
     )
@@ -182,7 +190,7 @@ def _check_lines(scenario: Scenario, finder: Finder) -> None:
         else:
             if item.verb in TRAINEE_VERBS:
                 finder.add((*path, "do"), f"only the trainee gives {item.verb}", "another verb", 0)
-        _check_when(inject, path, finder)
+        _check_when(inject, ("at", "between", "when"), path, finder)
     for i, lock in enumerate(scenario.locked):
         try:
             simulator.resolve(world, parse_line(lock.do))
@@ -199,17 +207,23 @@ def _check_lines(scenario: Scenario, finder: Finder) -> None:
                 simulator.resolve(world, item)
             except InputProblem as problem:
                 finder.add(("solution", i, "do"), str(problem), offset=0)
+            if item.verb == "answer":
+                asked = [inquiry.name for inquiry in scenario.inquiries]
+                _known(finder, ("solution", i, "do"), item.args[0], asked, "question")
 
 
-def _check_when(inject: Inject, path: Path, finder: Finder) -> None:
-    given = [key for key in ("at", "between", "when") if getattr(inject, key) is not None]
+def _check_when(
+    part: Inject | Question | Prediction, keys: Sequence[str], path: Path, finder: Finder
+) -> None:
+    """Exactly one of *keys* says when."""
+    given = [key for key in keys if getattr(part, key) is not None]
     if len(given) != 1:
         found = " and ".join(given) or "no time"
-        finder.add(path, f"{found} is given", "one of at, between, when")
-    if inject.between is not None and inject.between[0] >= inject.between[1]:
-        finder.add((*path, "between"), "the window is empty", "an earlier and a later time", 0)
-    if inject.when is None and inject.after > 0.0:
+        finder.add(path, f"{found} is given", f"one of {', '.join(keys)}")
+    if part.when is None and part.after > 0.0:
         finder.add((*path, "after"), "after counts from a condition", "when = … with it, or at", 0)
+    if isinstance(part, Inject) and part.between is not None and part.between[0] >= part.between[1]:
+        finder.add((*path, "between"), "the window is empty", "an earlier and a later time", 0)
 
 
 def _named(scenario: Scenario) -> World:
@@ -239,6 +253,8 @@ def _conditions(scenario: Scenario) -> Iterable[tuple[Path, str]]:
         ("timeline", scenario.timeline),
         ("goal", scenario.goals),
         ("forbidden", scenario.forbidden),
+        ("question", scenario.questions),
+        ("predict", scenario.predictions),
         ("solution", scenario.solution),
         ("rubric", scenario.rubric),
     ):
@@ -246,6 +262,9 @@ def _conditions(scenario: Scenario) -> Iterable[tuple[Path, str]]:
             when: str | None = getattr(part, "when", None)
             if when is not None:
                 yield (table, i, "when"), when
+    for i, prediction in enumerate(scenario.predictions):
+        for j, choice in enumerate(prediction.choices):
+            yield ("predict", i, "choice", j, "when"), choice.when
     for i, rule in enumerate(scenario.rubric):
         if isinstance(rule, ConductRule):
             yield from (
@@ -262,6 +281,28 @@ def _check_goals(scenario: Scenario, finder: Finder) -> None:
             finder.add(("goal", i), "the drill ends before the goal can be reached", "a longer length")
     for i, hint in enumerate(scenario.hints):
         _known(finder, ("hint", i, "goal"), hint.goal, [goal.name for goal in scenario.goals], "goal")
+
+
+def _check_inquiries(scenario: Scenario, finder: Finder) -> None:
+    """Questions have right choices that are there; each inquiry has its time before the end, and its points."""
+    kinds = {rule.kind for rule in scenario.rubric}
+    groups: tuple[tuple[str, Sequence[Question | Prediction], str], ...] = (
+        ("question", scenario.questions, "diagnosis"),
+        ("predict", scenario.predictions, "prediction"),
+    )
+    for table, inquiries, kind in groups:
+        for i, inquiry in enumerate(inquiries):
+            path: Path = (table, i)
+            _check_when(inquiry, ("at", "when"), path, finder)
+            if scenario.length is not None and (inquiry.at or 0.0) >= scenario.length:
+                finder.add((*path, "at"), "the drill is over by then", f"before {scenario.length:g} s", 0)
+            if isinstance(inquiry, Question) and max(inquiry.right) > len(inquiry.choices):
+                expected = f"numbers from 1 to {len(inquiry.choices)}"
+                finder.add((*path, "right"), "there are not so many choices", expected, 0)
+        if inquiries and scenario.scored and kind not in kinds:
+            finder.add((table, 0), "nothing is earned by it", f'a rule of kind "{kind}"')
+        if kind in kinds and not inquiries:
+            finder.add(("rubric",), f'nothing is asked for the rule of kind "{kind}"', f"a [[{table}]] table")
 
 
 def _check_rubric(scenario: Scenario, finder: Finder, names: Names) -> None:

@@ -7,7 +7,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.constants import TICKS_PER_S
-from engine.drill import facts
+from engine.drill import facts, questions
+from engine.drill.questions import Inquiry
 from engine.flow import COUNTERS
 from engine.model import Availability, Failover, World
 
@@ -53,6 +54,9 @@ def report(drill: Drill) -> dict[str, Any]:
             for goal in drill.scenario.goals
             for state in [drill.goals[goal.name]]
         ],
+        "questions": [_inquiry_json(drill, inquiry) for inquiry in drill.scenario.inquiries],
+        "rewinds": [{"from_s": _s(a), "to_s": _s(b)} for a, b in drill.rewinds],
+        "hashes": [{"t_s": _s(h.tick), "inputs": h.inputs, "hash": h.digest} for h in drill.hashes],
         "score": {
             "total": score.total,
             "scored": score.scored,
@@ -61,6 +65,23 @@ def report(drill: Drill) -> dict[str, Any]:
         },
         "readings": readings(drill),
     }
+
+
+def _inquiry_json(drill: Drill, inquiry: Inquiry) -> dict[str, Any]:
+    """A question with its answer; what is right only when the drill is over."""
+    answer = drill.answers[inquiry.name]
+    out: dict[str, Any] = {
+        "name": inquiry.name,
+        "prediction": questions.predicts(inquiry),
+        "text": inquiry.text,
+        "choices": list(inquiry.texts),
+        "asked_t_s": _s(answer.asked_tick),
+        "answered_t_s": _s(answer.answered_tick),
+        "choice": answer.choice,
+    }
+    if drill.finished:
+        out |= {"right": list(answer.right), "correct": answer.correct, "why": inquiry.why}
+    return out
 
 
 def program_version() -> str:

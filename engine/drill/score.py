@@ -13,19 +13,37 @@ from typing import Any, Final
 from engine.constants import TICKS_PER_S
 from engine.drill import facts
 from engine.drill.goals import GoalState, Opened
+from engine.drill.questions import LATER, Answer, Inquiry, verdict
 from engine.drill.schema import (
     AnyRule,
     ConditionRule,
     ConductRule,
+    DiagnosisRule,
     DowntimeRule,
     ExposedRule,
     ForbiddenRule,
     GoalsRule,
     LostRule,
+    PredictionRule,
     Scenario,
 )
 from engine.events import Event
 from engine.model import Tick, World
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Points that one thing cost: how many, when it was, what it was, and what would have been better."""
+
+    points: float
+    tick: Tick | None
+    """None: it has no one moment."""
+    why: str
+    better: str
+
+    def as_json(self) -> dict[str, Any]:
+        at_s = None if self.tick is None else self.tick / TICKS_PER_S
+        return {"points": self.points, "at_s": at_s, "why": self.why, "better": self.better}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +56,8 @@ class Item:
     why: str
     at_s: tuple[float, ...] = ()
     better: str = ""
+    losses: tuple[Loss, ...] = ()
+    """What took the points that are missing."""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -47,6 +67,7 @@ class Item:
             "why": self.why,
             "at_s": list(self.at_s),
             "better": self.better,
+            "losses": [loss.as_json() for loss in self.losses],
         }
 
 
@@ -76,6 +97,14 @@ class Course:
     holds_now: Callable[[str], bool]
     """Whether a condition of the scenario holds at this moment."""
     hints: Sequence[Opened]
+    answers: Mapping[str, Answer]
+    over: bool
+    """The drill is over: nothing that is told now can help any more."""
+    left_early: bool
+    """It was ended while the story still had something to come."""
+    answers_at_once: bool
+    rewinds: Sequence[tuple[Tick, Tick]]
+    """(from, to) of each time that somebody went back."""
 
 
 def score(course: Course) -> Score:
@@ -83,46 +112,68 @@ def score(course: Course) -> Score:
     if not course.scenario.scored:
         return UNSCORED
     reached = [goal for goal in course.scenario.goals if course.goals[goal.name].met]
-    finished = len(reached) == len(course.scenario.goals)
+    finished = len(reached) == len(course.scenario.goals) and not course.left_early
     items = [_item(course, rule) for rule in course.scenario.rubric]
     if not finished:
         items = [
-            item if isinstance(rule, GoalsRule) else _withheld(item, len(reached), len(course.scenario.goals))
+            item if isinstance(rule, GoalsRule) else _withheld(course, item, len(reached))
             for item, rule in zip(items, course.scenario.rubric, strict=True)
         ]
     pairs = zip(items, course.scenario.rubric, strict=True)
     besides_goals = sum(item.points for item, rule in pairs if not isinstance(rule, GoalsRule))
-    items += _hints(course, besides_goals)
+    items += _hints(course, besides_goals) + _rewinds(course)
     total = round(max(0.0, min(100.0, sum(item.points for item in items))), 1)
     return Score(total, tuple(items), finished)
 
 
-def _withheld(item: Item, reached: int, goals: int) -> Item:
+def _withheld(course: Course, item: Item, reached: int) -> Item:
     """What an unfinished drill earns by a rule that is not about goals: nothing yet."""
-    why = f"{item.why} Counts once all goals are reached ({reached} of {goals} are)."
-    return Item(item.name, 0.0, item.max, why, item.at_s, item.better)
+    goals = len(course.scenario.goals)
+    missing = f"Counts once all goals are reached ({reached} of {goals} are)."
+    if reached == goals:
+        missing = "Does not count: the drill was ended before its story was told."
+    return Item(item.name, 0.0, item.max, f"{item.why} {missing}", item.at_s, item.better, item.losses)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a rule gives: points, why, the moments that speak of it, and what each missing point was lost by."""
+
+    points: float
+    why: str
+    at: Sequence[Tick] = ()
+    losses: Sequence[Loss] = ()
 
 
 def _item(course: Course, rule: AnyRule) -> Item:
-    points, why, at = RULES[rule.kind](course, rule)
-    points = round(max(0.0, min(rule.points, points)), 1)
-    moments = tuple(tick / TICKS_PER_S for tick in at)
-    return Item(rule.name, points, rule.points, why, moments, "" if points >= rule.points else rule.better)
-
-
-Judged = tuple[float, str, Sequence[Tick]]
-"""Points, why, when."""
+    judged = RULES[rule.kind](course, rule)
+    points = round(max(0.0, min(rule.points, judged.points)), 1)
+    moments = tuple(tick / TICKS_PER_S for tick in judged.at)
+    if points >= rule.points:
+        return Item(rule.name, points, rule.points, judged.why, moments)
+    missing = round(rule.points - points, 1)
+    losses = tuple(judged.losses) or (Loss(missing, None, judged.why, rule.better),)
+    return Item(rule.name, points, rule.points, judged.why, moments, rule.better, losses)
 
 
 def _goals(course: Course, rule: GoalsRule) -> Judged:
     weights = sum(goal.weight for goal in course.scenario.goals)
     met = [goal for goal in course.scenario.goals if course.goals[goal.name].met]
-    open_goals = [goal.text for goal in course.scenario.goals if not course.goals[goal.name].met]
+    missing = [goal for goal in course.scenario.goals if not course.goals[goal.name].met]
     at = [tick for goal in met if (tick := course.goals[goal.name].met_tick) is not None]
     why = f"{len(met)} of {len(course.scenario.goals)} goals reached."
-    if open_goals:
-        why += f" Missing: {'; '.join(open_goals)}."
-    return rule.points * sum(goal.weight for goal in met) / weights, why, at
+    if missing:
+        why += f" Missing: {'; '.join(goal.text for goal in missing)}."
+    losses = [
+        Loss(
+            round(rule.points * goal.weight / weights, 1),
+            course.goals[goal.name].missed_tick,
+            f"Not reached: {goal.text}.",
+            rule.better,
+        )
+        for goal in missing
+    ]
+    return Judged(rule.points * sum(goal.weight for goal in met) / weights, why, at, losses)
 
 
 def graded(points: float, value: float, target: float, limit: float) -> float:
@@ -152,7 +203,7 @@ def _downtime(course: Course, rule: DowntimeRule) -> Judged:
     down_s = _measured(course, rule.database, "down_ticks") / TICKS_PER_S
     at = _moments(course, rule.database, lambda e: e.kind == "availability" and e.get("serving") is not None)
     why = f"{_who(course, rule.database)} did not serve for {_span(down_s, rule.target, rule.limit, 's')}"
-    return graded(rule.points, down_s, rule.target, rule.limit), why, at
+    return Judged(graded(rule.points, down_s, rule.target, rule.limit), why, at)
 
 
 def _exposed(course: Course, rule: ExposedRule) -> Judged:
@@ -160,28 +211,62 @@ def _exposed(course: Course, rule: ExposedRule) -> Judged:
     at = _moments(course, rule.database, lambda e: e.kind == "state")
     span = _span(exposed_s, rule.target, rule.limit, "s")
     why = f"{_who(course, rule.database)} served without a synchronized mirror for {span}"
-    return graded(rule.points, exposed_s, rule.target, rule.limit), why, at
+    return Judged(graded(rule.points, exposed_s, rule.target, rule.limit), why, at)
 
 
 def _lost(course: Course, rule: LostRule) -> Judged:
     lost = _measured(course, rule.database, "lost_transactions")
     at = _moments(course, rule.database, lambda e: bool(e.get("lost_transactions")))
     why = f"Lost for good: {_span(lost, rule.target, rule.limit, 'committed transactions')}"
-    return graded(rule.points, lost, rule.target, rule.limit), why, at
+    return Judged(graded(rule.points, lost, rule.target, rule.limit), why, at)
 
 
 def _condition(course: Course, rule: ConditionRule) -> Judged:
     holds = course.holds_now(rule.when)
     why = f"At the end {rule.when}." if holds else f"At the end it is not so that {rule.when}."
-    return rule.points if holds else 0.0, why, []
+    return Judged(rule.points if holds else 0.0, why)
 
 
 def _forbidden(course: Course, rule: ForbiddenRule) -> Judged:
     broken = [state for state in course.scenario.forbidden if f"forbidden:{state.name}" in course.first_held]
     if not broken:
-        return rule.points, "Nothing happened that must never happen.", []
-    why = " ".join(f"{state.text}: {state.better}" for state in broken)
-    return 0.0, why, [course.first_held[f"forbidden:{state.name}"] for state in broken]
+        return Judged(rule.points, "Nothing happened that must never happen.")
+    at = [course.first_held[f"forbidden:{state.name}"] for state in broken]
+    share = round(rule.points / len(broken), 1)
+    losses = [
+        Loss(share, tick, f"{state.text}.", state.better) for state, tick in zip(broken, at, strict=True)
+    ]
+    return Judged(0.0, " ".join(f"{state.text}: {state.better}" for state in broken), at, losses)
+
+
+def _diagnosis(course: Course, rule: DiagnosisRule) -> Judged:
+    return _answered(course, rule, course.scenario.questions)
+
+
+def _prediction(course: Course, rule: PredictionRule) -> Judged:
+    return _answered(course, rule, course.scenario.predictions)
+
+
+def _answered(course: Course, rule: AnyRule, inquiries: Sequence[Inquiry]) -> Judged:
+    """Points by weight for right answers. While the drill runs nothing is told that anybody could use."""
+    if not course.over and not course.answers_at_once:
+        return Judged(0.0, LATER)
+    weights = sum(inquiry.weight for inquiry in inquiries)
+    points, said, at, losses = 0.0, [], [], []
+    for inquiry in inquiries:
+        answer = course.answers[inquiry.name]
+        if not course.over and (answer.asked_tick is None or answer.open):
+            continue
+        share = rule.points * inquiry.weight / weights
+        told = verdict(inquiry, answer)
+        said.append(told)
+        moment = answer.answered_tick or answer.missed_tick or answer.asked_tick
+        at += [moment] if moment is not None else []
+        if answer.correct:
+            points += share
+        else:
+            losses.append(Loss(round(share, 1), moment, told, rule.better))
+    return Judged(points, " ".join(said) or LATER, at, losses)
 
 
 REFUSAL_RANGES: Final = ((1400, 1500), (3101, 3121), (5011, 5012))
@@ -215,20 +300,19 @@ def refusals(events: Sequence[Event]) -> list[tuple[Tick, str | None, int]]:
 
 
 def _conduct(course: Course, rule: ConductRule) -> Judged:
-    said, at = [], []
-    cost = 0.0
+    losses = []
     for tick, server, number in refusals(course.events):
-        cost += rule.refused
-        at.append(tick)
         advice = REFUSAL_ADVICE.get(number, "read the message before the next command")
-        said.append(f"-{rule.refused:g}: {server} refused a command with {number}: {advice}.")
+        losses.append(Loss(rule.refused, tick, f"{server} refused a command with {number}.", f"{advice}."))
     for number, price in enumerate(rule.prices):
         first = course.first_held.get(f"price:{rule.name}:{number}")
         if first is not None:
-            cost += price.price
-            at.append(first)
-            said.append(f"-{price.price:g}: {price.why} Better: {price.better}")
-    return rule.points - cost, " ".join(said) or "No command was refused, none did harm.", at
+            losses.append(Loss(price.price, first, price.why, price.better))
+    if not losses:
+        return Judged(rule.points, "No command was refused, none did harm.")
+    why = " ".join(f"-{loss.points:g}: {loss.why} Better: {loss.better}" for loss in losses)
+    moments = [loss.tick for loss in losses if loss.tick is not None]
+    return Judged(rule.points - sum(loss.points for loss in losses), why, moments, losses)
 
 
 def _hints(course: Course, besides_goals: float) -> list[Item]:
@@ -241,6 +325,15 @@ def _hints(course: Course, besides_goals: float) -> list[Item]:
     return [Item("Hints", 0.0 - taken, 0.0, why, tuple(hint.tick / TICKS_PER_S for hint in course.hints))]
 
 
+def _rewinds(course: Course) -> list[Item]:
+    """Going back costs nothing and is not hidden: a score with it is another one than a score without."""
+    if not course.rewinds:
+        return []
+    ways = ", ".join(f"from {a / TICKS_PER_S:g} s to {b / TICKS_PER_S:g} s" for a, b in course.rewinds)
+    moments = tuple(to / TICKS_PER_S for _, to in course.rewinds)
+    return [Item("Rewinds", 0.0, 0.0, f"Gone back {len(course.rewinds)} time(s): {ways}.", moments)]
+
+
 RULES: Final[dict[str, Callable[[Course, Any], Judged]]] = {
     "goals": _goals,
     "downtime": _downtime,
@@ -248,6 +341,8 @@ RULES: Final[dict[str, Callable[[Course, Any], Judged]]] = {
     "lost_transactions": _lost,
     "condition": _condition,
     "forbidden": _forbidden,
+    "diagnosis": _diagnosis,
+    "prediction": _prediction,
     "conduct": _conduct,
 }
 """How each kind of rule is judged."""
