@@ -68,7 +68,12 @@ class Entry:
     @property
     def text(self) -> str:
         """What is searched and drawn: `Time: Run or pause`."""
-        return f"{self.group}: {plain(self.action.text())}"
+        return self.heading + plain(self.action.text())
+
+    @property
+    def heading(self) -> str:
+        """The group as it stands before the name; nothing for an action that has none."""
+        return f"{self.group}: " if self.group else ""
 
     @property
     def keys(self) -> str:
@@ -286,7 +291,7 @@ def _draw_found(
 ) -> None:
     """The name in runs of letters: as it is, and bold where it was found."""
     usual, bold = QFont(painter.font()), theme.sized(painter.font(), 1.0, bold=True)
-    start_of_name = len(entry.group) + 1
+    start_of_name = len(entry.heading)
     x = float(room.left())
     for (hit, in_group), run in groupby(
         enumerate(entry.text), lambda at: (at[0] in entry.places, at[0] < start_of_name)

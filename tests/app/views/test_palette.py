@@ -60,6 +60,12 @@ def test_everything_is_there_with_its_group_and_keys(desk: Desk) -> None:
     assert desk.palette_.field.hasFocus()
 
 
+def test_an_action_without_a_group_stands_by_itself(desk: Desk) -> None:
+    desk.palette_.offer([("", [desk.actions_["Next theme"]])])
+    desk.palette_.open()
+    assert lines(desk) == ["Next theme"]
+
+
 def test_letters_and_enter_do_it_and_give_the_keyboard_back(qtbot: Any, desk: Desk) -> None:
     qtbot.keyClicks(desk.palette_.field, "nxt th")
     assert lines(desk) == ["Views: Next theme"]
