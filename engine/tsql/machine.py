@@ -31,8 +31,11 @@ from engine.tsql.translate import (
 )
 from engine.tsql.values import Scalar, convert, parse_type, shown, to_text
 
-BURST: Final = 3_000
-"""Work that a submission may do at once; one statement is 1, a query 4. Assumed: no frame takes longer for it."""
+BURST: Final = 1_000
+"""Work that a submission may do at once: 1 for a statement, 5 and more for a query. Assumed: a fraction of a second."""
+
+QUERY_WORK: Final = 1_000
+"""Work of a query that uses its whole allowance. It takes about as long as that many statements."""
 
 TRICKLE: Final = 60
 """Work that it may do every TRICKLE_TICKS after that: an endless loop goes on without holding anybody up."""
@@ -150,10 +153,10 @@ class Machine:
                 instruction = scope.code[scope.position]
                 scope.position += 1
                 scope.line = instruction.line
-                before = self._scratch.work if self._scratch is not None else 0
+                before = self._scratch.work if self._scratch is not None else 0.0
                 self._attempt(instruction.action)
-                after = self._scratch.work if self._scratch is not None else 0
-                cost = 1 + 3 * isinstance(instruction.action, program.Branch) + 50 * (after - before)
+                after = self._scratch.work if self._scratch is not None else 0.0
+                cost = 1 + round(QUERY_WORK * (after - before))
                 allowance -= cost
                 self.run = replace(self.run, spent=self.run.spent + cost)
                 if not self.world.servers[self.session.server].running:

@@ -16,9 +16,15 @@ from engine.tsql.functions import FUNCTIONS, KNOWN, SINCE, check_arity, like
 from engine.tsql.translate import COLLATION, Plan, TableRef, Unsimulated
 from engine.tsql.values import Scalar, compare, to_number
 
-STEPS_PER_CHECK: Final = 10_000
-CHECKS_MAX: Final = 400
-"""A query may take 4 million steps of SQLite's virtual machine (about a second). Assumed."""
+STEPS_PER_CHECK: Final = 1_000
+CHECKS_MAX: Final = 4_000
+"""A query may take 4 million steps of SQLite's virtual machine (about half a second). Assumed."""
+
+CALLS_MAX: Final = 200_000
+"""Calls of our functions and comparisons by one query; long texts count more. Assumed, for the same time."""
+
+LEAST_WORK: Final = 0.005
+"""Share that every query uses for its translation and tables. Measured: about 1 ms."""
 
 ROWS_MAX: Final = 20_000
 """Rows that one query may return. Assumed."""
@@ -54,12 +60,13 @@ class Scratch:
         self._fetch = fetch
         self._problem: SqlError | None = None
         self._checks = 0
-        self.work = 0
-        """Checks that all queries so far have used."""
+        self._calls = 0
+        self.work = 0.0
+        """Share of a query's allowance that all queries so far have used."""
         self._connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=16)
         for limit, value in _LIMITS:
             self._connection.setlimit(limit, value)
-        self._connection.create_collation(COLLATION, compare)
+        self._connection.create_collation(COLLATION, self._compare)
         for name, function in FUNCTIONS.items():
             if SINCE.get(name, 0) <= context.version:
                 self._register(name, function, function)
@@ -86,7 +93,7 @@ class Scratch:
         try:
             for ref in plan.tables:
                 self._fill(ref)
-            self._checks, self._problem = 0, None
+            self._checks, self._calls, self._problem = 0, 0, None
             self._connection.set_authorizer(_authorize)
             # Closed before its tables are dropped: a query cut off at ROWS_MAX would still hold them.
             with closing(self._connection.execute(plan.sql, parameters)) as cursor:
@@ -95,7 +102,7 @@ class Scratch:
         except (sqlite3.Error, OverflowError) as problem:
             raise self._explain(str(problem), plan) from None
         finally:
-            self.work += self._checks
+            self.work += LEAST_WORK + max(self._checks / CHECKS_MAX, self._calls / CALLS_MAX)
             self._connection.set_authorizer(None)
             for ref in plan.tables:
                 self._connection.execute(f"DROP TABLE IF EXISTS {_quoted(ref.key)}")
@@ -112,7 +119,11 @@ class Scratch:
 
     def _tick(self) -> int:
         self._checks += 1
-        return int(self._checks > CHECKS_MAX)
+        return int(self._checks > CHECKS_MAX or self._calls > CALLS_MAX)
+
+    def _compare(self, a: str, b: str) -> int:
+        self._calls += 1
+        return compare(a, b)
 
     def _register(self, name: str, function: Call, call: Call) -> None:
         bound = call is not function
@@ -127,6 +138,7 @@ class Scratch:
         """SQLite swallows exceptions of functions; keep ours."""
 
         def guarded(*arguments: Scalar) -> Scalar:
+            self._calls += 1 + sum(len(value) for value in arguments if isinstance(value, str)) // 200
             try:
                 return function(*arguments)
             except SqlError as problem:

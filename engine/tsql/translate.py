@@ -81,14 +81,21 @@ def check_statement(text: str, line: int) -> bool:
 
 def check_condition(text: str, line: int) -> None:
     """Raises SyntaxProblem unless *text* reads as a condition (4145 if it is a value)."""
-    tree = _tree("SELECT " + text, line)
-    shown = tree.expressions[0] if isinstance(tree, exp.Select) and len(tree.expressions) == 1 else None
+    shown = _condition(_tree("SELECT " + text, line))
     while isinstance(shown, exp.Paren | exp.Not):
         shown = shown.this
-    if isinstance(shown, exp.Alias):
-        return  # `name = x` is read as an alias; as a condition it is a comparison
     if not isinstance(shown, exp.Predicate | exp.Connector | exp.Exists | exp.Escape | exp.In | exp.Between):
         raise SyntaxProblem(line, 4145, tokens_of(text)[-2].text)
+
+
+def _condition(tree: exp.Expr) -> exp.Expr | None:
+    """The condition in `SELECT condition`, in which `name = x` has been read as an alias."""
+    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
+        return None
+    shown = tree.expressions[0]
+    if isinstance(shown, exp.Alias):
+        return exp.EQ(this=exp.Column(this=shown.args["alias"]), expression=shown.this)
+    return shown if isinstance(shown, exp.Expr) else None
 
 
 def check_expression(text: str, line: int) -> None:
@@ -185,7 +192,11 @@ def plan_expression(text: str) -> Plan:
 @lru_cache(maxsize=512)
 def plan_condition(text: str) -> Plan:
     """The plan that computes 1 if the condition holds, else 0."""
-    return _limited(_plan_select, _tree(f"SELECT CASE WHEN {text}\n THEN 1 ELSE 0 END", 1))
+    tree = _tree("SELECT " + text, 1)
+    case = exp.Case(
+        ifs=[exp.If(this=_condition(tree), true=exp.Literal.number(1))], default=exp.Literal.number(0)
+    )
+    return _limited(_plan_select, exp.Select(expressions=[case]))
 
 
 def _limited(build: Callable[[exp.Expr], Plan], tree: exp.Expr) -> Plan:
