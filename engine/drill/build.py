@@ -76,6 +76,8 @@ def _server(server: Server, host: int) -> model.Server:
         role=end.role,
         encryption=end.encryption,
         algorithms=end.algorithms,
+        authentication="CERTIFICATE" if end.certificate else "WINDOWS NEGOTIATE",
+        certificate=end.certificate,
     )
     return model.Server(
         name=server.name,

@@ -103,6 +103,8 @@ class Endpoint(Part):
     role: Literal["ALL", "PARTNER", "WITNESS"] = "ALL"
     encryption: Literal["DISABLED", "SUPPORTED", "REQUIRED"] = "REQUIRED"
     algorithms: Annotated[tuple[Literal["RC4", "AES"], ...], Field(strict=False, min_length=1)] = ("RC4",)
+    certificate: Name | None = None
+    """Certificate by which it is known to others; [[before]] lines create it. None: by the service account."""
 
 
 class Server(Part):
