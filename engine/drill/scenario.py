@@ -11,15 +11,13 @@ from typing import Any, Final, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from engine.drill import limits
 from engine.drill.places import Path, places
 from engine.drill.problems import Finder, Problem, ScenarioProblems
 from engine.drill.references import check_references
 from engine.drill.schema import Scenario, schema
 
 __all__ = ["Problem", "Scenario", "ScenarioProblems", "load_scenario", "schema"]
-
-SIZE_MAX: Final = 1_000_000
-"""Characters of a scenario file; more is refused before it is parsed."""
 
 _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 
@@ -34,20 +32,29 @@ def load_scenario(text: str, source_name: str) -> Scenario:
     try:
         scenario = Scenario.model_validate(data)
     except ValidationError as errors:
-        for error in errors.errors(include_url=False):
+        found = errors.errors(include_url=False)
+        for error in found[: limits.PROBLEMS_MAX]:
             _explain(finder, data, error)
+        if len(found) > limits.PROBLEMS_MAX:
+            finder.add((), f"and {len(found) - limits.PROBLEMS_MAX} more problems")
         finder.check()
         raise AssertionError("a refused file without a problem") from errors
     scenario._text = text
+    total = sum(database.count for database in scenario.databases)
+    if total > limits.DATABASES_MAX:
+        finder.add(("database",), f"there are {total} databases", f"at most {limits.DATABASES_MAX} in all")
+        finder.check()
     check_references(scenario, finder)
     finder.check()
     return scenario
 
 
 def _toml(text: str, file: str) -> dict[str, Any]:
-    if len(text) > SIZE_MAX:
-        found = f"the file has {len(text)} characters"
-        raise ScenarioProblems([Problem(file, 1, 1, "", found, f"at most {SIZE_MAX}")])
+    found = limits.excess(text)
+    if found is not None:
+        at, said, expected = found
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        raise ScenarioProblems([Problem(file, line, column, "", said, expected)])
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -57,9 +64,6 @@ def _toml(text: str, file: str) -> dict[str, Any]:
         if place is not None and place[1] is not None:
             line, column = int(place[1]), int(place[2])
         problem = Problem(file, line, column, "", f"not TOML: {_PLACE.sub('', said)}")
-        raise ScenarioProblems([problem]) from None
-    except RecursionError:
-        problem = Problem(file, 1, 1, "", "lists or tables are nested too deep", "a few levels")
         raise ScenarioProblems([problem]) from None
 
 
@@ -82,6 +86,7 @@ EXPECTED: Final = {
     "less_than_equal": "at most {le}",
     "too_short": "at least {min_length} entries",
     "too_long": "at most {max_length} entries",
+    "finite_number": "a finite number",
     "literal_error": "one of {expected}",
     "union_tag_invalid": "one of {expected_tags}",
     "string_pattern_mismatch": "a name such as {pattern}",

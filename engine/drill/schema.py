@@ -7,6 +7,8 @@ Durations are seconds (30) or a number with its unit ("30s", "2min", "1h").
 from __future__ import annotations
 
 import re
+import unicodedata
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
@@ -42,11 +44,21 @@ def _seconds(value: Any) -> Any:
 
 
 def _readable(text: str) -> str:
-    """Refuses characters that are not seen and change what is (controls, text direction)."""
+    """Refuses characters that are not seen and change what is (controls, text direction, no width)."""
     for index, sign in enumerate(text):
-        hidden = (ord(sign) < 32 and sign not in "\n\t") or ord(sign) == 127
-        if hidden or sign in "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069":
+        if sign not in "\n\t\u200c\u200d" and unicodedata.category(sign) in _UNSEEN:
             raise ValueError(f"character {index + 1} is an invisible one (U+{ord(sign):04X})")
+    return text
+
+
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Categories of Unicode. Two signs of Cf are let through: the joiners that Persian and Hindi are written with."""
+
+
+def _moment(text: str) -> str:
+    """Refuses what is no moment, and years that leave no room for a drill or for what was before it."""
+    if not 1990 <= datetime.fromisoformat(text).year <= 2100:
+        raise ValueError("expected a year from 1990 to 2100")
     return text
 
 
@@ -75,14 +87,20 @@ Words = Annotated[
     str, StringConstraints(min_length=1, max_length=4000, strip_whitespace=True), AfterValidator(_readable)
 ]
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(?:[-_][a-z0-9]+)*$", max_length=60)]
-Condition = Annotated[str, StringConstraints(min_length=1)]
+Condition = Annotated[str, StringConstraints(min_length=1), AfterValidator(_readable)]
 Points = Annotated[float, Field(ge=0, le=100)]
+Port = Annotated[int, Field(ge=1, le=65_535)]
+TraceFlag = Annotated[int, Field(ge=1, le=99_999)]
+SizeMb = Annotated[float, Field(ge=1, le=100_000_000)]
+"""A file of 1 MB to 100 TB: six times the 16 TB that a file of the product may have."""
 
 
 class Part(BaseModel):
     """A table of the file: no unknown keys, no silent conversions, not changed once read."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, populate_by_name=False, allow_inf_nan=False
+    )
 
 
 # --- the start world ----------------------------------------------------------------------------------------
@@ -120,10 +138,10 @@ class Server(Part):
     domain: Name = "CORP"
     service_account: Line = "CORP\\sqlservice"
     """Account under which the instance runs; the same one everywhere needs no permission to connect."""
-    trace_flags: Annotated[tuple[int, ...], Field(strict=False)] = ()
+    trace_flags: Annotated[tuple[TraceFlag, ...], Field(strict=False, max_length=100)] = ()
     max_worker_threads: int = Field(default=0, ge=0, le=32_767)
     """0: as many as the product chooses for the cores."""
-    blocked_ports: Annotated[tuple[int, ...], Field(strict=False)] = ()
+    blocked_ports: Annotated[tuple[Port, ...], Field(strict=False, max_length=100)] = ()
     endpoint: Endpoint = Endpoint()
 
 
@@ -133,8 +151,8 @@ class Link(Part):
     ends: Annotated[tuple[Name, Name], Field(strict=False)]
     rtt_ms: float = Field(default=0.2, ge=0, le=10_000)
     jitter_ms: float = Field(default=0.0, ge=0, le=10_000)
-    bandwidth_mbps: float = Field(default=1000.0, gt=0, le=400_000)
-    loss: float = Field(default=0.0, ge=0, lt=1)
+    bandwidth_mbps: float = Field(default=1000.0, ge=0.001, le=400_000)
+    loss: float = Field(default=0.0, ge=0, le=0.99)
 
 
 class Database(Part):
@@ -149,11 +167,11 @@ class Database(Part):
     """Servers on which a backup of it was restored WITH NORECOVERY, just before the drill; not with a session."""
     workload: Line = "none"
     scale: float = Field(default=1.0, ge=0, le=1000)
-    size_mb: float = Field(default=40_960.0, gt=0)
-    log_size_mb: float = Field(default=4_096.0, gt=0)
-    log_max_mb: float = Field(default=40_960.0, gt=0)
+    size_mb: SizeMb = 40_960.0
+    log_size_mb: SizeMb = 4_096.0
+    log_max_mb: SizeMb = 40_960.0
     recovery_model: Literal["FULL", "BULK_LOGGED", "SIMPLE"] = "FULL"
-    compression_ratio: float = Field(default=0.27, gt=0, le=1)
+    compression_ratio: float = Field(default=0.27, ge=0.001, le=1)
     delayed_durability: Literal["DISABLED", "ALLOWED", "FORCED"] = "DISABLED"
     log_backup_every: Duration = 900.0
     """0: no log backup job."""
@@ -189,7 +207,7 @@ class Client(Part):
     databases: Annotated[tuple[Name, ...], Field(strict=False, min_length=1)]
     data_source: Name
     failover_partner: Name | None = None
-    login: Annotated[str, StringConstraints(max_length=60)] = ""
+    login: Annotated[str, StringConstraints(max_length=60), AfterValidator(_readable)] = ""
     """Its SQL login. Empty: one that every server knows and lets in."""
 
 
@@ -211,9 +229,9 @@ class Settings(Part):
     async_backlog_unsynchronizes: bool = False
     boot_s: float = Field(default=60.0, ge=0, le=3600)
     restart_service_s: float = Field(default=4.0, ge=0, le=3600)
-    start_time: Annotated[str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$")] = (
-        "2005-10-22T12:00:00"
-    )
+    start_time: Annotated[
+        str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$"), AfterValidator(_moment)
+    ] = "2005-10-22T12:00:00"
 
 
 # --- what happens, what is wanted ---------------------------------------------------------------------------
@@ -401,8 +419,8 @@ class LostRule(Rule):
 
     kind: Literal["lost_transactions"]
     database: Name | None = None
-    target: int = Field(default=0, ge=0)
-    limit: int = Field(ge=1)
+    target: int = Field(default=0, ge=0, lt=2**63)
+    limit: int = Field(ge=1, lt=2**63)
 
 
 class ConditionRule(Rule):

@@ -1,0 +1,65 @@
+"""What a scenario file may be at most, looked at before anything else reads it, so that no file can cost much.
+
+All limits are assumed: some ten times what the largest shipped scenario needs.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+SIZE_MAX: Final = 1_000_000
+"""Characters of a file."""
+DEPTH_MAX: Final = 16
+"""Lists and tables within one another; a scenario needs 3."""
+DOTS_MAX: Final = 8
+"""Dots in one key or header: readers of TOML take a time that grows with their square."""
+PARTS_MAX: Final = 20_000
+"""Keys, list entries and headers together."""
+WORD_MAX: Final = 100
+"""Characters of a name or number that is not in quotes; Python converts no more than 4,300 digits."""
+DATABASES_MAX: Final = 500
+"""Databases of a world in all, with those that `count` adds."""
+PROBLEMS_MAX: Final = 100
+"""Problems that are explained; the rest is counted."""
+
+# Each kind of string ends at the end of the text if nothing else ends it: TOML's reader will say so.
+_PIECE: Final = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5}|\Z)'
+    r"|'''(?:[^']|'(?!''))*+(?:'{3,5}|\Z)"
+    r'|"(?:[^"\\\n]|\\.)*+"?'
+    r"|'[^'\n]*+'?"
+    r"|#[^\n]*+"
+    r"|(?P<word>[A-Za-z0-9_+:-]++)"
+    r"|(?P<sign>[\[\]{}=,.\n])",
+    re.DOTALL,
+)
+
+
+def excess(text: str) -> tuple[int, str, str] | None:
+    """Where *text* goes beyond a limit first (an index into it), what it has, and what it may have at most."""
+    if len(text) > SIZE_MAX:
+        return 0, f"the file has {len(text)} characters", f"at most {SIZE_MAX}"
+    depth = dots = parts = 0
+    for piece in _PIECE.finditer(text):
+        if piece["word"] is not None:
+            if len(piece["word"]) > WORD_MAX:
+                said = f"a name or number has {len(piece['word'])} characters"
+                return piece.start(), said, f"at most {WORD_MAX}"
+            continue
+        sign = piece["sign"]
+        if sign is None:
+            continue
+        if sign == ".":
+            dots += 1
+            if dots > DOTS_MAX:
+                return piece.start(), "a key has too many dots", f"at most {DOTS_MAX}"
+            continue
+        dots = 0
+        depth += (sign in "[{") - (sign in "]}")
+        parts += sign in "=,["
+        if depth > DEPTH_MAX:
+            return piece.start(), "lists or tables are nested too deep", f"at most {DEPTH_MAX} levels"
+        if parts > PARTS_MAX:
+            return piece.start(), "there are too many keys and entries", f"at most {PARTS_MAX}"
+    return None
