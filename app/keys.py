@@ -105,6 +105,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("view.counters", "Counters", "Alt+7"),
         ("view.ledger", "Fault ledger", "Alt+8"),
         ("view.table", "Topology as a table", "Alt+9 | F7"),
+        ("view.system", "System Monitor", "Alt+0"),
         ("view.trace", "State change trace"),
         ("view.timing", "Failover timing"),
         ("view.brief", "Brief", "F4"),

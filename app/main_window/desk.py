@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWi
 from engine.events import Event
 from engine.model import World
 
-LAYOUT_VERSION: Final = 1
+LAYOUT_VERSION: Final = 2
 """Grows when docks come, go or change their names; a layout of another version is not restored."""
 
 LEARNER, INSTRUCTOR, PRESENTER = "learner", "instructor", "presenter"
@@ -59,6 +59,7 @@ PLACES: Final = (
     Place("counters", "Counters", _RIGHT, 1, ()),
     Place("ledger", "Faults", _RIGHT, 1, (INSTRUCTOR,)),
     Place("table", "Table", _RIGHT, 1, ()),
+    Place("system", "System Monitor", _RIGHT, 1, ()),
 )
 """Every dock that there can be, in the order of the View menu."""
 

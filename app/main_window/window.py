@@ -44,12 +44,15 @@ from app.views.fault_ledger import FaultLedger
 from app.views.help import PAGE_OF, Help
 from app.views.history import HistoryPage
 from app.views.monitor import Monitor
+from app.views.object_explorer import ObjectExplorer
 from app.views.palette import Palette
 from app.views.planner import Planner
 from app.views.scenario_picker import ScenarioPicker
+from app.views.system_monitor import SystemMonitor
 from app.views.timeline import Timeline
 from app.views.timing import Timing
 from app.views.topology import Topology
+from app.views.topology_table import TopologyTable
 from app.views.trace import Trace
 from app.views.transport import Transport, next_speed
 from engine.drill.drill import Drill
@@ -60,7 +63,7 @@ from engine.model import ticks
 TITLE: Final = "Mirrordrill"
 ON_DESK: Final = (
     "brief", "topology", "console", "charts", "timing", "error_log", "trace", "monitor", "events", "counters",
-    "ledger",
+    "ledger", "explorer", "table", "system",
 )  # fmt: skip
 """Views of the desk that can be gone to."""
 IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_state")
@@ -121,7 +124,8 @@ class MainWindow(QMainWindow):
         self.topology, self.console, self.briefing = Topology(), Console(), Briefing()
         self.transport = Transport([self.actions_by_name[name] for name in IN_TRANSPORT])
         self.timeline, self.charts, self.timing = Timeline(), Charts(), Timing()
-        self.counters = Counters()
+        self.counters, self.explorer, self.ledger = Counters(), ObjectExplorer(), FaultLedger()
+        self.table = TopologyTable(self.topology.acts)
         self.desk = Desk(
             self.topology,
             {
@@ -134,7 +138,10 @@ class MainWindow(QMainWindow):
                 "monitor": Monitor(),
                 "events": EventsList(),
                 "counters": self.counters,
-                "ledger": FaultLedger(),
+                "ledger": self.ledger,
+                "explorer": self.explorer,
+                "table": self.table,
+                "system": SystemMonitor(),
             },
         )
         finish = QToolButton()
@@ -196,6 +203,7 @@ class MainWindow(QMainWindow):
         """Every action that has a row in the table of keys."""
         tools = {f"query.{name}": action for name, action in self.console.tools.items()}
         tools |= {f"counters.{name}": action for name, action in self.counters.tools.items()}
+        tools |= self.explorer.tools | self.ledger.tools
         return self.actions_by_name | {name: tools[name] for name in tools if name in keys.BY_NAME}
 
     def _make_menus(self) -> None:
@@ -235,6 +243,11 @@ class MainWindow(QMainWindow):
         self.transport.speed_chosen.connect(session.set_speed)
         self.timeline.moment_chosen.connect(self._offer_retry)
         self.topology.opened.connect(lambda server: self.console.new_query(server))
+        self.explorer.query_wanted.connect(self._open_query)
+        self.explorer.log_wanted.connect(lambda server: self._open("error_log", "show_server", server))
+        self.explorer.monitor_wanted.connect(lambda _, database: self._open("monitor", "show_database", database))
+        self.topology.chosen.connect(self.table.choose)
+        self.table.chosen.connect(self.topology.choose)
         self._drafts.said.connect(self.notice.warn)
         self.charts.counters_chosen.connect(self.counters.choose_counters)
         self.counters.counters_chosen.connect(self.charts.choose_counters)
@@ -258,6 +271,14 @@ class MainWindow(QMainWindow):
         self.debrief.history_wanted.connect(self.show_history)
         self.history.opened.connect(self._show_old)
         self.history.left.connect(self.show_home)
+
+    def _open_query(self, server: str, text: str) -> None:
+        self.console.new_query(server, text)
+        self.desk.go_to("console")
+
+    def _open(self, name: str, method: str, what: str) -> None:
+        getattr(self.desk.views[name], method)(what)
+        self.desk.go_to(name)
 
     def do(self, line: str) -> None:
         """What a view asks for; a notice about something else is out of date by then."""
