@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from engine.messages import SqlError, text_of
 from engine.protocol import commands, errorlog
-from engine.tsql import administer, maintenance, objects, procedures
+from engine.tsql import administer, cursors, maintenance, objects, procedures, queries, waiting
 from engine.tsql import statements as s
 from engine.tsql.data import Caught, Cursor
 from engine.tsql.functions import format_message
@@ -280,19 +280,19 @@ def _insert_exec(machine: Machine, statement: s.InsertExec) -> None:
 def _declare_cursor(machine: Machine, statement: s.DeclareCursor) -> None:
     if statement.name in dict(machine.session.cursors) and not statement.name.startswith("@"):
         raise SqlError(16915, statement.name)
-    machine.keep_cursor(statement.name, Cursor(statement.query))
+    cursors.keep(machine, statement.name, Cursor(statement.query))
 
 
 def _cursor_action(machine: Machine, statement: s.CursorAction) -> None:
-    cursor = machine.cursor(statement.name)
+    cursor = cursors.find(machine, statement.name)
     if statement.verb == "OPEN":
-        machine.open_cursor(statement.name)
+        cursors.open_one(machine, statement.name)
     elif statement.verb == "DEALLOCATE":
-        machine.keep_cursor(statement.name, None)
+        cursors.keep(machine, statement.name, None)
     elif cursor.rows is None:
         raise SqlError(16917)
     else:
-        machine.keep_cursor(statement.name, Cursor(cursor.query))
+        cursors.keep(machine, statement.name, Cursor(cursor.query))
 
 
 def _not_simulated(machine: Machine, statement: s.NotSimulated) -> None:
@@ -313,10 +313,10 @@ def _checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
 
 
 LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
-    s.Query: lambda machine, statement: machine.query(statement.text),
+    s.Query: lambda machine, statement: queries.run(machine, statement.text),
     s.CreateProcedure: _create_procedure,
     s.CreateView: _create_view,
-    s.CreateTable: lambda machine, statement: machine.create_table(statement),
+    s.CreateTable: lambda machine, statement: queries.create_table(machine, statement),
     s.Print: _print,
     s.Declare: lambda machine, statement: machine.declare(statement),
     s.Assign: _assign,
@@ -325,13 +325,13 @@ LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
     s.Raiserror: _raiserror,
     s.Throw: _throw,
     s.Transaction: _transaction,
-    s.Waitfor: lambda machine, statement: machine.wait_for(statement),
+    s.Waitfor: lambda machine, statement: waiting.wait_for(machine, statement),
     s.Execute: lambda machine, statement: procedures.execute(machine, statement),
     s.ExecuteString: _execute_string,
     s.InsertExec: _insert_exec,
     s.DeclareCursor: _declare_cursor,
     s.CursorAction: _cursor_action,
-    s.Fetch: lambda machine, statement: machine.fetch(statement),
+    s.Fetch: lambda machine, statement: cursors.fetch(machine, statement),
     s.Checkpoint: _checkpoint,
     s.Dbcc: lambda machine, statement: maintenance.dbcc(machine, statement),
     s.Reconfigure: lambda machine, statement: maintenance.reconfigure(machine),

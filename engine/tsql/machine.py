@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
-from engine.constants import TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
-from engine.protocol import commands, network
-from engine.tsql import catalog, objects, program, tables, values
+from engine.protocol import commands
+from engine.tsql import catalog, program, queries, sources, tables
 from engine.tsql import statements as s
 from engine.tsql.columns import parse_columns
 from engine.tsql.context import Context
-from engine.tsql.data import Caught, Cursor, Declared, Frame, Outside, Result, Row, Run, Session, Table
+from engine.tsql.data import Caught, Declared, Outside, Result, Row, Run, Session
 from engine.tsql.environment import GLOBALS
 from engine.tsql.lexer import SyntaxProblem, name_of, tokens_of
-from engine.tsql.scratch import Columns, Scratch
+from engine.tsql.scope import Scope
+from engine.tsql.scratch import Scratch
 from engine.tsql.translate import (
     Plan,
-    TableRef,
     Unsimulated,
     plan_condition,
     plan_expression,
-    plan_statement,
-    without_cursor_options,
 )
 from engine.tsql.values import Scalar, convert, parse_type, shown, to_text
 
@@ -64,58 +60,6 @@ class ConnectionLost(Exception):
         self.numbers = numbers
 
 
-@dataclass(slots=True)
-class Scope:
-    """A frame while it runs."""
-
-    text: str
-    code: program.Program
-    parameters: tuple[str, ...] = ()
-    position: int = 0
-    variables: dict[str, Declared] = field(default_factory=dict)
-    tables: dict[str, Table] = field(default_factory=dict)
-    caught: list[Caught] = field(default_factory=list)
-    outputs: tuple[tuple[str, str], ...] = ()
-    insert_into: str = ""
-    outside: Outside | None = None
-    returns: str = ""
-    line: int = 0
-    result: int = 0
-    """Return value."""
-
-    @classmethod
-    def thawed(cls, frame: Frame, version: int) -> Scope:
-        return cls(
-            frame.text,
-            program.compile_batch(frame.text, version, frozenset(frame.parameters)),
-            frame.parameters,
-            frame.position,
-            dict(frame.variables),
-            dict(frame.tables),
-            list(frame.caught),
-            frame.outputs,
-            frame.insert_into,
-            frame.outside,
-            frame.returns,
-            frame.line,
-        )
-
-    def frozen(self) -> Frame:
-        return Frame(
-            text=self.text,
-            parameters=self.parameters,
-            position=self.position,
-            variables=tuple(self.variables.items()),
-            tables=tuple(self.tables.items()),
-            caught=tuple(self.caught),
-            outputs=self.outputs,
-            insert_into=self.insert_into,
-            outside=self.outside,
-            returns=self.returns,
-            line=self.line,
-        )
-
-
 class Machine:
     """One slice of the work of a window. `run` and `session` are what is kept of it afterwards."""
 
@@ -134,7 +78,8 @@ class Machine:
         self.capture = ""
         """INSERT … EXEC of a procedure: the table that takes its rows."""
         self._scratch: Scratch | None = None
-        self._views = 0
+        self.views = 0
+        """Views that are being computed, one for another."""
 
     # --- the loop
 
@@ -386,29 +331,11 @@ class Machine:
             (scope.insert_into for scope in reversed(self.scopes) if scope.insert_into), ""
         )
         if target:
-            self._insert_captured(target, fixed)
+            queries.insert_captured(self, target, fixed)
             return
         if len(self.results) < OUTPUT_MAX:
             shown_rows = tuple(tuple(shown(value) for value in row) for row in fixed)
             self.results.append(Result(tuple(columns), shown_rows))
-
-    def _insert_captured(self, target: str, rows: list[Row]) -> None:
-        """Rows of INSERT … EXEC: the target belongs to the frame below the one that runs for it."""
-        depth = next((at for at, scope in enumerate(self.scopes) if scope.insert_into), len(self.scopes))
-        above = self.scopes[depth:]
-        del self.scopes[depth:]
-        try:
-            self._insert_rows(target, rows)
-        finally:
-            self.scopes += above
-
-    def _insert_rows(self, target: str, rows: list[Row]) -> None:
-        plan = plan_statement(
-            f"{target} DEFAULT VALUES" if not target.rstrip().endswith(")") else f"{target} SELECT 1"
-        )
-        assert plan.target is not None
-        self.put(plan.target, plan.columns, rows)
-        self.say_rows(len(rows))
 
     # --- values
 
@@ -423,7 +350,7 @@ class Machine:
     def scratch(self) -> Scratch:
         """The SQLite of this slice."""
         if self._scratch is None:
-            self._scratch = Scratch(self.context, self._fetch)
+            self._scratch = Scratch(self.context, partial(sources.fetch, self))
         self.context.session = self.session
         if self.scopes:
             self.context.caught = next((x.caught[-1] for x in reversed(self.scopes) if x.caught), None)
@@ -483,181 +410,6 @@ class Machine:
                 raise Unsimulated(f"the column {problem.parameters[0]}, if {part} has it") from None
             raise
 
-    # --- tables
-
-    def _fetch(self, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
-        if ref.call:
-            raise Unsimulated(f"the function {ref.dotted}")
-        context, parts = self.context, ref.parts
-        if len(parts) == 4:
-            context, parts = self._linked(parts[0]), parts[1:]
-        else:
-            made = self._made(ref)
-            if isinstance(made, Table):
-                return tuple((column.name, column.type) for column in made.columns), made.rows
-            if isinstance(made, objects.View):
-                return self._view_rows(made)
-        found = catalog.find(context, parts)
-        columns = found.columns_in(context.version)
-        rows = (tuple(record.get(column.name) for column in columns) for record in found.rows(context))
-        return tuple((column.name, column.type) for column in columns), rows
-
-    def _linked(self, name: str) -> Context:
-        """The knowledge of a linked server; 7202 if it is not linked, 7303 if it cannot be reached from here."""
-        here = self.world.servers[self.session.server]
-        names = (here.name, *here.linked_servers)
-        linked = next((known for known in names if known.lower() == name.lower()), None)
-        if linked is None:
-            raise SqlError(7202, name)
-        there = self.world.servers.get(linked)
-        if there is None or not there.answering or not network.passing(self.world, here.name, linked):
-            raise SqlError(7303, linked)
-        return Context(self.world, Session(server=linked, spid=0, login=self.session.login))
-
-    def _made(self, ref: TableRef) -> objects.UserObject | None:
-        """The temp table, table variable, table or view of that name that a script has made."""
-        name = ref.parts[-1].lower()
-        if name.startswith("@"):
-            if name not in self.scope.tables:
-                raise SqlError(1087, ref.parts[-1])
-            return self.scope.tables[name]
-        if name.startswith("#"):
-            found = dict(self.session.tables).get(name)
-            if found is None:
-                raise SqlError(208, ref.parts[-1])
-            return found
-        return objects.find(self.context, ref.parts)
-
-    def _view_rows(self, view: objects.View) -> tuple[Columns, Iterable[Row]]:
-        """The rows of a view, computed in a scratch of its own."""
-        self._views += 1
-        scratch = Scratch(self.context, self._fetch)
-        try:
-            if self._views > NESTING_MAX:
-                raise SqlError(217)
-            names, rows = scratch.select(plan_statement(view.query), self.value_of)
-        finally:
-            scratch.close()
-            self._views -= 1
-        made = tables.from_rows(names, rows)
-        return tuple((column.name, column.type) for column in made.columns), rows
-
-    def table(self, ref: TableRef) -> Table:
-        """A table that may be written to; 208, 1087, or 259 for a system view."""
-        made = self._made(ref)
-        if isinstance(made, Table):
-            return made
-        if made is not None:
-            raise Unsimulated("changes through a view")
-        catalog.find(self.context, ref.parts)
-        raise SqlError(259)
-
-    def keep(self, ref: TableRef, table: Table) -> None:
-        """Put a table in place of the one it was."""
-        name = ref.parts[-1].lower()
-        if name.startswith("@"):
-            self.scope.tables[name] = table
-        elif name.startswith("#"):
-            self.note(tables=tuple({**dict(self.session.tables), name: table}.items()))
-        else:
-            objects.put(self.context, ref.parts, table)
-
-    def put(self, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> None:
-        """Insert rows."""
-        table, identity = tables.insert(ref.parts[-1], self.table(ref), columns, rows, self.evaluate)
-        self.keep(ref, table)
-        if identity is not None:
-            self.note(identity=identity)
-
-    # --- queries
-
-    def query(self, text: str) -> None:
-        """A statement for sqlglot: SELECT, INSERT, UPDATE, DELETE, TRUNCATE."""
-        plan = plan_statement(text)
-        _QUERIES[plan.kind](self, plan)
-
-    def _select(self, plan: Plan) -> None:
-        columns, rows = self.select(plan)
-        limit = int(dict(self.session.options).get("ROWCOUNT", "0") or 0)
-        rows = rows[:limit] if limit else rows
-        if plan.target is not None:
-            self._select_into(plan.target, columns, rows)
-            return
-        self.add_result(columns, rows)
-        self.say_rows(len(rows))
-
-    def _select_into(self, target: TableRef, columns: tuple[str, ...], rows: list[Row]) -> None:
-        self.make(target, tables.from_rows(columns, rows))
-        self.say_rows(len(rows))
-
-    def make(self, ref: TableRef, table: Table) -> None:
-        """Keep a new table; 2714 if its name is taken."""
-        name = ref.parts[-1].lower()
-        if not name.startswith("#"):
-            objects.create(self.context, ref.parts, table)
-            return
-        if name in dict(self.session.tables):
-            raise SqlError(2714, ref.parts[-1])
-        self.keep(ref, table)
-
-    def _assign(self, plan: Plan) -> None:
-        _, rows = self.select(plan)
-        for name in plan.assigns:
-            if name not in self.scope.variables:
-                raise SqlError(137, name)
-        if len(rows) > 1 and any(name in plan.assigns for name in plan.variables):
-            self._accumulate(plan, len(rows))
-        elif rows:
-            for name, value in zip(plan.assigns, rows[-1], strict=True):
-                self.set_variable(name, value)
-        self.note(rowcount=len(rows), error=0)
-
-    def _accumulate(self, plan: Plan, count: int) -> None:
-        """SELECT @s = @s + name FROM …: the expression is computed for one row after the other."""
-        for place in range(count):
-            _, rows = self.select(replace(plan, sql=f"SELECT * FROM ({plan.sql}) LIMIT 1 OFFSET {place}"))
-            for name, value in zip(plan.assigns, rows[0], strict=True):
-                self.set_variable(name, value)
-
-    def _insert(self, plan: Plan) -> None:
-        assert plan.target is not None
-        rows: list[Row] = [()] if plan.defaults else self.select(plan)[1]
-        if plan.defaults:
-            table = self.table(plan.target)
-            named = next((column.name for column in table.columns if column.identity is None), "")
-            default = next((column.default for column in table.columns if column.identity is None), "")
-            filled: Row = (self.evaluate(default) if default else None,) if named else ()
-            self.put(plan.target, (named,) if named else (), [filled])
-        else:
-            self.put(plan.target, plan.columns, rows)
-        self.say_rows(len(rows))
-
-    def _update(self, plan: Plan) -> None:
-        assert plan.target is not None
-        _, changes = self.select(plan)
-        table = tables.update(plan.target.parts[-1], self.table(plan.target), plan.columns, changes)
-        self.keep(plan.target, table)
-        self.say_rows(len({row[0] for row in changes}))
-
-    def _delete(self, plan: Plan) -> None:
-        assert plan.target is not None
-        _, numbers = self.select(plan)
-        self.keep(plan.target, tables.delete(self.table(plan.target), numbers))
-        self.say_rows(len({row[0] for row in numbers}))
-
-    def _truncate(self, plan: Plan) -> None:
-        assert plan.target is not None
-        table = self.table(plan.target)
-        self.keep(plan.target, tables.made(plan.target.parts[-1], table.columns))
-        self.note(error=0, rowcount=0)
-
-    def create_table(self, statement: s.CreateTable) -> None:
-        made = tables.made(statement.name[-1], parse_columns(statement.columns))
-        self.make(TableRef(statement.name), made)
-        self.note(error=0, rowcount=0)
-
-    # --- declarations, cursors
-
     def declare(self, statement: s.Declare) -> None:
         for item in statement.variables:
             if item.type == "table":
@@ -669,53 +421,6 @@ class Machine:
             if item.default:
                 self.set_variable(item.name, self.evaluate(item.default))
 
-    def cursor(self, name: str) -> Cursor:
-        found = dict(self.session.cursors).get(name)
-        if found is None:
-            raise SqlError(16916, name)
-        return found
-
-    def keep_cursor(self, name: str, cursor: Cursor | None) -> None:
-        known = dict(self.session.cursors)
-        known.pop(name, None)
-        if cursor is not None:
-            known[name] = cursor
-        self.note(cursors=tuple(known.items()))
-
-    def open_cursor(self, name: str) -> None:
-        cursor = self.cursor(name)
-        if cursor.rows is not None:
-            raise SqlError(16905)
-        plan = plan_statement(without_cursor_options(cursor.query))
-        columns, rows = self.select(plan)
-        self.keep_cursor(name, replace(cursor, columns=columns, rows=tuple(rows), position=-1))
-
-    def fetch(self, statement: s.Fetch) -> None:
-        cursor = self.cursor(statement.name)
-        if cursor.rows is None:
-            raise SqlError(16917)
-        offset = int(values.to_number(self.value(statement.offset))) if statement.offset is not None else 0
-        place = {
-            "NEXT": cursor.position + 1,
-            "PRIOR": cursor.position - 1,
-            "FIRST": 0,
-            "LAST": len(cursor.rows) - 1,
-            "ABSOLUTE": offset - 1 if offset >= 0 else len(cursor.rows) + offset,
-            "RELATIVE": cursor.position + offset,
-        }[statement.direction]
-        place = max(-1, min(len(cursor.rows), place))
-        self.keep_cursor(statement.name, replace(cursor, position=place))
-        there = 0 <= place < len(cursor.rows)
-        self.note(fetch_status=0 if there else -1, error=0)
-        if not statement.into:
-            self.add_result(cursor.columns, cursor.rows[place : place + 1] if there else ())
-            return
-        if len(statement.into) != len(cursor.columns):
-            raise SqlError(16924)
-        if there:
-            for name, value in zip(statement.into, cursor.rows[place], strict=True):
-                self.set_variable(name, value)
-
     # --- commands
 
     def outcome(self, outcome: commands.Outcome) -> None:
@@ -726,53 +431,9 @@ class Machine:
         self.say_messages(outcome)
         self.note(error=0, rowcount=0)
 
-    def wait_for(self, statement: s.Waitfor) -> None:
-        value = self.value(statement.value)
-        if statement.kind == "DELAY":
-            length = _delay(value)
-            if length:
-                self.wait("delay", self.world.tick + length)
-            return
-        moment = self.context.moment()
-        wanted = moment.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(
-            seconds=_delay(value) / TICKS_PER_S
-        )
-        if wanted < moment:
-            wanted += timedelta(days=1)
-        self.wait("delay", self.world.tick + round((wanted - moment).total_seconds() * TICKS_PER_S))
-
 
 _TOO_MUCH: Final = f"Not simulated: more than {OUTPUT_MAX} messages and results of one submission."
 
 
 def _trailer_arguments(number: int, problem: SqlError) -> tuple[object, ...]:
     return (getattr(problem, "title", "RESTORE DATABASE"),) if number == 3013 else problem.parameters
-
-
-def _delay(value: Scalar) -> int:
-    """Ticks of a time of day or delay, up to 24 hours. Raises 148."""
-    text = to_text(value, 121) if values.is_moment(value) else to_text(value)
-    match = re.fullmatch(
-        r"\s*(?:1900-01-01 )?(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.:](\d{1,3}))?)?)?\s*(AM|PM)?\s*",
-        text,
-        re.IGNORECASE,
-    )
-    if match is None or (":" not in text and text.strip() != "0"):
-        raise SqlError(148, text)
-    hours, minutes, seconds = (int(part or 0) for part in match.groups()[:3])
-    if match[5] and hours <= 12:
-        hours = hours % 12 + 12 * (match[5].upper() == "PM")
-    if hours > 23 or minutes > 59 or seconds > 59:
-        raise SqlError(148, text)
-    fraction = float(f"0.{match[4]}") if match[4] else 0.0
-    return round((hours * 3600 + minutes * 60 + seconds + fraction) * TICKS_PER_S)
-
-
-_QUERIES: Final = {
-    "select": Machine._select,
-    "assign": Machine._assign,
-    "insert": Machine._insert,
-    "update": Machine._update,
-    "delete": Machine._delete,
-    "truncate": Machine._truncate,
-}

@@ -588,6 +588,8 @@ def _plan_update(tree: exp.Expr) -> Plan:
     pairs = [
         pair for pair in tree.expressions if isinstance(pair, exp.EQ) and isinstance(pair.this, exp.Column)
     ]
+    if any(pair.expression is None or pair.expression.is_star for pair in pairs):
+        raise SqlError(102, "*")
     if len(pairs) != len(tree.expressions) or tree.args.get("returning") is not None:
         raise Unsimulated("UPDATE that sets variables or has OUTPUT")
     values = [pair.expression for pair in pairs]

@@ -22,6 +22,8 @@ def execute(machine: Machine, statement: s.Execute) -> None:
     plain = parts[-1].lower()
     if plain == "sp_executesql":
         _execute_text(machine, statement)
+    elif not plain:
+        raise SqlError(2812, name)
     else:
         found = PROCEDURES.get(plain)
         if found is None:

@@ -1,0 +1,60 @@
+"""A frame of a running batch while it runs; at rest it is a Frame (data.py)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.tsql import program
+from engine.tsql.data import Caught, Declared, Frame, Outside, Table
+
+
+@dataclass(slots=True)
+class Scope:
+    """A frame while it runs."""
+
+    text: str
+    code: program.Program
+    parameters: tuple[str, ...] = ()
+    position: int = 0
+    variables: dict[str, Declared] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+    caught: list[Caught] = field(default_factory=list)
+    outputs: tuple[tuple[str, str], ...] = ()
+    insert_into: str = ""
+    outside: Outside | None = None
+    returns: str = ""
+    line: int = 0
+    result: int = 0
+    """Return value."""
+
+    @classmethod
+    def thawed(cls, frame: Frame, version: int) -> Scope:
+        return cls(
+            frame.text,
+            program.compile_batch(frame.text, version, frozenset(frame.parameters)),
+            frame.parameters,
+            frame.position,
+            dict(frame.variables),
+            dict(frame.tables),
+            list(frame.caught),
+            frame.outputs,
+            frame.insert_into,
+            frame.outside,
+            frame.returns,
+            frame.line,
+        )
+
+    def frozen(self) -> Frame:
+        return Frame(
+            text=self.text,
+            parameters=self.parameters,
+            position=self.position,
+            variables=tuple(self.variables.items()),
+            tables=tuple(self.tables.items()),
+            caught=tuple(self.caught),
+            outputs=self.outputs,
+            insert_into=self.insert_into,
+            outside=self.outside,
+            returns=self.returns,
+            line=self.line,
+        )

@@ -1,0 +1,124 @@
+"""What a table name in a query means to a running batch: its own tables, those that scripts made, catalog views."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from engine.messages import SqlError
+from engine.protocol import network
+from engine.tsql import catalog, objects, tables
+from engine.tsql.context import Context
+from engine.tsql.data import Row, Session, Table
+from engine.tsql.scratch import Columns, Scratch
+from engine.tsql.translate import TableRef, Unsimulated, plan_statement
+
+if TYPE_CHECKING:
+    from engine.tsql.machine import Machine
+
+VIEWS_MAX: Final = 32
+"""Views in views before message 217. Documented [DOC]."""
+
+
+def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
+    """Columns and rows of whatever a name in a query means. Raises 208, 1087, 7202 …, or Unsimulated."""
+    if ref.call:
+        raise Unsimulated(f"the function {ref.dotted}")
+    context, parts = machine.context, ref.parts
+    if len(parts) == 4:
+        context, parts = _linked(machine, parts[0]), parts[1:]
+    else:
+        made = _made(machine, ref)
+        if isinstance(made, Table):
+            return tuple((column.name, column.type) for column in made.columns), made.rows
+        if isinstance(made, objects.View):
+            return _view_rows(machine, made)
+    found = catalog.find(context, parts)
+    columns = found.columns_in(context.version)
+    rows = (tuple(record.get(column.name) for column in columns) for record in found.rows(context))
+    return tuple((column.name, column.type) for column in columns), rows
+
+
+def _linked(machine: Machine, name: str) -> Context:
+    """The knowledge of a linked server; 7202 if it is not linked, 7303 if it cannot be reached from here."""
+    here = machine.world.servers[machine.session.server]
+    names = (here.name, *here.linked_servers)
+    linked = next((known for known in names if known.lower() == name.lower()), None)
+    if linked is None:
+        raise SqlError(7202, name)
+    there = machine.world.servers.get(linked)
+    if there is None or not there.answering or not network.passing(machine.world, here.name, linked):
+        raise SqlError(7303, linked)
+    return Context(machine.world, Session(server=linked, spid=0, login=machine.session.login))
+
+
+def _made(machine: Machine, ref: TableRef) -> objects.UserObject | None:
+    """The temp table, table variable, table or view of that name that a script has made."""
+    name = ref.parts[-1].lower()
+    if name.startswith("@"):
+        if name not in machine.scope.tables:
+            raise SqlError(1087, ref.parts[-1])
+        return machine.scope.tables[name]
+    if name.startswith("#"):
+        found = dict(machine.session.tables).get(name)
+        if found is None:
+            raise SqlError(208, ref.parts[-1])
+        return found
+    return objects.find(machine.context, ref.parts)
+
+
+def _view_rows(machine: Machine, view: objects.View) -> tuple[Columns, Iterable[Row]]:
+    """The rows of a view, computed in a scratch of its own."""
+    machine.views += 1
+    scratch = Scratch(machine.context, partial(fetch, machine))
+    try:
+        if machine.views > VIEWS_MAX:
+            raise SqlError(217)
+        names, rows = scratch.select(plan_statement(view.query), machine.value_of)
+    finally:
+        scratch.close()
+        machine.views -= 1
+    made = tables.from_rows(names, rows)
+    return tuple((column.name, column.type) for column in made.columns), rows
+
+
+def table(machine: Machine, ref: TableRef) -> Table:
+    """A table that may be written to; 208, 1087, or 259 for a system view."""
+    made = _made(machine, ref)
+    if isinstance(made, Table):
+        return made
+    if made is not None:
+        raise Unsimulated("changes through a view")
+    catalog.find(machine.context, ref.parts)
+    raise SqlError(259)
+
+
+def keep(machine: Machine, ref: TableRef, new: Table) -> None:
+    """Put a table in place of the one it was."""
+    name = ref.parts[-1].lower()
+    if name.startswith("@"):
+        machine.scope.tables[name] = new
+    elif name.startswith("#"):
+        machine.note(tables=tuple({**dict(machine.session.tables), name: new}.items()))
+    else:
+        objects.put(machine.context, ref.parts, new)
+
+
+def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> None:
+    """Insert rows."""
+    after, identity = tables.insert(ref.parts[-1], table(machine, ref), columns, rows, machine.evaluate)
+    keep(machine, ref, after)
+    if identity is not None:
+        machine.note(identity=identity)
+
+
+def make(machine: Machine, ref: TableRef, new: Table) -> None:
+    """Keep a new table; 2714 if its name is taken."""
+    name = ref.parts[-1].lower()
+    if not name.startswith("#"):
+        objects.create(machine.context, ref.parts, new)
+        return
+    if name in dict(machine.session.tables):
+        raise SqlError(2714, ref.parts[-1])
+    keep(machine, ref, new)
