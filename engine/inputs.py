@@ -225,6 +225,27 @@ VERBS: Final[dict[str, Verb]] = {
 }
 """Every verb. Handlers stand in the simulator's table; a test compares the two."""
 
+TIME_MAX_S: Final = 1e6
+"""No run is longer: eleven days, as of `run --until`."""
+
+OPTION_BOUNDS: Final[dict[str, tuple[float, float]]] = {
+    "rtt_ms": (0.0, 10_000.0),
+    "jitter_ms": (0.0, 10_000.0),
+    "bandwidth_mbps": (0.001, 400_000.0),
+    "loss": (0.0, 0.99),
+    "factor": (0.01, 1_000.0),
+    "scale": (0.0, 1_000.0),
+    "rows": (0.0, 1e10),
+    "batch_rows": (0.0, 1e10),
+    "size": (0.0, 1e6),
+    "page": (0.0, 2.0**31),
+    "size_gb": (0.0, 1e6),
+}
+"""Least and most of each option, as in scenario files: beyond them the model is meaningless or costs without end.
+
+Assumed. A link that lets nothing through is cut, not 100 % lossy: `cut` and `black-hole` say which way.
+"""
+
 
 class InputProblem(ValueError):
     """An input line that cannot be understood; the text says what, where, what was expected."""
@@ -318,8 +339,9 @@ def _with_words(verb: Verb, words: Sequence[str], tick: int) -> Input:
             number = float(value)
         except ValueError:
             raise InputProblem(f"{verb.name}: {name} is a number, not {value!r}") from None
-        if not 0.0 <= number < 1e12:
-            raise InputProblem(f"{verb.name}: {name}={value} is outside 0 to 1e12")
+        least, most = OPTION_BOUNDS[name]
+        if not least <= number <= most:  # nor is what is not a number
+            raise InputProblem(f"{verb.name}: {name}={value} is outside {least:g} to {most:g}")
     return Input(tick, verb.name, tuple(plain), tuple((name, value) for name, value in options))
 
 
@@ -351,13 +373,13 @@ def parse_script(text: str) -> tuple[list[Input], list[str]]:
 
 def _blocks(lines: Iterable[str]) -> list[tuple[int, str]]:
     """Each input with the indented lines that belong to it; comments and blank lines dropped."""
-    blocks: list[tuple[int, str]] = []
+    blocks: list[tuple[int, list[str]]] = []
     for number, line in enumerate(lines, start=1):
         if line[:1] in (" ", "\t") and blocks:
-            blocks[-1] = (blocks[-1][0], blocks[-1][1] + "\n" + line)
+            blocks[-1][1].append(line)
         elif line.strip() and not line.lstrip().startswith("#"):
-            blocks.append((number, line))
-    return [(number, block.rstrip()) for number, block in blocks]
+            blocks.append((number, [line]))
+    return [(number, "\n".join(block).rstrip()) for number, block in blocks]
 
 
 def _parse_time(word: str, before: int) -> int:
@@ -366,6 +388,7 @@ def _parse_time(word: str, before: int) -> int:
         seconds = float(word.removeprefix("+").removesuffix("s"))
     except ValueError:
         raise InputProblem(f"a line begins with its time in seconds (41.25 or +3), not {word!r}") from None
-    if not 0.0 <= seconds <= 1e9:
-        raise InputProblem(f"the time {word} is outside 0 to 1e9 seconds")
-    return round(seconds * TICKS_PER_S) + (before if relative else 0)
+    tick = round(seconds * TICKS_PER_S) + (before if relative else 0) if 0.0 <= seconds <= TIME_MAX_S else -1
+    if not 0 <= tick <= TIME_MAX_S * TICKS_PER_S:
+        raise InputProblem(f"the time {word} is outside 0 to {TIME_MAX_S:g} seconds")
+    return tick

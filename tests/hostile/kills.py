@@ -1,0 +1,225 @@
+"""Kills the program at random points of scripted drills, takes the run up again, compares the end with an unkilled one.
+
+`python -m tests.hostile.kills 1000` by hand; a short version is a test. The session and the profile are the real
+ones; only the frame timer is replaced by calls. Each life is a fork of one warm process, so that a thousand of
+them take minutes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import select
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QCoreApplication
+
+from app import scenario_files
+from app.main_window.play import Play
+from app.session import Session
+from app.storage import open_profile
+from engine.constants import TICKS_PER_S
+from engine.drill.drill import Drill
+
+Script = tuple[tuple[int, str], ...]
+"""Seconds and lines; the last one ends the drill."""
+
+SCRIPTS: Final[dict[str, Script]] = {
+    "power": (
+        (5, "sql SERVER_B SELECT mirroring_role_desc FROM sys.database_mirroring"),
+        (30, "power-off SERVER_A"),
+        (55, "note SERVER_B should serve by now – größer als 3 s"),
+        (70, "power-on SERVER_A"),
+        (170, "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"),
+        (200, "finish"),
+    ),
+    "cables": (
+        (3, "cut SERVER_A SERVER_B"),
+        (20, "degrade SERVER_A SERVER_W rtt_ms=80 loss=0.01"),
+        (21, "pull-cable SERVER_W"),
+        (45, "mend SERVER_A SERVER_B"),
+        (46, "plug-cable SERVER_W"),
+        (90, "revert-all"),
+        (120, "finish"),
+    ),
+    "T-SQL": (
+        *(
+            (second, f"sql SERVER_A USE master\n    PRINT 'it''s {second}'\n\n    GO")
+            for second in range(1, 40)
+        ),
+        (41, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND"),
+        (60, "sql SERVER_A ALTER DATABASE Sales SET PARTNER RESUME"),
+        (61, "sql SERVER_A WHILE 1=1 PRINT 'x'"),
+        (66, "cancel SERVER_A"),
+        (90, "finish"),
+    ),
+}
+FRAME_MS: Final = 600.0
+"""Longer than the session's interval of heartbeats, so that each frame writes one: more points to be killed at."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """What a run came to."""
+
+    state_hash: str
+    events: str
+    journal: str
+
+
+def unkilled(script: Script) -> End:
+    """The run without a profile, a session or an end of the process."""
+    drill = Drill(scenario_files.find("lab").load())
+    for second, line in script:
+        drill.advance_to(second * TICKS_PER_S)
+        drill.do(line)
+    return _end(json.loads(json.dumps(drill.report())))
+
+
+def _end(report: dict[str, object]) -> End:
+    return End(str(report["state_hash"]), json.dumps(report["events"]), json.dumps(report["inputs"]))
+
+
+def live(folder: Path, script: Script, told: int) -> None:
+    """One life of the program: take up the run or begin one, and play *script* to its end.
+
+    Each line that the session has accepted is told on the descriptor *told* by one byte.
+    """
+    app = QCoreApplication.instance() or QCoreApplication([])
+    session = Session(by_itself=False)
+    refusals: list[str] = []
+    session.refused.connect(refusals.append)
+    with open_profile(folder) as profile:
+        play = Play(session, profile)
+        play.said.connect(refusals.append)
+        left = play.unfinished()
+        if left:
+            play.resume(left[0])
+            while session.busy:
+                session.on_frame(FRAME_MS)
+        else:
+            play.begin(scenario_files.find("lab").load(), "lab")
+        assert session.drill is not None, refusals
+        for second, line in script[len(session.drill.journal) :]:
+            session.run_to(second * TICKS_PER_S)
+            while session.busy:
+                session.on_frame(FRAME_MS)
+            session.do(line)
+            os.write(told, b".")
+        assert not refusals, refusals
+    app.processEvents()
+
+
+def kill_at(folder: Path, script: Script, after_s: float) -> tuple[bool, int]:
+    """A life that is killed after *after_s*: whether it was still going, and how many lines it had accepted."""
+    reading, told = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        live(folder, script, told)
+        os._exit(0)
+    os.close(told)
+    accepted, until = 0, time.perf_counter() + after_s
+    while (left := until - time.perf_counter()) > 0:
+        if select.select([reading], [], [], left)[0]:
+            heard = os.read(reading, 4096)
+            if not heard:
+                break
+            accepted += len(heard)
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    while heard := os.read(reading, 4096):
+        accepted += len(heard)
+    os.close(reading)
+    assert os.WIFSIGNALED(status) or status == 0, f"the life ended by itself with status {status}"
+    return os.WIFSIGNALED(status), accepted
+
+
+def one(folder: Path, name: str, chance: random.Random, life_s: float, lives: int) -> tuple[int, str]:
+    """Kill a run up to *lives* times, then let it end: how many kills hit, and how it went, in a few words."""
+    script, accepted, killed = SCRIPTS[name], 0, 0
+    where = ""
+    for _ in range(lives):
+        still_going, heard = kill_at(folder, script, chance.uniform(0.0, life_s))
+        accepted += heard
+        killed += still_going
+        with open_profile(folder) as profile:
+            faults, left, ended = profile.faults(), profile.unfinished(), len(profile.results())
+        if faults or any(run.problem for run in left):
+            return killed, f"damaged: {faults}"
+        stored = len(left[0].lines) if left else len(script) if ended else 0
+        if not accepted <= stored <= accepted + killed:  # stored and not yet told: one for each kill at most
+            return killed, f"{accepted} lines were accepted and {stored} are stored"
+        accepted = stored if ended else accepted
+        where = "after its end" if ended else "in the middle" if left else "before its first act"
+        if ended:
+            break
+    if not ended:
+        _finish(folder, script)
+    with open_profile(folder) as profile:
+        (result,) = profile.results()
+        if _end(json.loads(profile.report(result.run_id))) != EXPECTED[name]:
+            return killed, f"another end than without a kill (killed {where})"
+    return killed, f"equal, killed {where}" if killed else "equal, ended before the kill"
+
+
+def _finish(folder: Path, script: Script) -> None:
+    child = os.fork()
+    if child == 0:
+        live(folder, script, os.pipe()[1])
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert status == 0, f"the resumed run ended with status {status}"
+
+
+EXPECTED: Final[dict[str, End]] = {}
+"""Of each script, once it has been played."""
+
+
+def run(kills: int, seed: int, folder: Path, lives: int = 3) -> Counter[str]:
+    """So many kills that hit a living process, over all scripts in turn; how the runs went."""
+    chance, counts, done = random.Random(seed), Counter[str](), 0
+    life_s: dict[str, float] = {}
+    for name, script in SCRIPTS.items():
+        EXPECTED[name] = unkilled(script)
+        life_s[name] = min(_timed(folder / f"whole-{name}-{again}", script) for again in range(3))
+    for number in itertools.count():
+        if done >= kills:
+            return counts
+        name = list(SCRIPTS)[number % len(SCRIPTS)]
+        profile = folder / str(number)
+        hits, how = one(profile, name, chance, life_s[name], chance.randint(1, lives))
+        counts[f"{name}: {how}"] += 1
+        done += hits
+        shutil.rmtree(profile, ignore_errors=True)
+    raise AssertionError("itertools.count has an end")
+
+
+def _timed(folder: Path, script: Script) -> float:
+    began = time.perf_counter()
+    _finish(folder, script)
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    kills = int(sys.argv[1])
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        for how, count in sorted(run(kills, seed, Path(folder)).items()):
+            print(f"{count:5d} runs  {how}")
+        print(f"{kills} kills, seed {seed}, {time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

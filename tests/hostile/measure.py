@@ -1,0 +1,93 @@
+"""Time and memory of every hostile case, each in a fork of its own: `python -m tests.hostile.measure KIND`.
+
+Not part of the test run; figures of a machine, printed as a table.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from app import scenario_files
+from engine.drill.drill import Drill
+from engine.drill.problems import ScenarioProblems
+from engine.drill.scenario import load_scenario
+from tests.hostile import batches, scenario_texts
+
+PATIENCE_S: Final = 30
+
+
+def scenario(name: str) -> str:
+    """What became of a scenario text."""
+    make = {**scenario_texts.REFUSED, **scenario_texts.HARMLESS}[name]
+    try:
+        drill = Drill(load_scenario(make(), "hostile.toml"))
+        drill.advance_to(2_000)
+        return "ran"
+    except ScenarioProblems as problems:
+        return f"{len(problems.problems)} refused: {str(problems)[:110]!r}"
+
+
+def batch(name: str) -> str:
+    """What became of a batch: the longest time that half a simulated second took, and its last message."""
+    drill = Drill(scenario_files.find("lab").load())
+    drill.advance_to(100)
+    text = batches.BATCHES[name]()
+    steps = []
+    before = time.perf_counter()
+    drill.do("sql SERVER_A " + text.replace("\n", "\n    "))
+    steps.append(time.perf_counter() - before)
+    for _ in range(40):
+        before = time.perf_counter()
+        drill.advance_to(drill.tick + 50)
+        steps.append(time.perf_counter() - before)
+        if sum(steps) > PATIENCE_S - 5:
+            break
+    before = time.perf_counter()
+    drill.do("cancel SERVER_A")
+    cancelled_s = time.perf_counter() - before
+    done = [event for event in drill.events if event.kind == "sql_done"]
+    said = str(done[-1].get("messages")[-1:])[-90:] if done else "nothing"
+    return f"first {steps[0]:.2f} s, then {max(steps[1:]):.2f} s, cancel {cancelled_s:.2f} s: {said}"
+
+
+KINDS: Final[Mapping[str, tuple[Callable[[str], str], list[str]]]] = {
+    "scenarios": (scenario, [*scenario_texts.REFUSED, *scenario_texts.HARMLESS]),
+    "batches": (batch, [*batches.BATCHES]),
+}
+
+
+def measure(kind: str, name: str) -> None:
+    """Print one line: seconds, megabytes beyond those of the program itself, outcome."""
+    at_rest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began = time.perf_counter()
+    outcome = KINDS[kind][0](name)
+    took = time.perf_counter() - began
+    more_mb = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - at_rest) / 1024
+    print(f"{took:7.2f} s {more_mb:7.0f} MB  {name}: {outcome}", flush=True)
+
+
+def main() -> None:
+    kind, names = sys.argv[1], sys.argv[2:]
+    drill = Drill(scenario_files.find("lab").load())  # compiles what the cases need, once for all of them
+    drill.do("sql SERVER_A SELECT name FROM sys.databases")
+    drill.advance_to(100)
+    for name in names or KINDS[kind][1]:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(PATIENCE_S)  # the default action ends the process, whatever it is doing
+            measure(kind, name)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if status != 0:
+            why = f"not done in {PATIENCE_S} s" if status == signal.SIGALRM else f"ended with status {status}"
+            print(f"FAULT {name}: {why}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""A few of the kill points of `kills`; the thousand are played by hand."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+
+def test_runs_that_were_killed_end_as_runs_that_were_not() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "tests.hostile.kills",
+        "9",
+        "3",
+    ]  # forks, so not in a process with threads
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    counts = {how.strip(): int(count) for count, how in _counted(done.stdout)}
+    assert sum(counts.values()) >= 3, done.stdout
+    assert any("in the middle" in how for how in counts), done.stdout
+    assert all("equal, " in how for how in counts), done.stdout
+
+
+def _counted(text: str) -> list[tuple[str, str]]:
+    return [(line[:5], line[11:]) for line in text.splitlines() if line[6:10] == "runs"]
