@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
 from engine.messages import SqlError
+from engine.tsql import dates
+from engine.tsql.like import patindex
 from engine.tsql.values import (
     MARK,
     TEXT_LIMIT,
@@ -19,8 +21,10 @@ from engine.tsql.values import (
     is_moment,
     parse_moment,
     stamp,
+    strict,
     to_number,
     to_text,
+    whole,
 )
 
 # --- operators ------------------------------------------------------------------------------------------
@@ -87,54 +91,34 @@ def _checked(number: int | float) -> int | float:
 # --- text -----------------------------------------------------------------------------------------------
 
 
-def _texts(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
-    """NULL if any argument is NULL."""
-
-    def strict(*values: Scalar) -> Scalar:
-        return None if any(value is None for value in values) else function(*values)
-
-    strict.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-    return strict
-
-
-def _count(value: Scalar) -> int:
-    return int(to_number(value))
-
-
-@_texts
+@strict
 def _left(text: Scalar, count: Scalar) -> Scalar:
-    if _count(count) < 0:
+    if whole(count) < 0:
         raise SqlError(1023, 2, "left")
-    return to_text(text)[: _count(count)]
+    return to_text(text)[: whole(count)]
 
 
-@_texts
+@strict
 def _right(text: Scalar, count: Scalar) -> Scalar:
-    if _count(count) < 0:
+    if whole(count) < 0:
         raise SqlError(1023, 2, "right")
-    return to_text(text)[-_count(count) :] if _count(count) else ""
+    return to_text(text)[-whole(count) :] if whole(count) else ""
 
 
-@_texts
+@strict
 def _substring(text: Scalar, start: Scalar, length: Scalar) -> Scalar:
-    if _count(length) < 0:
+    if whole(length) < 0:
         raise SqlError(1023, 3, "substring")
-    first = _count(start) - 1
-    return to_text(text)[max(0, first) : max(0, first + _count(length))]
+    first = whole(start) - 1
+    return to_text(text)[max(0, first) : max(0, first + whole(length))]
 
 
-@_texts
+@strict
 def _charindex(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
-    return to_text(text).casefold().find(to_text(part).casefold(), max(0, _count(start) - 1)) + 1
+    return to_text(text).casefold().find(to_text(part).casefold(), max(0, whole(start) - 1)) + 1
 
 
-@_texts
-def _patindex(pattern: Scalar, text: Scalar) -> Scalar:
-    found = find_like(to_text(pattern), "", to_text(text))
-    return 0 if found is None else found + 1
-
-
-@_texts
+@strict
 def _replace(text: Scalar, old: Scalar, new: Scalar) -> Scalar:
     if not to_text(old):
         return to_text(text)
@@ -146,22 +130,22 @@ def _replace(text: Scalar, old: Scalar, new: Scalar) -> Scalar:
 def _stuff(text: Scalar, start: Scalar, length: Scalar, new: Scalar) -> Scalar:
     if text is None or start is None or length is None:
         return None
-    body, first, count = to_text(text), _count(start) - 1, _count(length)
+    body, first, count = to_text(text), whole(start) - 1, whole(length)
     if first < 0 or first >= len(body) or count < 0:
         return None
     return body[:first] + to_text(new) + body[first + count :]
 
 
-@_texts
+@strict
 def _replicate(text: Scalar, count: Scalar) -> Scalar:
     """Cut at 8,000 bytes, as the product does for varchar. Documented [DOC: REPLICATE]."""
     body = to_text(text)
-    if _count(count) < 0:
+    if whole(count) < 0:
         return None
-    return (body * min(_count(count), 8000 // max(1, len(body)) + 1))[:8000]
+    return (body * min(whole(count), 8000 // max(1, len(body)) + 1))[:8000]
 
 
-@_texts
+@strict
 def _quotename(text: Scalar, quote: Scalar = "[") -> Scalar:
     pairs = {"[": "[]", "]": "[]", "'": "''", '"': '""', "(": "()", ")": "()", "{": "{}", "}": "{}"}
     pair = pairs.get(to_text(quote)[:1])
@@ -174,24 +158,24 @@ def _concat(*values: Scalar) -> Scalar:
     return "".join(to_text(value) for value in values)[:TEXT_LIMIT]
 
 
-@_texts
+@strict
 def _str(number: Scalar, length: Scalar = 10, decimals: Scalar = 0) -> Scalar:
-    text = f"{float(to_number(number, 'float')):.{max(0, min(16, _count(decimals)))}f}"
-    size = max(0, min(8000, _count(length)))
+    text = f"{float(to_number(number, 'float')):.{max(0, min(16, whole(decimals)))}f}"
+    size = max(0, min(8000, whole(length)))
     return text.rjust(size) if len(text) <= size else "*" * size
 
 
-@_texts
+@strict
 def _parsename(name: Scalar, piece: Scalar) -> Scalar:
     parts = [part.strip('[]"') for part in to_text(name).split(".")]
-    return parts[-_count(piece)] if 0 < _count(piece) <= len(parts) <= 4 else None
+    return parts[-whole(piece)] if 0 < whole(piece) <= len(parts) <= 4 else None
 
 
 def _choose(number: Scalar, *values: Scalar) -> Scalar:
-    return values[_count(number) - 1] if number is not None and 0 < _count(number) <= len(values) else None
+    return values[whole(number) - 1] if number is not None and 0 < whole(number) <= len(values) else None
 
 
-@_texts
+@strict
 def _isnumeric(value: Scalar) -> Scalar:
     try:
         to_number(value, "money")
@@ -200,197 +184,11 @@ def _isnumeric(value: Scalar) -> Scalar:
     return int(bool(to_text(value).strip()) and not is_moment(value))
 
 
-@_texts
-def _isdate(value: Scalar) -> Scalar:
-    try:
-        parse_moment(value)
-    except SqlError:
-        return 0
-    return int(isinstance(value, str) and bool(value.strip()))
-
-
-# --- LIKE ------------------------------------------------------------------------------------------------
-
-
-def like(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
-    """SQLite's LIKE with the patterns of T-SQL: %, _, [a-z], [^a]."""
-    if pattern is None or text is None:
-        return None
-    return int(find_like(to_text(pattern), to_text(escape), to_text(text)) is not None)
-
-
-def find_like(pattern: str, escape: str, text: str) -> int | None:
-    """Where the part of *text* that fits behind a leading % begins; None if the pattern does not fit.
-
-    A pattern is pieces of fixed length between the %; the leftmost fit of each is the right one, so there is
-    nothing to go back on and the time is bounded.
-    """
-    pieces = _pieces(pattern, escape)
-    first, *middle = pieces
-    opening = re.compile(first, _FLAGS).match(text)
-    if opening is None:
-        return None
-    if not middle:
-        return 0 if text[opening.end() :].strip(" ") == "" else None  # trailing blanks do not count
-    place, start = opening.end(), None if first == "" else 0
-    for piece in middle[:-1]:
-        found = re.compile(piece, _FLAGS).search(text, place)
-        if found is None:
-            return None
-        start = found.start() if start is None else start
-        place = found.end()
-    last = middle[-1]
-    if last == "":
-        return len(text) if start is None else start
-    closing = re.compile(f"(?:{last}) *$", _FLAGS).search(text, place)
-    if closing is None:
-        return None
-    return closing.start() if start is None else start
-
-
-_FLAGS: Final = re.IGNORECASE | re.DOTALL
-
-
-@lru_cache(maxsize=256)
-def _pieces(pattern: str, escape: str) -> tuple[str, ...]:
-    """Regular expressions, each of fixed length, of what stands between the % of a pattern."""
-    pieces, place = [""], 0
-    while place < len(pattern):
-        char = pattern[place]
-        close = pattern.find("]", place + 2)
-        if escape and char == escape and place + 1 < len(pattern):
-            place += 1
-            pieces[-1] += re.escape(pattern[place])
-        elif char == "%":
-            pieces.append("")
-        elif char == "_":
-            pieces[-1] += "."
-        elif char == "[" and close > 0:
-            pieces[-1] += _character_class(pattern[place + 1 : close])
-            place = close
-        else:
-            pieces[-1] += re.escape(char)
-        place += 1
-    kept = [piece for piece in pieces[1:-1] if piece]
-    return (pieces[0], *kept, pieces[-1]) if len(pieces) > 1 else (pieces[0],)
-
-
-def _character_class(inside: str) -> str:
-    negated = "^" if inside.startswith("^") else ""
-    body = re.sub(r"([\\\[\]&|~^])", r"\\\1", inside.removeprefix("^"))
-    try:
-        re.compile(f"[{negated}{body}]")
-    except re.error:
-        return re.escape(inside[:1])
-    return f"[{negated}{body}]"
-
-
-# --- dates ----------------------------------------------------------------------------------------------
-
-_PARTS: Final = {
-    "year": "year", "yy": "year", "yyyy": "year", "quarter": "quarter", "qq": "quarter", "q": "quarter",
-    "month": "month", "mm": "month", "m": "month", "dayofyear": "dayofyear", "dy": "dayofyear", "y": "dayofyear",
-    "day": "day", "dd": "day", "d": "day", "week": "week", "wk": "week", "ww": "week", "weekday": "weekday",
-    "dw": "weekday", "w": "weekday", "hour": "hour", "hh": "hour", "minute": "minute", "mi": "minute",
-    "n": "minute", "second": "second", "ss": "second", "s": "second", "millisecond": "millisecond",
-    "ms": "millisecond", "microsecond": "microsecond", "mcs": "microsecond",
-}  # fmt: skip
-_STEP: Final = {
-    "week": timedelta(weeks=1), "day": timedelta(days=1), "dayofyear": timedelta(days=1),
-    "weekday": timedelta(days=1), "hour": timedelta(hours=1), "minute": timedelta(minutes=1),
-    "second": timedelta(seconds=1), "millisecond": timedelta(milliseconds=1),
-    "microsecond": timedelta(microseconds=1),
-}  # fmt: skip
-
-
-def _part(name: Scalar) -> str:
-    part = _PARTS.get(to_text(name).lower())
-    if part is None:
-        raise SqlError(155, to_text(name), "datepart")
-    return part
-
-
-def _dateadd(name: Scalar, count: Scalar, value: Scalar) -> Scalar:
-    part = _part(name)
-    if count is None or value is None:
-        return None
-    moment, steps = parse_moment(value), int(to_number(count, "float"))
-    try:
-        if part in _STEP:
-            return stamp(moment + steps * _STEP[part])
-        months = moment.month - 1 + steps * {"year": 12, "quarter": 3, "month": 1}[part]
-        year, month = moment.year + months // 12, months % 12 + 1
-        last = (datetime(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)).day
-        return stamp(moment.replace(year=year, month=month, day=min(moment.day, last)))
-    except (OverflowError, ValueError):
-        raise SqlError(517, "datetime") from None
-
-
-def _datediff(name: Scalar, start: Scalar, end: Scalar) -> Scalar:
-    """Boundaries of the part that are crossed. Documented [DOC: DATEDIFF]."""
-    part = _part(name)
-    if start is None or end is None:
-        return None
-    a, b = parse_moment(start), parse_moment(end)
-    if part in ("year", "quarter", "month"):
-        size = {"year": 12, "quarter": 3, "month": 1}[part]
-        return (b.year * 12 + b.month - 1) // size - (a.year * 12 + a.month - 1) // size
-    if part == "week":
-        return (b.toordinal()) // 7 - a.toordinal() // 7
-    step = _STEP[part]
-    origin = datetime(1, 1, 1)
-    count = (b - origin) // step - (a - origin) // step
-    if part not in ("microsecond",) and not -(2**31) <= count < 2**31:
-        raise SqlError(535)
-    return count
-
-
-def _datepart(name: Scalar, value: Scalar) -> Scalar:
-    part = _part(name)
-    if value is None:
-        return None
-    moment = parse_moment(value)
-    computed = {
-        "quarter": (moment.month + 2) // 3,
-        "dayofyear": moment.timetuple().tm_yday,
-        "week": int(moment.strftime("%U")) + 1,
-        "weekday": moment.isoweekday() % 7 + 1,
-        "millisecond": moment.microsecond // 1000,
-    }
-    return computed[part] if part in computed else int(getattr(moment, part))
-
-
-def _datename(name: Scalar, value: Scalar) -> Scalar:
-    part = _part(name)
-    if value is None:
-        return None
-    if part in ("month", "weekday"):
-        return parse_moment(value).strftime("%B" if part == "month" else "%A")
-    return to_text(_datepart(name, value))
-
-
-def _eomonth(value: Scalar, months: Scalar = 0) -> Scalar:
-    """The last day of the month, as a date."""
-    if value is None:
-        return None
-    first = parse_moment(_dateadd("month", months or 0, value)).replace(day=1)
-    return MARK + (parse_moment(_dateadd("month", 1, stamp(first))) - timedelta(days=1)).strftime("%Y-%m-%d")
-
-
-@_texts
-def _agent_datetime(day: Scalar, clock: Scalar) -> Scalar:
-    return stamp(parse_moment(f"{_count(day):08d}") + _clock(_count(clock)))
-
-
-def _clock(number: int) -> timedelta:
-    return timedelta(hours=number // 10000, minutes=number // 100 % 100, seconds=number % 100)
-
-
 # --- everything that needs no connection ----------------------------------------------------------------
 
 
 def _convert(kind: Scalar, value: Scalar, style: Scalar) -> Scalar:
-    return convert(value, to_text(kind), None if style is None else _count(style))
+    return convert(value, to_text(kind), None if style is None else whole(style))
 
 
 def _try_convert(kind: Scalar, value: Scalar, style: Scalar) -> Scalar:
@@ -407,13 +205,13 @@ def _isnull(value: Scalar, other: Scalar) -> Scalar:
 
 
 def _numeric(function: Callable[[float], int | float]) -> Callable[[Scalar], Scalar]:
-    return _texts(lambda value: function(to_number(value, "float")))
+    return strict(lambda value: function(to_number(value, "float")))
 
 
-@_texts
+@strict
 def _round(value: Scalar, places: Scalar, cut: Scalar = 0) -> Scalar:
-    number, digits = to_number(value, "float"), max(-18, min(18, _count(places)))
-    if _count(cut):
+    number, digits = to_number(value, "float"), max(-18, min(18, whole(places)))
+    if whole(cut):
         factor = 10.0**digits
         return type(number)(int(number * factor) / factor)
     rounded = round(abs(number) + 1e-12, digits) if digits < 15 else abs(number)
@@ -481,6 +279,7 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+    **dates.FUNCTIONS,
     "add": _add,
     "sub": _sub,
     "mul": _mul,
@@ -493,44 +292,32 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "isnull": _isnull,
     "iif": lambda condition, yes, no: yes if condition else no,
     "choose": _choose,
-    "len": _texts(lambda value: len(to_text(value).rstrip(" "))),
-    "datalength": _texts(lambda value: _datalength(value)),
+    "len": strict(lambda value: len(to_text(value).rstrip(" "))),
+    "datalength": strict(lambda value: _datalength(value)),
     "left": _left,
     "right": _right,
     "substring": _substring,
     "charindex": _charindex,
-    "patindex": _patindex,
+    "patindex": patindex,
     "replace": _replace,
     "stuff": _stuff,
     "replicate": _replicate,
-    "space": _texts(lambda count: " " * min(8000, max(0, _count(count)))),
-    "reverse": _texts(lambda value: to_text(value)[::-1]),
-    "upper": _texts(lambda value: to_text(value).upper()),
-    "lower": _texts(lambda value: to_text(value).lower()),
-    "ltrim": _texts(lambda value: to_text(value).lstrip(" ")),
-    "rtrim": _texts(lambda value: to_text(value).rstrip(" ")),
-    "trim": _texts(lambda value: to_text(value).strip(" ")),
+    "space": strict(lambda count: " " * min(8000, max(0, whole(count)))),
+    "reverse": strict(lambda value: to_text(value)[::-1]),
+    "upper": strict(lambda value: to_text(value).upper()),
+    "lower": strict(lambda value: to_text(value).lower()),
+    "ltrim": strict(lambda value: to_text(value).lstrip(" ")),
+    "rtrim": strict(lambda value: to_text(value).rstrip(" ")),
+    "trim": strict(lambda value: to_text(value).strip(" ")),
     "quotename": _quotename,
     "concat": _concat,
     "str": _str,
-    "char": _texts(lambda number: chr(_count(number)) if 0 <= _count(number) < 256 else None),
-    "nchar": _texts(lambda number: chr(_count(number)) if 0 < _count(number) < 0xD800 else None),
-    "ascii": _texts(lambda value: ord(to_text(value)[0]) if to_text(value) else None),
-    "unicode": _texts(lambda value: ord(to_text(value)[0]) if to_text(value) else None),
+    "char": strict(lambda number: chr(whole(number)) if 0 <= whole(number) < 256 else None),
+    "nchar": strict(lambda number: chr(whole(number)) if 0 < whole(number) < 0xD800 else None),
+    "ascii": strict(lambda value: ord(to_text(value)[0]) if to_text(value) else None),
+    "unicode": strict(lambda value: ord(to_text(value)[0]) if to_text(value) else None),
     "parsename": _parsename,
     "isnumeric": _isnumeric,
-    "isdate": _isdate,
-    "dateadd": _dateadd,
-    "datediff": _datediff,
-    "datediff_big": _datediff,
-    "datepart": _datepart,
-    "datename": _datename,
-    "eomonth": _eomonth,
-    "datefromparts": _texts(lambda y, m, d: MARK + f"{_count(y):04d}-{_count(m):02d}-{_count(d):02d}"),
-    "year": lambda value: _datepart("year", value),
-    "month": lambda value: _datepart("month", value),
-    "day": lambda value: _datepart("day", value),
-    "agent_datetime": _agent_datetime,
     "abs": _numeric(abs),
     "sign": _numeric(lambda value: (value > 0) - (value < 0)),
     "floor": _numeric(lambda value: int(value // 1)),
@@ -541,7 +328,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "power": _power,
     "checksum": _checksum,
     "binary_checksum": _checksum,
-    "fn_varbintohexstr": _texts(lambda value: to_text(value).lower()),
+    "fn_varbintohexstr": strict(lambda value: to_text(value).lower()),
 }
 """Functions of their arguments alone."""
 
@@ -567,14 +354,11 @@ SINCE: Final = {
     "iif": 2012,
     "choose": 2012,
     "concat": 2012,
-    "eomonth": 2012,
     "try_convert": 2012,
-    "datefromparts": 2012,
     "sysdatetime": 2008,
     "sysutcdatetime": 2008,
     "sysdatetimeoffset": 2008,
     "trim": 2017,
-    "datediff_big": 2016,
 }
 """Functions that came later than 2005. Documented [DOC: functions]."""
 

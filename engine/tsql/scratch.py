@@ -12,7 +12,8 @@ from typing import Any, Final
 from engine.messages import SqlError
 from engine.tsql.context import Context
 from engine.tsql.environment import CONTEXT_FUNCTIONS
-from engine.tsql.functions import FUNCTIONS, KNOWN, SINCE, check_arity, like
+from engine.tsql.functions import FUNCTIONS, KNOWN, SINCE, check_arity
+from engine.tsql.like import like
 from engine.tsql.translate import COLLATION, Plan, TableRef, Unsimulated
 from engine.tsql.values import Scalar, compare, to_number
 

@@ -6,7 +6,9 @@ MARK, so that it is told from a varchar that merely looks like one: MARK + `2005
 
 from __future__ import annotations
 
+import inspect
 import re
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Final
@@ -304,3 +306,21 @@ def compare(a: str, b: str) -> int:
             return -1
     left, right = comparable(a), comparable(b)
     return (left > right) - (left < right)
+
+
+# --- functions of values ---------------------------------------------------------------------------------
+
+
+def strict(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
+    """The function, NULL if any argument is NULL."""
+
+    def call(*values: Scalar) -> Scalar:
+        return None if any(value is None for value in values) else function(*values)
+
+    call.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return call
+
+
+def whole(value: Scalar) -> int:
+    """The value as a whole number. Raises 245."""
+    return int(to_number(value))
