@@ -162,14 +162,16 @@ def readings(drill: Drill) -> dict[str, Any]:
 
     None stands where no copy of the database was alive.
     """
-    names = list(drill.world.availability)
-    by_database = {name: _arrays(drill, name) for name in names}
-    out = {
-        "t_s": [tick / TICKS_PER_S for tick in drill.samples.ticks.tolist()],
-        "database": names[0],
-        **by_database[names[0]],
-    }
-    return {**out, "databases": by_database} if len(names) > 1 else out
+    arrays = by_database(drill)
+    first = next(iter(arrays))
+    times = [tick / TICKS_PER_S for tick in drill.samples.ticks.tolist()]
+    out = {"t_s": times, "database": first, **arrays[first]}
+    return {**out, "databases": arrays} if len(arrays) > 1 else out
+
+
+def by_database(drill: Drill) -> dict[str, dict[str, list[float | None]]]:
+    """Every counter of every database at each second; None where no copy of it was alive."""
+    return {name: _arrays(drill, name) for name in drill.world.availability}
 
 
 def _arrays(drill: Drill, database: str) -> dict[str, list[float | None]]:

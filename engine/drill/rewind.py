@@ -6,14 +6,15 @@ carries what was learnt in the future that is given up: opened hints stay opened
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from engine.drill.goals import Opened
-from engine.drill.questions import Answer
 from engine.drill.schema import Scenario
 from engine.inputs import InputProblem, format_time
-from engine.model import Tick
+
+if TYPE_CHECKING:
+    from engine.drill.drill import Drill
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +32,23 @@ class Known:
         return f"{self.what}:{self.name}" + (f":{self.number}" if self.number else "")
 
 
-def line(
-    from_tick: Tick,
-    hints: tuple[Sequence[Opened], Sequence[Opened]],
-    answers: tuple[Mapping[str, Answer], Mapping[str, Answer]],
-) -> str:
-    """The input line for coming back from *from_tick*. Hints and answers: (as they were there, as they are here)."""
-    here = {(opened.goal, opened.layer) for opened in hints[1]}
-    known = [Known("hint", o.goal, o.layer) for o in hints[0] if (o.goal, o.layer) not in here]
-    for name, answer in answers[0].items():
-        before = answers[1][name]
-        if before.choice is None and before.missed_tick is None:
-            if answer.choice is not None:
-                known.append(Known("answer", name, answer.choice))
-            elif answer.missed_tick is not None:
-                known.append(Known("missed", name))
-    return " ".join(["rewind", format_time(from_tick), *map(str, dict.fromkeys(known))])
+def line(there: Drill, here: Drill, seen: Iterable[Drill] = ()) -> str:
+    """The input line for coming back from *there* to *here*, knowing what was learnt there and in *seen*."""
+    known = [fact for drill in (there, *seen) for fact in _learnt(drill, here)]
+    return " ".join(["rewind", format_time(there.tick), *dict.fromkeys(map(str, known))])
+
+
+def _learnt(there: Drill, here: Drill) -> Iterator[Known]:
+    opened = {(hint.goal, hint.layer) for hint in here.hints}
+    yield from (Known("hint", h.goal, h.layer) for h in there.hints if (h.goal, h.layer) not in opened)
+    for name, answer in there.answers.items():
+        before = here.answers[name]
+        if before.choice is not None or before.missed_tick is not None:
+            continue
+        if answer.choice is not None:
+            yield Known("answer", name, answer.choice)
+        elif answer.missed_tick is not None:
+            yield Known("missed", name)
 
 
 def known_in(text: str, scenario: Scenario) -> list[Known]:

@@ -15,7 +15,7 @@ def gone_back(live: Drill, to_s: float) -> Drill:
     """A drill at *to_s* that knows what *live* knows."""
     early = [item.line for item in live.journal if item.tick < to_s * 100]
     back = replay(live.scenario, live.seed, live.mode, early, round(to_s * 100))
-    back.do(rewind.line(live.tick, (live.hints, back.hints), (live.answers, back.answers)))
+    back.do(rewind.line(live, back))
     return back
 
 

@@ -1,0 +1,183 @@
+"""Runs that share a past, as a tree: a branch is its parent, where it left it, and what was done since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from engine.drill.drill import Drill
+from engine.drill.history import History
+from engine.drill.modes import Mode
+from engine.drill.schema import Scenario
+from engine.inputs import InputProblem, parse_script
+from engine.model import Tick
+
+MAIN: Final = "main"
+"""Name of the first branch until somebody gives it another."""
+
+BRANCHES_MAX: Final = 100
+"""Branches of one tree; more than anybody will compare."""
+
+NAME_LENGTH_MAX: Final = 60
+
+
+class BranchProblem(ValueError):
+    """What cannot be done with the branches; one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """Where a branch left its parent: the tick, and how many inputs of the parent's journal it shares."""
+
+    parent: str | None = None
+    tick: Tick = 0
+    inputs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A branch as it is stored: all of it but the past that it shares with its parent."""
+
+    name: str
+    root: Root
+    mode: Mode
+    lines: tuple[str, ...]
+    """Its journal since the root."""
+    until_tick: Tick
+    """How far it was run."""
+
+
+class Branches:
+    """A tree of runs of one scenario with one seed. One branch is current: the one that goes on."""
+
+    def __init__(self, history: History) -> None:
+        self._histories: dict[str, History] = {MAIN: history}
+        self._roots: dict[str, Root] = {MAIN: Root()}
+        self.current = MAIN
+
+    @property
+    def history(self) -> History:
+        """The current branch's."""
+        return self._histories[self.current]
+
+    def names(self) -> list[str]:
+        """Every branch, after its parent."""
+        return list(self._histories)
+
+    def of(self, name: str) -> History:
+        """The history of a branch. Raises BranchProblem."""
+        if name not in self._histories:
+            raise BranchProblem(f"There is no branch {name!r}.")
+        return self._histories[name]
+
+    def root(self, name: str) -> Root:
+        """Where a branch comes from. Raises BranchProblem."""
+        self.of(name)
+        return self._roots[name]
+
+    # --- change ---------------------------------------------------------------------------------------------
+
+    def fork(self, tick: Tick, name: str | None = None, before: bool = False) -> History:
+        """A new branch that leaves the current one at *tick* and is the current one from now on.
+
+        What any branch has learnt of hints and answers stays known. Raises BranchProblem for a name that is taken,
+        and InputProblem in an exam that is not over.
+        """
+        name = self._free_name() if name is None else self._checked(name)
+        if len(self._histories) >= BRANCHES_MAX:
+            raise BranchProblem(f"There are {BRANCHES_MAX} branches already; remove one first.")
+        others = [history.drill for history in self._histories.values() if history is not self.history]
+        forked = self.history.fork(tick, before, others)
+        shared = len(forked.drill.journal) - 1
+        parent = self.current
+        while (further := self._roots[parent].parent) is not None and shared <= self._roots[parent].inputs:
+            parent = further  # the moment is older than this branch
+        self._histories[name] = forked
+        self._roots[name] = Root(parent, forked.drill.tick, shared)
+        self.current = name
+        return forked
+
+    def switch(self, name: str) -> History:
+        """Go on with another branch where it stands. Raises BranchProblem."""
+        history = self.of(name)
+        self.current = name
+        return history
+
+    def rename(self, name: str, to: str) -> None:
+        """Raises BranchProblem for a branch that is not there, and for a name that is taken or none."""
+        self.of(name)
+        if to == name:
+            return
+        new = self._checked(to)
+        named = {other: new if other == name else other for other in self._histories}
+        self._histories = {named[other]: history for other, history in self._histories.items()}
+        self._roots = {
+            named[other]: replace(root, parent=named.get(root.parent or ""))
+            for other, root in self._roots.items()
+        }
+        self.current = named[self.current]
+
+    def prune(self, name: str) -> None:
+        """Remove a branch and all that left it. Raises BranchProblem for the first one, and if the current one goes."""
+        if self.root(name).parent is None:
+            raise BranchProblem("The first branch is where all others come from; it stays.")
+        gone = {name}
+        for other, root in self._roots.items():  # parents come first
+            if root.parent in gone:
+                gone.add(other)
+        if self.current in gone:
+            raise BranchProblem("The current branch cannot be removed; switch to another one first.")
+        for other in gone:
+            del self._histories[other], self._roots[other]
+
+    def _free_name(self) -> str:
+        numbers = range(1, len(self._histories) + 1)
+        return next(name for n in numbers if (name := f"branch {n}") not in self._histories)
+
+    def _checked(self, name: str) -> str:
+        name = " ".join(name.split())
+        if not name or len(name) > NAME_LENGTH_MAX:
+            raise BranchProblem(f"A branch has a name of 1 to {NAME_LENGTH_MAX} characters.")
+        if name in self._histories:
+            raise BranchProblem(f"There is a branch {name!r} already.")
+        return name
+
+    # --- storing --------------------------------------------------------------------------------------------
+
+    def stored(self) -> list[Branch]:
+        """The whole tree, each branch after its parent."""
+        return [
+            Branch(
+                name,
+                root,
+                self._histories[name].drill.mode,
+                tuple(item.line for item in self._histories[name].drill.journal[root.inputs :]),
+                self._histories[name].drill.tick,
+            )
+            for name, root in self._roots.items()
+        ]
+
+
+def grown(scenario: Scenario, seed: int, stored: Sequence[Branch]) -> Branches:
+    """The tree that *stored* describes, played again. Raises InputProblem for journals of another drill."""
+    first, *others = stored
+    tree = Branches(_played(scenario, seed, first, ()))
+    tree.rename(MAIN, first.name)
+    for branch in others:
+        past = [item.line for item in tree.of(branch.root.parent or "").drill.journal[: branch.root.inputs]]
+        tree._histories[branch.name] = _played(scenario, seed, branch, past)
+        tree._roots[branch.name] = branch.root
+    return tree
+
+
+def _played(scenario: Scenario, seed: int, branch: Branch, past: Iterable[str]) -> History:
+    inputs, problems = parse_script("\n".join([*past, *branch.lines]))
+    if problems:
+        raise InputProblem("; ".join(problems))
+    history = History(Drill(scenario, seed, branch.mode))
+    for item in inputs:
+        history.advance_to(item.tick)
+        history.do(item.words)
+    history.advance_to(branch.until_tick)
+    return history

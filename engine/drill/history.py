@@ -1,0 +1,123 @@
+"""A drill with the way back: kept moments along its run, and from them any other moment in a blink."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from engine.constants import TICKS_PER_S
+from engine.drill import rewind
+from engine.drill.drill import Drill
+from engine.drill.kept import Kept, keep
+from engine.drill.markers import Marker, markers
+from engine.drill.modes import Mode
+from engine.events import Event
+from engine.inputs import Input, InputProblem
+from engine.model import Tick
+
+KEEP_EVERY: Final = 15 * TICKS_PER_S
+"""Ticks between two kept moments, beside those at inputs. Assumed: a quarter of a minute is played again within
+10 ms, with a hundred databases too."""
+
+KEPT_MAX: Final = 480
+"""Kept moments of one run; beyond that every second one is dropped. Two hours at KEEP_EVERY."""
+
+
+class History:
+    """Stands in for a drill with whoever runs it: the same `do` and `advance_to`, and every moment stays in reach.
+
+    `drill` is the run as it stands. What `seek` returns is another drill, to look at; this one is not touched.
+    """
+
+    def __init__(self, drill: Drill) -> None:
+        self.drill = drill
+        self._kept = [keep(drill)]
+        self._every = KEEP_EVERY
+
+    # --- going on -------------------------------------------------------------------------------------------
+
+    def advance_to(self, tick: Tick) -> list[Event]:
+        """Let time pass, as the drill does, keeping moments on the way."""
+        first = len(self.drill.events)
+        while self.drill.tick < tick and not self.drill.finished:
+            due = (self.drill.tick // self._every + 1) * self._every
+            self.drill.advance_to(min(tick, due))
+            if self.drill.tick == due:
+                self._keep(keep(self.drill))
+        return self.drill.events[first:]
+
+    def do(self, line: str) -> Input:
+        """Do an input line, as the drill does; the moment before it is kept. Raises InputProblem."""
+        before = keep(self.drill)
+        item = self.drill.do(line)
+        if (before.tick, before.inputs) != (self._kept[-1].tick, self._kept[-1].inputs):
+            self._keep(before)
+        return item
+
+    def _keep(self, moment: Kept) -> None:
+        self._kept.append(moment)
+        if len(self._kept) > KEPT_MAX:  # only a cache: what is dropped can be played again
+            self._kept = [self._kept[0], *self._kept[1::2]]
+            self._every *= 2
+
+    # --- looking back ---------------------------------------------------------------------------------------
+
+    def seek(self, tick: Tick, before: bool = False) -> Drill:
+        """An independent drill as this one was at *tick*: after all that was done then, or *before* any of it.
+
+        Raises InputProblem in an exam that is not over.
+        """
+        if not self.drill.terms.rewind and not self.drill.finished:
+            raise InputProblem("in an exam there is no way back")
+        tick = min(max(0, tick), self.drill.tick)
+        done = self.drill.journal
+        inputs = sum(item.tick < tick or (item.tick == tick and not before) for item in done)
+        if self._kept[0].tick > 0 or self._kept[0].inputs > 0:
+            self._learn_the_past()
+        kept = next(k for k in reversed(self._kept) if k.tick <= tick and k.inputs <= inputs)
+        found = kept.again(self.drill)
+        _play_on(found, done[kept.inputs : inputs], tick)
+        return found
+
+    def _learn_the_past(self) -> None:
+        """Play the run again up to where this history began, to have kept moments of that too."""
+        first = self._kept[0]
+        past = History(Drill(self.drill.scenario, self.drill.seed, self.drill.mode))
+        _play_on(past, self.drill.journal[: first.inputs], first.tick)
+        self._kept = past._kept + self._kept
+
+    def markers(self) -> list[Marker]:
+        """Faults, detections, transitions, commands, hints, goals and the like, in their order."""
+        return markers(self.drill.events)
+
+    # --- going back -----------------------------------------------------------------------------------------
+
+    def fork(self, tick: Tick, before: bool = False, seen: Iterable[Drill] = ()) -> History:
+        """A history that leaves this one at *tick*, to go its own way; its journal says so.
+
+        What this run and those in *seen* have learnt stays known. Raises InputProblem in an exam that is not over;
+        what branches off a finished one is practice.
+        """
+        back = self.seek(tick, before)
+        kept = [moment for moment in self._kept if moment.tick < back.tick]
+        if not back.terms.rewind:
+            back, kept = taken_as(back, Mode.PRACTICE), []
+        other = History(back)
+        other._kept = [*kept, keep(back)]
+        other._every = self._every
+        other.do(rewind.line(self.drill, back, seen))
+        return other
+
+
+def taken_as(drill: Drill, mode: Mode) -> Drill:
+    """The same run up to the same moment, taken in another mode."""
+    other = Drill(drill.scenario, drill.seed, mode)
+    _play_on(other, drill.journal, drill.tick)
+    return other
+
+
+def _play_on(drill: Drill | History, inputs: Iterable[Input], tick: Tick) -> None:
+    for item in inputs:
+        drill.advance_to(item.tick)
+        drill.do(item.words)
+    drill.advance_to(tick)

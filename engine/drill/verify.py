@@ -1,0 +1,102 @@
+"""Whether a run that was recorded plays again to the same states; if not, where the two part for the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from engine.constants import TICKS_PER_S
+from engine.drill.drill import Drill, Mode, play_inputs
+from engine.drill.kept import StateHash
+from engine.drill.report import plain
+from engine.drill.schema import Scenario
+from engine.inputs import InputProblem, parse_script
+from engine.model import Tick, ticks
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """Where a replay is no longer the run that was recorded."""
+
+    agreed: StateHash | None
+    """The last hash that was the same."""
+    expected: StateHash | None
+    found: StateHash | None
+    lines: tuple[str, ...] = ()
+    """The inputs between the two."""
+    event: str = ""
+    """The first event that differs, if the recorded events are known."""
+
+    def __str__(self) -> str:
+        agreed, at = self.agreed, self.expected or self.found
+        since = (
+            f"it is the same until {agreed.tick / TICKS_PER_S:g} s" if agreed else "it differs from the start"
+        )
+        where = f" and another one at {at.tick / TICKS_PER_S:g} s" if at else ""
+        if self.expected is None or self.found is None:
+            shorter = "replay" if self.found is None else "record"
+            where = f", and the {shorter} ends there"
+        did = f", after {'; '.join(line.splitlines()[0] for line in self.lines)}" if self.lines else ""
+        seen = f". First differing event: {self.event}" if self.event else ""
+        return f"{since}{where}{did}{seen}"
+
+
+def verify(
+    scenario: Scenario,
+    seed: int,
+    mode: Mode | str,
+    lines: Iterable[str],
+    hashes: Sequence[StateHash],
+    tick: Tick,
+) -> Divergence | None:
+    """Play the journal again up to *tick*; None if it comes by with all the *hashes*.
+
+    Raises InputProblem for a journal that does not fit the scenario.
+    """
+    return _compare(_replayed(scenario, seed, mode, lines, tick), hashes)
+
+
+def verify_report(scenario: Scenario, report: Mapping[str, Any]) -> Divergence | None:
+    """The same for a report of `run --json`, whose events then name what differs first."""
+    drill = _replayed(scenario, report["seed"], report["mode"], report["inputs"], ticks(report["ended_at_s"]))
+    recorded = [StateHash(ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
+    found = _compare(drill, recorded)
+    event = _first_event(report["events"], [plain(event.as_json()) for event in drill.events])
+    if found is None:
+        return None if not event else Divergence(drill.hashes[-1], None, None, (), event)
+    return Divergence(found.agreed, found.expected, found.found, found.lines, event)
+
+
+def _replayed(scenario: Scenario, seed: int, mode: Mode | str, lines: Iterable[str], tick: Tick) -> Drill:
+    inputs, problems = parse_script("\n".join(lines))
+    if problems:
+        raise InputProblem("; ".join(problems))
+    drill = Drill(scenario, seed, mode)
+    play_inputs(drill, inputs, lambda item, problem: None)  # a run that has parted may refuse what was done
+    drill.advance_to(tick)
+    return drill
+
+
+def _compare(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
+    agreed = None
+    for expected, found in zip_longest(recorded, drill.hashes):
+        if expected != found:
+            first = agreed.inputs if agreed else 0
+            last = min(each.inputs for each in (expected, found) if each is not None)
+            lines = tuple(item.line for item in drill.journal[first:last])
+            return Divergence(agreed, expected, found, lines)
+        agreed = expected
+    return None
+
+
+def _first_event(recorded: Sequence[Any], found: Sequence[Any]) -> str:
+    for one, other in zip_longest(recorded, found):
+        if one != other:
+            return f"recorded {_said(one)}, now {_said(other)}"
+    return ""
+
+
+def _said(event: Mapping[str, Any] | None) -> str:
+    return "nothing" if event is None else f"{event['kind']} at {event['t_s']:g} s ({event['text']})"
