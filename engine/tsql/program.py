@@ -8,13 +8,12 @@ from typing import Final
 
 from engine.tsql import statements as s
 from engine.tsql import translate
-from engine.tsql.lexer import SyntaxProblem, Token, name_of, near, tokens_of
+from engine.tsql.lexer import SyntaxProblem, Token, name_of, near
 from engine.tsql.parse import parse_command
+from engine.tsql.reader import Reader
 from engine.tsql.words import (
     COMMAND_PAIRS,
     COMMAND_WORDS,
-    FOLLOWING_PAIRS,
-    INNER_WORDS,
     STATEMENT_WORDS,
     STOP_WORDS,
 )
@@ -84,17 +83,14 @@ class _Loop:
     breaks: list[int]
 
 
-class _Compiler:
-    """Walks the tokens once; each method leaves `place` behind what it has read."""
+class _Compiler(Reader):
+    """Walks the tokens once and writes actions."""
 
     def __init__(self, text: str, version: int, variables: frozenset[str]) -> None:
-        self.text = text
+        super().__init__(text)
         self.version = version
         self.declared = set(variables)
-        self.tokens = tokens_of(text)
-        self.place = 0
         self.depth = 0
-        self.in_condition = False
         self.lines: list[int] = []
         self.actions: list[Action] = []
         self.regions: list[int | None] = []
@@ -105,118 +101,6 @@ class _Compiler:
         self.loops: list[_Loop] = []
         self.labels: dict[str, int] = {}
         self.gotos: list[tuple[int, Token]] = []
-
-    # --- reading
-
-    @property
-    def token(self) -> Token:
-        return self.tokens[self.place]
-
-    def ahead(self, count: int = 1) -> Token:
-        return self.tokens[min(self.place + count, len(self.tokens) - 1)]
-
-    def word(self, *words: str) -> bool:
-        return self.token.upper in words
-
-    def take(self) -> Token:
-        token = self.token
-        if token.kind != "end":
-            self.place += 1
-        return token
-
-    def take_if(self, *signs: str) -> bool:
-        if self.token.is_op(*signs):
-            self.place += 1
-            return True
-        return False
-
-    def expect(self, word: str) -> Token:
-        if not self.word(word):
-            raise self.problem()
-        return self.take()
-
-    def problem(self) -> SyntaxProblem:
-        return near(self.token, self.tokens[self.place - 1] if self.place else None)
-
-    def skip_semicolons(self) -> None:
-        while self.take_if(";"):
-            pass
-
-    def text_between(self, first: int, end: int) -> str:
-        """The text from token number *first* up to, not including, token number *end*."""
-        if end <= first:
-            return ""
-        return self.text[self.tokens[first].start : self.tokens[end - 1].end]
-
-    def skim(self, commas: bool = False, assign: bool = False, inside: bool = False) -> int:
-        """Move to the end of an expression or statement; the number of the token where it began.
-
-        It ends before a semicolon, a closing bracket, or a word that begins the next statement; with *commas*
-        also before a comma, with *assign* also before `=`; *inside* brackets no word begins a statement.
-        """
-        first, level, cases = self.place, 0, 0
-        while self.token.kind != "end":
-            token = self.token
-            if token.is_op("("):
-                level += 1
-            elif token.is_op(")"):
-                if level == 0:
-                    break
-                level -= 1
-            elif level == 0:
-                if token.is_op(";") or (commas and token.is_op(",")) or (assign and token.is_op("=")):
-                    break
-                if token.upper == "CASE":
-                    cases += 1
-                elif token.upper == "END" and cases:
-                    cases -= 1
-                elif inside or (token.upper == "ELSE" and cases):
-                    pass
-                elif self.next_statement_begins(first):
-                    break
-            self.place += 1
-        if level:
-            raise self.problem()
-        return first
-
-    def skim_expression(self, commas: bool = False) -> int:
-        """As skim, for an expression: it has no words that begin statements, not even as its first."""
-        first = self.place
-        return first if self.token.upper in STOP_WORDS else self.skim(commas)
-
-    def next_statement_begins(self, first: int) -> bool:
-        """The word here begins another statement than the one that began at token number *first*."""
-        word = self.token.upper
-        if self.place == first:
-            return False
-        if self.token.kind == "word" and self.ahead().is_op(":"):
-            return True  # a label
-        if word not in STATEMENT_WORDS:
-            return False
-        before = self.tokens[self.place - 1]
-        if before.is_op(".") or (before.upper, word) in FOLLOWING_PAIRS or self.inside(first, word):
-            return False
-        if word == "WITH" and self.begins_cte():
-            if not self.in_condition:
-                raise SyntaxProblem(self.token.line, 319)
-            return True
-        return word in STOP_WORDS
-
-    def begins_cte(self) -> bool:
-        """The WITH here is that of a common table expression: `name AS (` or `name (columns) AS (`."""
-        named = self.ahead().kind in ("word", "quoted")
-        return named and (self.ahead(2).upper == "AS" or self.ahead(2).is_op("("))
-
-    def inside(self, first: int, word: str) -> bool:
-        """*word* may stand here inside the statement that began at token number *first*."""
-        head = self.tokens[first].upper
-        pair = f"{head} {self.tokens[first + 1].upper}"
-        if word not in INNER_WORDS.get(pair, INNER_WORDS.get(head, ())):
-            return False
-        seen = [token.upper for token in self.tokens[first + 1 : self.place]]
-        if head in ("GRANT", "DENY", "REVOKE"):
-            return "TO" not in seen and "FROM" not in seen
-        return head == "MERGE" or word not in seen
 
     # --- writing
 
@@ -368,15 +252,6 @@ class _Compiler:
                 self.take()
         self.do(line, s.CreateTable(name, columns))
 
-    def bracketed(self) -> str:
-        """The text of a group in brackets, which begins here."""
-        first = self.place
-        self.take()
-        self.skim(inside=True)
-        if not self.take_if(")"):
-            raise self.problem()
-        return self.text_between(first, self.place)
-
     def has_word(self, first: int, word: str) -> bool:
         return any(token.upper == word for token in self.tokens[first : self.place])
 
@@ -396,17 +271,6 @@ class _Compiler:
             self.create_table()
         else:
             self.not_simulated()
-
-    def qualified(self) -> tuple[str, ...]:
-        """A name of one or more parts; an empty schema is left out."""
-        parts: list[str] = []
-        while True:
-            if self.token.kind in ("word", "quoted"):
-                parts.append(name_of(self.take()))
-            elif not self.token.is_op(".") or not parts:
-                raise self.problem()
-            if not self.take_if("."):
-                return tuple(parts)
 
     def rest_of_batch(self, kind: str) -> None:
         """CREATE or ALTER of a module, which takes the whole batch."""
@@ -443,44 +307,6 @@ class _Compiler:
         body = self.body()
         compile_batch(body, self.version, frozenset(item.name for item in parameters))
         return s.CreateProcedure(name, tuple(parameters), body, alter)
-
-    def parameter(self) -> s.Parameter:
-        name = self.take().text.lower()
-        if self.word("AS"):
-            self.take()
-        first = self.place
-        self.take()
-        while self.take_if("."):
-            self.take()
-        if self.token.is_op("("):
-            self.bracketed()
-        kind = self.text_between(first, self.place).lower()
-        if self.word("VARYING"):
-            self.take()
-        default = ""
-        if self.take_if("="):
-            first = self.place
-            self.take_if("-")
-            self.take()
-            default = self.text_between(first, self.place)
-        output = self.word("OUT", "OUTPUT")
-        while self.word("OUT", "OUTPUT", "READONLY"):
-            self.take()
-        return s.Parameter(name, kind, default, output)
-
-    def up_to_as(self) -> None:
-        """Skip WITH RECOMPILE, EXECUTE AS OWNER and FOR REPLICATION up to the AS of the module."""
-        while not (self.word("AS") and self.tokens[self.place - 1].upper not in ("EXECUTE", "EXEC")):
-            if self.token.kind == "end":
-                raise self.problem()
-            self.take()
-        self.take()
-
-    def body(self) -> str:
-        """The rest of the text, on the lines where it stands."""
-        if self.token.kind == "end":
-            raise self.problem()
-        return "\n" * (self.token.line - 1) + self.text[self.token.start :]
 
     def view(self, alter: bool) -> s.Statement:
         name = self.qualified()
