@@ -41,6 +41,7 @@ from app.views.debrief import Debrief
 from app.views.error_log import ErrorLog
 from app.views.events_list import EventsList
 from app.views.fault_ledger import FaultLedger
+from app.views.fidelity import Fidelity
 from app.views.help import PAGE_OF, Help
 from app.views.history import HistoryPage
 from app.views.monitor import Monitor
@@ -87,6 +88,7 @@ class MainWindow(QMainWindow):
         self._scenario: Scenario | None = None
         self.help: Help | None = None
         self.planner: Planner | None = None
+        self.fidelity: Fidelity | None = None
         self.session = Session(self, by_itself=by_itself)
         self.play = Play(self.session, profile, self)
         self.library = Library(profile)
@@ -216,6 +218,7 @@ class MainWindow(QMainWindow):
         self.appearance.fill_menu(bar["&View"])
         menus.fill(bar["&View"], menus.LOOKS, self.actions_by_name)
         bar["&Tools"].addAction("&Link planner", self.show_planner)
+        bar["&Tools"].addAction("&Fidelity to the papers", self.show_fidelity)
         menus.fill(bar["&Help"], menus.HELP, self.actions_by_name)
         self.palette_of_commands = Palette(self)
 
@@ -370,6 +373,16 @@ class MainWindow(QMainWindow):
             self.pages.addWidget(self.planner)
         self._go_to(self.planner, "Link planner")
 
+    def show_fidelity(self) -> None:
+        """The papers' figures beside ours; worked out while the page is open."""
+        self._leave_desk()
+        self.play.leave()
+        if self.fidelity is None:
+            self.fidelity = Fidelity()
+            self.fidelity.closed.connect(self.show_home)
+            self.pages.addWidget(self.fidelity)
+        self._go_to(self.fidelity, "Fidelity")
+
     def _retry(self, t_s: float) -> None:
         if self._scenario is not None and self._report is not None:
             self.play.retry(self._scenario, self._report, t_s)
@@ -491,6 +504,8 @@ class MainWindow(QMainWindow):
         self._leave_desk()
         self.appearance.keep_layout()
         self.play.leave()
+        if self.fidelity is not None:
+            self.fidelity.stop()
         self._store.set(settings.GEOMETRY, self.saveGeometry())
         self._store.sync()
         super().closeEvent(event)

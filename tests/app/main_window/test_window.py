@@ -336,3 +336,9 @@ def test_an_exam_closes_what_no_server_was_asked_for_and_gives_it_back(
     window.timeline.moment_chosen.emit(0.5)
     (menu,) = open_menus()
     menu.close()
+
+
+def test_the_fidelity_page_opens_from_the_tools_and_stops_with_the_window(hands: Hands) -> None:
+    hands.window.show_fidelity()
+    assert hands.window.pages.currentWidget() is hands.window.fidelity
+    assert hands.window.windowTitle().startswith("Fidelity")
