@@ -14,7 +14,7 @@ from engine.tsql.catalog.view import lsn
 from engine.tsql.context import SYSTEM_DATABASES
 from engine.tsql.data import Table
 from engine.tsql.machine import Machine
-from engine.tsql.translate import Unsimulated
+from engine.tsql.rewrite import Unsimulated
 from engine.tsql.values import to_number, to_text
 
 Outcome = commands.Outcome

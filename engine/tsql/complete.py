@@ -18,7 +18,7 @@ from engine.tsql.functions import FUNCTIONS
 from engine.tsql.lexer import Token, name_of, tokens_of
 from engine.tsql.parse import PARSER
 from engine.tsql.procedures import PROCEDURES
-from engine.tsql.translate import Unsimulated
+from engine.tsql.rewrite import Unsimulated
 from engine.tsql.words import COMMAND_PAIRS, COMMAND_WORDS, STATEMENT_WORDS
 
 _PARTIAL: Final = re.compile(r"[\w@#$]*$")

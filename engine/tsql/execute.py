@@ -12,7 +12,7 @@ from engine.tsql import statements as s
 from engine.tsql.data import Caught, Cursor
 from engine.tsql.functions import format_message
 from engine.tsql.machine import ConnectionLost, Machine
-from engine.tsql.translate import Unsimulated
+from engine.tsql.rewrite import Unsimulated
 from engine.tsql.values import to_number, to_text
 
 Outcome = commands.Outcome

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from engine.messages import SqlError
-from engine.tsql import dates
+from engine.tsql import dates, forxml
 from engine.tsql.like import patindex
 from engine.tsql.values import (
     MARK,
@@ -94,21 +94,21 @@ def _checked(number: int | float) -> int | float:
 @strict
 def _left(text: Scalar, count: Scalar) -> Scalar:
     if whole(count) < 0:
-        raise SqlError(1023, 2, "left")
+        raise SqlError(537)
     return to_text(text)[: whole(count)]
 
 
 @strict
 def _right(text: Scalar, count: Scalar) -> Scalar:
     if whole(count) < 0:
-        raise SqlError(1023, 2, "right")
+        raise SqlError(536, "RIGHT")
     return to_text(text)[-whole(count) :] if whole(count) else ""
 
 
 @strict
 def _substring(text: Scalar, start: Scalar, length: Scalar) -> Scalar:
     if whole(length) < 0:
-        raise SqlError(1023, 3, "substring")
+        raise SqlError(537)
     first = whole(start) - 1
     return to_text(text)[max(0, first) : max(0, first + whole(length))]
 
@@ -280,6 +280,7 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **dates.FUNCTIONS,
+    **forxml.FUNCTIONS,
     "add": _add,
     "sub": _sub,
     "mul": _mul,

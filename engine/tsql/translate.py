@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -13,34 +13,11 @@ from sqlglot.errors import UnsupportedError
 
 from engine.messages import SqlError
 from engine.tsql.columns import parse_columns
-from engine.tsql.dialect import Unreadable, read, write
+from engine.tsql.dialect import Unreadable, read
 from engine.tsql.lexer import SyntaxProblem, Token, tokens_of
+from engine.tsql.rewrite import Rewritten, TableRef, Unsimulated, rewritten, table_ref, variable_name
 
 UNNAMED: Final = "(No column name)"
-COLLATION: Final = "tsql"
-"""Compares as the default collation does: no case, no trailing blanks."""
-
-
-class Unsimulated(Exception):
-    """A query that the product runs and we do not; the text says which part of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableRef:
-    """A table as the query names it: up to four parts, or a table variable or temp table."""
-
-    parts: tuple[str, ...]
-    call: bool = False
-    """It is written with brackets, as a table-valued function."""
-
-    @property
-    def dotted(self) -> str:
-        return ".".join(self.parts) + ("()" if self.call else "")
-
-    @property
-    def key(self) -> str:
-        """Name of the table in SQLite."""
-        return self.dotted.lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,19 +185,6 @@ def _limited(build: Callable[[exp.Expr], Plan], tree: exp.Expr) -> Plan:
         raise SqlError(8623) from None
 
 
-@dataclass(slots=True)
-class _Query:
-    """What has been found in a query while it is rewritten."""
-
-    tables: dict[str, TableRef] = field(default_factory=dict)
-    variables: dict[str, str] = field(default_factory=dict)
-    functions: dict[str, str] = field(default_factory=dict)
-    ctes: set[str] = field(default_factory=set)
-
-    def parameter(self, name: str) -> exp.Expr:
-        return exp.Placeholder(this=self.variables.setdefault(name.lower(), f"p{len(self.variables)}"))
-
-
 def _plan_select(tree: exp.Expr) -> Plan:
     first = tree
     while isinstance(first, exp.SetOperation | exp.Subquery):
@@ -229,10 +193,10 @@ def _plan_select(tree: exp.Expr) -> Plan:
         raise Unsimulated(type(first).__name__.upper())
     assigns = _assignments(first)
     into = first.args.get("into")
-    target = _table_ref(into.find(exp.Table)) if into is not None else None
+    target = table_ref(into.find(exp.Table)) if into is not None else None
     first.set("into", None)
     _name_columns(first)
-    sql, query = _finish(tree)
+    sql, query = rewritten(tree)
     kind = "assign" if assigns else "select"
     return _plan(kind, sql, query, assigns=assigns, target=target)
 
@@ -240,7 +204,7 @@ def _plan_select(tree: exp.Expr) -> Plan:
 def _plan(
     kind: str,
     sql: str,
-    query: _Query,
+    query: Rewritten,
     *,
     assigns: tuple[str, ...] = (),
     target: TableRef | None = None,
@@ -262,7 +226,7 @@ def _assignments(select: exp.Select) -> tuple[str, ...]:
     names: list[str] = []
     for projection in select.expressions:
         if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Parameter):
-            names.append(_variable_name(projection.this))
+            names.append(variable_name(projection.this))
     if names and len(names) != len(select.expressions):
         raise SqlError(141)
     if names:
@@ -286,273 +250,6 @@ def _name_columns(select: exp.Select) -> None:
     select.set("expressions", named)
 
 
-def _finish(tree: exp.Expr) -> tuple[str, _Query]:
-    """Rewrite everything that SQLite would take in another sense; the text for it and what was found."""
-    query = _Query()
-    query.ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-    for node in reversed(list(tree.walk())):
-        rewrite = _REWRITE.get(type(node))
-        if rewrite is None:
-            continue
-        new = rewrite(node, query)
-        if new is not node:
-            if node is tree:
-                tree = new
-            else:
-                node.replace(new)
-    return write(tree), query
-
-
-# --- tables and names -----------------------------------------------------------------------------------
-
-
-def _part(identifier: exp.Expr | None) -> str:
-    if not isinstance(identifier, exp.Expr):
-        return ""  # nothing, or the empty schema of `master..sysdatabases`
-    if isinstance(identifier, exp.Parameter):
-        return _variable_name(identifier)
-    prefix = "#" if identifier.args.get("temporary") else "##" if identifier.args.get("global_") else ""
-    return prefix + str(identifier.name)
-
-
-def _table_ref(table: exp.Table | None) -> TableRef:
-    assert table is not None
-    this = table.this
-    names = [part for part in (_part(table.args.get("catalog")), _part(table.args.get("db"))) if part]
-    if isinstance(this, exp.Anonymous):
-        return TableRef((*names, str(this.this).removeprefix("t_")), call=True)
-    if isinstance(this, exp.Dot):
-        return TableRef((*names, *(part.name for part in this.flatten())))
-    return TableRef((*names, _part(this)))
-
-
-def _rewrite_table(table: exp.Expr, query: _Query) -> exp.Expr:
-    assert isinstance(table, exp.Table)
-    if table.args.get("pivots"):
-        raise Unsimulated("PIVOT")
-    ref = _table_ref(table)
-    if len(ref.parts) == 1 and not ref.call and ref.key in query.ctes:
-        table.set("hints", None)
-        return table
-    query.tables.setdefault(ref.key, ref)
-    alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(ref.parts[-1], quoted=True))
-    joins = table.args.get("joins")
-    return exp.Table(this=exp.to_identifier(ref.key, quoted=True), alias=alias, joins=joins)
-
-
-def _rewrite_column(column: exp.Expr, query: _Query) -> exp.Expr:
-    assert isinstance(column, exp.Column)
-    if not column.table and not column.this.args.get("quoted") and column.name.upper() in _BARE_FUNCTIONS:
-        return exp.Anonymous(this=f"t_{column.name.lower()}")
-    column.set("db", None)
-    column.set("catalog", None)
-    if isinstance(column.args.get("table"), exp.Identifier):
-        table = column.args["table"]
-        column.set("table", exp.to_identifier(_part(table), quoted=True))
-    return column
-
-
-_BARE_FUNCTIONS: Final = frozenset(
-    {"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"}
-)
-"""Functions written without brackets."""
-
-
-def _variable_name(parameter: exp.Parameter) -> str:
-    inner = parameter.this
-    if isinstance(inner, exp.Parameter):
-        return f"@@{inner.name.lower()}"
-    return f"@{inner.name.lower()}"
-
-
-def _rewrite_parameter(node: exp.Expr, query: _Query) -> exp.Expr:
-    if isinstance(node.parent, exp.Parameter | exp.Table):
-        return node
-    assert isinstance(node, exp.Parameter)
-    return query.parameter(_variable_name(node))
-
-
-# --- expressions ----------------------------------------------------------------------------------------
-
-_DATE_PART_FIRST: Final = frozenset({"dateadd", "datediff", "datepart", "datename", "datediff_big"})
-_KNOWN_UDF: Final = frozenset({"agent_datetime", "fn_varbintohexstr", "fn_varbintohexsubstring"})
-
-
-def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=f"t_{name}", expressions=list(arguments))
-
-
-def _rewrite_call(node: exp.Expr, query: _Query) -> exp.Expr:
-    name = str(node.this).lower()
-    arguments = list(node.expressions)
-    if name in _DATE_PART_FIRST and arguments and isinstance(arguments[0], exp.Column):
-        arguments[0] = exp.Literal.string(arguments[0].name.lower())
-    return _call(name, *arguments)
-
-
-def _rewrite_dot(node: exp.Expr, query: _Query) -> exp.Expr:
-    """A method of XML (`.value`), or a function of another schema."""
-    call = node.expression
-    if not isinstance(call, exp.Anonymous):
-        return node
-    name = str(call.this).removeprefix("t_")
-    if name == "value" and isinstance(node.this, exp.Subquery | exp.Paren):
-        return node.this
-    if name in _KNOWN_UDF:
-        return call
-    written = node.sql(dialect="tsql").split("(")[0].replace("t_", "")
-    mangled = f"u{len(query.functions)}_{name}"
-    query.functions[mangled] = written
-    return exp.Anonymous(this=mangled, expressions=list(call.expressions))
-
-
-def _operator(name: str) -> Callable[[exp.Expr, _Query], exp.Expr]:
-    def rewrite(node: exp.Expr, query: _Query) -> exp.Expr:
-        return _call(name, node.this, node.expression)
-
-    return rewrite
-
-
-def _rewrite_convert(node: exp.Expr, query: _Query) -> exp.Expr:
-    if isinstance(node, exp.Convert):
-        kind, value, style = node.this, node.expression, node.args.get("style")
-    else:
-        kind, value, style = node.args["to"], node.this, None
-    safe = isinstance(node, exp.TryCast) or bool(node.args.get("safe"))
-    name = kind.sql(dialect="tsql").lower() if kind is not None else ""
-    return _call("try_convert" if safe else "convert", exp.Literal.string(name), value, style or exp.Null())
-
-
-def _collated(node: exp.Expr | None) -> exp.Expr | None:
-    skip = exp.Collate | exp.Tuple | exp.Star
-    if node is None or isinstance(node, skip) or (isinstance(node, exp.Literal) and not node.is_string):
-        return node
-    return exp.Collate(this=node, expression=exp.var(COLLATION))
-
-
-def _rewrite_comparison(node: exp.Expr, query: _Query) -> exp.Expr:
-    node.set("this", _collated(node.this))
-    return node
-
-
-def _rewrite_case(node: exp.Expr, query: _Query) -> exp.Expr:
-    if node.this is not None:
-        node.set("this", _collated(node.this))
-    return node
-
-
-def _rewrite_collate(node: exp.Expr, query: _Query) -> exp.Expr:
-    """A collation of SQL Server: binary and case-sensitive ones compare exactly, the others as by default."""
-    name = node.expression.name.lower()
-    if name == COLLATION:
-        return node
-    exact = "_bin" in name or "_cs_" in name
-    inner: exp.Expr = node.this
-    return exp.Collate(this=inner, expression=exp.var("binary")) if exact else inner
-
-
-def _rewrite_national(node: exp.Expr, query: _Query) -> exp.Expr:
-    return exp.Literal.string(node.name)
-
-
-def _rewrite_hex(node: exp.Expr, query: _Query) -> exp.Expr:
-    digits = node.name
-    return exp.HexString(this=digits if len(digits) % 2 == 0 else "0" + digits)
-
-
-def _rewrite_select(node: exp.Expr, query: _Query) -> exp.Expr:
-    """Take out what has no counterpart: hints, options, FOR XML PATH('') as one string."""
-    node.set("options", None)
-    node.set("hint", None)
-    limit = node.args.get("limit")
-    options = limit.args.get("limit_options") if limit is not None else None
-    if options is not None:
-        if options.args.get("percent"):
-            raise Unsimulated("TOP … PERCENT")
-        if options.args.get("with_ties"):
-            raise Unsimulated("TOP … WITH TIES")
-    if node.args.get("into") is not None:
-        raise Unsimulated("SELECT … INTO inside a query")
-    if (
-        isinstance(node, exp.Select)
-        and node.args.get("from_") is None
-        and any(e.is_star for e in node.expressions)
-    ):
-        if not isinstance(node.parent, exp.Exists):
-            raise SqlError(263)
-        node.set("expressions", [exp.Literal.number(1)])
-    clause = node.args.get("for_")
-    if clause is None:
-        return node
-    node.set("for_", None)
-    if clause.args.get("kind") != "XML":
-        if clause.args.get("kind") == "BROWSE":
-            return node
-        raise Unsimulated(f"FOR {clause.args.get('kind')}")
-    option = clause.expressions[0].this
-    path = option.name.upper() if isinstance(option, exp.Expr) else ""
-    tag = option.args.get("expression") if isinstance(option, exp.Expr) else None
-    if (
-        path != "PATH"
-        or tag is None
-        or tag.name
-        or len(node.expressions) != 1
-        or not isinstance(node, exp.Select)
-    ):
-        raise Unsimulated("FOR XML other than PATH('')")
-    projection = node.expressions[0]
-    blank = " " if isinstance(projection, exp.Alias) and projection.alias.lower() == "data()" else ""
-    node.set("expressions", [exp.alias_(projection.unalias(), "x", quoted=True)])
-    joined = exp.Anonymous(
-        this="group_concat",
-        expressions=[_call("text", exp.column("x")), exp.Literal.string(blank)],
-    )
-    return exp.Select(
-        expressions=[joined],
-        from_=exp.From(
-            this=exp.Subquery(this=node.copy(), alias=exp.TableAlias(this=exp.to_identifier("s")))
-        ),
-    )
-
-
-def _rewrite_lateral(node: exp.Expr, query: _Query) -> exp.Expr:
-    raise Unsimulated("CROSS APPLY and OUTER APPLY")
-
-
-_REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, _Query], exp.Expr]]] = {
-    exp.Table: _rewrite_table,
-    exp.Column: _rewrite_column,
-    exp.Parameter: _rewrite_parameter,
-    exp.Anonymous: _rewrite_call,
-    exp.Dot: _rewrite_dot,
-    exp.Add: _operator("add"),
-    exp.Sub: _operator("sub"),
-    exp.Mul: _operator("mul"),
-    exp.Div: _operator("div"),
-    exp.Mod: _operator("mod"),
-    exp.BitwiseXor: _operator("xor"),
-    exp.Cast: _rewrite_convert,
-    exp.TryCast: _rewrite_convert,
-    exp.Convert: _rewrite_convert,
-    exp.EQ: _rewrite_comparison,
-    exp.NEQ: _rewrite_comparison,
-    exp.LT: _rewrite_comparison,
-    exp.LTE: _rewrite_comparison,
-    exp.GT: _rewrite_comparison,
-    exp.GTE: _rewrite_comparison,
-    exp.In: _rewrite_comparison,
-    exp.Between: _rewrite_comparison,
-    exp.Case: _rewrite_case,
-    exp.Collate: _rewrite_collate,
-    exp.National: _rewrite_national,
-    exp.HexString: _rewrite_hex,
-    exp.Select: _rewrite_select,
-    exp.Union: _rewrite_select,
-    exp.Lateral: _rewrite_lateral,
-}
-"""What becomes of each kind of node, children before parents."""
-
-
 # --- statements that write ------------------------------------------------------------------------------
 
 
@@ -565,7 +262,7 @@ def _plan_insert(tree: exp.Expr) -> Plan:
         this = this.this
     if not isinstance(this, exp.Table):
         raise Unsimulated("this form of INSERT")
-    target = _table_ref(this)
+    target = table_ref(this)
     if tree.args.get("returning") is not None:
         raise Unsimulated("INSERT … OUTPUT")
     source = tree.expression
@@ -579,7 +276,7 @@ def _plan_insert(tree: exp.Expr) -> Plan:
     with_ = tree.args.get("with_")
     if with_ is not None:
         source.set("with_", with_)
-    sql, query = _finish(source)
+    sql, query = rewritten(source)
     return _plan("insert", sql, query, target=target, columns=columns)
 
 
@@ -609,32 +306,32 @@ def _plan_delete(tree: exp.Expr) -> Plan:
     return _plan("delete", sql, query, target=target)
 
 
-def _row_numbers(tree: exp.Expr, values: list[exp.Expr]) -> tuple[str, _Query, TableRef]:
+def _row_numbers(tree: exp.Expr, values: list[exp.Expr]) -> tuple[str, Rewritten, TableRef]:
     """SELECT rowid, *values* of the rows that an UPDATE or DELETE touches."""
     named = (tree.args.get("tables") or [None])[0] or tree.this
     source = tree.args.get("from_")
     table = source.this if source is not None else tree.this or named
     if not isinstance(named, exp.Table) or not isinstance(table, exp.Table):
         raise Unsimulated("this form of UPDATE or DELETE")
-    target, alias = _table_ref(named), named.alias_or_name
+    target, alias = table_ref(named), named.alias_or_name
     for candidate in table.find_all(exp.Table):
         if len(target.parts) == 1 and candidate.alias.lower() == target.parts[0].lower():
-            target, alias = _table_ref(candidate), candidate.alias
+            target, alias = table_ref(candidate), candidate.alias
             break
-        if _table_ref(candidate).key == target.key:
-            alias = candidate.alias or _table_ref(candidate).parts[-1]
+        if table_ref(candidate).key == target.key:
+            alias = candidate.alias or table_ref(candidate).parts[-1]
     number = exp.column(exp.to_identifier("rowid"), table=exp.to_identifier(alias, quoted=True))
     select = exp.Select(
         expressions=[number, *values], from_=exp.From(this=table), where=tree.args.get("where")
     )
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"])
-    sql, query = _finish(select)
+    sql, query = rewritten(select)
     return sql, query, target
 
 
 def _plan_truncate(tree: exp.Expr) -> Plan:
-    return Plan(kind="truncate", target=_table_ref(tree.find(exp.Table)))
+    return Plan(kind="truncate", target=table_ref(tree.find(exp.Table)))
 
 
 _PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr], Plan]], ...]] = (

@@ -7,7 +7,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.protocol import accounts, commands
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.translate import Unsimulated
+from engine.tsql.rewrite import Unsimulated
 
 
 def _add_login(call: Call) -> None:

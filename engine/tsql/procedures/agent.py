@@ -9,7 +9,7 @@ from engine.model import Job
 from engine.protocol import jobs
 from engine.tsql.catalog.view import unique_id
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.translate import Unsimulated
+from engine.tsql.rewrite import Unsimulated
 from engine.tsql.values import guid_text
 
 

@@ -9,7 +9,7 @@ from engine.protocol import accounts, volumes
 from engine.tsql import catalog, maintenance
 from engine.tsql.catalog.databases import DATABASES
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.translate import Unsimulated
+from engine.tsql.rewrite import Unsimulated
 from engine.tsql.values import Scalar, comparable, to_text
 
 

@@ -1,0 +1,186 @@
+"""FOR XML PATH and RAW: the rows of a query as one text of XML. Rules from [DOC: FOR XML, PATH mode]."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from sqlglot import exp
+
+from engine.tsql.values import Scalar, to_text
+
+COLUMN: Final = "XML_F52E2B61-18A1-11d1-B105-00805F49916B"
+"""Name of the only column of a FOR XML query that is not inside another one."""
+
+MARK: Final = "xml"
+"""Key in the metadata of a node whose value is XML already (TYPE): it is not escaped again."""
+
+_CONTENT: Final = frozenset({"", "*", "text()", "node()", "data()"})
+"""Column names that make content without an element of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One column of the query: where it stands in the element of its row, and its value as XML."""
+
+    path: tuple[str, ...]
+    content: exp.Expr
+
+    def inside(self) -> _Item:
+        return _Item(self.path[1:], self.content)
+
+
+def rewritten(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.Select | None:
+    """The SELECT that gives the XML of *select* as one value, or None for a mode that is not simulated.
+
+    *unnamed* is the alias that stands for no name at all.
+    """
+    options = dict(_option(option.this) for option in clause.expressions)
+    mode = next(iter(options), "")
+    if mode not in ("PATH", "RAW") or set(options) - {mode, "ROOT", "TYPE", "ELEMENTS", "ELEMENTS XSINIL"}:
+        return None
+    if any(projection.is_star for projection in select.expressions):
+        return None
+    names = [_name_of(projection, unnamed) for projection in select.expressions]
+    values = [_value_of(projection) for projection in select.expressions]
+    attributes = mode == "RAW" and not any(word.startswith("ELEMENTS") for word in options)
+    items = []
+    for place, (name, value) in enumerate(zip(names, values, strict=True)):
+        column = exp.column(f"x{place}")
+        content = _call("xml_join", column) if _is_xml(value) else _call("xml_escape", column)
+        items.append(_Item(_path(f"@{name}" if attributes else name), content))
+    _order_by_values(select, names, values)
+    select.set(
+        "expressions", [exp.alias_(value, f"x{place}", quoted=True) for place, value in enumerate(values)]
+    )
+    tag = options[mode] if options[mode] is not None else "row"
+    joined: exp.Expr = exp.Anonymous(
+        this="group_concat",
+        expressions=[
+            _call("xml_row", exp.Literal.string(tag), _attributes(items), _content(items)),
+            exp.Literal.string(" " if names == ["data()"] else ""),
+        ],
+    )
+    if "ROOT" in options:
+        root = exp.Literal.string(options["ROOT"] or "root")
+        joined = _call("xml_row", root, exp.Null(), joined)
+    source = exp.Subquery(this=select.copy(), alias=exp.TableAlias(this=exp.to_identifier("s")))
+    outer = exp.Select(expressions=[exp.alias_(joined, COLUMN, quoted=True)], from_=exp.From(this=source))
+    outer.meta[MARK] = "TYPE" in options
+    return outer
+
+
+def _option(option: exp.Expr) -> tuple[str, str | None]:
+    value = option.args.get("expression")
+    return option.name.upper(), value.name if isinstance(value, exp.Expr) else None
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=f"t_{name}", expressions=list(arguments))
+
+
+def _name_of(projection: exp.Expr, unnamed: str) -> str:
+    if isinstance(projection, exp.EQ):  # 'name' = value
+        return str(projection.this.find(exp.Literal).name)
+    name = projection.alias if isinstance(projection, exp.Alias) else ""
+    if isinstance(projection, exp.Column):
+        name = projection.name
+    return "" if name == unnamed else name
+
+
+def _value_of(projection: exp.Expr) -> exp.Expr:
+    value = projection.expression if isinstance(projection, exp.EQ) else projection.unalias()
+    assert isinstance(value, exp.Expr)
+    return value
+
+
+def _is_xml(value: exp.Expr) -> bool:
+    """A subquery with TYPE, or what has been converted to xml."""
+    inner = value.this if isinstance(value, exp.Subquery) else value
+    if isinstance(inner, exp.Anonymous) and inner.name == "t_convert":
+        return bool(inner.expressions[0].name == "xml")
+    return bool(isinstance(inner, exp.Expr) and inner.meta.get(MARK))
+
+
+def _path(name: str) -> tuple[str, ...]:
+    parts = tuple(name.split("/"))
+    return parts[:-1] if parts[-1].lower() in _CONTENT else parts
+
+
+def _order_by_values(select: exp.Select, names: list[str], values: list[exp.Expr]) -> None:
+    """ORDER BY a column's alias: by its value, as the alias is gone."""
+    known = {name.lower(): value for name, value in zip(names, values, strict=True) if name}
+    order = select.args.get("order")
+    for ordered in order.expressions if order is not None else ():
+        column = ordered.this
+        if isinstance(column, exp.Column) and not column.table and column.name.lower() in known:
+            ordered.set("this", known[column.name.lower()].copy())
+
+
+def _attributes(items: list[_Item]) -> exp.Expr:
+    found = [item for item in items if len(item.path) == 1 and item.path[0].startswith("@")]
+    parts = [_call("xml_attribute", exp.Literal.string(i.path[0][1:]), i.content) for i in found]
+    return _call("xml_join", *parts) if parts else exp.Null()
+
+
+def _content(items: list[_Item]) -> exp.Expr:
+    """Columns that follow one another with the same first name share one element."""
+    parts: list[exp.Expr] = []
+    inner = [item for item in items if not (item.path and item.path[0].startswith("@"))]
+    for name, group in groupby(inner, key=lambda item: item.path[0] if item.path else ""):
+        together = [item.inside() if name else item for item in group]
+        if name:
+            tag = exp.Literal.string(name)
+            parts.append(_call("xml_element", tag, _attributes(together), _content(together)))
+        else:
+            parts += [item.content for item in together]
+    return _call("xml_join", *parts) if parts else exp.Null()
+
+
+# --- what SQLite calls -----------------------------------------------------------------------------------
+
+
+def _escape(value: Scalar) -> Scalar:
+    return None if value is None else html.escape(to_text(value), quote=False).replace("\r", "&#x0D;")
+
+
+def _join(*values: Scalar) -> Scalar:
+    shown = [to_text(value) for value in values if value is not None]
+    return "".join(shown) if shown else None
+
+
+def _attribute(name: Scalar, value: Scalar) -> Scalar:
+    return None if value is None else f' {to_text(name)}="{to_text(value)}"'.replace("\n", "&#x0A;")
+
+
+def _element(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
+    """NULL makes no element."""
+    return None if attributes is None and content is None else _row(tag, attributes, content)
+
+
+def _row(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
+    name, inside = to_text(tag), "" if attributes is None else to_text(attributes)
+    if not name:
+        return content
+    if content is None:
+        return f"<{name}{inside}/>"
+    return f"<{name}{inside}>{to_text(content)}</{name}>"
+
+
+def _text_of(value: Scalar) -> Scalar:
+    """`.value('.', 'nvarchar(max)')`: the text without its tags."""
+    return None if value is None else html.unescape(re.sub(r"<[^<>]*>", "", to_text(value)))
+
+
+FUNCTIONS: Final = {
+    "xml_escape": _escape,
+    "xml_join": _join,
+    "xml_attribute": _attribute,
+    "xml_element": _element,
+    "xml_row": _row,
+    "xml_text": _text_of,
+}
+"""Functions that only rewritten queries call."""
