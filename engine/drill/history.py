@@ -19,6 +19,9 @@ KEEP_EVERY: Final = 15 * TICKS_PER_S
 """Ticks between two kept moments, beside those at inputs. Assumed: a quarter of a minute is played again within
 10 ms, with a hundred databases too."""
 
+KEEP_EVENTS: Final = 250
+"""After so many events a moment is kept early: a hundred databases that fail over make thousands in seconds."""
+
 KEPT_MAX: Final = 480
 """Kept moments of one run; beyond that every second one is dropped. Two hours at KEEP_EVERY."""
 
@@ -40,9 +43,10 @@ class History:
         """Let time pass, as the drill does, keeping moments on the way."""
         first = len(self.drill.events)
         while self.drill.tick < tick and not self.drill.finished:
-            due = (self.drill.tick // self._every + 1) * self._every
-            self.drill.advance_to(min(tick, due))
-            if self.drill.tick == due:
+            second = (self.drill.tick // TICKS_PER_S + 1) * TICKS_PER_S
+            self.drill.advance_to(min(tick, second))
+            busy = len(self.drill.events) - self._kept[-1].events >= KEEP_EVENTS
+            if busy or self.drill.tick % self._every == 0:
                 self._keep(keep(self.drill))
         return self.drill.events[first:]
 

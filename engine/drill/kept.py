@@ -46,6 +46,11 @@ class Kept:
         """Inputs of the journal that had been done."""
         return self.lengths[LOGS.index("journal")]
 
+    @property
+    def events(self) -> int:
+        """Events that had happened."""
+        return self.lengths[LOGS.index("events")]
+
     def again(self, past: Drill) -> Drill:
         """An independent drill at this moment; *past* is any that has come by here, and stays as it is."""
         drill = self.drill.apart()

@@ -8,6 +8,8 @@ import numpy as np
 
 from engine.flow.kernel import COUNTERS
 
+Array = np.ndarray[Any, Any]
+
 
 class Samples:
     """values[k, row, counter] at ticks[k]; one entry each *every* ticks. Not part of fork or digest."""
@@ -19,43 +21,65 @@ class Samples:
         self.count = 0
         self._values = np.zeros((64, 0, len(COUNTERS)))
         self._ticks = np.zeros(64, dtype=np.int64)
+        self._before: tuple[Array, Array] | None = None
+        """Values and ticks that came before those in the buffer and belong to somebody else, who only adds to them."""
 
     @property
-    def values(self) -> np.ndarray[Any, Any]:
+    def values(self) -> Array:
+        self._join()
         return self._values[: self.count]
 
     @property
-    def ticks(self) -> np.ndarray[Any, Any]:
+    def ticks(self) -> Array:
         """Tick counts of the flow at which the entries were taken."""
+        self._join()
         return self._ticks[: self.count]
 
-    def column(self, row: int, counter: str) -> np.ndarray[Any, Any]:
+    def column(self, row: int, counter: str) -> Array:
         """One counter of one row over time."""
         return self.values[:, row, COUNTERS.index(counter)]
 
     def first(self, count: int) -> Samples:
-        """A copy of the first *count* entries, to go on from there."""
+        """The first *count* entries, to go on from there on one's own; they are copied when somebody reads them."""
         other = Samples(self.every)
         other.count = count
-        other._values = self._values[: max(64, count)].copy()
-        other._ticks = self._ticks[: max(64, count)].copy()
+        other._before = self.values[:count], self.ticks[:count]
         return other
 
-    def room_for(self, entries: int, rows: int) -> np.ndarray[Any, Any]:
+    def room_for(self, entries: int, rows: int) -> Array:
         """A view for *entries* more entries of *rows* rows; grows the buffer when needed."""
+        used = self._used()
         length, width = self._values.shape[0], self._values.shape[1]
-        if self.count + entries > length or rows > width:
-            while self.count + entries > length:
+        if used + entries > length or rows > width:
+            while used + entries > length:
                 length *= 2
             grown = np.zeros((length, max(rows, width), len(COUNTERS)))
-            grown[: self.count, :width] = self._values[: self.count]
+            grown[:used, :width] = self._values[:used]
             self._values = grown
             self._ticks = np.resize(self._ticks, length)
-        return self._values[self.count :, :rows]
+        return self._values[used:, :rows]
 
     def took(self, before: int, after: int) -> None:
         """Notes the entries that were written between two tick counts of the flow, the first excluded."""
+        used = self._used()
         first = before // self.every + 1
         taken = np.arange(first, after // self.every + 1) * self.every
-        self._ticks[self.count : self.count + len(taken)] = taken
+        self._ticks[used : used + len(taken)] = taken
         self.count += len(taken)
+
+    def _used(self) -> int:
+        """Entries in the own buffer."""
+        return self.count - (len(self._before[1]) if self._before is not None else 0)
+
+    def _join(self) -> None:
+        """Bring what came before into the own buffer."""
+        if self._before is None:
+            return
+        values, ticks = self._before
+        past, used = len(ticks), self._used()
+        joined = np.zeros((max(64, past + used), max(values.shape[1], self._values.shape[1]), len(COUNTERS)))
+        joined[:past, : values.shape[1]] = values
+        joined[past : past + used, : self._values.shape[1]] = self._values[:used]
+        self._values = joined
+        self._ticks = np.resize(np.concatenate([ticks, self._ticks[:used]]), len(joined))
+        self._before = None
