@@ -1,9 +1,10 @@
 # make run    opens the program          make test    runs all checks
 # make lock   renews requirements.lock   make lock UPGRADE=--upgrade    moves to the newest versions (uv needed)
 # make screenshots    pictures of every view, in screenshots/
-# run, test and screenshots first install what is missing, see .ci/prepare.
+# make bench-window   frame times and start of the real window
+# run, test, screenshots and bench-window first install what is missing, see .ci/prepare.
 
-.PHONY: run test format lint types pytest prepare lock screenshots
+.PHONY: run test format lint types pytest prepare lock screenshots bench-window
 
 run:
 	@sh .ci/prepare xcb
@@ -24,6 +25,9 @@ pytest:
 
 screenshots: prepare
 	QT_QPA_PLATFORM=offscreen .venv/bin/python -m tests.screenshots screenshots
+
+bench-window: prepare
+	QT_QPA_PLATFORM=offscreen .venv/bin/python -m tests.window_bench
 
 lock:
 	uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --extra dev \
