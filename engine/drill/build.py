@@ -12,7 +12,7 @@ from engine.drill.schema import Database, Scenario, Server, Session
 from engine.flow import Flow
 from engine.flow.sites import SITES
 from engine.model import DbState, Key, MirrorState, RecoveryModel, Role, Safety, WitnessState, World
-from engine.protocol import clients, network, quorum, roles, rows, sync
+from engine.protocol import clients, jobs, network, quorum, roles, rows, sync
 
 START_LOG_KB: Final = 1_000_000.0
 """Where the log of every database stands at the start. Assumed; only differences matter."""
@@ -91,6 +91,7 @@ def _server(server: Server, host: int) -> model.Server:
         trace_flags=server.trace_flags,
         max_worker_threads=server.max_worker_threads,
         blocked_ports=server.blocked_ports,
+        jobs=tuple(job for database in server.jobs_for for job in jobs.standard_jobs(database)),
         endpoint=endpoint,
     )
 

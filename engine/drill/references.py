@@ -102,6 +102,8 @@ def _check_servers(scenario: Scenario, finder: Finder) -> None:
     ends = [s.name for s in scenario.servers] + [c.name for c in scenario.clients]
     for i, server in enumerate(scenario.servers):
         _known(finder, ("server", i, "site"), server.site, list(SITES), "site")
+        for j, database in enumerate(server.jobs_for):
+            _known(finder, ("server", i, "jobs_for", j), database, names_of(scenario).databases, "database")
     pairs: set[frozenset[str]] = set()
     for i, link in enumerate(scenario.links):
         for j, end in enumerate(link.ends):

@@ -142,6 +142,8 @@ class Server(Part):
     max_worker_threads: int = Field(default=0, ge=0, le=32_767)
     """0: as many as the product chooses for the cores."""
     blocked_ports: Annotated[tuple[Port, ...], Field(strict=False, max_length=100)] = ()
+    jobs_for: Annotated[tuple[Name, ...], Field(strict=False, max_length=20)] = ()
+    """Databases for which it has the usual jobs, enabled: log backup, index maintenance, nightly load."""
     endpoint: Endpoint = Endpoint()
 
 
@@ -163,7 +165,7 @@ class Database(Part):
     """So many equal databases, numbered on from the name: Branch001 with 100 is Branch001 to Branch100."""
     server: Name | None = None
     """Where it is, if no session says so."""
-    restored_on: Annotated[tuple[Name, ...], Field(strict=False)] = ()
+    restored_on: Annotated[tuple[Name, ...], Field(strict=False, max_length=10)] = ()
     """Servers on which a backup of it was restored WITH NORECOVERY, just before the drill; not with a session."""
     workload: Line = "none"
     scale: float = Field(default=1.0, ge=0, le=1000)
