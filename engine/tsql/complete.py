@@ -10,7 +10,7 @@ from lark.lexer import PatternStr
 
 from engine.messages import SqlError
 from engine.model import World
-from engine.tsql import catalog
+from engine.tsql import catalog, forxml
 from engine.tsql.context import SYSTEM_DATABASES, Context
 from engine.tsql.data import Session, Window
 from engine.tsql.environment import CONTEXT_FUNCTIONS, GLOBALS
@@ -30,7 +30,7 @@ AND AS ASC BETWEEN BY CASE DESC DISTINCT ELSE END EXISTS FROM GROUP HAVING IN IN
 OR ORDER OUTER THEN TOP UNION WHEN WHERE COUNT SUM MIN MAX
 """
 _QUERY_KEYWORDS: Final = frozenset(_KEYWORDS.split())
-_OURS: Final = frozenset({"add", "sub", "mul", "div", "mod", "xor", "text"})
+_OURS: Final = frozenset({"add", "sub", "mul", "div", "mod", "xor", "text", *forxml.FUNCTIONS})
 LIMIT: Final = 200
 """Suggestions that are given at most. Assumed."""
 

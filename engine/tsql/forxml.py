@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -175,7 +176,7 @@ def _text_of(value: Scalar) -> Scalar:
     return None if value is None else html.unescape(re.sub(r"<[^<>]*>", "", to_text(value)))
 
 
-FUNCTIONS: Final = {
+FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "xml_escape": _escape,
     "xml_join": _join,
     "xml_attribute": _attribute,

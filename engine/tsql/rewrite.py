@@ -9,8 +9,10 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
+from engine.tsql import forxml
 from engine.tsql.dialect import write
 
+UNNAMED: Final = "(No column name)"
 COLLATION: Final = "tsql"
 """Compares as the default collation does: no case, no trailing blanks."""
 
@@ -161,7 +163,7 @@ def _rewrite_dot(node: exp.Expr, query: Rewritten) -> exp.Expr:
         return node
     name = str(call.this).removeprefix("t_")
     if name == "value" and isinstance(node.this, exp.Subquery | exp.Paren):
-        return node.this
+        return _call("xml_text", node.this)
     if name in _KNOWN_UDF:
         return call
     written = node.sql(dialect="tsql").split("(")[0].replace("t_", "")
@@ -225,7 +227,7 @@ def _rewrite_hex(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    """Take out what has no counterpart: hints, options, FOR XML PATH('') as one string."""
+    """Take out what has no counterpart: hints, options; FOR XML becomes one string."""
     node.set("options", None)
     node.set("hint", None)
     limit = node.args.get("limit")
@@ -253,30 +255,10 @@ def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
         if clause.args.get("kind") == "BROWSE":
             return node
         raise Unsimulated(f"FOR {clause.args.get('kind')}")
-    option = clause.expressions[0].this
-    path = option.name.upper() if isinstance(option, exp.Expr) else ""
-    tag = option.args.get("expression") if isinstance(option, exp.Expr) else None
-    if (
-        path != "PATH"
-        or tag is None
-        or tag.name
-        or len(node.expressions) != 1
-        or not isinstance(node, exp.Select)
-    ):
-        raise Unsimulated("FOR XML other than PATH('')")
-    projection = node.expressions[0]
-    blank = " " if isinstance(projection, exp.Alias) and projection.alias.lower() == "data()" else ""
-    node.set("expressions", [exp.alias_(projection.unalias(), "x", quoted=True)])
-    joined = exp.Anonymous(
-        this="group_concat",
-        expressions=[_call("text", exp.column("x")), exp.Literal.string(blank)],
-    )
-    return exp.Select(
-        expressions=[joined],
-        from_=exp.From(
-            this=exp.Subquery(this=node.copy(), alias=exp.TableAlias(this=exp.to_identifier("s")))
-        ),
-    )
+    xml = forxml.rewritten(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
+    if xml is None:
+        raise Unsimulated("FOR XML other than PATH and RAW of one SELECT")
+    return xml
 
 
 def _rewrite_lateral(node: exp.Expr, query: Rewritten) -> exp.Expr:

@@ -15,9 +15,7 @@ from engine.messages import SqlError
 from engine.tsql.columns import parse_columns
 from engine.tsql.dialect import Unreadable, read
 from engine.tsql.lexer import SyntaxProblem, Token, tokens_of
-from engine.tsql.rewrite import Rewritten, TableRef, Unsimulated, rewritten, table_ref, variable_name
-
-UNNAMED: Final = "(No column name)"
+from engine.tsql.rewrite import UNNAMED, Rewritten, TableRef, Unsimulated, rewritten, table_ref, variable_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,73 @@
+"""FOR XML: how scripts join names into a list and build the table of an HTML mail."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engine.tsql.console import ask
+from tests.engine.worlds import P, lab
+
+
+def value(query: str) -> object:
+    return ask(lab(), P, query).value
+
+
+TWO = "FROM sys.databases WHERE database_id < 3 ORDER BY name"
+
+
+@pytest.mark.parametrize(
+    ("columns", "mode", "xml"),
+    [
+        ("',' + name", "PATH('')", ",master,tempdb"),
+        ("name", "PATH('')", "<name>master</name><name>tempdb</name>"),
+        ("name AS [data()]", "PATH('')", "master tempdb"),
+        (
+            "name, database_id AS n",
+            "PATH",
+            "<row><name>master</name><n>1</n></row><row><name>tempdb</name><n>2</n></row>",
+        ),
+        (
+            "td = name, '', td = database_id",
+            "PATH('tr'), TYPE",
+            "<tr><td>master</td><td>1</td></tr><tr><td>tempdb</td><td>2</td></tr>",
+        ),
+        (
+            "td = name, td = database_id",
+            "PATH('tr'), ROOT('t')",
+            "<t><tr><td>master1</td></tr><tr><td>tempdb2</td></tr></t>",
+        ),
+        (
+            "database_id AS [@id], 'x' AS 'a/@k', name AS 'a/b'",
+            "PATH('r')",
+            '<r id="1"><a k="x"><b>master</b></a></r><r id="2"><a k="x"><b>tempdb</b></a></r>',
+        ),
+        ("NULL AS gone", "PATH('r')", "<r/><r/>"),
+        ("database_id AS id", "RAW, ROOT", '<root><row id="1"/><row id="2"/></root>'),
+    ],
+)
+def test_rows_become_elements_by_the_names_of_their_columns(columns: str, mode: str, xml: str) -> None:
+    assert value(f"SELECT (SELECT {columns} {TWO} FOR XML {mode})") == xml
+
+
+def test_order_may_name_a_column_of_the_result() -> None:
+    xml = value(
+        "SELECT (SELECT name AS n FROM sys.databases WHERE database_id < 3 ORDER BY n DESC FOR XML PATH(''))"
+    )
+    assert xml == "<n>tempdb</n><n>master</n>"
+
+
+def test_text_is_escaped_and_what_is_xml_already_is_not() -> None:
+    assert value("SELECT (SELECT '<a&b>' FOR XML PATH(''))") == "&lt;a&amp;b&gt;"
+    assert value("SELECT (SELECT '<a&b>' FOR XML PATH(''), TYPE).value('.', 'varchar(9)')") == "<a&b>"
+    inner = "(SELECT 1 AS n FOR XML PATH('i'){})"
+    outer = "SELECT (SELECT {} AS o FOR XML PATH(''))"
+    assert value(outer.format(inner.format(", TYPE"))) == "<o><i><n>1</n></i></o>"
+    assert value(outer.format(inner.format(""))) == "<o>&lt;i&gt;&lt;n&gt;1&lt;/n&gt;&lt;/i&gt;</o>"
+
+
+def test_modes_that_are_not_simulated_say_so() -> None:
+    assert (
+        ask(lab(), P, "SELECT name FROM sys.databases FOR XML AUTO")
+        .texts[0]
+        .startswith("Not simulated: FOR XML")
+    )
