@@ -17,6 +17,9 @@ from engine.tsql.machine import ConnectionLost, Machine
 QUEUE_MAX: Final = 16
 """Submissions that may wait in a window behind the running one. Assumed."""
 
+TEXT_MAX: Final = 100_000
+"""Characters of one submission: some 2,500 lines, which take a fraction of a second to compile. Assumed."""
+
 FIRST_SPID: Final = 51
 """User sessions are numbered from 51 on."""
 
@@ -30,6 +33,14 @@ def submit(world: World, window: str, text: str) -> None:
     """Send *text* from a window. It runs at once, or behind what still runs there; `sql_done` tells how it ended."""
     name = _known_name(world, window)
     kept = world.sessions.setdefault(name, Window())
+    if len(text) > TEXT_MAX:
+        world.emit("sql", f"{text[:200]}…", server=server_of(name), window=name, batch=0)
+        said = (
+            f"Not simulated: more than {TEXT_MAX} characters at once ({len(text)} were sent, none was run)."
+        )
+        long = Message(0, 10, 0, 0, said, server_of(name))
+        _emit_done(world, name, Run(id=0, text="", steps=(), messages=(long,), started_tick=world.tick))
+        return
     if name in world.batches:
         if len(kept.queue) >= QUEUE_MAX:
             world.emit("sql", text, server=server_of(name), window=name, batch=0)
@@ -101,6 +112,7 @@ def _go_on(world: World, name: str) -> None:
     run: Run = world.batches[name]
     while True:
         if not run.frames and not run.waiting:
+            run = _maybe_left(run, server_of(name))
             if run.step >= len(run.steps):
                 _finish(world, name, run)
                 return
@@ -113,8 +125,23 @@ def _go_on(world: World, name: str) -> None:
             return
 
 
-def _client_step(world: World, name: str, run: Run, step: script.Connect | script.Note) -> Run:
+def _maybe_left(run: Run, server: str) -> Run:
+    """The submission at its end, if an error has come since `:ON ERROR EXIT`."""
+    if run.errors_from is None or not any(message.is_error for message in run.messages[run.errors_from :]):
+        return run
+    note = Message(0, 10, 0, 0, _EXITING, server)
+    return replace(run, step=len(run.steps), errors_from=None, messages=(*run.messages, note))
+
+
+_EXITING: Final = "** An error was encountered during execution of batch. Exiting."
+
+
+def _client_step(
+    world: World, name: str, run: Run, step: script.Connect | script.Note | script.OnError
+) -> Run:
     run = replace(run, step=run.step + 1)
+    if isinstance(step, script.OnError):
+        return replace(run, errors_from=len(run.messages) if step.leave else None)
     if isinstance(step, script.Note):
         note = Message(0, 16 if step.fatal else 10, 0, 0, step.text, server_of(name))
         run = replace(run, messages=(*run.messages, note))

@@ -135,6 +135,8 @@ class Run:
     """Number of the wait; a timer of an older one is void."""
     pending: tuple[str, tuple[Any, ...]] | None = None
     """The statement's completion, while it is pending."""
+    errors_from: int | None = None
+    """With `:ON ERROR EXIT` an error among the messages from here on ends the submission."""
     spent: int = 0
     """Work done since the submission began; beyond a measure it goes on slowly."""
 

@@ -255,11 +255,7 @@ def _transaction(machine: Machine, statement: s.Transaction) -> None:
 
 def _execute_string(machine: Machine, statement: s.ExecuteString) -> None:
     if statement.linked_server:
-        if statement.linked_server.lower() in (
-            name.lower() for name in machine.context.server.linked_servers
-        ):
-            raise Unsimulated("EXEC … AT a linked server")
-        raise SqlError(7202, statement.linked_server)
+        procedures.check_local(machine, statement.linked_server)
     machine.enter(to_text(machine.evaluate(statement.expression)))
 
 

@@ -37,15 +37,24 @@ class Note:
     fatal: bool = False
 
 
-Step = Batch | Connect | Note
+@dataclass(frozen=True, slots=True)
+class OnError:
+    """`:ON ERROR EXIT` (or IGNORE): whether an error ends the script after its batch."""
+
+    leave: bool
+
+
+Step = Batch | Connect | Note | OnError
 
 _GO: Final = re.compile(r"^\s*GO(?:\s+(?P<count>\d+))?\s*(?:--.*)?$", re.IGNORECASE)
 _BAD_GO: Final = re.compile(r"^\s*GO\s*;", re.IGNORECASE)
 _DIRECTIVE: Final = re.compile(r"^\s*:(?P<word>[A-Za-z]+)\b\s*(?P<rest>.*?)\s*$|^\s*!!(?P<shell>.*)$")
 _VARIABLE: Final = re.compile(r"\$\((?P<name>\w+)\)")
 _MARK: Final = re.compile(r"/\*|\*/|--|'|\"|\[|\]")
+_ON_ERROR: Final = {"error exit": True, "error ignore": False}
 _BAD_GO_TEXT: Final = "A fatal scripting error occurred. Incorrect syntax was encountered while parsing GO."
-_IGNORED: Final = frozenset({"out", "error", "perftrace", "on", "xml", "reset", "help", "list", "listvar"})
+_IGNORED: Final = frozenset({"xml", "reset", "help", "list", "listvar"})
+"""Commands of sqlcmd that would change nothing here."""
 
 
 def split(text: str, variables: Mapping[str, str]) -> tuple[tuple[Step, ...], dict[str, str]]:
@@ -109,6 +118,9 @@ def _direct(match: re.Match[str], lines: list[str], steps: list[Step], known: di
     elif word in ("exit", "quit"):
         _flush(lines, steps, 1)
         return False
+    elif word == "on" and rest.lower() in _ON_ERROR:
+        _flush(lines, steps, 1)
+        steps.append(OnError(_ON_ERROR[rest.lower()]))
     elif word not in _IGNORED:
         steps.append(Note(f"Not simulated: the sqlcmd command :{word}."))
     return True

@@ -19,6 +19,8 @@ def execute(machine: Machine, statement: s.Execute) -> None:
     """EXEC procedure. Raises 2812 for one that does not exist, 201, 8144, 8145 for wrong arguments."""
     name = to_text(machine.value_of(statement.target)) if statement.target else statement.procedure
     parts = [part.strip("[]") for part in name.split(".")]
+    if len(parts) == 4:
+        check_local(machine, parts.pop(0))
     plain = parts[-1].lower()
     if plain == "sp_executesql":
         _execute_text(machine, statement)
@@ -44,6 +46,16 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         machine.note(error=0)
     if statement.returns:
         machine.set_variable(statement.returns, 0)
+
+
+def check_local(machine: Machine, server: str) -> None:
+    """Raises 7202 for a server that is not linked, Unsimulated for work on one that is."""
+    here = machine.context.server
+    if server.lower() == here.name.lower():
+        return
+    if server.lower() in (name.lower() for name in here.linked_servers):
+        raise Unsimulated("EXEC on a linked server")
+    raise SqlError(7202, server)
 
 
 def _run(machine: Machine, name: str, made: objects.Procedure, statement: s.Execute) -> None:

@@ -192,3 +192,31 @@ def test_what_a_mirror_answers_is_its_own_knowledge() -> None:
     assert ask(world, M, state).value == "SYNCHRONIZED"
     run_on(world, 10)
     assert ask(world, M, state).value == "DISCONNECTED"
+
+
+def test_on_error_exit_leaves_the_script_after_the_batch_that_failed() -> None:
+    script = ":ON ERROR EXIT\nPRINT 'one'\nGO\nRAISERROR('no', 16, 1)\nPRINT 'two'\nGO\nPRINT 'three'"
+    texts = ask(lab(), P, script).texts
+    assert texts[:1] + texts[2:] == [
+        "one",
+        "two",
+        "** An error was encountered during execution of batch. Exiting.",
+    ]
+    assert "three" in ask(lab(), P, script.replace("EXIT", "IGNORE")).texts
+    assert "three" in ask(lab(), P, "RAISERROR('before', 16, 1)\nGO\n:on error exit\nPRINT 'three'").texts
+
+
+def test_a_directive_that_writes_to_files_says_that_it_does_not() -> None:
+    assert ask(lab(), P, ":OUT c:\\x.txt\nPRINT 'here'").texts == [
+        "Not simulated: the sqlcmd command :out.",
+        "here",
+    ]
+
+
+def test_a_procedure_of_another_server_is_not_run_here() -> None:
+    call = "EXEC {}.master.dbo.sp_executesql N'SELECT 1'"
+    assert ask(lab(), P, call.format(P)).value == 1
+    assert ask(lab(), P, call.format(M)).numbers == [7202]
+    world = lab()
+    ask(world, P, f"EXEC sp_addlinkedserver @server = '{M}'")
+    assert ask(world, P, call.format(M)).texts == ["Not simulated: EXEC on a linked server"]
