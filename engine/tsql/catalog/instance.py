@@ -166,9 +166,9 @@ def _made(*kinds: str) -> Rows:
 
 
 view("sys.objects", _OBJECT, _made())
-view("sys.tables", _OBJECT, _made("U"))
-view("sys.views", _OBJECT, _made("V"))
-view("sys.procedures", _OBJECT, _made("P"))
+view("sys.tables", _OBJECT + ", …", _made("U"))
+view("sys.views", _OBJECT + ", …", _made("V"))
+view("sys.procedures", _OBJECT + ", …", _made("P"))
 view(
     "sys.sysobjects",
     "name sysname, id int, xtype char(2), uid smallint, type char(2), crdate datetime, …",
