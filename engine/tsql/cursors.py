@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
 from engine.tsql import statements as s
 from engine.tsql.data import Cursor
+from engine.tsql.rewrite import Unsimulated
 from engine.tsql.translate import plan_statement, without_cursor_options
 from engine.tsql.values import to_number
 
 if TYPE_CHECKING:
     from engine.tsql.machine import Machine
+
+
+CURSORS_MAX: Final = 100
+"""Cursors of one connection. Assumed."""
 
 
 def find(machine: Machine, name: str) -> Cursor:
@@ -26,6 +31,8 @@ def keep(machine: Machine, name: str, cursor: Cursor | None) -> None:
     known = dict(machine.session.cursors)
     known.pop(name, None)
     if cursor is not None:
+        if len(known) >= CURSORS_MAX:
+            raise Unsimulated(f"more than {CURSORS_MAX} cursors of one connection")
         known[name] = cursor
     machine.note(cursors=tuple(known.items()))
 

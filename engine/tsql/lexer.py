@@ -10,6 +10,9 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tsql.words import KEYWORDS
 
+PRECISION_MAX: Final = 38
+"""Digits of a number; documented for decimal."""
+
 _TOKEN: Final = re.compile(
     r"""
     (?P<blank>\s+|--[^\n]*)
@@ -90,6 +93,8 @@ def end_of_comment(text: str, start: int) -> int:
 def _checked(token: Token) -> Token:
     if token.kind in ("word", "quoted") and len(token.text) > 130:
         raise SyntaxProblem(token.line, 103, token.text[:30])
+    if token.kind == "number" and token.text.isdigit() and len(token.text) > PRECISION_MAX:
+        raise SyntaxProblem(token.line, 1007, token.text)
     return token
 
 

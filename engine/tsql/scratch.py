@@ -31,6 +31,9 @@ LEAST_WORK: Final = 0.005
 ROWS_MAX: Final = 20_000
 """Rows that one query may return. Assumed."""
 
+CHARACTERS_MAX: Final = 4_000_000
+"""Characters in all values that one query may return: 20,000 rows of 200. Assumed."""
+
 _LIMITS: Final = (
     (sqlite3.SQLITE_LIMIT_LENGTH, 4_000_000),
     (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 1_000_000),
@@ -92,24 +95,24 @@ class Scratch:
         Raises SqlError for what the player did wrong, Unsimulated for what SQLite cannot do.
         """
         parameters = {f"p{number}": values(name) for number, name in enumerate(plan.variables)}
+        filled: list[str] = []  # what was not made must not be dropped either: sqlite_master is always there
         try:
             for ref in plan.tables:
                 self._fill(ref)
+                filled.append(ref.key)
             self._checks, self._calls, self._problem = 0, 0, None
             self._connection.set_authorizer(_authorize)
             # Closed before its tables are dropped: a query cut off at ROWS_MAX would still hold them.
             with closing(self._connection.execute(plan.sql, parameters)) as cursor:
-                rows = cursor.fetchmany(ROWS_MAX + 1)
+                rows = _read(cursor)
                 names = tuple(column[0] for column in cursor.description or ())
         except (sqlite3.Error, OverflowError) as problem:
             raise self._explain(str(problem), plan) from None
         finally:
             self.work += LEAST_WORK + max(self._checks / CHECKS_MAX, self._calls / CALLS_MAX)
             self._connection.set_authorizer(None)
-            for ref in plan.tables:
-                self._connection.execute(f"DROP TABLE IF EXISTS {_quoted(ref.key)}")
-        if len(rows) > ROWS_MAX:
-            raise Unsimulated(f"results of more than {ROWS_MAX} rows")
+            for key in filled:
+                self._connection.execute(f"DROP TABLE IF EXISTS {_quoted(key)}")
         return names, rows
 
     def _fill(self, ref: TableRef) -> None:
@@ -158,6 +161,20 @@ class Scratch:
             if match is not None:
                 return make(match, plan)
         return Unsimulated(f"this query ({text})")
+
+
+def _read(cursor: sqlite3.Cursor) -> list[tuple[Scalar, ...]]:
+    """All rows, up to ROWS_MAX and CHARACTERS_MAX. Raises Unsimulated for more."""
+    rows: list[tuple[Scalar, ...]] = []
+    characters = 0
+    for row in cursor:
+        rows.append(row)
+        characters += sum(len(value) for value in row if isinstance(value, str | bytes))
+        if len(rows) > ROWS_MAX:
+            raise Unsimulated(f"results of more than {ROWS_MAX} rows")
+        if characters > CHARACTERS_MAX:
+            raise Unsimulated(f"results of more than {CHARACTERS_MAX} characters")
+    return rows
 
 
 def _authorize(

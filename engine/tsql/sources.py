@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 VIEWS_MAX: Final = 32
 """Views in views before message 217. Documented [DOC]."""
 
+TABLES_MAX: Final = 100
+"""Temp tables of one connection. Assumed."""
+
 
 def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
     """Columns and rows of whatever a name in a query means. Raises 208, 1087, 7202 …, or Unsimulated."""
@@ -122,4 +125,6 @@ def make(machine: Machine, ref: TableRef, new: Table) -> None:
         return
     if name in dict(machine.session.tables):
         raise SqlError(2714, ref.parts[-1])
+    if len(machine.session.tables) >= TABLES_MAX:
+        raise Unsimulated(f"more than {TABLES_MAX} temp tables of one connection")
     keep(machine, ref, new)

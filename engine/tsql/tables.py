@@ -15,6 +15,9 @@ from engine.tsql.values import Scalar, comparable, convert, is_moment, parse_typ
 ROWS_MAX: Final = 20_000
 """Rows of one temp table. Assumed."""
 
+CHARACTERS_MAX: Final = 4_000_000
+"""Characters in all values of one temp table, as of one query. Assumed."""
+
 Evaluate = Callable[[str], Scalar]
 """Computes the text of a default value."""
 
@@ -79,6 +82,8 @@ def insert(
     everything = (*table.rows, *added)
     if len(everything) > ROWS_MAX:
         raise Unsimulated(f"tables of more than {ROWS_MAX} rows")
+    if sum(len(value) for row in everything for value in row if isinstance(value, str)) > CHARACTERS_MAX:
+        raise Unsimulated(f"tables of more than {CHARACTERS_MAX} characters")
     _check_unique(name, table, everything)
     return replace(table, rows=everything, next_identity=number), last
 

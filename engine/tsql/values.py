@@ -7,6 +7,7 @@ MARK, so that it is told from a varchar that merely looks like one: MARK + `2005
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
@@ -17,6 +18,8 @@ from engine.messages import SqlError
 
 Scalar = int | float | str | bytes | None
 MARK: Final = "\x01"
+DIGITS_MAX: Final = 40
+"""Characters of a text that is read as a whole number; decimal has 38 digits, Python itself refuses 4,301."""
 TEXT_LIMIT: Final = 1_000_000
 """Characters of one value. Assumed; varchar(max) holds 2 GB."""
 
@@ -99,10 +102,14 @@ def _to_int(value: Scalar, name: str) -> int:
         stripped = value.strip()
         if not re.fullmatch(r"[-+]?\d*", stripped):
             raise SqlError(245, "varchar", value, name)
+        if len(stripped) > DIGITS_MAX:
+            raise SqlError(8115, "expression", name)
         number = int(stripped or 0)
     else:
         number = to_number(value, name)
     low, high = _INT_RANGES[name]
+    if not math.isfinite(number):
+        raise SqlError(8115, "expression", name)
     whole = int(number)
     if not low <= whole <= high:
         raise SqlError(8115, "expression", name) if name in ("int", "bigint") else SqlError(220, name, whole)
