@@ -22,6 +22,8 @@ from engine.inputs import Input, InputProblem, parse_script
 from engine.model import ticks
 
 AS_ASKED, ANSWER_IS_NO, UNUSABLE = 0, 1, 2
+INPUTS_MAX: Final = 4_000_000
+"""Characters of a file of input lines; a lively hour is some 20 kB. Assumed."""
 
 OpenWindow = Callable[[Scenario | None], int]
 """Shows the window, on a scenario if one is given; returns the exit code."""
@@ -165,7 +167,7 @@ def _inputs(file: str | None, drill: Drill) -> list[Input]:
     if file is None:
         return []
     try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        text = _read_lines(file)
     except OSError as error:
         raise Unusable(f"{file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -179,6 +181,18 @@ def _inputs(file: str | None, drill: Drill) -> list[Input]:
     if problems:
         raise Unusable("\n".join(f"{file}: {problem}" for problem in problems))
     return inputs
+
+
+def _read_lines(file: str) -> str:
+    """All of *file* unless it is too much. Raises OSError, UnicodeDecodeError, Unusable."""
+    if file == "-":
+        text = sys.stdin.read(INPUTS_MAX + 1)
+    else:
+        with open(file, encoding="utf-8") as opened:
+            text = opened.read(INPUTS_MAX + 1)
+    if len(text) > INPUTS_MAX:
+        raise Unusable(f"{file} has more than {INPUTS_MAX} characters")
+    return text
 
 
 def _play_inputs(drill: Drill, inputs: Sequence[Input], until_s: float | None) -> None:

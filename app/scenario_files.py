@@ -7,9 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Final
 
 from app.storage.profile import default_folder
+from engine.drill import limits
 from engine.drill.scenario import Scenario, load_scenario
+
+BYTES_MAX: Final = 4 * limits.SIZE_MAX
+"""More is not read: no character takes more than four bytes."""
 
 
 class NoScenario(Exception):
@@ -76,8 +81,14 @@ def _is_file(path: Path) -> bool:
 
 
 def _read(path: Path) -> ScenarioFile:
+    if not _is_file(path):  # a pipe would be waited for, a device never ends
+        raise NoScenario(f"{path} is not a file")
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            raw = file.read(BYTES_MAX + 1)
+        if len(raw) > BYTES_MAX:
+            raise NoScenario(f"{path} is larger than a scenario may be ({BYTES_MAX // 1_000_000} MB)")
+        text = raw.decode("utf-8").replace("\r\n", "\n")
     except OSError as error:
         raise NoScenario(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -1,0 +1,71 @@
+"""A hostile scenario file is refused in sentences; a strange one that is allowed runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app import scenario_files
+from app.scenario_files import NoScenario
+from engine.drill import limits
+from engine.drill.drill import Drill
+from engine.drill.problems import ScenarioProblems
+from engine.drill.scenario import load_scenario
+from tests.engine.drill.texts import WORLD
+from tests.hostile.scenario_texts import HARMLESS, REFUSED
+
+CORPUS = Path(__file__).parent / "corpus"
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_in_sentences(name: str) -> None:
+    with pytest.raises(ScenarioProblems) as caught:
+        load_scenario(REFUSED[name](), "hostile.toml")
+    problems = caught.value.problems
+    assert 1 <= len(problems) <= limits.PROBLEMS_MAX + 1
+    assert all(len(str(problem)) < 1_000 and str(problem).isprintable() for problem in problems)
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_strange_but_runs(name: str) -> None:
+    Drill(load_scenario(HARMLESS[name](), "hostile.toml")).advance_to(700)
+
+
+def test_limits_are_looked_at_before_anything_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(text: str) -> None:
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr("engine.drill.scenario.tomllib.loads", never)
+    with pytest.raises(ScenarioProblems):
+        load_scenario("a." * 50 + "b = 1\n", "hostile.toml")
+
+
+@pytest.mark.parametrize(
+    "quoted", ['"[[[[[[[[[[[[[[[[[[[["', "'''[[[[[[[[[[[[[[[[[\n[[[['''", '"""a.b.c.d.e.f.g.h.i.j.k"""']
+)
+def test_what_stands_in_quotes_counts_for_nothing(quoted: str) -> None:
+    assert limits.excess(f"brief = {quoted} # [[[[[[[[[[[[[[[[[[[[\n") is None
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "large.toml"
+    with file.open("wb") as opened:
+        opened.truncate(10**11)  # a hole: reading it would take a hundred gigabytes of memory
+    with pytest.raises(NoScenario, match="larger"):
+        scenario_files.find(str(file))
+
+
+def test_a_pipe_among_the_own_scenarios_does_not_stop_the_list(profile_folder: Path) -> None:
+    import os
+
+    folder = profile_folder / "scenarios"
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / "pipe.toml")
+    (folder / "folder.toml").mkdir()
+    (folder / "mine.toml").write_text(WORLD, encoding="utf-8")
+    (folder / "link.toml").symlink_to("/dev/zero")
+    files, problems = scenario_files.all_files()
+    assert "mine" in [file.name for file in files]
+    assert len(problems) == 3
+    assert all("is not a file" in problem for problem in problems)
