@@ -193,6 +193,11 @@ class Flow:
         values = [*s[: k.TOTALS].tolist(), float(core_s[self.place[row, k.HOST]]), mirror_core_s]
         return Totals(*values)
 
+    def waiting_for_workers(self, row: int) -> float:
+        """Connections of the row that wait for a worker thread of their instance."""
+        self._known(row)
+        return float(self.state[row, k.QUEUED])
+
     def crossings(self, row: int) -> Crossing:
         """What holds for the row now, armed or not."""
         self._known(row)

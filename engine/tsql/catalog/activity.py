@@ -310,6 +310,8 @@ view(
 
 def _schedulers(context: Context) -> Iterable[Record]:
     busy = sum(1 for _ in _mirroring_requests(context)) + sum(1 for _ in context.sessions())
+    own = [copy.row for copy in context.copies() if copy.role is Role.PRINCIPAL and copy.row is not None]
+    queued = sum(context.world.flow.waiting_for_workers(row) for row in own)
     for number in range(context.server.cores):
         yield {
             "scheduler_id": number,
@@ -320,7 +322,7 @@ def _schedulers(context: Context) -> Iterable[Record]:
             "runnable_tasks_count": 0,
             "current_workers_count": 10 + busy // context.server.cores,
             "active_workers_count": 8 + busy // context.server.cores,
-            "work_queue_count": 0,
+            "work_queue_count": round(queued / context.server.cores),
             "pending_disk_io_count": 0,
         }
 

@@ -118,3 +118,13 @@ def test_threads_follow_the_published_formulas() -> None:
         world.update_server(server, version=2008)
     assert ask(world, P, count).value == 3
     assert ask(world, M, count).value == 6  # 8 cores: 3 + FLOOR((8 + 3) / 4) + 1
+
+
+def test_requests_wait_for_workers_when_there_are_too_few() -> None:
+    waiting = "SELECT SUM(work_queue_count) FROM sys.dm_os_schedulers"
+    world = lab()
+    do(world, f"note {W} has nothing to do with it", then_s=30.0)
+    assert ask(world, P, waiting).value == 0
+    world.update_server(P, max_worker_threads=20)
+    do(world, "note twenty workers for a thousand connections", then_s=30.0)
+    assert ask(world, P, waiting).value > 200
