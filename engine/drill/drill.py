@@ -20,6 +20,7 @@ from engine.drill.kept import HASH_EVERY, StateHash, keep
 from engine.drill.modes import TERMS, Mode, Terms
 from engine.drill.questions import Answer, Asked, Inquiry
 from engine.drill.references import names_of
+from engine.drill.scenario import varied
 from engine.drill.schema import ConditionRule, ConductRule, Goal, Hint, Inject, Scenario
 from engine.drill.score import Course, Score
 from engine.events import Event
@@ -65,9 +66,12 @@ class Drill:
     """
 
     def __init__(self, scenario: Scenario, seed: int | None = None, mode: Mode | str | None = None) -> None:
-        """Begin at tick 0. *seed* None: the scenario's own; *mode* None: practice, or free play without a rubric."""
-        self.scenario = scenario
+        """Begin at tick 0. *seed* None: the scenario's own; *mode* None: practice, or free play without a rubric.
+
+        The seed also picks the variant, which is then the drill's scenario.
+        """
         self.seed = scenario.seed if seed is None else seed
+        self.scenario = scenario = varied(scenario, self.seed)
         self.mode = Mode(mode or (Mode.PRACTICE if scenario.scored else Mode.LAB))
         self.world: World = build_world(scenario, self.seed)
         self.events: list[Event] = []

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Final
 
+from engine.drill import variants
 from engine.drill.build import start_world
 from engine.drill.drill import Drill
 from engine.drill.places import places
 from engine.drill.preparation import prepare
-from engine.drill.problems import Finder, Problem
+from engine.drill.problems import Finder, Problem, ScenarioProblems
+from engine.drill.scenario import load_scenario
 from engine.drill.schema import Scenario
 from engine.drill.solution import left_alone, played
 from engine.inputs import InputProblem
@@ -16,6 +19,10 @@ from engine.inputs import InputProblem
 SOLUTION_POINTS_MIN: Final = 95.0
 NOTHING_POINTS_MAX: Final = 40.0
 """A reference solution earns at least the first, doing nothing less than the second. Our promise to trainees."""
+
+
+VARIANT_SEEDS: Final = range(3)
+"""Seeds with which a scenario that has variants is played beside its own: different picks together."""
 
 
 def lint(scenario: Scenario, file: str) -> list[Problem]:
@@ -29,11 +36,15 @@ def lint(scenario: Scenario, file: str) -> list[Problem]:
         return finder.problems
     for said in refused:
         finder.add(("before", 0), said, "lines that are done at once, and without an error")
-    if scenario.scored:
+    if scenario.variants:
+        _variants(scenario, finder)
+    playable = not any(problem.where.startswith("variants") for problem in finder.problems)
+    if scenario.scored and playable:
         _starts_unreached(scenario, finder)
-        _solution(scenario, finder)
-        _nothing(scenario, finder)
-    elif scenario.goals:
+        for seed in (scenario.seed, *(VARIANT_SEEDS if scenario.variants else ())):
+            _solution(scenario, seed, finder)
+            _nothing(scenario, seed, finder)
+    if scenario.goals and not scenario.scored:
         finder.add((), "there are goals and no points for them", "[[rubric]] tables")
     return sorted(set(finder.problems))
 
@@ -53,6 +64,21 @@ def _texts(scenario: Scenario, finder: Finder) -> None:
             finder.add(("goal", number), f"the goal {goal.name!r} has no hint", "a [[hint]] for it")
 
 
+def _variants(scenario: Scenario, finder: Finder) -> None:
+    """Every pool is used, and every combination makes a scenario."""
+    for path, text, expected in variants.unused(tomllib.loads(scenario.text)):
+        finder.add(path, text, expected)
+    for picks in variants.combinations(scenario.variants):
+        try:
+            load_scenario(scenario.text, f"{scenario.name}.toml", picks=picks)
+        except ScenarioProblems as problems:
+            with_these = ", ".join(f"{name} = {value!r}" for name, value in picks.items())
+            first = problems.problems[0]
+            expected = first.expected or "picks that fit together"
+            finder.add(("variants",), f"with {with_these}: {first.where}: {first.text}", expected)
+            return
+
+
 def _starts_unreached(scenario: Scenario, finder: Finder) -> None:
     drill = Drill(scenario)
     for number, goal in enumerate(scenario.goals):
@@ -61,12 +87,12 @@ def _starts_unreached(scenario: Scenario, finder: Finder) -> None:
             finder.add(("goal", number, "when"), "the goal is reached before anything happens", expected, 0)
 
 
-def _solution(scenario: Scenario, finder: Finder) -> None:
+def _solution(scenario: Scenario, seed: int, finder: Finder) -> None:
     if not scenario.solution:
         finder.add((), "there is no reference solution", "[[solution]] tables")
         return
     try:
-        drill = played(scenario)
+        drill = played(scenario, seed)
     except InputProblem as problem:
         finder.add(("solution", 0), f"a step cannot be done: {problem}", "steps that can be done")
         return
@@ -75,12 +101,12 @@ def _solution(scenario: Scenario, finder: Finder) -> None:
         lost = "; ".join(
             f"{i.name} {i.points:g} of {i.max:g} ({i.why})" for i in score.items if i.points < i.max
         )
-        found = f"the reference solution earns {score.total:g} points: {lost}"
+        found = f"the reference solution earns {score.total:g} points with seed {seed}: {lost}"
         finder.add(("solution", 0), found, f"{SOLUTION_POINTS_MIN:g} or more")
 
 
-def _nothing(scenario: Scenario, finder: Finder) -> None:
-    total = left_alone(scenario).score().total
+def _nothing(scenario: Scenario, seed: int, finder: Finder) -> None:
+    total = left_alone(scenario, seed).score().total
     if total >= NOTHING_POINTS_MAX:
         found = f"doing nothing earns {total:g} points"
         finder.add(

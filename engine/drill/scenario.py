@@ -11,24 +11,36 @@ from typing import Any, Final, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from engine.drill import limits
+from engine.drill import limits, variants
 from engine.drill.places import Path, places
 from engine.drill.problems import Finder, Problem, ScenarioProblems
 from engine.drill.references import check_references
 from engine.drill.schema import Scenario, schema
+from engine.drill.variants import Picks
 
-__all__ = ["Problem", "Scenario", "ScenarioProblems", "load_scenario", "schema"]
+__all__ = ["Problem", "Scenario", "ScenarioProblems", "load_scenario", "schema", "varied"]
 
 _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 
 
-def load_scenario(text: str, source_name: str) -> Scenario:
-    """The scenario in *text*, read from the file *source_name*. Raises ScenarioProblems with all problems."""
+def load_scenario(
+    text: str, source_name: str, seed: int | None = None, picks: Picks | None = None
+) -> Scenario:
+    """The scenario in *text*, read from the file *source_name*. Raises ScenarioProblems with all problems.
+
+    Where it has variants, the one that *seed* (None: the file's own) or that *picks* choose.
+    """
     data = _toml(text, source_name)
     finder = Finder(source_name, places(text))
     stem = re.split(r"[/\\]", source_name)[-1].removesuffix(".toml")
     if data.setdefault("name", stem) != stem:
         finder.add(("name",), f"the name is {data['name']!r}", f"{stem!r}, as the file is called, or no name")
+    if data.get(variants.VARIANTS):
+        for path, found_text, expected in variants.problems(data):
+            finder.add(path, found_text, expected)
+        finder.check()
+        drawn = variants.picked(data[variants.VARIANTS], _seed(data) if seed is None else seed)
+        data = variants.substituted(data, drawn if picks is None else picks)
     try:
         scenario = Scenario.model_validate(data)
     except ValidationError as errors:
@@ -47,6 +59,22 @@ def load_scenario(text: str, source_name: str) -> Scenario:
     check_references(scenario, finder)
     finder.check()
     return scenario
+
+
+def varied(scenario: Scenario, seed: int) -> Scenario:
+    """The variant of *scenario* that *seed* picks; itself if it has none.
+
+    Raises ScenarioProblems if this one combination cannot be used; `check` tries them all.
+    """
+    if not scenario.variants:
+        return scenario
+    return load_scenario(scenario.text, f"{scenario.name}.toml", seed)
+
+
+def _seed(data: dict[str, Any]) -> int:
+    """The file's own seed, or any while it is none: that is told when the file is read."""
+    seed = data.get("seed", Scenario.model_fields["seed"].default)
+    return seed if isinstance(seed, int) else 0
 
 
 def _toml(text: str, file: str) -> dict[str, Any]:

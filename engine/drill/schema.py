@@ -95,6 +95,21 @@ SizeMb = Annotated[float, Field(ge=1, le=100_000_000)]
 """A file of 1 MB to 100 TB: six times the 16 TB that a file of the product may have."""
 
 
+_POOL_SCHEMA: Final = {"type": "array", "items": {"type": ["string", "number"]}, "minItems": 2}
+Pools = Annotated[
+    dict[str, Any],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "additionalProperties": {
+                "anyOf": [_POOL_SCHEMA, {"type": "object", "additionalProperties": _POOL_SCHEMA}]
+            },
+        }
+    ),
+]
+"""[variants], checked in variants.py: pools from which the seed picks what stands for {name} in the file's texts."""
+
+
 class Part(BaseModel):
     """A table of the file: no unknown keys, no silent conversions, not changed once read."""
 
@@ -500,6 +515,7 @@ class Scenario(Part):
     seed: int = Field(default=1, ge=0, lt=2**63)
     length: Duration | None = None
     """The drill ends after this time, whatever has been reached."""
+    variants: Pools = Field(default_factory=dict)
     settings: Settings = Settings()
     servers: Annotated[tuple[Server, ...], Field(strict=False, alias="server", min_length=1, max_length=50)]
     links: Annotated[tuple[Link, ...], Field(strict=False, alias="link", max_length=500)] = ()
