@@ -166,6 +166,7 @@ def _slice(world: World, name: str, run: Run) -> tuple[Run, bool]:
     if session is None:
         _finish(world, name, _said(world, name, run, _refusal(world, server), server))
         return run, False
+    world.sessions[name] = replace(kept, session=session)  # so that it finds itself in the views
     machine = Machine(world, run, session, perform)
     try:
         if run.waiting:

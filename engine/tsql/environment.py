@@ -79,6 +79,21 @@ def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
     return None if name is None else catalog.object_id(context, to_text(name))
 
 
+def _of_principal(known: str, wanted: str) -> Callable[..., Scalar]:
+    """A function that finds a login by its column *known*; without an argument it is about one's own login."""
+
+    def find(context: Context, *given: Scalar) -> Scalar:
+        if len(given) > 1:
+            raise SqlError(189, "suser_sname", 0, 1)
+        if not given and wanted == "name":
+            return context.session.login
+        key = to_text(given[0] if given else context.session.login).casefold()
+        rows = catalog.rows_of(context, "sys.server_principals")
+        return next((row[wanted] for row in rows if to_text(row[known]).casefold() == key), None)
+
+    return find
+
+
 def _newid(context: Context) -> Scalar:
     digits = f"{context.world.chance.bits():016X}{context.world.chance.bits():016X}"
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-A{digits[17:20]}-{digits[20:]}"
@@ -132,10 +147,10 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "object_name": lambda context, number, database=None: None,
     "schema_name": lambda context, number=None: "dbo",
     "schema_id": lambda context, name=None: 1,
-    "suser_sname": lambda context, sid=None: context.session.login,
-    "suser_name": lambda context, sid=None: context.session.login,
-    "suser_id": lambda context, name=None: 1,
-    "suser_sid": lambda context, name=None: b"\x01",
+    "suser_sname": _of_principal("sid", "name"),
+    "suser_name": _of_principal("principal_id", "name"),
+    "suser_id": _of_principal("name", "principal_id"),
+    "suser_sid": _of_principal("name", "sid"),
     "original_login": lambda context: context.session.login,
     "system_user": lambda context: context.session.login,
     "user_name": lambda context, number=None: "dbo",

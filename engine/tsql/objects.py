@@ -59,7 +59,7 @@ def place_of(context: Context, parts: tuple[str, ...]) -> tuple[str, str, str]:
 
 def find(context: Context, parts: tuple[str, ...]) -> UserObject | None:
     """The object of that name, or None; `sp_…` is also looked for in master."""
-    if len(parts) > 3:
+    if len(parts) > 3 or (len(parts) == 3 and context.database_id(parts[0]) is None):
         return None
     place = place_of(context, parts)
     kept: Kept | None = context.world.objects.get(place)

@@ -232,9 +232,11 @@ def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
     node.set("hint", None)
     limit = node.args.get("limit")
     options = limit.args.get("limit_options") if limit is not None else None
-    if options is not None:
+    if limit is not None and options is not None:
         if options.args.get("percent"):
-            raise Unsimulated("TOP … PERCENT")
+            if limit.expression.name != "100":
+                raise Unsimulated("TOP … PERCENT other than 100")
+            node.set("limit", None)
         if options.args.get("with_ties"):
             raise Unsimulated("TOP … WITH TIES")
     if node.args.get("into") is not None:

@@ -298,10 +298,14 @@ def _plan_delete(tree: exp.Expr) -> Plan:
     if tree.args.get("returning") is not None:
         raise Unsimulated("DELETE … OUTPUT")
     tables = tree.args.get("tables") or []
-    if tables and tables[0].name.lower() == "top":
-        raise Unsimulated("DELETE TOP")
+    most = ""
+    if tables and tables[0].name.lower() == "top":  # TOP (1) reads as a table with a column 1
+        most = ", ".join(column.name for column in tables[0].args["alias"].columns)
+        if not most.isdigit() or len(tables) > 1:
+            raise Unsimulated("DELETE TOP other than TOP (number) FROM table")
+        tree.set("tables", None)
     sql, query, target = _row_numbers(tree, [])
-    return _plan("delete", sql, query, target=target)
+    return _plan("delete", f"{sql} LIMIT {most}" if most else sql, query, target=target)
 
 
 def _row_numbers(tree: exp.Expr, values: list[exp.Expr]) -> tuple[str, Rewritten, TableRef]:

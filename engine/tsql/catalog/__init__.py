@@ -43,6 +43,8 @@ def find(context: Context, parts: tuple[str, ...]) -> View:
         raise _far(context, parts[0])
     database = context.session.database
     if len(names) == 3 or (len(names) == 2 and names[0] not in ("sys", "dbo", "information_schema", "guest")):
+        if context.database_id(parts[0]) is None:
+            raise SqlError(208, ".".join(parts))
         database = context.open_database(parts[0])
         names = names[1:]
     schema = names[0] if len(names) == 2 else ""
