@@ -14,7 +14,7 @@ from engine.inputs import VERBS
 EventRow = Mapping[str, Any]
 """t_s, kind, text, perhaps server and database, and the fields of the kind."""
 
-OWN: Final = frozenset({"repair", "sql", "error", "hint", "note"})
+OWN: Final = frozenset({"repair", "sql", "error", "question", "hint", "note"})
 """Kinds of markers that only tell what the trainee has done."""
 
 SERVING, DOWN = "serving", "not serving"
@@ -36,7 +36,7 @@ class Marker:
 
     t_s: float
     kind: str
-    """fault, repair, sql, error, failover, reached, missed, hint, note: decides its shape and colour."""
+    """fault, repair, sql, error, failover, reached, missed, question, hint, note: decides its shape and colour."""
     text: str
 
 
@@ -148,6 +148,8 @@ def _marker(event: EventRow) -> Iterator[tuple[str, str]]:
         yield "failover", text
     elif kind == "goal":
         yield ("reached" if event.get("news") == "met" else "missed"), text
+    elif kind == "question":
+        yield "question", text
     elif kind == "hint":
         yield "hint", f"hint opened: {text}"
     elif kind == "note" and not event.get("refused") and "ended_by" not in event:

@@ -33,9 +33,11 @@ LAG_SHARE: Final = 0.9
 SEARCH_TICKS_MAX: Final = 3600 * TICKS_PER_S
 """A search for the next event gives up after an hour in which nothing happens."""
 
+ANSWER_FIRST: Final = "Time stands still until the question in the brief is answered."
+
 STATE_KINDS: Final = frozenset({"state", "role", "witness", "availability"})
 EVENT_KINDS: Final = STATE_KINDS | {
-    "fault", "detected", "failover", "service", "client", "log", "sql_done", "chore", "goal",
+    "fault", "detected", "failover", "service", "client", "log", "sql_done", "chore", "goal", "question",
 }  # fmt: skip
 """What "next event" stops at. ERRORLOG lines and traces only repeat these."""
 
@@ -81,6 +83,8 @@ class Session(QObject):
         self._search: _Search | None = None
         self._load: _Load | None = None
         self._script: list[tuple[Input, str]] = []
+        self._held = False
+        """Time stands still because of a question that was asked while it ran."""
         self._since_heartbeat_ms = 0.0
         self._since_checkpoint_ms = 0.0
         self._timer = QTimer(self)
@@ -152,7 +156,11 @@ class Session(QObject):
 
     @Slot()
     def play(self) -> None:
-        if self.drill is not None and not self.drill.finished and not self.busy:
+        if self.drill is None or self.drill.finished or self.busy:
+            return
+        if self._stands_still(self.drill):
+            self.refused.emit(ANSWER_FIRST)
+        else:
             self._set_running(True)
 
     @Slot()
@@ -183,7 +191,9 @@ class Session(QObject):
     def step(self) -> None:
         """One tick (10 ms) further."""
         self.pause()
-        if self._may_advance():
+        if self.drill is not None and self._stands_still(self.drill):
+            self.refused.emit(ANSWER_FIRST)
+        elif self._may_advance():
             self._advance(1, SLICE_TICKS)
             self._beat(self._since_heartbeat_ms + HEARTBEAT_MS)
 
@@ -230,6 +240,8 @@ class Session(QObject):
             self.refused.emit(str(problem))
             return False
         self._show(drill.events[known:])
+        if self._held and not self._stands_still(drill):
+            self.play()
         return True
 
     def _take_back(self, drill: Drill, tick: int) -> None:
@@ -275,9 +287,15 @@ class Session(QObject):
         start, until = drill.tick, self._clock() + BUDGET_S
         events: list[Event] = []
         while drill.tick < start + ticks and not drill.finished:
-            new = drill.advance_to(min(start + ticks, drill.tick + slice_ticks, self._next_scripted()))
+            second = (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S  # questions are asked at whole seconds
+            new = drill.advance_to(
+                min(start + ticks, drill.tick + slice_ticks, second, self._next_scripted())
+            )
             new += self._follow(drill)
             events += new
+            if not self._script and any(event.kind == "question" and event.get("pause") for event in new):
+                self._hold()
+                break
             if self._clock() >= until or (stop is not None and any(stop(event) for event in new)):
                 break
         self._show(events)
@@ -319,6 +337,18 @@ class Session(QObject):
         self._recorder = NoRecorder()
         self.finished.emit(report)
 
+    def _hold(self) -> None:
+        """A question makes time stand still; if it ran, it goes on with the answer."""
+        ran = self._running
+        self.pause()
+        self.cancel()
+        self._held = ran
+
+    def _stands_still(self, drill: Drill) -> bool:
+        """A question waits for whose answer time stands still."""
+        holding = {inquiry.name for inquiry in drill.scenario.inquiries if inquiry.pause}
+        return not self._script and any(asked.name in holding for asked in drill.open_questions())
+
     def _may_advance(self) -> bool:
         return self.drill is not None and not self.drill.finished and not self.busy
 
@@ -326,6 +356,9 @@ class Session(QObject):
 
     def _begin_search(self, kinds: frozenset[str], to_tick: int | None = None) -> None:
         if not self._may_advance() or self.drill is None:
+            return
+        if self._stands_still(self.drill):
+            self.refused.emit(ANSWER_FIRST)
             return
         self.pause()
         start = self.drill.tick
@@ -392,6 +425,7 @@ class Session(QObject):
         if running == self._running:
             return
         self._running = running
+        self._held = False
         self._owed_ticks = 0.0
         self._set_timer()
         if not running:

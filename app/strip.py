@@ -38,6 +38,7 @@ SHAPES: Final = {
     "failover": ("warn", "diamond"),
     "reached": ("ok", "flag"),
     "missed": ("bad", "flag"),
+    "question": ("info", "circle"),
     "hint": ("warn", "circle"),
     "note": ("idle", "circle"),
 }
@@ -51,6 +52,7 @@ WORDS: Final = {
     "failover": "failover",
     "reached": "goal",
     "missed": "goal",
+    "question": "question",
     "hint": "hint",
     "note": "note",
 }

@@ -7,13 +7,14 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app import formatting
 from app.main_window import recorder
 from app.main_window.recorder import ProfileRecorder
 from app.recording import NoRecorder, NotRecorded, Recorder
 from app.session import Session
 from app.storage import Profile, RunId, StorageProblem, UnfinishedRun
-from engine.drill.drill import Drill, Mode
+from engine.drill import rewind
+from engine.drill.drill import Drill, Mode, play_inputs
+from engine.drill.modes import TERMS
 from engine.drill.problems import ScenarioProblems
 from engine.drill.scenario import Scenario, load_scenario
 from engine.drill.solution import play_solution
@@ -64,12 +65,18 @@ class Play(QObject):
         self._session.load(scenario, run.seed, Mode(run.mode), inputs, run.tick, hashes)
 
     def retry(self, scenario: Scenario, report: Mapping[str, Any], t_s: float) -> None:
-        """The run of *report* once more from *t_s* on, as a new run that begins with its past."""
+        """The run of *report* once more from *t_s* on, as a new run that begins with its past.
+
+        That somebody came back, and what is known since, is written into it. An exam becomes practice.
+        """
         self.leave()
-        inputs = [item for item in parse_script("\n".join(report["inputs"]))[0]
-                  if item.verb != "finish" and item.tick < ticks(t_s)]  # fmt: skip
-        self._then = lambda drill: self._open_again(drill, t_s)
-        self._session.load(scenario, int(report["seed"]), Mode(report["mode"]), inputs, ticks(t_s))
+        mode = Mode(report["mode"])
+        mode = mode if TERMS[mode].rewind else Mode.PRACTICE
+        played, _ = parse_script("\n".join(report["inputs"]))
+        kept = [item for item in played if item.verb != "finish" and item.tick < ticks(t_s)]
+        end = ticks(report["ended_at_s"])
+        self._then = lambda drill: self._open_again(drill, played, end)
+        self._session.load(scenario, int(report["seed"]), mode, kept, ticks(t_s))
 
     def watch(self, scenario: Scenario, seed: int | None = None) -> None:
         """Show the reference solution, step by step with its reasons; nothing is recorded."""
@@ -118,10 +125,14 @@ class Play(QObject):
                 self.said.emit(f"{problem} Nothing of this run will be kept.")
         self._open(drill, run)
 
-    def _open_again(self, drill: Drill, t_s: float) -> None:
+    def _open_again(self, drill: Drill, played: Sequence[Input], end: int) -> None:
+        """Begin a run at the moment of *drill*; it is told what was learnt by those who *played* to the *end*."""
         self._open_new(drill)
-        if t_s > 0.0:
-            self._session.do(f"note tried again from {formatting.run_time(t_s, 1)} of an earlier run")
+        if drill.tick > 0:
+            lost = Drill(drill.scenario, drill.seed, drill.mode)
+            play_inputs(lost, [item for item in played if item.verb != "finish"], lambda *_: None)
+            lost.advance_to(end)
+            self._session.do(rewind.line(lost, drill))
 
     def _recorder_of(self, run_id: RunId) -> Recorder:
         return ProfileRecorder(self._profile, run_id) if self._profile is not None else NoRecorder()

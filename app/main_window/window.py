@@ -59,6 +59,7 @@ from app.views.transport import Transport, next_speed
 from engine.drill.drill import Drill
 from engine.drill.problems import ScenarioProblems
 from engine.drill.scenario import Scenario
+from engine.events import Event
 from engine.model import ticks
 
 TITLE: Final = "Mirrordrill"
@@ -234,6 +235,7 @@ class MainWindow(QMainWindow):
         self.act_line.requested.connect(self.do)
         for asking in desk.views.values():
             asking.requested.connect(self.do)  # type: ignore[attr-defined]  # every view has it
+        session.happened.connect(self._show_questions)
         session.refused.connect(self.notice.warn)
         session.refused.connect(self.console.show_refusal)
         session.told.connect(self.notice.tell)
@@ -248,7 +250,9 @@ class MainWindow(QMainWindow):
         self.topology.opened.connect(lambda server: self.console.new_query(server))
         self.explorer.query_wanted.connect(self._open_query)
         self.explorer.log_wanted.connect(lambda server: self._open("error_log", "show_server", server))
-        self.explorer.monitor_wanted.connect(lambda _, database: self._open("monitor", "show_database", database))
+        self.explorer.monitor_wanted.connect(
+            lambda _, database: self._open("monitor", "show_database", database)
+        )
         self.topology.chosen.connect(self.table.choose)
         self.table.chosen.connect(self.topology.choose)
         self._drafts.said.connect(self.notice.warn)
@@ -411,6 +415,12 @@ class MainWindow(QMainWindow):
         colours = theme.tokens(self.palette())
         action.setIcon(theme.icon("pause" if running else "play", colours, colours.on_accent))
         actions.show_keys([action])
+
+    def _show_questions(self, events: list[Event]) -> None:
+        """A question that makes time stand still is brought to the front."""
+        if any(event.kind == "question" and event.get("pause") for event in events):
+            self.desk.docks["brief"].show()
+            self.desk.docks["brief"].raise_()
 
     def _fill_faults(self, menu: QMenu) -> None:
         drill = self.session.drill

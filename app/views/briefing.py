@@ -22,8 +22,10 @@ from PySide6.QtWidgets import (
 
 from app import formatting, theme
 from app.prose import Prose
+from app.wrap_button import WrapButton
 from engine.constants import TICKS_PER_S
 from engine.drill.goals import GoalState
+from engine.drill.questions import Asked
 from engine.drill.schema import Goal, Scenario
 from engine.events import Event
 from engine.model import World
@@ -195,10 +197,19 @@ class Briefing(QScrollArea):
         self._opened.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
+        self._asked: list[_Asked] = []
+        self._ask_box = QVBoxLayout()
+        self._ask_box.setSpacing(8)
+        self._verdict = QLabel()
+        self._verdict.setWordWrap(True)
+        self._verdict.setTextFormat(Qt.TextFormat.PlainText)
+        self._verdict.hide()
         inside = QWidget()
         layout = QVBoxLayout(inside)
         layout.setContentsMargins(12, 10, 12, 12)
         layout.setSpacing(8)
+        layout.addLayout(self._ask_box)
+        layout.addWidget(self._verdict)
         layout.addWidget(self._goals_title)
         layout.addLayout(self._goal_box)
         layout.addWidget(self._hints_title)
@@ -228,6 +239,7 @@ class Briefing(QScrollArea):
     def show_drill(self, drill: Drill) -> None:
         self._drill = drill
         self._shown = None
+        self._verdict.hide()
         self._text.show_text(drill.scenario.brief)
         for row in self._goals:
             self._goal_box.removeWidget(row)
@@ -246,7 +258,11 @@ class Briefing(QScrollArea):
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
-        if any(event.kind in ("goal", "hint") for event in events):
+        answers = [event for event in events if event.kind == "answer"]
+        if answers:
+            self._verdict.setText(answers[-1].text)
+            self._verdict.show()
+        if any(event.kind in ("goal", "hint", "question", "answer") for event in events):
             self._refresh()
 
     # --- inside ---------------------------------------------------------------------------------------------
@@ -260,7 +276,26 @@ class Briefing(QScrollArea):
         for row in self._goals:
             state = drill.goals[row.goal.name] if drill.terms.progress or drill.finished else GoalState()
             row.show_state(state, drill.tick, colours)
+        self._show_questions(drill)
         self._show_hints(drill)
+
+    def _show_questions(self, drill: Drill) -> None:
+        """What waits for an answer; a new question takes the keyboard."""
+        waiting = drill.open_questions() if not drill.finished else []
+        if [asked.name for asked in waiting] == [box.name for box in self._asked]:
+            return
+        for box in self._asked:
+            self._ask_box.removeWidget(box)
+            box.hide()
+            box.deleteLater()
+        self._asked = [_Asked(asked) for asked in waiting]
+        for box in self._asked:
+            box.answered.connect(self.requested)
+            self._ask_box.addWidget(box)
+        if self._asked:
+            self._verdict.hide()
+            self._asked[0].take_focus()
+            self.ensureVisible(0, 0)
 
     def _show_hints(self, drill: Drill) -> None:
         hint = drill.next_hint()
@@ -284,6 +319,39 @@ class Briefing(QScrollArea):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self._refresh()
+
+
+class _Asked(QFrame):
+    """A question with its choices; one of them answers it."""
+
+    answered = Signal(str)
+
+    def __init__(self, asked: Asked) -> None:
+        super().__init__()
+        self.name = asked.name
+        self.setProperty("card", "true")
+        title = _heading("What will happen?" if asked.prediction else "Question")
+        text = QLabel(asked.text)
+        text.setTextFormat(Qt.TextFormat.PlainText)
+        text.setWordWrap(True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 8, 10, 10)
+        layout.setSpacing(6)
+        layout.addWidget(title)
+        layout.addWidget(text)
+        if asked.until_tick is not None:
+            until = QLabel(f"by {formatting.run_time(asked.until_tick / TICKS_PER_S)}")
+            until.setProperty("muted", "true")
+            layout.addWidget(until)
+        self._choices = [WrapButton(choice) for choice in asked.choices]
+        for number, button in enumerate(self._choices, start=1):
+            line = f"answer {asked.name} {number}"
+            button.clicked.connect(lambda _=False, line=line: self.answered.emit(line))
+            layout.addWidget(button)
+        self.setAccessibleName(asked.text)
+
+    def take_focus(self) -> None:
+        self._choices[0].setFocus()
 
 
 class _GoalRow(QWidget):

@@ -35,13 +35,14 @@ ENDED: Final = {
 }
 
 PHASES: Final = (
-    ("failed", "detected", "detection"),
-    ("detected", "redo_done", "redo"),
-    ("redo_done", "decided", "decision"),
-    ("decided", "online", "role change"),
-    ("online", "undo_done", "undo"),
+    ("failed", "detected", "detection", None),
+    ("detected", "redo_done", "redo", 1),
+    ("redo_done", "decided", "decision", 2),
+    ("decided", "online", "role change", 0),
+    ("online", "undo_done", "undo", 3),
 )
-"""From step, to step, name: what a failover's time goes into. Undo runs while clients work again."""
+"""From step, to step, name, colour of a series (None: idle), as in the timing panel: what a failover's time goes
+into. Undo runs while clients work again."""
 
 PAGE_WIDTH_UNITS: Final = 76
 MOMENTS_SHOWN: Final = 6
@@ -110,6 +111,9 @@ class Debrief(QScrollArea):
             yield _card("Score, point by point", self._score(report))
         if report["failovers"]:
             yield _card("Failovers", *[_Failover(row, report) for row in report["failovers"]])
+        asked = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]
+        if asked:
+            yield _card("Questions", *[_question(row) for row in asked])
         commands = _commands(report)
         if commands is not None:
             yield _card("Commands", commands)
@@ -293,6 +297,27 @@ def _figure(value: str, what: str) -> QWidget:
     return box
 
 
+def _question(row: Mapping[str, Any]) -> QWidget:
+    """What was asked, what was said to it, and what is right."""
+    box = QWidget()
+    layout = QVBoxLayout(box)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(2)
+    layout.addWidget(_label(f"{formatting.run_time(row['asked_t_s'], 1)}  {row['text']}", 1.0, bold=True))
+    right = row.get("right") or ()
+    for number, choice in enumerate(row["choices"], start=1):
+        mark = "✓" if number in right else "✗" if number == row.get("choice") else "·"
+        yours = "  (your answer)" if number == row.get("choice") else ""
+        layout.addWidget(_label(f"{mark}  {choice}{yours}"))
+    if row.get("choice") is None:
+        layout.addWidget(_label("Nobody answered."))
+    if row.get("why"):
+        why = _label(str(row["why"]))
+        why.setProperty("muted", "true")
+        layout.addWidget(why)
+    return box
+
+
 def _commands(report: Report) -> QWidget | None:
     """Every batch with what the server said to it; None if nothing was typed."""
     batches = report.get("sql") or ()
@@ -407,7 +432,7 @@ class _Failover(QWidget):
 def phases_of(failover: Mapping[str, Any]) -> list[tuple[str, float]]:
     """(name, seconds) of the phases that are known."""
     found = []
-    for start, end, name in PHASES:
+    for start, end, name, _ in PHASES:
         from_s, to_s = failover.get(f"{start}_t_s"), failover.get(f"{end}_t_s")
         if from_s is not None and to_s is not None and to_s >= from_s:
             found.append((name, to_s - from_s))
@@ -449,11 +474,14 @@ class _PhaseBar(QWidget):
         metrics = QFontMetricsF(small)
         texts = [f"{name} {formatting.seconds(seconds)}" for name, seconds in self._phases]
         left, text_left = 0.0, 0.0
-        for index, ((_, seconds), text) in enumerate(zip(self._phases, texts, strict=True)):
+        tones = {
+            name: colours.idle if series is None else colours.series[series] for _, _, name, series in PHASES
+        }
+        for (name, seconds), text in zip(self._phases, texts, strict=True):
             width = self.width() * seconds / total
-            painter.fillRect(QRectF(left, 0, max(1.5, width - 1.5), line * 0.9), colours.series[index])
+            painter.fillRect(QRectF(left, 0, max(1.5, width - 1.5), line * 0.9), tones[name])
             swatch = QRectF(text_left, line * 1.45, line * 0.55, line * 0.55)
-            painter.fillRect(swatch, colours.series[index])
+            painter.fillRect(swatch, tones[name])
             painter.setFont(small)
             painter.setPen(colours.text)
             painter.drawText(

@@ -13,6 +13,7 @@ from app import scenario_files
 from app.recording import NotRecorded
 from app.session import BUDGET_S, CHECKPOINT_MS, ELAPSED_MS_MAX, HEARTBEAT_MS, STATE_KINDS, Session
 from engine.drill.drill import Drill, Mode, replay
+from engine.drill.scenario import load_scenario
 from engine.drill.schema import Scenario
 from engine.inputs import Input
 
@@ -56,7 +57,9 @@ class Record:
 class Desk:
     """A session on the lab with its record, and all that it has said."""
 
-    def __init__(self, lab: Scenario, clock: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(
+        self, lab: Scenario, clock: Callable[[], float] = lambda: 0.0, mode: Mode = Mode.LAB
+    ) -> None:
         self.record = Record()
         self.session = Session(clock=clock, by_itself=False)
         self.said: list[tuple[str, Any]] = []
@@ -64,7 +67,7 @@ class Desk:
                      "lagging", "progress", "finished", "told", "loaded"):  # fmt: skip
             signal = getattr(self.session, name)
             signal.connect(lambda value=None, name=name: self.said.append((name, value)))
-        self.session.open(Drill(lab, mode=Mode.LAB), self.record)
+        self.session.open(Drill(lab, mode=mode), self.record)
 
     @property
     def drill(self) -> Drill:
@@ -342,3 +345,50 @@ def test_a_script_is_followed_at_its_ticks_with_reasons(desk: Desk, lab: Scenari
         desk.frames(1, 33.0)
     assert desk.heard("told") == ["why power-off", "why sql"]
     assert desk.drill.state_hash() == played(lab, desk.drill.tick).state_hash()
+
+
+# --- questions --------------------------------------------------------------------------------------------------
+
+ASKING = """
+[[question]]
+name = "who"
+text = "Who serves Sales now?"
+at = "5s"
+pause = true
+choices = ["SERVER_A", "SERVER_B"]
+right = [1]
+why = "Nothing has happened."
+"""
+
+
+@pytest.fixture
+def asking(qapp: QApplication) -> Iterator[Desk]:
+    scenario = load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
+    made = Desk(scenario, mode=Mode.GUIDED)  # free play asks nothing
+    yield made
+    made.session.close()
+
+
+def test_time_stands_still_at_a_question_until_it_is_answered(asking: Desk) -> None:
+    asking.session.set_speed(30.0)
+    asking.session.play()
+    asking.frames(10, 100.0)
+    assert (asking.drill.tick, asking.session.running) == (500, False)
+    asking.session.play()
+    asking.session.step()
+    asking.session.run_to_event()
+    assert asking.drill.tick == 500
+    assert len(asking.heard("refused")) == 3
+    asking.session.do("answer who 1")
+    assert asking.session.running  # it ran when the question was asked
+    asking.frames(1, 100.0)
+    assert asking.drill.tick == 800
+
+
+def test_who_was_not_running_is_not_set_running_by_an_answer(asking: Desk) -> None:
+    asking.session.run_to(600)
+    asking.search()
+    assert asking.drill.tick == 500
+    asking.session.pause()
+    asking.session.do("answer who 2")
+    assert not asking.session.running

@@ -182,6 +182,8 @@ def test_trying_again_from_a_moment_and_the_reference_solution(hands: Hands, pro
     assert hands.drill.world.servers["SERVER_A"].powered
     window.session.do("finish")
     assert len(profile.results()) == 2
+    again = profile.journal(profile.results()[0].run_id)
+    assert [line.text.split()[:2] for line in again] == [["30", "rewind"], ["30", "finish"]]
     hands.click(button(window.debrief, "Watch the reference solution"))
     window.session.set_speed(100.0)
     hands.wait(900.0)

@@ -9,8 +9,10 @@ from pytestqt.qtbot import QtBot
 
 from app import scenario_files
 from app.views.briefing import Briefing, BriefPage, goal_state
+from app.wrap_button import WrapButton
 from engine.drill.drill import Drill, Mode
 from engine.drill.goals import GoalState
+from engine.drill.scenario import load_scenario
 from engine.drill.schema import Goal, Scenario
 
 
@@ -21,6 +23,24 @@ def scenario() -> Scenario:
 
 def goal(**changes: object) -> Goal:
     return Goal.model_validate({"name": "g", "text": "It serves", "when": "Sales serves", **changes})
+
+
+ASKING = """
+[[question]]
+name = "who"
+text = "Who serves Sales now?"
+at = "5s"
+pause = true
+choices = ["SERVER_A, as ever, because nothing at all has happened to it in all this time", "SERVER_B"]
+right = [1]
+why = "Nothing has happened."
+"""
+
+
+@pytest.fixture(scope="module")
+def asking() -> Scenario:
+    """The lab, which asks a question at 5 s."""
+    return load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
 
 
 @pytest.mark.parametrize(
@@ -124,3 +144,23 @@ def test_free_play_has_no_modes(qtbot: QtBot) -> None:
     page.show()
     assert page.mode == "lab"
     assert not page._mode_box.isVisible()
+
+
+def test_a_question_is_answered_by_an_input_line(qtbot: QtBot, view: Briefing, asking: Scenario) -> None:
+    drill = Drill(asking, mode=Mode.GUIDED)
+    view.show_drill(drill)
+    assert "Who serves" not in shown(view)
+    known = len(drill.events)
+    drill.advance_to(600)
+    view.add_events(drill.events[known:])
+    assert "Who serves Sales now?" in shown(view)
+    first, second = view.findChildren(WrapButton)
+    assert first.height() > 1.5 * second.height()  # its text has several lines
+    with qtbot.waitSignal(view.requested, timeout=100) as asked:
+        qtbot.keyClick(second, Qt.Key.Key_Space)
+    assert asked.args == ["answer who 2"]
+    known = len(drill.events)
+    drill.do("answer who 2")
+    view.add_events(drill.events[known:])
+    assert "Who serves Sales now? You said: “SERVER_B”." in shown(view)
+    assert not [button for button in view.findChildren(WrapButton) if button.isVisible()]
