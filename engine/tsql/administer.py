@@ -8,9 +8,8 @@ from typing import Any, Final
 
 from engine.messages import Message, SqlError, text_of
 from engine.protocol import accounts, backup, commands, databases, endpoints, logspace, restore
-from engine.tsql import objects
+from engine.tsql import backupsets, objects
 from engine.tsql import statements as s
-from engine.tsql.catalog.view import lsn
 from engine.tsql.context import SYSTEM_DATABASES
 from engine.tsql.data import Table
 from engine.tsql.machine import Machine
@@ -254,53 +253,25 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
     )
 
 
-_TYPES: Final = {backup.DATABASE: 1, backup.LOG: 2, backup.DIFFERENTIAL: 5}
-"""BackupType of RESTORE HEADERONLY. Documented [DOC]."""
-
-
 def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
     path = _one_device(machine, statement.devices)
     found = restore.sets_in(machine.world, machine.session.server, path, statement.title)
     if statement.what == "VERIFYONLY":
         return [Message(3262, 0, 1, 0, text_of(3262, 1)[1])]
     if statement.what == "HEADERONLY":
-        _header(machine, found)
+        _show(machine, backupsets.header(machine.context, found))
     elif statement.what == "FILELISTONLY":
         number = int(to_number(_options(machine, statement.options).get("FILE", 1)))
         if not 1 <= number <= len(found):
             raise SqlError(4038, number, path, also=(3013,), title=statement.title)
-        rows = [
-            (file.name, f"{file.drive}:\\", "L" if file.log else "D", int(file.size_kb * 1024))
-            for file in restore.files_in(found[number - 1])
-        ]
-        machine.add_result(("LogicalName", "PhysicalName", "Type", "Size"), rows)
-        machine.say_rows(len(rows))
+        _show(machine, backupsets.file_list(machine.context, found[number - 1]))
     else:
         raise Unsimulated(statement.title)
     return []
 
 
-def _header(machine: Machine, found: tuple[backup.BackupSet, ...]) -> None:
-    columns = (
-        "BackupName", "BackupType", "Position", "ServerName", "DatabaseName", "BackupSize", "FirstLSN", "LastLSN",
-        "BackupStartDate", "BackupFinishDate", "IsCopyOnly",
-    )  # fmt: skip
-    rows = [
-        (
-            None,
-            _TYPES[one.kind],
-            place,
-            one.server,
-            one.database,
-            int(one.size_kb * 1024),
-            lsn(one.first_kb),
-            lsn(one.last_kb),
-            machine.context.now(one.started_tick),
-            machine.context.now(one.tick),
-            int(one.copy_only),
-        )
-        for place, one in enumerate(found, start=1)
-    ]
+def _show(machine: Machine, grid: backupsets.Grid) -> None:
+    columns, rows = grid
     machine.add_result(columns, rows)
     machine.say_rows(len(rows))
 

@@ -99,6 +99,8 @@ def _fixed_drives(call: Call) -> None:
     server = call.world.servers[call.server]
     letters = sorted({volume.letter.upper() for volume in server.volumes})
     rows = [(letter, int(volumes.free_kb(call.world, call.server, letter) / 1024.0)) for letter in letters]
+    if not rows:
+        call.machine.not_simulated("room on drives to which nobody has given a size")
     call.show(("drive", "MB free"), rows)
 
 

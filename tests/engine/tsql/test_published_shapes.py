@@ -36,3 +36,34 @@ def test_a_connection_finds_itself_with_its_first_batch() -> None:
 def test_a_table_in_a_database_that_is_not_there_has_no_such_name() -> None:
     for text in ("SELECT * FROM DBA.dbo.History", "INSERT INTO DBA.dbo.History SELECT 1"):
         assert ask(lab(), P, text).numbers == [208]
+
+
+def test_the_files_of_a_backup_fit_the_table_that_scripts_make_for_them() -> None:
+    """21 columns from 2008 on; what matters first is the name, the path and the kind."""
+    world = lab(workload="none")
+    world.update_server(P, version=2008)
+    ask(world, P, r"BACKUP DATABASE Sales TO DISK = 'D:\Sales.bak'", then_s=3600)
+    columns = ", ".join(f"c{number} sql_variant" for number in range(21))
+    text = rf"""CREATE TABLE #files ({columns})
+        INSERT #files EXEC ('RESTORE FILELISTONLY FROM DISK = ''D:\Sales.bak''')
+        SELECT c0, c1, c2 FROM #files"""
+    assert ask(world, P, text).grids == [
+        [["Sales", r"D:\Data\Sales.mdf", "D"], ["Sales_log", r"L:\Log\Sales_log.ldf", "L"]]
+    ]
+    world.update_server(P, version=2005)
+    assert ask(world, P, text.replace("#files", "#older")).numbers == [213]
+
+
+def test_the_header_of_a_backup_grows_with_the_version() -> None:
+    world = lab(workload="none")
+    ask(world, P, r"BACKUP LOG Sales TO DISK = 'D:\Sales.trn'", then_s=60)
+    for version, count in ((2005, 51), (2008, 52), (2012, 53), (2014, 56)):
+        world.update_server(P, version=version)
+        answer = ask(world, P, r"RESTORE HEADERONLY FROM DISK = 'D:\Sales.trn'")
+        (row,) = answer.grids[0]
+        named = dict(zip(answer.columns[0], row, strict=True))
+        assert (len(row), named["BackupType"], named["DatabaseName"]) == (count, 2, "Sales")
+
+
+def test_drives_without_a_size_are_not_passed_over_in_silence() -> None:
+    assert ask(lab(), P, "EXEC xp_fixeddrives").texts[0].startswith("Not simulated: room on drives")
