@@ -15,6 +15,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
 from sqlalchemy.engine import ExceptionContext
 
+from app.storage.drives import network_system
 from app.storage.problems import ProblemKind, StorageProblem, problem_from
 
 FILE_NAME: Final = "profile.sqlite"
@@ -32,6 +33,13 @@ def open_database(folder: Path) -> tuple[sqlite3.Connection, Engine]:
     Raises StorageProblem where the folder, the file or its version stands against it.
     """
     file = folder / FILE_NAME
+    system = network_system(folder)
+    if system is not None:
+        sentence = (
+            f"The profile folder {folder} is on a network drive ({system}), where a killed program or a second one "
+            "could damage it: choose a folder on a disk of this computer."
+        )
+        raise StorageProblem(ProblemKind.NETWORK_DRIVE, sentence)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -83,6 +91,8 @@ def _said_plainly(file: Path) -> Iterator[None]:
 def _connect(file: Path) -> sqlite3.Connection:
     ended_badly = file.with_name(file.name + "-wal").exists()  # SQLite removes it when the last user closes
     connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
+    # A turned bit that is no UTF-8 any more is read as another sign, so that the journal's checksum names the run.
+    connection.text_factory = lambda raw: raw.decode("utf-8", errors="replace")
     try:
         # Exclusive: a second instance is refused instead of mixing two drills, and WAL works without shared
         # memory, which network drives lack. It comes first: a stranger's file must not be written to.
@@ -124,7 +134,12 @@ def _refuse_damage(connection: sqlite3.Connection, file: Path) -> None:
 
 def check(connection: sqlite3.Connection, pragma: str = "integrity_check") -> list[str]:
     """What SQLite finds wrong by `quick_check` or the thorough `integrity_check`; empty when sound."""
-    found = [row[0] for row in connection.execute(f"PRAGMA {pragma}")]
+    try:
+        found = [row[0] for row in connection.execute(f"PRAGMA {pragma}")]
+    except sqlite3.DatabaseError as error:  # damage that not even the check can read past
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            raise
+        return [str(error)]
     return [] if found == ["ok"] else found
 
 
@@ -160,7 +175,8 @@ def _migrate(connection: sqlite3.Connection, engine: Engine, file: Path) -> None
     if revision is not None and revision not in known:
         sentence = (
             f"The profile {file} has version {revision}, this Mirrordrill knows versions up to {newest}: "
-            "install the newer Mirrordrill that wrote it."
+            "install the newer Mirrordrill that wrote it, or read its contents with "
+            "`mirrordrill doctor --export FILE`."
         )
         raise StorageProblem(ProblemKind.NEWER, sentence)
     if revision is not None:

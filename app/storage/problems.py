@@ -18,6 +18,7 @@ class ProblemKind(Enum):
     NOT_A_PROFILE = "not a profile"
     DAMAGED = "damaged"
     NEWER = "newer"
+    NETWORK_DRIVE = "network drive"
 
 
 class StorageProblem(Exception):

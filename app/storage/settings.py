@@ -33,6 +33,11 @@ class Settings:
             value = json.loads(row.value_json) if row else key.default
         return value if type(value) is type(key.default) else key.default
 
+    def everything(self) -> dict[str, object]:
+        """All stored values by name, for the support bundle."""
+        with self._begin.begin() as session:
+            return {row.key: json.loads(row.value_json) for row in session.scalars(select(Setting))}
+
     def set(self, key: SettingKey[Value], value: Value) -> None:
         if type(value) is not type(key.default):
             raise TypeError(f"setting {key.name} is {type(key.default).__name__}, not {type(value).__name__}")

@@ -1,0 +1,88 @@
+"""Everything in a profile as JSON, even where a newer version wrote it. Reads a copy: the file is not touched."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from app.storage.database import APPLICATION_ID, check
+from app.storage.problems import ProblemKind, StorageProblem, problem_from
+
+FORMAT: Final = "mirrordrill profile export"
+BYTES_MAX: Final = 2_000_000_000
+"""A larger file is refused: years of daily drills are some hundred megabytes. Assumed."""
+
+
+def export_profile(file: Path, target: Path) -> int:
+    """Write all tables of the profile *file* to *target* and return the number of rows.
+
+    Raises StorageProblem if it is no profile, is damaged or cannot be read, or if *target* cannot be written.
+    """
+    try:
+        with tempfile.TemporaryDirectory() as folder, closing(_opened(_copied(file, Path(folder)))) as copy:
+            _refuse(copy, file)
+            tables = {name: _rows(copy, name) for name in _tables(copy)}
+    except sqlite3.Error as error:
+        problem = problem_from(error, file)
+        if problem is None:
+            raise
+        raise problem from error
+    try:
+        text = json.dumps({"format": FORMAT, "tables": tables}, indent=1, default=bytes.hex)
+        target.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise StorageProblem(
+            ProblemKind.CANNOT_OPEN, f"{target} cannot be written: {error.strerror}."
+        ) from error
+    return sum(len(rows) for rows in tables.values())
+
+
+def _copied(file: Path, folder: Path) -> Path:
+    """A copy with what its write-ahead log holds: even reading would make SQLite write beside the original."""
+    copy = folder / "copy.sqlite"
+    try:
+        if file.stat().st_size > BYTES_MAX:
+            raise StorageProblem(ProblemKind.CANNOT_OPEN, f"The file {file} is larger than a profile may be.")
+        shutil.copyfile(file, copy)
+        log = file.with_name(file.name + "-wal")
+        if log.exists():
+            shutil.copyfile(log, folder / "copy.sqlite-wal")
+    except OSError as error:
+        raise StorageProblem(ProblemKind.CANNOT_OPEN, f"{file} cannot be read: {error.strerror}.") from error
+    return copy
+
+
+def _opened(copy: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(copy, isolation_level=None)
+    connection.text_factory = lambda raw: raw.decode("utf-8", errors="replace")
+    for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON"):
+        connection.execute(f"PRAGMA {pragma}")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    return connection
+
+
+def _refuse(copy: sqlite3.Connection, file: Path) -> None:
+    (application_id,) = copy.execute("PRAGMA application_id").fetchone()
+    if application_id != APPLICATION_ID:
+        raise StorageProblem(ProblemKind.NOT_A_PROFILE, f"The file {file} is not a Mirrordrill profile.")
+    faults = check(copy, "quick_check")
+    if faults:
+        raise StorageProblem(ProblemKind.DAMAGED, f"The profile {file} is damaged ({faults[0]}).")
+
+
+def _tables(copy: sqlite3.Connection) -> list[str]:
+    """Ordinary tables only: a view or a virtual table could run what somebody else wrote."""
+    found = copy.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    return [name for name, sql in found if sql and "VIRTUAL" not in sql.upper()[:20]]
+
+
+def _rows(copy: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
+    quoted = table.replace('"', '""')
+    cursor = copy.execute(f'SELECT * FROM "{quoted}"')
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor]
