@@ -9,6 +9,7 @@ from engine.messages import SqlError, text_of
 from engine.protocol import commands, errorlog
 from engine.tsql import administer, cursors, maintenance, objects, procedures, queries, waiting
 from engine.tsql import statements as s
+from engine.tsql.context import SYSTEM_DATABASES
 from engine.tsql.data import Caught, Cursor
 from engine.tsql.functions import format_message
 from engine.tsql.machine import ConnectionLost, Machine
@@ -109,6 +110,8 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
     messages = []
     for option, value in statement.options:
         _check_option(option, value, machine.context.version)
+        if statement.database.lower() in SYSTEM_DATABASES:
+            raise Unsimulated(f"ALTER DATABASE … SET {option} of a system database")
         outcome = commands.set_option(
             machine.world, machine.session.server, statement.database, option, value
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -39,6 +40,9 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
         if isinstance(made, objects.View):
             return _view_rows(machine, made)
     found = catalog.find(context, parts)
+    database = catalog.database_of(context, parts) or context.session.database
+    if database.lower() != context.session.database.lower():
+        context = Context(context.world, replace(context.session, database=database))
     columns = found.columns_in(context.version)
     rows = (tuple(record.get(column.name) for column in columns) for record in found.rows(context))
     return tuple((column.name, column.type) for column in columns), rows

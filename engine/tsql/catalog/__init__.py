@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from engine.messages import SqlError
@@ -41,11 +41,10 @@ def find(context: Context, parts: tuple[str, ...]) -> View:
     names = [part.lower() for part in parts]
     if len(names) > 3:
         raise _far(context, parts[0])
-    database = context.session.database
-    if len(names) == 3 or (len(names) == 2 and names[0] not in ("sys", "dbo", "information_schema", "guest")):
-        if context.database_id(parts[0]) is None:
-            raise SqlError(208, ".".join(parts))
-        database = context.open_database(parts[0])
+    database = database_of(context, parts)
+    if database is None:
+        raise SqlError(208, ".".join(parts))
+    if _names_database(names):
         names = names[1:]
     schema = names[0] if len(names) == 2 else ""
     name = names[-1]
@@ -56,6 +55,23 @@ def find(context: Context, parts: tuple[str, ...]) -> View:
         if key in KNOWN:
             raise Unsimulated(f"the view {'.'.join(parts)}")
     raise SqlError(208, ".".join(parts))
+
+
+def _names_database(names: Sequence[str]) -> bool:
+    """`db.schema.name` or `db..name`, whose empty schema is not among the parts."""
+    return len(names) == 3 or (
+        len(names) == 2 and names[0].lower() not in ("sys", "dbo", "information_schema", "guest")
+    )
+
+
+def database_of(context: Context, parts: Sequence[str]) -> str | None:
+    """The database that a name of up to three parts is about; None if there is none of that name.
+
+    Raises what opening it raises.
+    """
+    if not _names_database(parts):
+        return context.session.database
+    return None if context.database_id(parts[0]) is None else context.open_database(parts[0])
 
 
 def _candidates(database: str, schema: str, name: str) -> Iterable[str]:

@@ -343,6 +343,28 @@ def log_space(context: Context) -> Iterable[tuple[str, float, float]]:
             )
 
 
+def _log_space_usage(context: Context) -> Iterable[Record]:
+    """The log of the current database."""
+    for name, size_mb, used in log_space(context):
+        if name.lower() == context.session.database.lower():
+            size = int(size_mb * 1024.0**2)
+            yield {
+                "database_id": context.database_id(name),
+                "total_log_size_in_bytes": size,
+                "used_log_space_in_bytes": int(size * used / 100.0),
+                "used_log_space_in_percent": used,
+            }
+
+
+view(
+    "sys.dm_db_log_space_usage",
+    """database_id int, total_log_size_in_bytes bigint, used_log_space_in_bytes bigint,
+    used_log_space_in_percent real, log_space_in_bytes_since_last_backup bigint 2014""",
+    _log_space_usage,
+    since=2012,
+)
+
+
 def end_of_log_kb(context: Context, copy: Copy) -> float:
     """End of this copy's hardened log."""
     return rows.end_of_log_kb(context.world, copy)

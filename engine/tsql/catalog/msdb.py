@@ -227,3 +227,9 @@ view(
     "category_id int, category_class int, category_type tinyint, name sysname",
     _categories,
 )
+
+# --- Database Mail, which nobody has set up here ---------------------------------------------------------
+
+view("msdb.dbo.sysmail_profile", "profile_id int, name sysname, description nvarchar, …", none)
+view("msdb.dbo.sysmail_account", "account_id int, name sysname, email_address nvarchar, …", none)
+view("msdb.dbo.sysmail_profileaccount", "profile_id int, account_id int, sequence_number int, …", none)

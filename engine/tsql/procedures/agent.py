@@ -94,6 +94,7 @@ _ALERT: Final = """
 @notification_message? @event_description_keyword? @database_name? @job_id? @job_name? @category_name?
 @performance_condition? @wmi_namespace? @wmi_query? @raise_snmp_trap? @alert_name? @operator_name?
 @notification_method? @email_address? @pager_address? @weekday_pager_start_time? @weekday_pager_end_time?
+@saturday_pager_start_time? @saturday_pager_end_time? @sunday_pager_start_time? @sunday_pager_end_time?
 @pager_days? @netsend_address? @class? @type?
 """
 

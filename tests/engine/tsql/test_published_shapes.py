@@ -67,3 +67,37 @@ def test_the_header_of_a_backup_grows_with_the_version() -> None:
 
 def test_drives_without_a_size_are_not_passed_over_in_silence() -> None:
     assert ask(lab(), P, "EXEC xp_fixeddrives").texts[0].startswith("Not simulated: room on drives")
+
+
+def test_a_view_of_another_database_is_about_that_database() -> None:
+    world = lab()
+    world.update_server(P, version=2012)
+    assert ask(world, P, "SELECT name FROM Sales.sys.database_files").grids == [[["Sales"], ["Sales_log"]]]
+    usage = "SELECT DB_NAME(database_id) FROM {}sys.dm_db_log_space_usage"
+    assert [ask(world, P, usage.format(db)).value for db in ("", "msdb.", "Sales.")] == [
+        "master",
+        "msdb",
+        "Sales",
+    ]
+    ask(world, P, "CREATE TABLE master.dbo.History (n int)")
+    assert ask(world, P, "USE msdb SELECT name FROM master.sys.tables").value == "History"
+    assert ask(world, P, "USE msdb SELECT name FROM sys.tables").grids == [[]]
+
+
+def test_log_space_of_a_database_came_with_2012() -> None:
+    assert ask(lab(), P, "SELECT * FROM sys.dm_db_log_space_usage").numbers == [208]
+
+
+def test_no_mail_profile_is_there_so_that_scripts_go_on_to_make_one() -> None:
+    text = "IF NOT EXISTS (SELECT 1 FROM msdb.dbo.sysmail_profile) EXEC msdb.dbo.sysmail_add_profile_sp 'DBA'"
+    assert ask(lab(), P, text).texts == ["Not simulated: procedure msdb.dbo.sysmail_add_profile_sp"]
+
+
+def test_settings_of_system_databases_say_that_they_do_nothing() -> None:
+    answer = ask(lab(), P, "ALTER DATABASE msdb SET ENABLE_BROKER")
+    assert answer.texts == ["Not simulated: ALTER DATABASE … SET ENABLE_BROKER of a system database"]
+
+
+def test_an_operator_takes_the_hours_of_each_day() -> None:
+    text = "EXEC msdb.dbo.sp_add_operator @name = 'dba', @saturday_pager_start_time = 90000, @sunday_pager_end_time = 1"
+    assert ask(lab(), P, text).texts == ["Not simulated: sp_add_operator is taken and has no effect"]
