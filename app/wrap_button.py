@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWi
 class WrapButton(QPushButton):
     """As high as its text needs at the width that it gets."""
 
-    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._text = QLabel(text)
+        self._text = QLabel()
         self._text.setTextFormat(Qt.TextFormat.PlainText)
         self._text.setWordWrap(True)
         self._text.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -21,7 +21,13 @@ class WrapButton(QPushButton):
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
+        self.show_text(text)
+
+    def show_text(self, text: str) -> None:
+        """What the button says; its own text stays empty, as that would be one line."""
+        self._text.setText(text)
         self.setAccessibleName(text)
+        self.updateGeometry()
 
     def hasHeightForWidth(self) -> bool:
         return True

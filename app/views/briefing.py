@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QRadioButton,
     QScrollArea,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -222,15 +221,12 @@ class Briefing(QScrollArea):
         layout.addStretch()
         self.setWidget(inside)
         self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName("Brief, goals and hints")
 
-    def _hint_button(self, layer: int) -> QPushButton:
-        button = QPushButton()
-        button.setProperty("small", "true")
+    def _hint_button(self, layer: int) -> WrapButton:
+        button = WrapButton()
         button.clicked.connect(lambda: self.requested.emit(f"hint {layer}"))
-        button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         return button
 
     # --- contract of views ----------------------------------------------------------------------------------
@@ -308,7 +304,7 @@ class Briefing(QScrollArea):
         for layer, button in enumerate(self._hint_buttons, start=1):
             cost = drill.hint_cost(layer) if hint is not None else 0.0
             price = f"  (−{cost:g} point{'' if cost == 1.0 else 's'})" if cost else ""
-            button.setText(f"{HINT_LAYERS[layer - 1]}{price}")
+            button.show_text(f"{HINT_LAYERS[layer - 1]}{price}")
             button.setVisible(layer in layers and not drill.finished)
         lines = [event for event in drill.events if event.kind == "hint"]
         said = [f"{HINT_LAYERS[int(event.get('layer')) - 1]}: {event.text}" for event in lines]

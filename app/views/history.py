@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app import formatting, theme
 from app.tables import Column, TableModel, TableView
@@ -63,6 +63,9 @@ class HistoryPage(QWidget):
         self._count = QLabel()
         self._count.setProperty("muted", "true")
         self._table = TableView(TableModel(COLUMNS), "Finished runs")
+        header = self._table.horizontalHeader()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)  # the drill's title has the room
         self._table.doubleClicked.connect(lambda _: self._open())
         self._table.activated.connect(lambda _: self._open())
         self._open_button = QPushButton("Open the debrief")
@@ -89,7 +92,11 @@ class HistoryPage(QWidget):
         self._table.table.replace(runs)
         scores = [run.score for run in runs if run.score is not None]
         mean = f", {sum(scores) / len(scores):.0f} points on average" if scores else ""
-        self._count.setText(f"{len(runs)} finished runs{mean}" if runs else "No run has been finished yet.")
+        self._count.setText(
+            f"{len(runs)} finished run{'s' if len(runs) != 1 else ''}{mean}"
+            if runs
+            else "No run has been finished yet."
+        )
         self._open_button.setEnabled(bool(runs))
         if runs:
             self._table.selectRow(0)
