@@ -91,6 +91,10 @@ def _parser() -> argparse.ArgumentParser:
     for figures in (fidelity, bench):
         figures.add_argument("--json", metavar="FILE", help="write the figures; - is standard output")
     doctor = command("doctor", "whether everything that Mirrordrill needs works here")
+    doctor.add_argument("--bundle", metavar="FILE", help="also write what helps support into a zip file")
+    doctor.add_argument(
+        "--export", metavar="FILE", help="instead, write all of the profile as JSON, read only"
+    )
     doctor.add_argument("--renew-replay", metavar="FILE", help=argparse.SUPPRESS)
     return parser
 
@@ -292,15 +296,32 @@ def _bench(options: argparse.Namespace) -> int:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from app import doctor, golden
+    from app import doctor, golden, support
+    from app.storage import StorageProblem
 
+    if options.export is not None:
+        try:
+            rows = doctor.export(Path(options.export))
+        except StorageProblem as problem:
+            raise Unusable(str(problem)) from problem
+        print(f"{rows} rows written to {options.export}")
+        return AS_ASKED
     if options.renew_replay is not None:
         Path(options.renew_replay).write_text(golden.as_text(golden.play()), encoding="utf-8")
         return AS_ASKED
     well = True
+    findings: list[doctor.Finding] = []
     for finding in doctor.examine():
         print(f"{'ok  ' if finding.well else 'FAIL'} {finding.name}: {finding.text}", flush=True)
         well = well and finding.well
+        findings.append(finding)
+    if options.bundle is not None:
+        try:
+            with doctor.profile_if_any() as profile:
+                members = support.write_bundle(Path(options.bundle), findings, profile)
+        except support.NoBundle as problem:
+            raise Unusable(str(problem)) from problem
+        print(f"{options.bundle} holds {', '.join(members)}; read it before you send it")
     return AS_ASKED if well else ANSWER_IS_NO
 
 

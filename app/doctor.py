@@ -5,11 +5,14 @@ from __future__ import annotations
 import platform
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from app import golden, qt_probe
-from app.storage import ProblemKind, StorageProblem, open_profile
+from app.storage import ProblemKind, Profile, StorageProblem, open_profile
+from app.storage.database import FILE_NAME
+from app.storage.export import export_profile
 from app.storage.profile import default_folder
 from engine.drill.report import program_version
 
@@ -73,6 +76,26 @@ def _read_the_profile() -> tuple[bool, str]:
     with open_profile(folder) as profile:
         finished, faults = len(profile.results()), profile.faults()
     return not faults, " ".join(faults) or f"{folder} is sound and holds {finished} finished run(s)"
+
+
+@contextmanager
+def profile_if_any() -> Iterator[Profile | None]:
+    """The profile, opened; None where there is none yet or it cannot be opened (which `examine` has told)."""
+    folder = default_folder()
+    try:
+        profile = open_profile(folder) if folder.exists() else None
+    except StorageProblem:
+        profile = None
+    try:
+        yield profile
+    finally:
+        if profile is not None:
+            profile.close()
+
+
+def export(target: Path) -> int:
+    """Everything in the profile to *target*, whatever version wrote it; the number of rows. Raises StorageProblem."""
+    return export_profile(default_folder() / FILE_NAME, target)
 
 
 def _golden() -> Finding:

@@ -112,6 +112,11 @@ class Profile:
         with self._sessions.begin() as session:
             return runs.journal(session, run_id)
 
+    def last_run(self) -> RunId | None:
+        """The run that was begun last, however it ended; None before the first one."""
+        with self._sessions.begin() as session:
+            return runs.last(session)
+
     def results(self) -> list[ResultRow]:
         """Every finished run, newest first."""
         with self._sessions.begin() as session:

@@ -114,6 +114,11 @@ def unfinished(session: Session) -> list[UnfinishedRun]:
     return [_read(session, run) for run in runs]
 
 
+def last(session: Session) -> RunId | None:
+    found = session.scalar(select(Run.id).order_by(Run.id.desc()).limit(1))
+    return None if found is None else RunId(found)
+
+
 def journal(session: Session, run_id: RunId) -> tuple[JournalLine, ...]:
     found = session.scalars(select(Line).where(Line.run_id == run_id).order_by(Line.number))
     return tuple(JournalLine(line.tick, line.text) for line in found)
