@@ -86,6 +86,12 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--schema", action="store_true", help="print the JSON Schema of scenario files, for editors"
     )
+    agents = command("agents", "whether points go to the right players: reference, nothing, random, exploits")
+    agents.add_argument(
+        "scenarios", nargs="*", metavar="NAME|FILE", help="which; all that are scored, if none"
+    )
+    agents.add_argument("--seed", type=int, metavar="N", help="another seed than the scenarios'")
+    agents.add_argument("--json", metavar="FILE", help="write the rankings; - is standard output")
     fidelity = command("fidelity", "the papers' figures beside ours")
     bench = command("bench", "how fast this machine simulates")
     for figures in (fidelity, bench):
@@ -143,8 +149,7 @@ def _listed(scenario: Scenario, shipped: bool) -> dict[str, Any]:
 
 def _run(options: argparse.Namespace) -> int:
     scenario = _loaded(options.scenario)
-    if options.seed is not None and not 0 <= options.seed < 2**63:
-        raise Unusable(f"--seed {options.seed} is not from 0 to 2**63 - 1")
+    _check_seed(options.seed)
     if options.until is not None and not 0.0 <= options.until <= 1e6:
         raise Unusable(f"--until {options.until:g} is not from 0 to 1e6 seconds")
     drill = Drill(scenario, options.seed)
@@ -160,6 +165,11 @@ def _run(options: argparse.Namespace) -> int:
         _write_json(drill.report(), options.json)
     goals_missed = any(not state.met for state in drill.goals.values())
     return ANSWER_IS_NO if goals_missed else AS_ASKED
+
+
+def _check_seed(seed: int | None) -> None:
+    if seed is not None and not 0 <= seed < 2**63:
+        raise Unusable(f"--seed {seed} is not from 0 to 2**63 - 1")
 
 
 def _loaded(name_or_path: str) -> Scenario:
@@ -265,6 +275,23 @@ def _check(options: argparse.Namespace) -> int:
     return ANSWER_IS_NO if found else AS_ASKED
 
 
+# --- agents -------------------------------------------------------------------------------------------------
+
+
+def _agents(options: argparse.Namespace) -> int:
+    from engine.drill import agents
+
+    _check_seed(options.seed)
+    files = [scenario_files.find(name) for name in options.scenarios] or scenario_files.all_files()[0]
+    scenarios = [scenario for file in files if (scenario := file.load()).scored]
+    rankings = [agents.rank(scenario, options.seed) for scenario in scenarios]
+    if options.json is not None:
+        _write_json([ranking.as_json() for ranking in rankings], options.json)
+    else:
+        print(agents.table(rankings))
+    return ANSWER_IS_NO if any(ranking.wrong for ranking in rankings) else AS_ASKED
+
+
 # --- fidelity, bench, doctor --------------------------------------------------------------------------------
 
 
@@ -358,6 +385,7 @@ COMMANDS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     "list": _list,
     "run": _run,
     "check": _check,
+    "agents": _agents,
     "fidelity": _fidelity,
     "bench": _bench,
     "doctor": _doctor,

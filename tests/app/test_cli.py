@@ -340,3 +340,22 @@ def test_a_window_without_a_display_ends_in_one_sentence() -> None:
     assert ran.returncode == 2
     assert len(ran.stderr.strip().splitlines()) == 1
     assert ran.stderr.startswith("Qt cannot start")
+
+
+# --- agents -------------------------------------------------------------------------------------------------
+
+
+def test_agents_rank_in_order(call: Any) -> None:
+    code, out, err = call("agents", "isolated-principal", "--seed", "7")
+    assert (code, err) == (0, "")
+    assert out.endswith("1 scenario(s), all in order\n")
+
+
+def test_agents_say_no_when_points_go_to_the_wrong_ones(call: Any, tmp_path: Path) -> None:
+    file = tmp_path / "bad.toml"
+    file.write_text(changed(("+5 power-on SERVER_A", "+5 note done")))
+    code, out, _ = call("agents", str(file), "--json", "-")
+    assert code == 1
+    (ranking,) = json.loads(out)
+    assert "the reference earns" in ranking["wrong"][0]
+    assert {standing["agent"] for standing in ranking["standings"]} >= {"reference", "nothing", "worst"}

@@ -1,0 +1,328 @@
+"""Players that are no people, to see whether points go to the right ones: the reference first, whoever games last.
+
+Every exploit has an honest twin, the same play without the trick, and must not earn more than it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from engine.chance import Chance
+from engine.drill.drill import Drill
+from engine.drill.history import History
+from engine.drill.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN
+from engine.drill.schema import Scenario
+from engine.drill.solution import default_end, left_alone, played
+from engine.inputs import Input, InputProblem
+from engine.model import Tick, ticks
+
+Play = Callable[[Scenario, int], Drill]
+"""Takes the drill of a scenario with a seed to its end."""
+
+RANDOM_ACTS: Final = 25
+"""Acts of a random player. Assumed: as many as a nervous person does in a drill."""
+RANDOM_PLAYERS: Final = 3
+STALL_S: Final = 60.0
+"""How much later a staller does everything."""
+SOON: Final = ticks(1.0)
+"""When those act who do not wait for the failure."""
+
+
+# --- what can be done ---------------------------------------------------------------------------------------
+
+_PARTNER: Final = (
+    "SET PARTNER FAILOVER",
+    "SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
+    "SET PARTNER OFF",
+    "SET PARTNER SUSPEND",
+    "SET PARTNER RESUME",
+    "SET WITNESS OFF",
+    "SET PARTNER SAFETY OFF",
+    "SET PARTNER SAFETY FULL",
+)
+_SWITCHES: Final = (
+    "power-off", "power-on", "stop-service", "start-service", "pull-cable", "plug-cable", "restart-service",
+)  # fmt: skip
+
+
+def acts(scenario: Scenario) -> list[str]:
+    """Lines that anybody could try in a drill, sensible or not."""
+    lines = [f"{verb} {server.name}" for server in scenario.servers for verb in _SWITCHES]
+    for server in scenario.servers:
+        for database in scenario.databases:
+            name = database.names[0]
+            lines += [f"sql {server.name} ALTER DATABASE [{name}] {clause}" for clause in _PARTNER]
+            lines.append(f"sql {server.name} RESTORE DATABASE [{name}] WITH RECOVERY")
+    lines += [
+        f"answer {i.name} {number}" for i in scenario.inquiries for number in range(1, len(i.texts) + 1)
+    ]
+    return [*lines, "revert-all", "hint 1", "hint 2", "hint 3"]
+
+
+def _try(drill: Drill | History, line: str) -> None:
+    with suppress(InputProblem):  # a person would be told, too, and go on
+        drill.do(line)
+
+
+def _to_the_end(drill: Drill | History) -> Drill:
+    over = drill.drill if isinstance(drill, History) else drill
+    drill.advance_to(default_end(over, over.tick))
+    return over
+
+
+def _steps(scenario: Scenario, seed: int) -> list[Input]:
+    """What the reference does, and when."""
+    return played(scenario, seed).journal
+
+
+# --- players ------------------------------------------------------------------------------------------------
+
+
+def at_random(player: int) -> Play:
+    """A player who does anything at any time."""
+
+    def play(scenario: Scenario, seed: int) -> Drill:
+        drill = Drill(scenario, seed)
+        chance = Chance.from_seed(seed * RANDOM_PLAYERS + player)
+        lines, end = acts(drill.scenario), default_end(drill)
+        for tick in sorted(chance.integer(0, end) for _ in range(RANDOM_ACTS)):
+            drill.advance_to(tick)
+            _try(drill, lines[chance.integer(0, len(lines) - 1)])
+        return _to_the_end(drill)
+
+    return play
+
+
+def worst(scenario: Scenario, seed: int) -> Drill:
+    """Removes every session, forces what can be forced, then switches everything off."""
+    drill = Drill(scenario, seed)
+    for clause in ("SET WITNESS OFF", "SET PARTNER OFF"):
+        drill.advance_to(drill.tick + SOON)
+        for line in acts(drill.scenario):
+            if line.endswith(clause):
+                _try(drill, line)
+    for verb in ("restore", "stop-service", "pull-cable", "power-off"):
+        drill.advance_to(drill.tick + SOON)
+        for line in acts(drill.scenario):
+            if line.startswith(verb) or (verb == "restore" and "RESTORE" in line):
+                _try(drill, line)
+    return _to_the_end(drill)
+
+
+def no_op_and_undo(scenario: Scenario, seed: int) -> Drill:
+    """The reference, with something broken and mended, and something looked at, around each step."""
+    drill = Drill(scenario, seed)
+    server = drill.scenario.servers[0].name
+    for item in _steps(scenario, seed):
+        drill.advance_to(item.tick)
+        for line in (
+            f"pull-cable {server}",
+            f"plug-cable {server}",
+            f"sql {server} SELECT 1",
+            "note nothing",
+        ):
+            _try(drill, line)
+        _try(drill, item.words)
+    return _to_the_end(drill)
+
+
+def wrong_first(scenario: Scenario, seed: int) -> Drill:
+    """Tries what harms before each step of the reference, sees what comes of it, and goes back."""
+    history = History(Drill(scenario, seed))
+    harm = [line for line in acts(history.drill.scenario) if "SET PARTNER OFF" in line or "FORCE" in line]
+    for item in _steps(scenario, seed):
+        history.advance_to(item.tick)
+        for line in harm:
+            _try(history, line)
+        history.advance_to(item.tick + ticks(10.0))
+        history = history.fork(item.tick, before=True)
+        _try(history, item.words)
+    return _to_the_end(history)
+
+
+def hint_farming(scenario: Scenario, seed: int) -> Drill:
+    """Reads every hint to the end of the drill, goes back to the beginning, and plays the reference."""
+    history = History(Drill(scenario, seed))
+    steps = _steps(scenario, seed)
+    for item in steps:
+        history.advance_to(max(SOON, item.tick - 1))
+        for layer in (1, 2, 3):
+            _try(history, f"hint {layer}")
+        _try(history, item.words)
+    return _with_steps(history.fork(min(SOON, history.drill.tick)), steps)
+
+
+def stalling(scenario: Scenario, seed: int) -> Drill:
+    """The reference, a minute late with everything."""
+    late = [Input(i.tick + ticks(STALL_S), i.verb, i.args, i.options) for i in _steps(scenario, seed)]
+    return _with_steps(Drill(scenario, seed), late)
+
+
+def before_the_failure(scenario: Scenario, seed: int) -> Drill:
+    """Does everything that the reference does at once, before anything has happened."""
+    return _with_steps(
+        Drill(scenario, seed), [Input(SOON, i.verb, i.args, i.options) for i in _steps(scenario, seed)]
+    )
+
+
+def leaving_at_once(scenario: Scenario, seed: int) -> Drill:
+    """Ends the drill before anything can go wrong."""
+    drill = Drill(scenario, seed)
+    drill.advance_to(SOON)
+    _try(drill, "finish")
+    return drill
+
+
+def leaving_on_top(scenario: Scenario, seed: int) -> Drill:
+    """The reference, ended at the first second in which every goal is reached."""
+    drill = Drill(scenario, seed)
+    steps = list(reversed(_steps(scenario, seed)))
+    while not drill.finished and not all(goal.met for goal in drill.goals.values()):
+        while steps and steps[-1].tick <= drill.tick:
+            _try(drill, steps.pop().words)
+        next_second: Tick = drill.tick - drill.tick % ticks(1.0) + ticks(1.0)
+        drill.advance_to(min([next_second, *(item.tick for item in steps[-1:])]))
+    if not drill.finished:
+        drill.finish()
+    return drill
+
+
+def _with_steps(drill: Drill | History, steps: Iterable[Input]) -> Drill:
+    for item in steps:
+        drill.advance_to(item.tick)
+        _try(drill, item.words)
+    return _to_the_end(drill)
+
+
+# --- ranking ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A player by name; an exploit has the name of its honest twin."""
+
+    name: str
+    play: Play
+    twin: str | None = None
+
+
+REFERENCE, NOTHING, WORST = "reference", "nothing", "worst"
+
+AGENTS: Final[tuple[Agent, ...]] = (
+    Agent(REFERENCE, played),
+    Agent(NOTHING, left_alone),
+    Agent(WORST, worst),
+    *(Agent(f"random {player}", at_random(player)) for player in range(1, RANDOM_PLAYERS + 1)),
+    Agent("no-op and undo", no_op_and_undo, REFERENCE),
+    Agent("wrong first, then back", wrong_first, REFERENCE),
+    Agent("hint farming", hint_farming, REFERENCE),
+    Agent("stalling", stalling, REFERENCE),
+    Agent("before the failure", before_the_failure, REFERENCE),
+    Agent("leaving on top", leaving_on_top, REFERENCE),
+    Agent("leaving at once", leaving_at_once, NOTHING),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What an agent earned."""
+
+    agent: str
+    total: float
+    finished: bool
+    hints_cost: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        return {"agent": self.agent, "total": self.total, "finished": self.finished}
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All agents in one scenario, best first, and a sentence for everything that is out of order."""
+
+    scenario: str
+    seed: int
+    standings: tuple[Standing, ...]
+    wrong: tuple[str, ...]
+
+    def of(self, agent: str) -> Standing:
+        return next(standing for standing in self.standings if standing.agent == agent)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "scenario": self.scenario,
+            "seed": self.seed,
+            "standings": [standing.as_json() for standing in self.standings],
+            "wrong": list(self.wrong),
+        }
+
+
+def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = AGENTS) -> Ranking:
+    """Have every agent take the drill, each in practice, and see whether they rank as they should."""
+    seed = scenario.seed if seed is None else seed
+    try:
+        played(scenario, seed)
+    except InputProblem as problem:
+        return Ranking(scenario.name, seed, (), (f"the reference cannot be played: {problem}",))
+    standings = [_standing(agent, agent.play(scenario, seed)) for agent in agents]
+    twins = {agent.name: agent.twin for agent in agents if agent.twin is not None}
+    order = sorted(standings, key=lambda s: (-s.total, not s.finished))  # equals stay as the table has them
+    return Ranking(scenario.name, seed, tuple(order), tuple(wrong_in(standings, twins)))
+
+
+def _standing(agent: Agent, drill: Drill) -> Standing:
+    score = drill.score()
+    return Standing(agent.name, score.total, score.finished, sum(hint.cost for hint in drill.hints))
+
+
+def wrong_in(standings: Iterable[Standing], twins: dict[str, str]) -> list[str]:
+    """Everything that is out of order among *standings*; *twins* has each exploit's honest twin."""
+    by_name = {standing.agent: standing for standing in standings}
+    best, idle, bad = by_name[REFERENCE], by_name[NOTHING], by_name[WORST]
+    wrong = []
+    if not best.finished or best.total < SOLUTION_POINTS_MIN:
+        wrong.append(f"the reference earns {best.total:g}, less than {SOLUTION_POINTS_MIN:g}")
+    if idle.finished or idle.total >= NOTHING_POINTS_MAX:
+        wrong.append(f"doing nothing earns {idle.total:g}, not less than {NOTHING_POINTS_MAX:g}")
+    if bad.finished or bad.total > idle.total:
+        wrong.append(f"doing the worst earns {bad.total:g}, doing nothing {idle.total:g}")
+    for each in by_name.values():
+        if each.total > best.total:
+            wrong.append(f"{each.agent} earns {each.total:g}, the reference {best.total:g}")
+        twin = by_name[twins[each.agent]] if each.agent in twins else None
+        if twin is not None and twin is not best and each.total > twin.total:
+            wrong.append(f"{each.agent} earns {each.total:g}, {twin.agent} {twin.total:g}")
+        if each.hints_cost > 0.0 and each.total >= best.total:
+            wrong.append(f"{each.agent} has used hints and earns no less than the reference")
+    finishers = min((s.total for s in by_name.values() if s.finished), default=100.0)
+    wrong += [
+        f"{each.agent} has not finished and earns {each.total:g}, a finisher {finishers:g}"
+        for each in by_name.values()
+        if not each.finished and each.total > finishers
+    ]
+    return wrong
+
+
+def table(rankings: Iterable[Ranking]) -> str:
+    """All rankings as one table for people: a row for each scenario, a column for each agent."""
+    rankings = list(rankings)
+    names = [agent.name for agent in AGENTS]
+    width = max((len(ranking.scenario) for ranking in rankings), default=0)
+    head = f"{'':{width}}  " + "  ".join(names)
+    rows = [
+        f"{ranking.scenario:{width}}  " + "  ".join(_cell(ranking.of(name), len(name)) for name in names)
+        for ranking in rankings
+        if ranking.standings
+    ]
+    wrong = [f"{ranking.scenario}: {said}" for ranking in rankings for said in ranking.wrong]
+    count = len(rankings)
+    verdict = f"{len(wrong)} thing(s) out of order" if wrong else f"{count} scenario(s), all in order"
+    return "\n".join([head, *rows, "(unfinished in brackets)", *wrong, verdict])
+
+
+def _cell(standing: Standing, width: int) -> str:
+    text = f"{standing.total:g}" if standing.finished else f"({standing.total:g})"
+    return f"{text:>{width}}"
