@@ -12,7 +12,7 @@ from typing import Any, Final
 from engine import simulator
 from engine.chance import Chance
 from engine.constants import TICKS_PER_S
-from engine.drill import comparison, conditions, facts, questions, report, rewind, score
+from engine.drill import comparison, conditions, facts, locks, questions, report, rewind, score
 from engine.drill.build import build_world
 from engine.drill.conditions import Condition
 from engine.drill.goals import NEWS, GoalState, Opened, judge
@@ -292,8 +292,7 @@ class Drill:
         for lock in self.scenario.locked if self.mode is not Mode.LAB else ():
             if lock.until is not None and self.world.tick >= ticks(lock.until):
                 continue
-            locked = simulator.resolve(self.world, parse_line(lock.do))
-            if item.verb == "revert-all" or (item.verb, item.args) == (locked.verb, locked.args):
+            if item.verb == "revert-all" or locks.covers(locks.understood(lock.do, self.world), item):
                 raise InputProblem(lock.why)
 
     def _check_answer(self, name: str, choice: str) -> None:

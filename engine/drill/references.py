@@ -8,7 +8,7 @@ from typing import Final
 
 from engine import simulator
 from engine.chance import Chance
-from engine.drill import conditions
+from engine.drill import conditions, locks
 from engine.drill.conditions import ConditionProblem
 from engine.drill.facts import Names
 from engine.drill.places import Path
@@ -195,7 +195,7 @@ def _check_lines(scenario: Scenario, finder: Finder) -> None:
         _check_when(inject, ("at", "between", "when"), path, finder)
     for i, lock in enumerate(scenario.locked):
         try:
-            simulator.resolve(world, parse_line(lock.do))
+            locks.understood(lock.do, world)
         except InputProblem as problem:
             finder.add(("locked", i, "do"), str(problem), offset=0)
     for i, step in enumerate(scenario.solution):

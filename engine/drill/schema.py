@@ -272,7 +272,7 @@ class Lock(Part):
     """[[locked]]: an act that the trainee cannot do, because of the story: a part has to be delivered first."""
 
     do: Line
-    """The input line, without its time."""
+    """The input line, without its time; or its first words: `workload` keeps away every one of its lines."""
     until: Duration | None = None
     """From then on it can be done. None: never."""
     why: Line

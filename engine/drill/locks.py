@@ -1,0 +1,32 @@
+"""What the story keeps from the trainee: an input line, or all lines that begin with the same words."""
+
+from __future__ import annotations
+
+from engine import simulator
+from engine.inputs import VERBS, Input, InputProblem, Verb
+from engine.model import World
+
+
+def understood(text: str, world: World) -> Input:
+    """The verb and the first arguments that *text* names, as the world spells them. Raises InputProblem."""
+    name, *words = text.split()
+    verb = VERBS.get(name.lower())
+    if verb is None:
+        raise InputProblem(f"there is no verb {name!r}")
+    if len(words) == 1 and _joins_two(verb):
+        raise InputProblem(f"{verb.name} is locked for both ends of a link, or for all")
+    if len(words) > len(verb.parameters) and "rest" not in [p.kind for p in verb.parameters]:
+        raise InputProblem(f"{verb.name} takes no more than {len(verb.parameters)} argument(s)")
+    item = Input(0, verb.name, tuple(words))
+    return simulator.resolve(world, item) if words else item
+
+
+def covers(lock: Input, item: Input) -> bool:
+    """Whether *lock*, as it was understood, keeps *item* away. The ends of a link stand in either order."""
+    words = tuple(" ".join(item.args).split())
+    orders = {lock.args, lock.args[::-1]} if _joins_two(VERBS[lock.verb]) else {lock.args}
+    return lock.verb == item.verb and any(words[: len(order)] == order for order in orders)
+
+
+def _joins_two(verb: Verb) -> bool:
+    return [parameter.name for parameter in verb.parameters[:2]] == ["from", "to"]
