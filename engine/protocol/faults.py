@@ -27,7 +27,7 @@ def _link_change(
 
 def _mend(world: World, a: str, b: str, healthy: dict[tuple[str, str], Link]) -> None:
     for x, y in ((a, b), (b, a)):
-        world.links[x, y] = healthy.get((x, y), Link())
+        world.links[x, y] = healthy.get((x, y), network.link(world, x, y))  # what is whole stays as it is
     network.reassess(world)
 
 
