@@ -414,6 +414,7 @@ class Machine:
                 continue
             parse_type(item.type)
             self.scope.variables.setdefault(item.name, Declared(item.type))
+        for item in statement.variables:  # only now: a value that fails leaves none of them undeclared
             if item.default:
                 self.set_variable(item.name, self.evaluate(item.default))
 

@@ -101,3 +101,15 @@ def test_settings_of_system_databases_say_that_they_do_nothing() -> None:
 def test_an_operator_takes_the_hours_of_each_day() -> None:
     text = "EXEC msdb.dbo.sp_add_operator @name = 'dba', @saturday_pager_start_time = 90000, @sunday_pager_end_time = 1"
     assert ask(lab(), P, text).texts == ["Not simulated: sp_add_operator is taken and has no effect"]
+
+
+def test_a_value_that_fails_leaves_no_variable_undeclared() -> None:
+    world = lab()
+    world.update_server(P, version=2008)
+    answer = ask(world, P, "DECLARE @a varchar(9) = LEFT('x', -1), @b int = 2\nSELECT @a, @b")
+    assert (answer.numbers, answer.grids) == ([537], [[[None, None]]])
+
+
+def test_mail_and_agent_procedures_that_exist_are_not_called_unknown() -> None:
+    for name in ("sysmail_add_profileaccount_sp", "sp_help_jobschedule", "sp_delete_operator"):
+        assert ask(lab(), P, f"EXEC msdb.dbo.{name}").texts == [f"Not simulated: procedure msdb.dbo.{name}"]
