@@ -1,0 +1,22 @@
+"""Fuzzing guided by coverage: `python -m tests.hostile.coverage_guided TARGET [libFuzzer options] FOLDER`, by hand.
+
+Needs atheris, which is no dependency of the project. What it finds goes to corpus/ as TARGET-NAME.txt.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    import atheris
+
+    with atheris.instrument_imports(include=["engine", "tomllib", "lark"]):
+        from tests.hostile.targets import TARGETS
+    target = TARGETS[sys.argv.pop(1)]
+    atheris.Setup(sys.argv, lambda raw: target(raw.decode("utf-8", errors="replace")))
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
