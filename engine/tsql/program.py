@@ -196,13 +196,12 @@ class _Compiler(Reader):
     def query(self) -> None:
         """A statement for sqlglot."""
         line, word = self.token.line, self.token.upper
-        first = self.skim()
-        if word == "WITH":
-            if self.word("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"):
-                self.skim()
-        elif word == "INSERT" and self.word("SELECT") and not self.has_word(first, "VALUES"):
+        first = verb = self.skim()
+        if word == "WITH" and self.word("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"):
+            word, verb = self.token.upper, self.skim()
+        if word == "INSERT" and self.word("SELECT") and not self.has_word(verb, "VALUES"):
             self.skim()
-        elif word == "INSERT" and self.word("EXEC", "EXECUTE") and not self.has_word(first, "VALUES"):
+        elif word == "INSERT" and self.word("EXEC", "EXECUTE") and not self.has_word(verb, "VALUES"):
             target = self.text_between(first, self.place)
             self.execute()
             done = self.actions[-1]

@@ -92,13 +92,15 @@ def _view_rows(machine: Machine, view: objects.View) -> tuple[Columns, Iterable[
 
 
 def table(machine: Machine, ref: TableRef) -> Table:
-    """A table that may be written to; 208, 1087, or 259 for a system view."""
+    """A table that may be written to; 208, 1087, 259 for a system view, or Unsimulated."""
     made = _made(machine, ref)
     if isinstance(made, Table):
         return made
     if made is not None:
         raise Unsimulated("changes through a view")
-    catalog.find(machine.context, ref.parts)
+    found = catalog.find(machine.context, ref.parts)
+    if found.name.startswith("msdb.dbo."):  # tables that the product lets sysadmin write to
+        raise Unsimulated(f"changes to {found.name} past its procedures")
     raise SqlError(259)
 
 

@@ -113,3 +113,16 @@ def test_a_value_that_fails_leaves_no_variable_undeclared() -> None:
 def test_mail_and_agent_procedures_that_exist_are_not_called_unknown() -> None:
     for name in ("sysmail_add_profileaccount_sp", "sp_help_jobschedule", "sp_delete_operator"):
         assert ask(lab(), P, f"EXEC msdb.dbo.{name}").texts == [f"Not simulated: procedure msdb.dbo.{name}"]
+
+
+def test_a_common_table_expression_feeds_an_insert() -> None:
+    text = """CREATE TABLE #t (name sysname NOT NULL)
+        ;WITH mine AS (SELECT name FROM sys.databases WHERE database_id > 4), all_of_it AS (SELECT * FROM mine)
+        INSERT INTO #t SELECT name FROM all_of_it SELECT * FROM #t"""
+    assert ask(lab(), P, text).grids == [[["Sales"]]]
+
+
+def test_rows_of_agent_tables_are_not_written_to_in_silence() -> None:
+    answer = ask(lab(), P, "UPDATE msdb.dbo.sysjobs SET enabled = 0")
+    assert answer.texts == ["Not simulated: changes to msdb.dbo.sysjobs past its procedures"]
+    assert ask(lab(), P, "DELETE FROM sys.databases").numbers == [259]
