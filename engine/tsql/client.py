@@ -17,8 +17,8 @@ from engine.tsql.machine import ConnectionLost, Machine
 QUEUE_MAX: Final = 16
 """Submissions that may wait in a window behind the running one. Assumed."""
 
-TEXT_MAX: Final = 100_000
-"""Characters of one submission: some 2,500 lines, which take a fraction of a second to compile. Assumed."""
+TEXT_MAX: Final = 1_000_000
+"""Characters of one submission: some 25,000 lines, which take seconds to compile at worst. Assumed."""
 
 FIRST_SPID: Final = 51
 """User sessions are numbered from 51 on."""
