@@ -39,6 +39,9 @@ NESTING_MAX: Final = 32
 OUTPUT_MAX: Final = 5_000
 """Messages and grids that one submission keeps. Assumed."""
 
+CHARACTERS_MAX: Final = 8_000_000
+"""Characters in all grids that one submission keeps: two of the largest. Assumed."""
+
 BATCH_ENDS: Final = frozenset(
     {137, 241, 242, 245, 248, 911, 1087, 8114, 8115, 927, 942, 952, 954, 955, 956, 921, 922}
 )
@@ -163,7 +166,8 @@ class Machine:
 
     def _perform(self, action: program.Do | program.Branch) -> None:
         scope = self.scopes[-1]
-        skipping = dict(self.session.options).get("NOEXEC") == "ON"
+        options = dict(self.session.options)
+        skipping = "ON" in (options.get("NOEXEC"), options.get("PARSEONLY"))
         if isinstance(action, program.Branch):
             try:
                 holds = self.holds(action.condition)
@@ -329,8 +333,13 @@ class Machine:
         if target:
             queries.insert_captured(self, target, fixed)
             return
-        if len(self.results) < OUTPUT_MAX:
-            shown_rows = tuple(tuple(shown(value) for value in row) for row in fixed)
+        shown_rows = tuple(tuple(shown(value) for value in row) for row in fixed)
+        size = sum(len(str(value)) for row in shown_rows for value in row)
+        if self.run.characters + size > CHARACTERS_MAX:
+            if not self.messages or self.messages[-1].text != _TOO_MUCH:
+                self.say(_TOO_MUCH)
+        elif len(self.results) < OUTPUT_MAX:
+            self.run = replace(self.run, characters=self.run.characters + size)
             self.results.append(Result(tuple(columns), shown_rows))
 
     # --- values

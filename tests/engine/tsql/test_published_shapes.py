@@ -126,3 +126,8 @@ def test_rows_of_agent_tables_are_not_written_to_in_silence() -> None:
     answer = ask(lab(), P, "UPDATE msdb.dbo.sysjobs SET enabled = 0")
     assert answer.texts == ["Not simulated: changes to msdb.dbo.sysjobs past its procedures"]
     assert ask(lab(), P, "DELETE FROM sys.databases").numbers == [259]
+
+
+def test_what_is_only_to_be_parsed_is_not_run() -> None:
+    for option in ("NOEXEC", "PARSEONLY"):
+        assert ask(lab(), P, f"SET {option} ON PRINT 'no' SET {option} OFF PRINT 'yes'").texts == ["yes"]
