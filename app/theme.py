@@ -339,7 +339,7 @@ QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox {
     background: $surface; border: 1px solid $border; border-radius: 5px; padding: 3px 7px; min-height: 1.3em;
 }
 QComboBox::drop-down { border: none; width: 22px; }
-QComboBox::down-arrow { 
+QComboBox::down-arrow {
     width: 0; height: 0; border-left: 4px solid $surface; border-right: 4px solid $surface;
     border-top: 5px solid $muted;
 }

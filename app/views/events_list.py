@@ -33,6 +33,8 @@ LABELS: Final = {
     "chore": "Chore",
     "note": "Note",
     "hint": "Hint",
+    "question": "Question",
+    "answer": "Answer",
     "goal": "Goal",
     "score": "Score",
 }
