@@ -139,6 +139,8 @@ class Run:
     """With `:ON ERROR EXIT` an error among the messages from here on ends the submission."""
     spent: int = 0
     """Work done since the submission began; beyond a measure it goes on slowly."""
+    characters: int = 0
+    """In the results so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

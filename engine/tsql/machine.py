@@ -438,7 +438,10 @@ class Machine:
         self.note(error=0, rowcount=0)
 
 
-_TOO_MUCH: Final = f"Not simulated: more than {OUTPUT_MAX} messages and results of one submission."
+_TOO_MUCH: Final = (
+    f"Not simulated: more than {OUTPUT_MAX} messages and results of one submission, "
+    f"or more than {CHARACTERS_MAX} characters in them."
+)
 
 
 def _trailer_arguments(number: int, problem: SqlError) -> tuple[object, ...]:

@@ -20,7 +20,7 @@ Scalar = int | float | str | bytes | None
 MARK: Final = "\x01"
 DIGITS_MAX: Final = 40
 """Characters of a text that is read as a whole number; decimal has 38 digits, Python itself refuses 4,301."""
-TEXT_LIMIT: Final = 1_000_000
+TEXT_LIMIT: Final = 200_000
 """Characters of one value. Assumed; varchar(max) holds 2 GB."""
 
 _INT_RANGES: Final = {
