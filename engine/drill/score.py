@@ -40,10 +40,18 @@ class Loss:
     """None: it has no one moment."""
     why: str
     better: str
+    cause: str = ""
+    """What brought it about, where that is known at once: the command that was refused."""
 
     def as_json(self) -> dict[str, Any]:
         at_s = None if self.tick is None else self.tick / TICKS_PER_S
-        return {"points": self.points, "at_s": at_s, "why": self.why, "better": self.better}
+        return {
+            "points": self.points,
+            "at_s": at_s,
+            "why": self.why,
+            "better": self.better,
+            "cause": self.cause,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +268,7 @@ def _answered(course: Course, rule: AnyRule, inquiries: Sequence[Inquiry]) -> Ju
         share = rule.points * inquiry.weight / weights
         told = verdict(inquiry, answer)
         said.append(told)
-        moment = answer.answered_tick or answer.missed_tick or answer.asked_tick
+        moment = answer.answered_tick if answer.answered_tick is not None else answer.asked_tick
         at += [moment] if moment is not None else []
         if answer.correct:
             points += share
@@ -274,36 +282,49 @@ REFUSAL_RANGES: Final = ((1400, 1500), (3101, 3121), (5011, 5012))
 mistyping (102, 156, …) cost nothing but time."""
 
 REFUSAL_ADVICE: Final[dict[int, str]] = {
+    1404: "wait until the mirror is done with what it does",
+    1406: "service can no longer be forced safely; remove the session and recover the copy",
+    1408: "restore the log backups that the future mirror lacks, WITH NORECOVERY",
+    1412: "restore the log backups that the future mirror lacks, WITH NORECOVERY",
+    1416: "the database is not mirrored on this server",
+    1418: "look at the endpoint and the port of the other server first",
+    1422: "wait for SYNCHRONIZED",
+    1426: "a witness is taken while all three see each other",
     1431: "without quorum the session cannot be changed; SET PARTNER OFF needs none",
+    1439: "the session has no witness",
     1447: "both partners have to be connected first",
     1455: "service is forced on the mirror, and only while the principal is lost to all",
+    1456: "the other server has to be connected first",
     1462: "redo has stopped on an error; mend that first",
     1470: "this belongs on the principal",
-    1422: "wait for SYNCHRONIZED",
+    1475: "back the log up on the principal and restore it on the mirror",
     1477: "FAILOVER needs safety FULL",
-    1416: "the database is not mirrored on this server",
+    1478: "restore the log backup that is missing on the future mirror",
     3104: "the session has to be removed (SET PARTNER OFF) before RESTORE",
     3117: "only a RESTORING database can be recovered",
+    3118: "there is no such database on this server",
     5011: "there is no such database on this server",
 }
 """What the refusal should have told."""
 
 
-def refusals(events: Sequence[Event]) -> list[tuple[Tick, str | None, int]]:
-    """(tick, server, number) of every command that a server refused as wrong."""
+def refusals(events: Sequence[Event]) -> list[tuple[Event, int]]:
+    """Every batch of the trainee in which a server refused something as wrong, with the error's number."""
     found = []
     for event in events:
         if event.kind == "sql_done" and not facts.in_story(str(event.get("window", ""))):
             wrong = [n for n in facts.errors(event) if any(a <= n < b for a, b in REFUSAL_RANGES)]
-            found += [(event.tick, event.server, wrong[0])] if wrong else []
+            found += [(event, wrong[0])] if wrong else []
     return found
 
 
 def _conduct(course: Course, rule: ConductRule) -> Judged:
     losses = []
-    for tick, server, number in refusals(course.events):
+    for event, number in refusals(course.events):
         advice = REFUSAL_ADVICE.get(number, "read the message before the next command")
-        losses.append(Loss(rule.refused, tick, f"{server} refused a command with {number}.", f"{advice}."))
+        said = f"{event.server} refused a command with {number}."
+        cause = f"{' '.join(str(event.get('batch')).split())} on {event.server}"
+        losses.append(Loss(rule.refused, event.tick, said, f"{advice}.", cause))
     for number, price in enumerate(rule.prices):
         first = course.first_held.get(f"price:{rule.name}:{number}")
         if first is not None:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from engine.model import Copy, MirrorState, Role, Safety, World
 from engine.protocol import quorum
+
+MIRROR_HAS_LOST: Final = "the mirror has lost the principal"
+"""The precondition that marks the beginning of every failover."""
+
+WAS_IN_STEP: Final = "the mirror was SYNCHRONIZED when it last saw the principal"
+"""Once the principal is lost this says that the mirror is armed, for which it has to have seen the witness, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,7 @@ def _beforehand(world: World, database: str) -> list[Precondition]:
         ),
         Precondition("safety is FULL", mirror.safety is Safety.FULL, f"{view}: mirroring_safety_level_desc"),
         Precondition(
-            "the mirror was SYNCHRONIZED when it last saw the principal",
+            WAS_IN_STEP,
             _in_step(world, mirror),
             f"{view}: mirroring_state_desc",
         ),
@@ -76,7 +83,7 @@ def _loss(world: World, database: str) -> list[Precondition]:
         return []
     return [
         Precondition(
-            "the mirror has lost the principal",
+            MIRROR_HAS_LOST,
             not quorum.sees_partner(world, mirror),
             f"ERRORLOG of {mirror.server}: 1474 or 1479",
         ),

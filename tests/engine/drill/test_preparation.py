@@ -81,7 +81,7 @@ def test_what_the_story_sends_is_nobodys_conduct() -> None:
     assert refusals(taken.events) == []
     taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
     assert run(taken, 11).holds('tried "FAILOVER" and error 1470')
-    assert [number for _, _, number in refusals(taken.events)] == [1470]
+    assert [number for _, number in refusals(taken.events)] == [1470]
 
 
 def test_nobody_hides_behind_the_story() -> None:
