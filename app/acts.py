@@ -27,7 +27,7 @@ class Acts(QObject):
 
     def fill_menu(self, menu: QMenu, world: World, target: Target) -> None:
         """Put the acts for *target* into *menu*: repairs apart from faults, what is rarer in submenus."""
-        menu.addSection(target.title)
+        put_heading(menu, target.title)
         group = None
         submenus: dict[str, QMenu] = {}
         for action in self.actions_for(world, target, menu.palette()):
@@ -58,3 +58,10 @@ class Acts(QObject):
         action.setProperty("group", offer.group)
         action.setProperty("section", offer.section)
         return action
+
+
+def put_heading(menu: QMenu, text: str) -> None:
+    """A title inside *menu*. (The text of a section is not drawn under a style sheet that draws separators.)"""
+    title = menu.addAction(text)
+    title.setEnabled(False)
+    title.setFont(theme.sized(menu.font(), 1.0, bold=True))

@@ -8,6 +8,7 @@ from typing import Final
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QMenu
 
+from app.acts import put_heading
 from app.offers import Target
 from engine.model import World
 
@@ -74,7 +75,7 @@ def fill_faults(
     if world is not None:
         for kind, targets in things(world):
             if targets:
-                menu.addSection(kind)
+                put_heading(menu, kind)
             for target in targets:
                 submenu = menu.addMenu(target.title)
                 submenu.aboutToShow.connect(

@@ -11,7 +11,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeySequenc
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
 
 from app import formatting, fuzzy
-from app.acts import Acts
+from app.acts import Acts, put_heading
 from app.offers import Offer, Target, offers
 from app.picture import (
     ClientFace,
@@ -326,7 +326,7 @@ class TopologyTable(QWidget):
         if len(targets) == 1:
             self._acts.fill_menu(menu, self._world, targets[0])
         else:
-            menu.addSection(f"{len(targets)} selected")
+            put_heading(menu, f"{len(targets)} selected")
             for label, lines in common_offers(self._world, targets):
                 action = menu.addAction(label)
                 action.triggered.connect(lambda _=False, lines=lines: self._do_all(lines))

@@ -231,7 +231,7 @@ class Console(QWidget):
             action = self._new_menu.addAction(self.tabs.square(server), server)
             action.triggered.connect(lambda _=False, server=server: self.new_query(server))
         if self.tabs.closed:
-            self._new_menu.addSection("Closed windows")
+            put_heading(self._new_menu, "Closed windows")
         for number, (server, text) in enumerate(self.tabs.closed):
             first = text.strip().splitlines()[0]
             action = self._new_menu.addAction(self.tabs.square(server), f"{server}: {first[:50]}")
