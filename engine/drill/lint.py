@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from typing import Final
 
@@ -11,10 +12,11 @@ from engine.drill.drill import Drill
 from engine.drill.places import places
 from engine.drill.preparation import prepare
 from engine.drill.problems import Finder, Problem, ScenarioProblems
+from engine.drill.references import names_of
 from engine.drill.scenario import load_scenario
 from engine.drill.schema import Scenario
 from engine.drill.solution import left_alone, played
-from engine.inputs import InputProblem
+from engine.inputs import VERBS, InputProblem, Verb
 
 SOLUTION_POINTS_MIN: Final = 95.0
 NOTHING_POINTS_MAX: Final = 40.0
@@ -62,6 +64,33 @@ def _texts(scenario: Scenario, finder: Finder) -> None:
     for number, goal in enumerate(scenario.goals):
         if goal.name not in hinted:
             finder.add(("goal", number), f"the goal {goal.name!r} has no hint", "a [[hint]] for it")
+    _hint_lines(scenario, finder)
+
+
+_LINE: Final = re.compile(rf"(?<![\w-])({'|'.join(VERBS)}) ([A-Z]\w*)")
+_ALTERED: Final = re.compile(r"\b(?:DATABASE|LOG) \[?([A-Za-z_]\w*)\]? (?:SET|TO|FROM|WITH)\b")
+
+
+def _names_something(verb: Verb) -> bool:
+    return bool(verb.parameters) and verb.parameters[0].kind in (
+        "server",
+        "window",
+        "database",
+        "client",
+        "name",
+    )
+
+
+def _hint_lines(scenario: Scenario, finder: Finder) -> None:
+    """What a hint says to type names what is there; a drill copied from another one easily keeps an old name."""
+    names = names_of(scenario)
+    known = {*names.servers, *names.databases, *names.clients}
+    for number, hint in enumerate(scenario.hints):
+        typed = [m[2] for m in _LINE.finditer(hint.type) if _names_something(VERBS[m[1]])]
+        unknown = [name for name in typed if name not in known]
+        unknown += [m[1] for m in _ALTERED.finditer(hint.type) if m[1] not in names.databases]
+        for name in unknown:
+            finder.add(("hint", number, "type"), f"{name} is not in this scenario", "a name that is", 0)
 
 
 def _variants(scenario: Scenario, finder: Finder) -> None:
@@ -97,6 +126,11 @@ def _solution(scenario: Scenario, seed: int, finder: Finder) -> None:
         finder.add(("solution", 0), f"a step cannot be done: {problem}", "steps that can be done")
         return
     score = drill.score()
+    flawless = {rule.name for rule in scenario.rubric if rule.kind in ("conduct", "diagnosis", "prediction")}
+    for item in score.items:
+        if item.name in flawless and item.points < item.max:
+            found = f"the reference solution is at fault with seed {seed}: {item.name}: {item.why}"
+            finder.add(("solution", 0), found, "steps and answers that cost nothing")
     if score.total < SOLUTION_POINTS_MIN:
         lost = "; ".join(
             f"{i.name} {i.points:g} of {i.max:g} ({i.why})" for i in score.items if i.points < i.max

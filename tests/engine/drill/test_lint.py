@@ -32,6 +32,17 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
             "doing nothing",
         ),
         ("Sales serves on SERVER_B", "Sales serves", "before anything happens"),
+        ('type = "power-on SERVER_A"', 'type = "power-on SERVER_X, then wait"', "SERVER_X is not"),
+        (
+            'type = "power-on SERVER_A"',
+            'type = "sql SERVER_A ALTER DATABASE Orders SET PARTNER RESUME"',
+            "Orders is not",
+        ),
+        (
+            "when = 'ran \"SET PARTNER OFF\"'\nprice = 20",
+            'when = "SERVER_A is OFF"\nprice = 2',
+            "is at fault",
+        ),
     ],
 )
 def test_lint(old: str, new: str, said: str) -> None:
