@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal
-from PySide6.QtGui import QResizeEvent, QTextDocument
+from PySide6.QtGui import QImage, QResizeEvent, QTextDocument
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
 
@@ -45,5 +45,8 @@ class Prose(QTextBrowser):
             self.setFixedHeight(round(self.document().size().height()) + 2)
 
     def loadResource(self, type: int, name: QUrl | str) -> Any:
-        """Nothing: a text may not make the program open files."""
-        return None
+        """A text may not make the program open files: whatever it names is an empty picture.
+
+        (No answer at all would not do: the document then reads local files by itself.)
+        """
+        return QImage(1, 1, QImage.Format.Format_ARGB32)

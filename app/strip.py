@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -257,9 +258,8 @@ class Strip(QWidget):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             marker = self.marker_near(event.pos().x())
-            QToolTip.showText(
-                event.globalPos(), _tip(marker) if marker else self._tip_at(event.pos().x()), self
-            )
+            tip = _tip(marker) if marker else self._tip_at(event.pos().x())
+            QToolTip.showText(event.globalPos(), f"<qt>{html.escape(tip)}</qt>", self)
             return True
         return super().event(event)
 

@@ -73,6 +73,8 @@ class BriefPage(QWidget):
         self._facts = QLabel()
         self._facts.setProperty("muted", "true")
         self._facts.setWordWrap(True)
+        for label in (self._title, self._facts):
+            label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from anybody
         self._text = Prose(whole=True)
         self._text.setAccessibleName("Brief")
         self._goals_title = _heading("Goals")
@@ -187,6 +189,7 @@ class Briefing(QScrollArea):
         self._text = Prose(whole=True)
         self._hints_title = _heading("Hints")
         self._hint_for = QLabel()
+        self._hint_for.setTextFormat(Qt.TextFormat.PlainText)
         self._hint_for.setWordWrap(True)
         self._hint_for.setProperty("muted", "true")
         self._hint_buttons = [self._hint_button(layer) for layer in (1, 2, 3)]

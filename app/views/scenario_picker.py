@@ -103,6 +103,7 @@ class ScenarioPicker(QWidget):
         self._claim.setWordWrap(True)
         self._interrupted = QVBoxLayout()
         self._problem = QLabel()
+        self._problem.setTextFormat(Qt.TextFormat.PlainText)
         self._problem.setWordWrap(True)
         self._problem.hide()
         self._search = QLineEdit()
@@ -231,6 +232,8 @@ class _Details(QFrame):
         self.setProperty("card", "true")
         self._title, self._facts, self._skills = QLabel(), QLabel(), QLabel()
         self._title.setWordWrap(True)
+        for label in (self._title, self._facts, self._skills):
+            label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from anybody
         for label in (self._facts, self._skills):
             label.setProperty("muted", "true")
             label.setWordWrap(True)
@@ -279,6 +282,7 @@ class _Banner(QFrame):
         at = formatting.run_time(run.t_s)
         text = run.problem or f"“{run.title}” was interrupted at {at} ({run.when})."
         label = QLabel(text)
+        label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
         go_on = QPushButton(f"Continue at {at}")
         go_on.setProperty("primary", "true")

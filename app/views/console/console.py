@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtWidgets import QDialog, QMenu, QSplitter, QVBoxLayout, QWidget
 
+from app.acts import put_heading
 from app.views.console import snippets
 from app.views.console.batches import Batches
 from app.views.console.history import History
