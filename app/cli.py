@@ -80,6 +80,10 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--seed", type=int, metavar="N", help="another seed than the scenario's")
     run.add_argument("--until", type=float, metavar="SECONDS", help="when to end")
     run.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
+    run.add_argument("--html", metavar="FILE", help="write the debrief as a page")
+    run.add_argument("--pdf", metavar="FILE", help="write the debrief for print: one page and an annex")
+    run.add_argument("--csv", metavar="FOLDER", help="write events, readings and score as tables")
+    run.add_argument("--runbook", metavar="FILE", help="write what was done as a commented SQL script")
     check = command("check", "every problem of scenario files: line, column, what was expected")
     check.add_argument("files", nargs="*", metavar="FILE")
     check.add_argument("--json", action="store_true", help="as JSON")
@@ -159,6 +163,7 @@ def _run(options: argparse.Namespace) -> int:
         _play_solution(drill)
     else:
         _play_inputs(drill, _inputs(options.inputs, drill), options.until)
+    _export(drill, options)
     if options.json is None:
         print("\n".join(_told(drill)))
     else:
@@ -222,6 +227,37 @@ def _play_solution(drill: Drill) -> None:
         play_solution(drill)
     except InputProblem as problem:
         raise Unusable(f"the solution of {drill.scenario.name} cannot be played: {problem}") from problem
+
+
+def _export(drill: Drill, options: argparse.Namespace) -> None:
+    """The debrief in whatever forms were asked for."""
+    if not any((options.html, options.pdf, options.csv, options.runbook)):
+        return
+    from app.export.page import page
+    from app.export.runbook import runbook
+    from app.export.sheets import sheets
+    from app.export.source import source_of
+
+    source = source_of(drill)
+    if options.html:
+        _write(page(source), Path(options.html))
+    if options.runbook:
+        _write(runbook(source), Path(options.runbook))
+    if options.csv:
+        folder = Path(options.csv)
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise Unusable(f"{folder} cannot be made: {error.strerror}") from error
+        for name, content in sheets(source).items():
+            _write(content, folder / name)
+    if options.pdf:
+        from app.export.pdf import NoPdf, write_pdf
+
+        try:
+            write_pdf(source, Path(options.pdf))
+        except NoPdf as problem:
+            raise Unusable(str(problem)) from problem
 
 
 def _told(drill: Drill) -> list[str]:
@@ -374,9 +410,13 @@ def _as_json(value: Any) -> str:
 def _write_json(value: Any, file: str) -> None:
     if file == "-":
         _print_json(value)
-        return
+    else:
+        _write(_as_json(value) + "\n", Path(file))
+
+
+def _write(content: str, file: Path) -> None:
     try:
-        Path(file).write_text(_as_json(value) + "\n", encoding="utf-8")
+        file.write_text(content, encoding="utf-8", newline="")
     except OSError as error:
         raise Unusable(f"{file} cannot be written: {error.strerror}") from error
 

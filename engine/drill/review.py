@@ -240,8 +240,8 @@ def _against(lanes: Lanes, outage: Span, end: Tick) -> list[tuple[Precondition, 
 
     Those that never held meanwhile; if each held at some time, those that did not at the end of it.
     """
-    lost = next((guard for guard in lanes.preconditions if guard.name == why.MIRROR_HAS_LOST), None)
-    noticed = (s.from_tick for s in (lost.spans if lost is not None else ()) if s.what == HOLDS)
+    lost = (guard for guard in lanes.preconditions if guard.name == why.MIRROR_HAS_LOST)
+    noticed = sorted(span.from_tick for guard in lost for span in guard.spans if span.what == HOLDS)
     start = next((tick for tick in noticed if outage.from_tick <= tick < end), outage.from_tick)
     never, at_the_end = [], []
     for guard in lanes.preconditions:

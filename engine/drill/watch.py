@@ -93,8 +93,8 @@ class _Watched:
     where: Lane = field(default_factory=Lane)
     protection: Lane = field(default_factory=Lane)
     state: Lane = field(default_factory=Lane)
-    guards: dict[str, Lane] = field(default_factory=dict)
-    seen_in: dict[str, str] = field(default_factory=dict)
+    guards: dict[tuple[str, str], Lane] = field(default_factory=dict)
+    """(precondition, where it is seen) -> how it was; another mirror is another place to look at."""
 
     def look(self, world: World, database: str) -> None:
         account = world.availability[database]
@@ -108,21 +108,20 @@ class _Watched:
             copy.mirror_state.name if copy is not None and copy.mirror_state is not None else facts.NO_SESSION
         )
         self.state.note(world.tick, state)
-        found = {guard.name: guard for guard in why.preconditions(world, database)}
-        lost = why.MIRROR_HAS_LOST in found and found[why.MIRROR_HAS_LOST].holds
-        for name, guard in found.items():
-            if name == why.WAS_IN_STEP and lost and name in self.guards:
+        found = {(guard.name, guard.seen_in): guard.holds for guard in why.preconditions(world, database)}
+        lost = any(name == why.MIRROR_HAS_LOST and holds for (name, _), holds in found.items())
+        for key, holds in found.items():
+            if key[0] == why.WAS_IN_STEP and lost and key in self.guards:
                 continue  # as it was when the mirror last saw the principal
-            self.guards.setdefault(name, Lane()).note(world.tick, HOLDS if guard.holds else FAILS)
-            self.seen_in[name] = guard.seen_in
-        for name, lane in self.guards.items():
-            if name not in found:
+            self.guards.setdefault(key, Lane()).note(world.tick, HOLDS if holds else FAILS)
+        for key, lane in self.guards.items():
+            if key not in found:
                 lane.note(world.tick, "")
 
     def lanes(self, database: str, until: Tick) -> Lanes:
         guards = tuple(
-            Precondition(name, self.seen_in[name], tuple(span for span in lane.spans(until) if span.what))
-            for name, lane in self.guards.items()
+            Precondition(name, seen_in, tuple(span for span in lane.spans(until) if span.what))
+            for (name, seen_in), lane in self.guards.items()
         )
         return Lanes(
             database=database,

@@ -359,3 +359,31 @@ def test_agents_say_no_when_points_go_to_the_wrong_ones(call: Any, tmp_path: Pat
     (ranking,) = json.loads(out)
     assert "the reference earns" in ranking["wrong"][0]
     assert {standing["agent"] for standing in ranking["standings"]} >= {"reference", "nothing", "worst"}
+
+
+# --- debriefs -----------------------------------------------------------------------------------------------
+
+
+def test_run_writes_debriefs(call: Any, inputs: str, tmp_path: Path, qapp: object) -> None:
+    files = {kind: tmp_path / f"debrief.{kind}" for kind in ("html", "pdf")}
+    asked = [word for kind, file in files.items() for word in (f"--{kind}", str(file))]
+    asked += ["--csv", str(tmp_path / "tables"), "--runbook", str(tmp_path / "runbook.sql")]
+    code, _, err = call("run", "lab", "--inputs", inputs, "--until", "60", *asked)
+    assert (code, err) == (0, "")
+    assert files["html"].read_text().startswith("<!DOCTYPE html>")
+    assert files["pdf"].read_bytes().startswith(b"%PDF")
+    assert {file.name for file in (tmp_path / "tables").iterdir()} == {
+        "events.csv",
+        "readings.csv",
+        "score.csv",
+    }
+    assert "By hand: power-off SERVER_A" in (tmp_path / "runbook.sql").read_text()
+
+
+def test_a_debrief_that_cannot_be_written(call: Any, inputs: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    code, _, err = call(
+        "run", "lab", "--inputs", inputs, "--until", "31", "--html", str(tmp_path / "file" / "x.html")
+    )
+    assert code == 2
+    assert "cannot be written" in err

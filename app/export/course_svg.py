@@ -1,0 +1,152 @@
+"""The course of a run as a drawing: lanes of service, protection and state, and the marked moments above them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from app import formatting
+from engine.constants import TICKS_PER_S
+from engine.drill.markers import Marker
+from engine.drill.watch import DOWN, EXPOSED, PROTECTED, SERVING, Lanes, Span
+from engine.model import Tick
+
+WIDTH: Final = 720
+LEFT: Final = 118
+"""Room for the names of the lanes."""
+RIGHT: Final = 22
+LANE: Final = 15
+GAP: Final = 5
+TOP: Final = 30
+"""Room for the marks."""
+DATABASES_MAX: Final = 4
+"""Databases drawn; of more, those that stood still or were exposed for longest."""
+
+_FILLS: Final = {
+    SERVING: "#bfe3c8",
+    DOWN: "url(#down)",
+    PROTECTED: "#c9dcf5",
+    EXPOSED: "url(#exposed)",
+    "SYNCHRONIZED": "#c9dcf5",
+    "SYNCHRONIZING": "url(#exposed)",
+    "SUSPENDED": "url(#down)",
+    "DISCONNECTED": "url(#down)",
+    "PENDING_FAILOVER": "url(#exposed)",
+}
+"""Fill of a stretch; where something is wrong it is hatched, so that colour alone tells nothing."""
+_IDLE: Final = "#e6eaef"
+
+_SHAPES: Final = {
+    "fault": ("#b3202a", "M-5,-4 L5,-4 L0,5 Z"),
+    "repair": ("#17692f", "M-5,4 L5,4 L0,-5 Z"),
+    "detection": ("#855000", "M0,-5 L5,0 L0,5 L-5,0 Z"),
+    "command": ("#1b56a6", "M-4,-4 L4,-4 L4,4 L-4,4 Z"),
+    "refusal": ("#b3202a", "M-4,-4 L4,4 M4,-4 L-4,4"),
+    "hint": ("#855000", "M-3,-5 L3,-5 L3,5 L-3,5 Z"),
+    "question": ("#7c4dbd", "M-5,0 L0,-5 L5,0 L3,5 L-3,5 Z"),
+    "goal": ("#17692f", "M-3,5 L-3,-5 L5,-2 L-3,1"),
+    "rewind": ("#566270", "M4,-5 L-4,0 L4,5 Z"),
+}
+"""Kind of mark -> colour and shape. Transitions are what the lanes show."""
+
+_DEFS: Final = (
+    '<defs><pattern id="down" width="6" height="6" patternUnits="userSpaceOnUse">'
+    '<rect width="6" height="6" fill="#fce2e2"/>'
+    '<path d="M0,6 L6,0" stroke="#b3202a" stroke-width="1.4"/></pattern>'
+    '<pattern id="exposed" width="5" height="5" patternUnits="userSpaceOnUse">'
+    '<rect width="5" height="5" fill="#fcedcc"/><circle cx="2.5" cy="2.5" r="1.1" fill="#855000"/></pattern></defs>'
+)
+
+
+def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], until: Tick) -> str:
+    """An SVG of its own, with the same in words inside for those who do not see it."""
+    shown = chosen(lanes)
+    rows: list[tuple[str, Sequence[Span]]] = []
+    for lane in shown:
+        named = f"{lane.database}: " if len(shown) > 1 else ""
+        rows += [(f"{named}service", lane.service), (f"{named}protection", lane.protection)]
+        rows += [(f"{named}state", lane.state)]
+    height = TOP + len(rows) * (LANE + GAP) + 22
+    parts = [_DEFS]
+    for number, (name, spans) in enumerate(rows):
+        parts.append(_lane(name, spans, TOP + number * (LANE + GAP), until))
+    parts.append(_axis(TOP + len(rows) * (LANE + GAP), until))
+    parts += [_mark(mark, until, height) for mark in marks if mark.kind in _SHAPES]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
+        f'role="img" aria-labelledby="course-title course-words" font-family="sans-serif" font-size="10">'
+        f'<title id="course-title">Course of the run</title><desc id="course-words">{html.escape(words(shown))}</desc>'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def chosen(lanes: Mapping[str, Lanes]) -> list[Lanes]:
+    """The databases that are drawn, in their order."""
+
+    def bad(lane: Lanes) -> Tick:
+        spans = (*lane.service, *lane.protection)
+        return sum(span.ticks for span in spans if span.what in (DOWN, EXPOSED))
+
+    worst = sorted(lanes, key=lambda name: bad(lanes[name]), reverse=True)[:DATABASES_MAX]
+    return [lane for name, lane in lanes.items() if name in worst]
+
+
+def words(lanes: Iterable[Lanes]) -> str:
+    """What the drawing shows, in sentences."""
+    said = []
+    for lane in lanes:
+        for what, spans in (("did not serve", lane.service), ("was exposed", lane.protection)):
+            bad = [span for span in spans if span.what in (DOWN, EXPOSED) and span.ticks > 0]
+            times = ", ".join(f"{_time(span.from_tick)} to {_time(span.to_tick)}" for span in bad)
+            said.append(f"{lane.database} {what}: {times or 'never'}.")
+    return " ".join(said)
+
+
+def _time(tick: Tick) -> str:
+    return formatting.run_time(tick / TICKS_PER_S, 1)
+
+
+def _x(tick: Tick, until: Tick) -> float:
+    return LEFT + tick / max(1, until) * (WIDTH - LEFT - RIGHT)
+
+
+def _lane(name: str, spans: Iterable[Span], top: float, until: Tick) -> str:
+    boxes = []
+    for span in spans:
+        left, right = _x(span.from_tick, until), _x(span.to_tick, until)
+        said = html.escape(f"{span.what}, {_time(span.from_tick)} to {_time(span.to_tick)}")
+        boxes.append(
+            f'<rect x="{left:.1f}" y="{top}" width="{max(1.0, right - left):.1f}" height="{LANE}" '
+            f'fill="{_FILLS.get(span.what, _IDLE)}"><title>{said}</title></rect>'
+        )
+    label = f'<text x="{LEFT - 6}" y="{top + LANE - 4}" text-anchor="end" fill="#18212c">{html.escape(name)}</text>'
+    return label + "".join(boxes)
+
+
+def _axis(top: float, until: Tick) -> str:
+    step = _step(until)
+    parts = []
+    for tick in range(0, until + 1, step):
+        x = _x(tick, until)
+        parts.append(f'<path d="M{x:.1f},{top - GAP} v5" stroke="#525e6d"/>')
+        label = formatting.run_time(tick / TICKS_PER_S)
+        parts.append(f'<text x="{x:.1f}" y="{top + 12}" text-anchor="middle" fill="#525e6d">{label}</text>')
+    return "".join(parts)
+
+
+def _step(until: Tick) -> Tick:
+    for seconds in (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600):
+        if until / (seconds * TICKS_PER_S) <= 12:
+            return seconds * TICKS_PER_S
+    return 7200 * TICKS_PER_S
+
+
+def _mark(mark: Marker, until: Tick, height: int) -> str:
+    colour, shape = _SHAPES[mark.kind]
+    x = _x(mark.tick, until)
+    said = html.escape(f"{_time(mark.tick)} {mark.kind}: {mark.text}")
+    return (
+        f'<g transform="translate({x:.1f},14)" stroke="{colour}" fill="{colour}"><title>{said}</title>'
+        f'<path d="{shape}"/><path d="M0,8 V{height - 38}" stroke-width="0.6" stroke-dasharray="2,3"/></g>'
+    )

@@ -1,0 +1,72 @@
+"""The debrief as one HTML file that needs nothing else: no script, no font, no picture from anywhere. No Qt."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.export import body, course_svg
+from app.export.parts import heading, paragraph, text
+from app.export.source import Source
+
+STYLE: Final = """
+:root { color-scheme: light dark; --text: #18212c; --ground: #ffffff; --muted: #525e6d; --line: #cbd3dc;
+  --head: #f0f3f7; --accent: #1d5fb8; }
+@media (prefers-color-scheme: dark) { :root { --text: #e7ecf2; --ground: #14181d; --muted: #a3afbd;
+  --line: #3a4552; --head: #232a33; --accent: #8abaff; } figure svg { background: #ffffff; } }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--ground); margin: 0 auto;
+  max-width: 60rem; padding: 1.5rem; }
+h1 { font-size: 1.9rem; line-height: 1.2; margin: 0; }
+h2 { font-size: 1.25rem; margin: 1.8rem 0 .4rem; border-bottom: 1px solid var(--line); }
+.score { font-size: 1.4rem; font-weight: 600; margin: .3rem 0 0; }
+.muted, caption { color: var(--muted); }
+table { border-collapse: collapse; width: 100%; margin: .6rem 0 1rem; font-size: .93rem; }
+caption { text-align: left; padding-bottom: .2rem; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid var(--line); }
+th { background: var(--head); }
+code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; white-space: pre-wrap; }
+figure { margin: 1rem 0; overflow-x: auto; }
+figure svg { max-width: 100%; height: auto; }
+a { color: var(--accent); } a:focus-visible { outline: 3px solid var(--accent); }
+.skip { position: absolute; left: -99rem; } .skip:focus { left: 1rem; }
+@media print { body { max-width: none; padding: 0; font-size: 11px; } .annex { break-before: page; }
+  tr { break-inside: avoid; } nav, .skip { display: none; } }
+"""
+
+
+def page(source: Source) -> str:
+    """The whole document."""
+    drawn = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
+    shown = f"<figure>{drawn}<figcaption>{_caption(source)}</figcaption></figure>"
+    sections = [
+        (f"annex-{number}", title, content) for number, (title, content) in enumerate(body.annex(source), 1)
+    ]
+    index = "".join(f'<li><a href="#{anchor}">{text(title)}</a></li>' for anchor, title, _ in sections)
+    annex = "".join(
+        f'<section id="{anchor}" aria-labelledby="{anchor}-title">'
+        f'<h2 id="{anchor}-title">{text(title)}</h2>{content}</section>'
+        for anchor, title, content in sections
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{body.title(source)}</title><style>{STYLE}</style></head><body>"
+        '<a class="skip" href="#annex">To the annex</a>'
+        f"<main>{body.first_page(source, shown)}"
+        '<div class="annex" id="annex"><nav aria-label="Annex">'
+        f"{heading(2, 'Annex')}<ol>{index}</ol></nav>{annex}</div>"
+        f"</main><footer>{paragraph(_made_by(source), 'muted')}</footer></body></html>\n"
+    )
+
+
+def _caption(source: Source) -> str:
+    drawn = course_svg.chosen(source.review.lanes)
+    left = len(source.review.lanes) - len(drawn)
+    more = f" {left} more database(s) are not drawn." if left else ""
+    return text(
+        f"Service, protection by a mirror in step, and mirroring state. {course_svg.words(drawn)}{more}"
+    )
+
+
+def _made_by(source: Source) -> str:
+    return f"Mirrordrill {source.report['version']}; state {source.report['state_hash']}."

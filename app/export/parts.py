@@ -1,0 +1,50 @@
+"""Pieces of HTML that a browser and Qt's rich text both show. Every text is escaped here."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+
+from app import formatting
+from engine.constants import TICKS_PER_S
+from engine.model import Tick
+
+
+def text(words: object) -> str:
+    """*words* as they are, with line breaks kept."""
+    return html.escape(str(words)).replace("\n", "<br>")
+
+
+def moment(tick: Tick) -> str:
+    """A time of the run: 1:05.2."""
+    return formatting.run_time(tick / TICKS_PER_S, 1)
+
+
+def heading(level: int, words: str) -> str:
+    return f"<h{level}>{text(words)}</h{level}>"
+
+
+def paragraph(words: str, kind: str = "") -> str:
+    return f'<p class="{kind}">{text(words)}</p>' if kind else f"<p>{text(words)}</p>"
+
+
+def bullets(lines: Iterable[str]) -> str:
+    return f"<ul>{''.join(f'<li>{text(line)}</li>' for line in lines)}</ul>"
+
+
+def table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[object]], fixed: Sequence[int] = ()
+) -> str:
+    """A table with its headings marked as such. *fixed*: columns whose text is code."""
+    titles = "".join(f'<th scope="col" align="left">{text(title)}</th>' for title in head)
+    body = "".join(
+        f"<tr>{''.join(_cell(cell, n in fixed) for n, cell in enumerate(row))}</tr>" for row in rows
+    )
+    return (
+        f'<table width="100%" cellspacing="0" cellpadding="4"><caption>{text(caption)}</caption>'
+        f"<thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _cell(value: object, code: bool) -> str:
+    return f"<td><code>{text(value)}</code></td>" if code else f"<td>{text(value)}</td>"

@@ -1,0 +1,163 @@
+"""The debrief as a PDF: one page that tells it all, and an annex. The only export that needs Qt, and no window."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QByteArray, QMarginsF, QRectF, QSizeF, Qt, QUrl
+from PySide6.QtGui import (
+    QFont,
+    QGuiApplication,
+    QImage,
+    QPageLayout,
+    QPageSize,
+    QPainter,
+    QPdfWriter,
+    QTextDocument,
+)
+from PySide6.QtSvg import QSvgRenderer
+
+from app.export import body, course_svg
+from app.export.parts import heading
+from app.export.source import Source
+
+DOTS_PER_INCH: Final = 300
+MARGIN_MM: Final = 16.0
+FOOT_MM: Final = 8.0
+FONT_POINTS: Final = 9.0
+COURSE: Final = "course"
+"""Name by which the page calls the drawing."""
+
+STYLE: Final = """
+h1 { font-size: 17pt; margin-top: 0; margin-bottom: 8px; }
+h2 { font-size: 11pt; margin-top: 30px; margin-bottom: 8px; }
+p { margin-top: 8px; margin-bottom: 8px; } p.score { font-size: 13pt; font-weight: 600; }
+p.muted, caption { color: #525e6d; } th { background-color: #eef1f5; } code { font-family: monospace; font-size: 8pt; }
+ul { margin-top: 0; margin-bottom: 0; } td, th { border-bottom: 0.5px solid #cbd3dc; }
+"""
+
+
+_CAPTION: Final = re.compile(r"(<table[^>]*>)<caption>(.*?)</caption>")
+"""Qt cuts captions at the end of a page; as paragraphs before their tables they go to the next one."""
+
+
+class NoPdf(Exception):
+    """The file cannot be written; the text says why."""
+
+
+def write_pdf(source: Source, file: Path) -> int:
+    """Write the debrief to *file* and return its number of pages. Raises NoPdf."""
+    try:
+        file.touch()
+    except OSError as error:
+        raise NoPdf(f"{file} cannot be written: {error.strerror}") from error
+    application = QGuiApplication.instance() or _application()
+    writer = QPdfWriter(str(file))
+    writer.setResolution(DOTS_PER_INCH)
+    writer.setTitle(f"Debrief: {source.review.title}")
+    writer.setCreator(f"Mirrordrill {source.report['version']}")
+    margins = QMarginsF(MARGIN_MM, MARGIN_MM, MARGIN_MM, MARGIN_MM)
+    writer.setPageLayout(
+        QPageLayout(
+            QPageSize(QPageSize.PageSizeId.A4),
+            QPageLayout.Orientation.Portrait,
+            margins,
+            QPageLayout.Unit.Millimeter,
+        )
+    )
+    painter = QPainter()
+    if not painter.begin(writer):
+        raise NoPdf(f"{file} cannot be written")
+    try:
+        documents = [_first_page(source, writer), _document(_annex(source), writer)]
+        pages = sum(document.pageCount() for document in documents)
+        _print(documents, writer, painter, f"{source.review.title}, seed {source.report['seed']}", pages)
+    finally:
+        painter.end()
+    assert application is not None, "fonts need an application for as long as something is drawn"
+    return pages
+
+
+def _application() -> QGuiApplication:
+    """Fonts need an application; on a machine without a display it is one that shows nothing."""
+    named = any(os.environ.get(name) for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"))
+    if sys.platform == "linux" and not named:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    return QGuiApplication([])
+
+
+def _first_page(source: Source, writer: QPdfWriter) -> QTextDocument:
+    """Page one with as many mistakes as it holds."""
+    drawing = _drawing(source, _width(writer))
+    width = round(_width(writer) * QGuiApplication.primaryScreen().logicalDotsPerInchX() / DOTS_PER_INCH)
+    figure = f'<p><img src="{COURSE}" width="{width}"></p>'
+    for mistakes in range(body.MISTAKES_ON_PAGE, -1, -1):
+        document = _document(body.first_page(source, figure, mistakes), writer, drawing)
+        if document.pageCount() == 1:
+            return document
+    return document
+
+
+def _annex(source: Source) -> str:
+    sections = "".join(f"{heading(2, title)}{content}" for title, content in body.annex(source))
+    return f"{heading(1, 'Annex')}{sections}"
+
+
+def _drawing(source: Source, width: float) -> QImage:
+    svg = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
+    renderer = QSvgRenderer(QByteArray(svg.encode()))
+    size = renderer.defaultSize()
+    image = QImage(round(width), round(width * size.height() / size.width()), QImage.Format.Format_ARGB32)
+    image.fill(Qt.GlobalColor.white)
+    painter = QPainter(image)
+    renderer.render(painter)
+    painter.end()
+    return image
+
+
+def _width(writer: QPdfWriter) -> float:
+    return float(writer.width())
+
+
+def _foot(writer: QPdfWriter) -> float:
+    return FOOT_MM / 25.4 * DOTS_PER_INCH
+
+
+def _document(html: str, writer: QPdfWriter, drawing: QImage | None = None) -> QTextDocument:
+    document = QTextDocument()
+    document.documentLayout().setPaintDevice(writer)
+    font = QFont()
+    font.setPointSizeF(FONT_POINTS)
+    document.setDefaultFont(font)
+    document.setDefaultStyleSheet(STYLE)
+    document.setDocumentMargin(0)
+    if drawing is not None:
+        document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(COURSE), drawing)
+    document.setHtml(_CAPTION.sub(r'<p class="muted">\2</p>\1', html))
+    document.setPageSize(QSizeF(_width(writer), writer.height() - _foot(writer)))
+    return document
+
+
+def _print(
+    documents: list[QTextDocument], writer: QPdfWriter, painter: QPainter, name: str, pages: int
+) -> None:
+    number = 0
+    for document in documents:
+        height = document.pageSize().height()
+        for page in range(document.pageCount()):
+            if number:
+                writer.newPage()
+            number += 1
+            painter.save()
+            painter.translate(0, -page * height)
+            document.drawContents(painter, QRectF(0, page * height, _width(writer), height))
+            painter.restore()
+            foot = QRectF(0, height + _foot(writer) * 0.3, _width(writer), _foot(writer) * 0.7)
+            painter.drawText(foot, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, name)
+            painter.drawText(
+                foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, f"{number} of {pages}"
+            )

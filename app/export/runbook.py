@@ -1,0 +1,102 @@
+"""A runbook: what was done in a drill, or what its reference does, as a commented SQL script. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from app.export.parts import moment
+from app.export.source import Source
+from engine.inputs import Input
+
+WIDTH: Final = 100
+"""Characters of a comment line."""
+
+_LEFT_OUT: Final = ("hint", "rewind", "finish", "answer")
+
+
+def runbook(source: Source) -> str:
+    """What was done, in its order: SQL that the servers took as SQL, what they refused and all else as comments."""
+    refused = {
+        (batch["t_s"], batch["window"]): next(m for m in batch["messages"] if m["severity"] > 10)
+        for batch in source.report["sql"]
+        if any(m["severity"] > 10 for m in batch["messages"])
+    }
+    answers = {
+        at: f"was refused: Msg {message['number']}, {message['text']}" for at, message in refused.items()
+    }
+    head = [
+        f"{source.review.title}: what was done",
+        f"From a drill in Mirrordrill {source.report['version']}, seed {source.report['seed']}; {source.review.ended}.",
+        "A simulation: read every step, and try it on a test system, before it goes into a real runbook.",
+        source.drill.scenario.summary,
+    ]
+    return "\n".join([*_comment(head), "", *_steps(source.drill.journal, {}, answers)]) + "\n"
+
+
+def reference_runbook(source: Source) -> str:
+    """What the reference does, each step with its reason; nothing but a note if there is no reference."""
+    reference = source.review.reference
+    head = [f"{source.review.title}: the reference", source.drill.scenario.summary]
+    if reference is None:
+        return "\n".join(_comment([*head, "There is no reference for it."])) + "\n"
+    steps = [Input(step.tick, *_verb(step.line)) for step in reference.steps]
+    reasons = {number: step.why for number, step in enumerate(reference.steps)}
+    return "\n".join([*_comment(head), "", *_steps(steps, reasons, {})]) + "\n"
+
+
+def _verb(line: str) -> tuple[str, tuple[str, ...]]:
+    """A line of the journal as verb and arguments; of SQL the server and the text."""
+    verb, _, rest = line.partition(" ")
+    if verb != "sql":
+        return verb, tuple(rest.split())
+    server, _, batch = rest.partition(" ")
+    return verb, (server, "\n".join(part.removeprefix("    ") for part in batch.split("\n")))
+
+
+def _steps(
+    items: Iterable[Input], reasons: Mapping[int, str], answers: Mapping[tuple[float, str], str]
+) -> Iterator[str]:
+    """Numbered steps. *reasons* by place; *answers* of the servers that refused, by second and window."""
+    number = 0
+    for place, item in enumerate(items):
+        if item.verb in _LEFT_OUT:
+            continue
+        number += 1
+        why = f" {reasons[place]}" if place in reasons else ""
+        yield from _comment([f"{number}. At {moment(item.tick)}.{why}"])
+        if item.verb != "sql":
+            yield from _comment([f"   {'Note' if item.verb == 'note' else 'By hand'}: {_by_hand(item)}"])
+        else:
+            yield from _sql(item, answers.get((item.tick / 100, item.args[0])))
+        yield ""
+
+
+def _sql(item: Input, refused: str | None) -> Iterator[str]:
+    server = item.args[0].partition("#")[0]
+    batch = item.args[1].strip().splitlines()
+    if refused is not None:
+        yield from _comment([f"   On {server} this {refused}"])
+        yield from (f"--   {line}" for line in batch)
+        return
+    yield f":CONNECT {server}"
+    yield from batch
+    if batch[-1].strip().upper() != "GO":
+        yield "GO"
+
+
+def _by_hand(item: Input) -> str:
+    return item.args[0] if item.verb == "note" else item.words
+
+
+def _comment(lines: Iterable[str]) -> Iterator[str]:
+    """Line comments only: no text of anybody's can end them."""
+    for line in lines:
+        for part in line.splitlines() or [""]:
+            words, row = part.split(" "), ""
+            for word in words:
+                if row and len(row) + 1 + len(word) > WIDTH - 3:
+                    yield f"-- {row}"
+                    row = "   "
+                row = f"{row} {word}" if row.strip() or not word else f"{row}{word}"
+            yield f"-- {row}".rstrip()

@@ -1,0 +1,58 @@
+"""The run as CSV tables: events, readings, score. No Qt."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from app.export.source import Source
+
+EVENT_COLUMNS: Final = ("t_s", "kind", "server", "database", "text")
+SCORE_COLUMNS: Final = ("name", "points", "max", "why", "better", "at_s")
+FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
+"""A text that begins with one of them is a formula to a spreadsheet, whoever wrote it."""
+
+
+def sheets(source: Source) -> dict[str, str]:
+    """File name -> content."""
+    report = source.report
+    return {
+        "events.csv": _csv(
+            EVENT_COLUMNS, ([event.get(c) for c in EVENT_COLUMNS] for event in report["events"])
+        ),
+        "readings.csv": _readings(report["readings"]),
+        "score.csv": _csv(
+            SCORE_COLUMNS, ([_plain(item[c]) for c in SCORE_COLUMNS] for item in report["score"]["items"])
+        ),
+    }
+
+
+def _readings(readings: Mapping[str, Any]) -> str:
+    """One row for each second and database."""
+    databases = readings.get("databases") or {readings["database"]: readings}
+    counters = [name for name, values in next(iter(databases.values())).items() if isinstance(values, list)]
+    counters = [name for name in counters if name != "t_s"]
+    rows = (
+        [t_s, database, *(arrays[counter][place] for counter in counters)]
+        for database, arrays in databases.items()
+        for place, t_s in enumerate(readings["t_s"])
+    )
+    return _csv(("t_s", "database", *counters), rows)
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(columns)
+    writer.writerows([_safe(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _safe(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_SIGNS) else value
+
+
+def _plain(value: Any) -> Any:
+    return " ".join(f"{part:g}" for part in value) if isinstance(value, list) else value

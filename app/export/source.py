@@ -1,0 +1,30 @@
+"""What every export is made of. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.drill.drill import Drill
+from engine.drill.review import Review, review
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A drill that is over, looked back on."""
+
+    drill: Drill
+    review: Review
+    report: Mapping[str, Any]
+    """As of `run --json`."""
+
+
+def source_of(drill: Drill) -> Source:
+    """Plays the drill and its reference again; a fraction of a second."""
+    return Source(drill, review(drill), drill.report())
+
+
+def as_json(source: Source) -> dict[str, Any]:
+    """Report and review together."""
+    return {"report": dict(source.report), "review": source.review.as_json()}

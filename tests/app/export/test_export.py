@@ -1,0 +1,237 @@
+"""Debriefs as files: whole, self-contained, escaped, and with everything that the review found."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app import scenario_files
+from app.export import body, course_svg
+from app.export.page import page
+from app.export.runbook import reference_runbook, runbook
+from app.export.sheets import sheets
+from app.export.source import Source, as_json, source_of
+from engine.drill.drill import Drill
+from engine.drill.solution import left_alone, played
+from tests.engine.drill.test_questions import asking
+from tests.engine.drill.texts import FREE, drill, run
+
+EVIL = '</code><script>alert("x")</script> & */ GO\n    -- =1+1'
+
+
+@pytest.fixture(scope="module")
+def source() -> Source:
+    """A drill with a refused command, a hint, a strange remark and a late repair."""
+    taken = Drill(scenario_files.find("automatic-failover").load())
+    for at_s, line in (
+        (30, "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"),
+        (70, "sql SERVER_B#2 SELECT name\n    FROM sys.databases\n    WHERE 1 = 1"),
+        (110, "hint 1"),
+        (120, f"note {EVIL}"),
+        (300, "power-on SERVER_A"),
+    ):
+        run(taken, at_s)
+        taken.do(line)
+    taken.advance_to(taken.end_tick or 0)
+    return source_of(taken)
+
+
+class Checker(HTMLParser):
+    """Notes tags that are left open or closed wrongly, and every reference to something outside."""
+
+    VOID = ("meta", "br", "path", "rect", "circle")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.wrong: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID or (
+            tag in ("rect", "circle") and not self.get_starttag_text().endswith("/>")
+        ):  # type: ignore[union-attr]
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+def checked(text: str) -> Checker:
+    checker = Checker()
+    checker.feed(text)
+    return checker
+
+
+# --- page ---------------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_whole_and_needs_nothing_else(source: Source) -> None:
+    text = page(source)
+    found = checked(text)
+    assert (found.wrong, found.open) == ([], [])
+    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in found.tags}
+    assert all(attrs["href"].startswith("#") for _, attrs in found.tags if attrs.get("href"))  # type: ignore[union-attr]
+    assert not re.search(r"url\((?!#)|@import|https?://(?!www\.w3\.org/2000/svg)", text)
+    assert "default-src 'none'" in text
+    assert page(source) == text
+
+
+def test_the_page_can_be_read_by_ear(source: Source) -> None:
+    found = checked(page(source))
+    tags = dict(found.tags)
+    assert tags["html"]["lang"] == "en"
+    assert sum(tag == "h1" for tag, _ in found.tags) == 1
+    assert all(attrs.get("scope") == "col" for tag, attrs in found.tags if tag == "th")
+    assert sum(tag == "caption" for tag, _ in found.tags) == sum(tag == "table" for tag, _ in found.tags)
+    assert tags["svg"]["role"] == "img"
+    anchors = {attrs["href"] for tag, attrs in found.tags if tag == "a"}
+    assert anchors <= {f"#{attrs['id']}" for _, attrs in found.tags if "id" in attrs}
+
+
+def test_texts_of_others_are_shown_and_not_obeyed(source: Source) -> None:
+    text = page(source)
+    assert "<script>" not in text
+    assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;" in text
+
+
+def test_the_page_has_what_the_review_found(source: Source) -> None:
+    text = page(source)
+    assert source.review.mistakes
+    for mistake in source.review.mistakes:
+        assert body.text(mistake.what) in text
+        assert body.text(mistake.better) in text
+    for words in ("SERVER_B took over by itself.", "published 2.6 s", "Msg 1470", "safety is FULL", "never"):
+        assert words in text or words == "never"
+    assert [title for title, _ in body.annex(source)] == [
+        "Score, point by point",
+        "Mistakes, and where to try again",
+        "Failovers in their phases",
+        "Preconditions of an automatic failover",
+        "The reference, step by step",
+        "Commands",
+        "Course of events",
+        "Fidelity",
+    ]
+
+
+def test_questions_are_told(source: Source) -> None:
+    taken = run(asking(), 21)
+    taken.do("answer next 2")
+    run(taken, 300)
+    text = page(source_of(taken))
+    assert "Sales waits for SERVER_A." in text
+    assert "The mirror was in step and sees the witness." in text
+
+
+def test_free_play_has_a_page_too() -> None:
+    taken = run(drill(text=FREE), 20)
+    taken.do("power-off SERVER_A")
+    run(taken, 60)
+    taken.finish()
+    text = page(source_of(taken))
+    assert "Free play, without points" in text
+    assert checked(text).open == []
+
+
+def test_of_many_databases_the_worst_are_drawn() -> None:
+    source = source_of(left_alone(scenario_files.find("split-application").load()))
+    assert len(course_svg.chosen(source.review.lanes)) == len(source.review.lanes) <= course_svg.DATABASES_MAX
+    lanes = {f"{name}{n}": lane for n in range(5) for name, lane in source.review.lanes.items()}
+    assert len(course_svg.chosen(lanes)) == course_svg.DATABASES_MAX
+
+
+# --- tables, data, runbook ----------------------------------------------------------------------------------
+
+
+def test_tables_read_back(source: Source) -> None:
+    tables = {name: list(csv.DictReader(io.StringIO(text))) for name, text in sheets(source).items()}
+    assert len(tables["events.csv"]) == len(source.report["events"])
+    assert [row["name"] for row in tables["score.csv"]] == [
+        i["name"] for i in source.report["score"]["items"]
+    ]
+    readings = tables["readings.csv"]
+    assert len(readings) == len(source.report["readings"]["t_s"])
+    assert float(readings[10]["send_queue_kb"]) == source.report["readings"]["send_queue_kb"][10]
+
+
+def test_no_text_is_a_formula_to_a_spreadsheet() -> None:
+    taken = run(drill(), 5)
+    taken.do("note =HYPERLINK(1)")
+    (row,) = [
+        r for r in csv.DictReader(io.StringIO(sheets(source_of(taken))["events.csv"])) if r["kind"] == "note"
+    ]
+    assert row["text"] == "'=HYPERLINK(1)"
+
+
+def test_all_of_it_as_json(source: Source) -> None:
+    data = json.loads(json.dumps(as_json(source)))
+    assert data["report"]["scenario"] == "automatic-failover"
+    assert len(data["review"]["mistakes"]) == len(source.review.mistakes)
+
+
+def test_a_runbook_runs_what_was_taken_and_comments_the_rest(source: Source) -> None:
+    lines = runbook(source).splitlines()
+    code = [line for line in lines if line and not line.startswith("--")]
+    assert code == [":CONNECT SERVER_B", "SELECT name", "FROM sys.databases", "WHERE 1 = 1", "GO"]
+    text = "\n".join(lines)
+    assert "--   ALTER DATABASE Sales SET PARTNER FAILOVER" in text
+    assert "was refused: Msg 1470" in text
+    assert "--    By hand: power-on SERVER_A" in text
+    assert "hint" not in text
+
+
+def test_the_reference_as_a_runbook_with_its_reasons(source: Source) -> None:
+    text = reference_runbook(source)
+    assert "First see what has happened" in text
+    code = [line for line in text.splitlines() if line and not line.startswith("--")]
+    assert code[0] == ":CONNECT SERVER_B"
+    assert code[-1] == "GO"
+    assert len(code) == 3
+
+
+def test_lines_of_comments_stay_short(source: Source) -> None:
+    for text in (runbook(source), reference_runbook(source)):
+        assert all(len(line) <= 110 for line in text.splitlines() if line.startswith("--"))
+
+
+# --- print --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("qtbot")
+@pytest.mark.parametrize("name", ["automatic-failover", "split-brain"])
+def test_one_page_and_an_annex(name: str, tmp_path: Path) -> None:
+    from PySide6.QtGui import QPageSize, QPdfWriter
+
+    from app.export import pdf
+
+    taken = left_alone(scenario_files.find(name).load())
+    file = tmp_path / "debrief.pdf"
+    pages = pdf.write_pdf(source_of(taken), file)
+    data = file.read_bytes()
+    assert data.startswith(b"%PDF-")
+    assert len(re.findall(rb"/Type\s*/Page\b", data)) == pages > 2
+    writer = QPdfWriter(str(tmp_path / "other.pdf"))
+    writer.setResolution(pdf.DOTS_PER_INCH)
+    writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
+    assert pdf._first_page(source_of(taken), writer).pageCount() == 1
+
+
+def test_a_file_that_cannot_be_written_is_told(qtbot: QtBot, tmp_path: Path) -> None:
+    from app.export import pdf
+
+    (tmp_path / "file").write_text("")
+    with pytest.raises(pdf.NoPdf, match="cannot be written"):
+        pdf.write_pdf(source_of(played(drill().scenario)), tmp_path / "file" / "debrief.pdf")
