@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -55,6 +55,8 @@ class FigurePlot(QWidget):
         self._view.ci.layout.setContentsMargins(0, 4, 12, 0)
         self.figure: Figure | None = None
         self.plots: list[pg.PlotItem] = []
+        self._again = QTimer(self, singleShot=True, interval=0)
+        self._again.timeout.connect(lambda: self.show_figure(self.figure))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._view)
@@ -167,7 +169,7 @@ class FigurePlot(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self.show_figure(self.figure)
+            self._again.start()  # not now: the plot's parts must not go while Qt hands the style on to them
 
 
 def _is_bar(figure: Figure, line: Line) -> bool:
