@@ -96,7 +96,7 @@ def scenes(window: MainWindow) -> Iterator[str]:
     yield "debrief"
     window.show_history()
     yield "history"
-    window.show_planner()
+    window.tools.show_planner()
     yield "planner"
 
 

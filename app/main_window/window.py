@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting, keys, scenario_files, settings, theme
-from app.main_window import actions, dialogs, keeping, menus
+from app.main_window import actions, dialogs, keeping, menus, tools
 from app.main_window.appearance import Appearance
 from app.main_window.desk import Desk
 from app.main_window.library import Library
@@ -41,13 +41,11 @@ from app.views.debrief import Debrief
 from app.views.error_log import ErrorLog
 from app.views.events_list import EventsList
 from app.views.fault_ledger import FaultLedger
-from app.views.fidelity import Fidelity
 from app.views.help import PAGE_OF, Help
 from app.views.history import HistoryPage
 from app.views.monitor import Monitor
 from app.views.object_explorer import ObjectExplorer
 from app.views.palette import Palette
-from app.views.planner import Planner
 from app.views.scenario_picker import ScenarioPicker
 from app.views.system_monitor import SystemMonitor
 from app.views.timeline import Timeline
@@ -77,8 +75,17 @@ ONLY_ON_DESK: Final = {"drill.restart", "drill.hint", "drill.note", "drill.act",
 """Actions that mean nothing without a drill on screen, beside those of time and faults."""
 
 
+PARTS: Final = (tools,)
+"""What has a file of its own beside this one: each module's `attach(window)` adds its pages, entries and
+connections when everything else stands."""
+
+
 class MainWindow(QMainWindow):
     """One learner's window. Without a profile nothing is kept, and the window says so."""
+
+    tools: tools.Tools
+    closing = Signal()
+    """The window goes; what works in the background stops."""
 
     def __init__(self, profile: Profile | None, store: WindowSettings, by_itself: bool = True) -> None:
         """*by_itself*: simulated time goes on with wall time; else somebody calls the session's `on_frame`."""
@@ -88,8 +95,6 @@ class MainWindow(QMainWindow):
         self._report: Mapping[str, Any] | None = None
         self._scenario: Scenario | None = None
         self.help: Help | None = None
-        self.planner: Planner | None = None
-        self.fidelity: Fidelity | None = None
         self.session = Session(self, by_itself=by_itself)
         self.play = Play(self.session, profile, self)
         self.library = Library(profile)
@@ -101,6 +106,8 @@ class MainWindow(QMainWindow):
         self._make_menus()
         self._drafts = keeping.Drafts(self.console, profile, self)
         self._connect()
+        for part in PARTS:
+            part.attach(self)
         self._show_theme()
         self._restore()
         self.show_home()
@@ -210,7 +217,7 @@ class MainWindow(QMainWindow):
         return self.actions_by_name | {name: tools[name] for name in tools if name in keys.BY_NAME}
 
     def _make_menus(self) -> None:
-        bar = menus.build_bar(self, self.actions_by_name)
+        bar = self.menus = menus.build_bar(self, self.actions_by_name)
         faults = bar["&Faults"]
         faults.aboutToShow.connect(lambda: self._fill_faults(faults))
         bar["&Query"].addActions(list(self.console.tools.values()))
@@ -218,8 +225,6 @@ class MainWindow(QMainWindow):
         bar["&View"].addSeparator()
         self.appearance.fill_menu(bar["&View"])
         menus.fill(bar["&View"], menus.LOOKS, self.actions_by_name)
-        bar["&Tools"].addAction("&Link planner", self.show_planner)
-        bar["&Tools"].addAction("&Fidelity to the papers", self.show_fidelity)
         menus.fill(bar["&Help"], menus.HELP, self.actions_by_name)
         self.palette_of_commands = Palette(self)
 
@@ -296,12 +301,11 @@ class MainWindow(QMainWindow):
 
     def show_home(self) -> None:
         """The drills to choose from. A run that is left here can be taken up again."""
-        self._leave_desk()
-        self.play.leave()
+        self.leave_run()
         self.library.read()
         self.picker.show_cards(self.library.cards(), self.library.problems)
         self.picker.show_interrupted(self.library.interrupted())
-        self._go_to(self.picker, "")
+        self.go_to(self.picker, "")
         self.picker.take_focus()
 
     def choose(self, name: str) -> None:
@@ -314,7 +318,7 @@ class MainWindow(QMainWindow):
         self._scenario = scenario
         self.library.scenarios[scenario.name] = scenario
         self.brief.show_scenario(scenario)
-        self._go_to(self.brief, scenario.title)
+        self.go_to(self.brief, scenario.title)
 
     def _start(self, mode: str) -> None:
         if self._scenario is not None:
@@ -343,7 +347,7 @@ class MainWindow(QMainWindow):
         kept = "not recorded" if self._profile is None or self.play.watching else "recorded"
         what = "reference solution" if self.play.watching else drill.mode.value
         self._state.setText(f"{what}  ·  seed {drill.seed}  ·  {kept}")
-        self._go_to(self.desk_page, drill.scenario.title)
+        self.go_to(self.desk_page, drill.scenario.title)
         self.topology.setFocus()
 
     def _show_finished(self, report: Mapping[str, Any]) -> None:
@@ -360,32 +364,12 @@ class MainWindow(QMainWindow):
         self._report = report
         has_solution = self._scenario is not None and bool(self._scenario.solution)
         self.debrief.show_report(report, self._scenario is not None, has_solution)
-        self._go_to(self.debrief, str(report.get("title") or report["scenario"]))
+        self.go_to(self.debrief, str(report.get("title") or report["scenario"]))
         self.debrief.setFocus()
 
     def show_history(self) -> None:
         self.history.show_runs(self.library.runs())
-        self._go_to(self.history, "History")
-
-    def show_planner(self) -> None:
-        """The link planner; a drill that runs is left as when going home."""
-        self._leave_desk()
-        self.play.leave()
-        if self.planner is None:
-            self.planner = Planner()
-            self.planner.closed.connect(self.show_home)
-            self.pages.addWidget(self.planner)
-        self._go_to(self.planner, "Link planner")
-
-    def show_fidelity(self) -> None:
-        """The papers' figures beside ours; worked out while the page is open."""
-        self._leave_desk()
-        self.play.leave()
-        if self.fidelity is None:
-            self.fidelity = Fidelity()
-            self.fidelity.closed.connect(self.show_home)
-            self.pages.addWidget(self.fidelity)
-        self._go_to(self.fidelity, "Fidelity")
+        self.go_to(self.history, "History")
 
     def _retry(self, t_s: float) -> None:
         if self._scenario is not None and self._report is not None:
@@ -396,7 +380,8 @@ class MainWindow(QMainWindow):
             self.play.watch(self._scenario)
             self.session.play()
 
-    def _go_to(self, page: QWidget, title: str) -> None:
+    def go_to(self, page: QWidget, title: str) -> None:
+        """Show one of the pages; what belongs to the desk is off elsewhere."""
         self.pages.setCurrentWidget(page)
         on_desk = page is self.desk_page
         self._state.setVisible(on_desk)
@@ -498,6 +483,11 @@ class MainWindow(QMainWindow):
         self.topology.set_reduced_motion(store.get(settings.REDUCED_MOTION))
         self._drafts.restore()
 
+    def leave_run(self) -> None:
+        """Let go of what runs; unless it is finished it can be taken up again."""
+        self._leave_desk()
+        self.play.leave()
+
     def _leave_desk(self) -> None:
         if self.session.drill is None:
             return
@@ -514,8 +504,7 @@ class MainWindow(QMainWindow):
         self._leave_desk()
         self.appearance.keep_layout()
         self.play.leave()
-        if self.fidelity is not None:
-            self.fidelity.stop()
+        self.closing.emit()
         self._store.set(settings.GEOMETRY, self.saveGeometry())
         self._store.sync()
         super().closeEvent(event)

@@ -339,6 +339,6 @@ def test_an_exam_closes_what_no_server_was_asked_for_and_gives_it_back(
 
 
 def test_the_fidelity_page_opens_from_the_tools_and_stops_with_the_window(hands: Hands) -> None:
-    hands.window.show_fidelity()
-    assert hands.window.pages.currentWidget() is hands.window.fidelity
+    hands.window.tools.show_fidelity()
+    assert hands.window.pages.currentWidget() is hands.window.tools.fidelity
     assert hands.window.windowTitle().startswith("Fidelity")

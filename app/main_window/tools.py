@@ -1,0 +1,46 @@
+"""Pages of the Tools menu, each made when it is first opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.views.fidelity import Fidelity
+from app.views.planner import Planner
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+
+
+class Tools:
+    """The link planner and the papers' figures beside ours. A drill that runs is left as when going home."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+        self.planner: Planner | None = None
+        self.fidelity: Fidelity | None = None
+
+    def show_planner(self) -> None:
+        self._window.leave_run()
+        if self.planner is None:
+            self.planner = Planner()
+            self.planner.closed.connect(self._window.show_home)
+            self._window.pages.addWidget(self.planner)
+        self._window.go_to(self.planner, "Link planner")
+
+    def show_fidelity(self) -> None:
+        """Worked out while the page is open."""
+        self._window.leave_run()
+        if self.fidelity is None:
+            self.fidelity = Fidelity()
+            self.fidelity.closed.connect(self._window.show_home)
+            self._window.closing.connect(self.fidelity.stop)
+            self._window.pages.addWidget(self.fidelity)
+        self._window.go_to(self.fidelity, "Fidelity")
+
+
+def attach(window: MainWindow) -> None:
+    """Put the pages' entries into the menu; the pages are `window.tools`."""
+    window.tools = Tools(window)
+    menu = window.menus["&Tools"]
+    menu.addAction("&Link planner", window.tools.show_planner)
+    menu.addAction("&Fidelity to the papers", window.tools.show_fidelity)
