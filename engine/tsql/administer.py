@@ -13,7 +13,7 @@ from engine.tsql import statements as s
 from engine.tsql.context import SYSTEM_DATABASES
 from engine.tsql.data import Table
 from engine.tsql.machine import Machine
-from engine.tsql.rewrite import Unsimulated
+from engine.tsql.plans import Unsimulated
 from engine.tsql.values import to_number, to_text
 
 Outcome = commands.Outcome

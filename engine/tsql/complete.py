@@ -5,20 +5,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from lark import UnexpectedInput
-from lark.lexer import PatternStr
-
 from engine.messages import SqlError
 from engine.model import World
-from engine.tsql import catalog, forxml
+from engine.tsql import catalog, plans, xmltext
 from engine.tsql.context import SYSTEM_DATABASES, Context
 from engine.tsql.data import Session, Window
 from engine.tsql.environment import CONTEXT_FUNCTIONS, GLOBALS
 from engine.tsql.functions import FUNCTIONS
 from engine.tsql.lexer import Token, name_of, tokens_of
-from engine.tsql.parse import PARSER
+from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures import PROCEDURES
-from engine.tsql.rewrite import Unsimulated
 from engine.tsql.words import COMMAND_PAIRS, COMMAND_WORDS, STATEMENT_WORDS
 
 _PARTIAL: Final = re.compile(r"[\w@#$]*$")
@@ -30,7 +26,7 @@ AND AS ASC BETWEEN BY CASE DESC DISTINCT ELSE END EXISTS FROM GROUP HAVING IN IN
 OR ORDER OUTER THEN TOP UNION WHEN WHERE COUNT SUM MIN MAX
 """
 _QUERY_KEYWORDS: Final = frozenset(_KEYWORDS.split())
-_OURS: Final = frozenset({"add", "sub", "mul", "div", "mod", "xor", "text", *forxml.FUNCTIONS})
+_OURS: Final = frozenset({"add", "sub", "mul", "div", "mod", "xor", "text", *xmltext.FUNCTIONS})
 LIMIT: Final = 200
 """Suggestions that are given at most. Assumed."""
 
@@ -156,27 +152,9 @@ def _in_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
 
 def _in_command(context: Context, statement: str, last: Token) -> set[str]:
     """What the grammar takes next, and names of databases or windows' servers where it takes a name."""
-    parser = PARSER.parse_interactive(statement)
-    try:
-        parser.exhaust_lexer()
-    except UnexpectedInput:
-        return set()
-    accepted: set[str] = parser.accepts()  # type: ignore[no-untyped-call]
-    words: set[str] = set()
-    for terminal in PARSER.terminals:
-        if terminal.name in accepted:
-            words |= _words_of(terminal.pattern)
+    accepted, words = plans.following(statement)
     if "NAME" in accepted and last.upper in _BEFORE_DATABASE:
         words |= set(SYSTEM_DATABASES) | {copy.database for copy in context.copies()}
     if "STRING" in accepted and last.is_op("="):
         words |= {f"'TCP://{name}:5022'" for name in context.world.servers}
     return words
-
-
-def _words_of(pattern: object) -> set[str]:
-    """The words that a terminal stands for; none for names, numbers and signs."""
-    if isinstance(pattern, PatternStr):
-        return {pattern.value} if pattern.value.isidentifier() else set()
-    raw = str(getattr(pattern, "value", ""))
-    match = re.fullmatch(r"\(?([A-Z_0-9|]+)\)?(?:\\b|\(\?=.*\))", raw)
-    return set(match[1].split("|")) if match is not None else set()

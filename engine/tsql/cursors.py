@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 from engine.messages import SqlError
 from engine.tsql import statements as s
 from engine.tsql.data import Cursor
-from engine.tsql.rewrite import Unsimulated
-from engine.tsql.translate import plan_statement, without_cursor_options
+from engine.tsql.plans import Unsimulated, plan_statement, without_cursor_options
 from engine.tsql.values import to_number
 
 if TYPE_CHECKING:

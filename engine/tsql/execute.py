@@ -13,7 +13,7 @@ from engine.tsql.context import SYSTEM_DATABASES
 from engine.tsql.data import Caught, Cursor
 from engine.tsql.functions import format_message
 from engine.tsql.machine import ConnectionLost, Machine
-from engine.tsql.rewrite import Unsimulated
+from engine.tsql.plans import Unsimulated
 from engine.tsql.values import to_number, to_text
 
 Outcome = commands.Outcome

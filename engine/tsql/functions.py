@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from engine.messages import SqlError
-from engine.tsql import dates, forxml
+from engine.tsql import dates, xmltext
 from engine.tsql.like import patindex
 from engine.tsql.values import (
     MARK,
@@ -280,7 +280,7 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **dates.FUNCTIONS,
-    **forxml.FUNCTIONS,
+    **xmltext.FUNCTIONS,
     "add": _add,
     "sub": _sub,
     "mul": _mul,

@@ -17,10 +17,9 @@ from engine.tsql.context import Context
 from engine.tsql.data import Caught, Declared, Outside, Result, Row, Run, Session
 from engine.tsql.environment import GLOBALS
 from engine.tsql.lexer import SyntaxProblem, name_of, tokens_of
-from engine.tsql.rewrite import Unsimulated
+from engine.tsql.plans import Plan, Unsimulated, plan_condition, plan_expression
 from engine.tsql.scope import Scope
 from engine.tsql.scratch import Scratch
-from engine.tsql.translate import Plan, plan_condition, plan_expression
 from engine.tsql.values import Scalar, convert, parse_type, shown, to_text
 
 BURST: Final = 1_000

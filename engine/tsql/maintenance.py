@@ -12,7 +12,7 @@ from engine.tsql import statements as s
 from engine.tsql.catalog.databases import log_space
 from engine.tsql.catalog.instance import OPTIONS, option_value
 from engine.tsql.machine import Machine
-from engine.tsql.rewrite import Unsimulated
+from engine.tsql.plans import Unsimulated
 from engine.tsql.values import Scalar, to_number, to_text
 
 Arguments = tuple[Scalar, ...]

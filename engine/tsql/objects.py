@@ -9,7 +9,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tsql.context import SYSTEM_DATABASES, Context
 from engine.tsql.data import Table
-from engine.tsql.rewrite import Unsimulated
+from engine.tsql.plans import Unsimulated
 from engine.tsql.statements import Parameter
 
 

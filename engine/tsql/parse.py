@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib import resources
 from typing import Any, Final
 
 from lark import Lark, Token, Transformer, UnexpectedInput
+from lark.lexer import PatternStr
 
 from engine.tsql import statements as s
 from engine.tsql.lexer import SyntaxProblem, near, tokens_of, without_comments
@@ -33,6 +35,30 @@ def _located(text: str, start: int, end: int, problem: UnexpectedInput) -> Synta
         return next((near(token) for token in inside if token.end > start + place), near(inside[-1]))
     following = next(token for token in tokens_of(text) if token.start >= end)
     return near(inside[-1] if following.kind == "end" or following.is_op(";") else following)
+
+
+def following(statement: str) -> tuple[set[str], set[str]]:
+    """Names of the terminals that may follow the beginning of a command, and the words among them."""
+    parser = PARSER.parse_interactive(statement)
+    try:
+        parser.exhaust_lexer()
+    except UnexpectedInput:
+        return set(), set()
+    accepted: set[str] = parser.accepts()  # type: ignore[no-untyped-call]
+    words: set[str] = set()
+    for terminal in PARSER.terminals:
+        if terminal.name in accepted:
+            words |= _words_of(terminal.pattern)
+    return accepted, words
+
+
+def _words_of(pattern: object) -> set[str]:
+    """The words that a terminal stands for; none for names, numbers and signs."""
+    if isinstance(pattern, PatternStr):
+        return {pattern.value} if pattern.value.isidentifier() else set()
+    raw = str(getattr(pattern, "value", ""))
+    match = re.fullmatch(r"\(?([A-Z_0-9|]+)\)?(?:\\b|\(\?=.*\))", raw)
+    return set(match[1].split("|")) if match is not None else set()
 
 
 def text_in(raw: str) -> str:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from engine.tsql import plans
 from engine.tsql import statements as s
-from engine.tsql import translate
 from engine.tsql.lexer import SyntaxProblem, Token, name_of, near
-from engine.tsql.parse import parse_command
 from engine.tsql.reader import Reader
 from engine.tsql.words import (
     COMMAND_PAIRS,
@@ -175,7 +174,7 @@ class _Compiler(Reader):
         if self.token.is_op(")"):
             raise self.problem()
         start, end = self.tokens[first].start, self.tokens[self.place - 1].end
-        statement = parse_command(self.text, start, end)
+        statement = plans.parse_command(self.text, start, end)
         self.check_variables(first, isinstance(statement, s.Execute))
         self.do(line, statement)
 
@@ -219,7 +218,7 @@ class _Compiler(Reader):
         self.check_variables(first)
         if self.version < 2008 and self.tokens[first].upper == "INSERT":
             self.check_one_row(first)
-        if translate.check_statement(text, line):
+        if plans.check_statement(text, line):
             self.do(line, s.Query(text))
         else:
             self.do(line, s.NotSimulated(" ".join(token.upper for token in self.tokens[first : first + 2])))
@@ -242,7 +241,7 @@ class _Compiler(Reader):
             raise self.problem()
         first = self.place
         columns = self.bracketed()
-        translate.check_columns(columns, self.tokens[first].line)
+        plans.check_columns(columns, self.tokens[first].line)
         while self.word("ON", "TEXTIMAGE_ON", "WITH"):
             self.take()
             if self.token.is_op("("):
@@ -313,7 +312,7 @@ class _Compiler(Reader):
             return s.NotSimulated("CREATE VIEW with a list of columns")
         self.up_to_as()
         query = self.text[self.token.start :]
-        if not self.word("SELECT", "WITH") or not translate.check_statement(query, self.token.line):
+        if not self.word("SELECT", "WITH") or not plans.check_statement(query, self.token.line):
             raise self.problem()
         return s.CreateView(name, query, alter)
 
@@ -381,7 +380,7 @@ class _Compiler(Reader):
         text = self.text_between(first, self.place)
         if not text:
             raise self.problem()
-        translate.check_condition(text, line)
+        plans.check_condition(text, line)
         self.check_variables(first)
         return self.emit(line, Branch(text))
 
@@ -433,7 +432,7 @@ class _Compiler(Reader):
         text = self.text_between(first, self.place)
         if not text:
             raise self.problem()
-        translate.check_expression(text, line)
+        plans.check_expression(text, line)
         self.check_variables(first)
         return text
 
@@ -511,7 +510,7 @@ class _Compiler(Reader):
                 raise self.problem()
             self.skim(commas=True)
             columns = self.text_between(first, self.place)
-            translate.check_columns(columns, line)
+            plans.check_columns(columns, line)
             self.declared.add(name)
             return s.Declaration(name, "table", columns=columns)
         first = self.skim(commas=True, assign=True)
@@ -542,7 +541,7 @@ class _Compiler(Reader):
             self.skim()
         text = self.text_between(first, self.place)
         self.check_variables(first)
-        translate.check_statement(translate.without_cursor_options(text), line)
+        plans.check_statement(plans.without_cursor_options(text), line)
         self.do(line, s.DeclareCursor(name, text))
 
     def execute(self) -> None:

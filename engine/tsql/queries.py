@@ -10,8 +10,7 @@ from engine.tsql import sources, tables
 from engine.tsql import statements as s
 from engine.tsql.columns import parse_columns
 from engine.tsql.data import Row
-from engine.tsql.rewrite import TableRef
-from engine.tsql.translate import Plan, plan_statement
+from engine.tsql.plans import Plan, TableRef, plan_statement
 
 if TYPE_CHECKING:
     from engine.tsql.machine import Machine

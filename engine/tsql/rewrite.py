@@ -11,32 +11,7 @@ from sqlglot import exp
 from engine.messages import SqlError
 from engine.tsql import forxml
 from engine.tsql.dialect import write
-
-UNNAMED: Final = "(No column name)"
-COLLATION: Final = "tsql"
-"""Compares as the default collation does: no case, no trailing blanks."""
-
-
-class Unsimulated(Exception):
-    """A query that the product runs and we do not; the text says which part of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableRef:
-    """A table as the query names it: up to four parts, or a table variable or temp table."""
-
-    parts: tuple[str, ...]
-    call: bool = False
-    """It is written with brackets, as a table-valued function."""
-
-    @property
-    def dotted(self) -> str:
-        return ".".join(self.parts) + ("()" if self.call else "")
-
-    @property
-    def key(self) -> str:
-        """Name of the table in SQLite."""
-        return self.dotted.lower()
+from engine.tsql.plans import COLLATION, UNNAMED, TableRef, Unsimulated
 
 
 @dataclass(slots=True)

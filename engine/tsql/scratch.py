@@ -14,8 +14,7 @@ from engine.tsql.context import Context
 from engine.tsql.environment import CONTEXT_FUNCTIONS
 from engine.tsql.functions import FUNCTIONS, KNOWN, SINCE, check_arity
 from engine.tsql.like import like
-from engine.tsql.rewrite import COLLATION, TableRef, Unsimulated
-from engine.tsql.translate import Plan
+from engine.tsql.plans import COLLATION, Plan, TableRef, Unsimulated
 from engine.tsql.values import Scalar, compare, to_number
 
 STEPS_PER_CHECK: Final = 1_000

@@ -12,9 +12,8 @@ from engine.protocol import network
 from engine.tsql import catalog, objects, tables
 from engine.tsql.context import Context
 from engine.tsql.data import Row, Session, Table
-from engine.tsql.rewrite import TableRef, Unsimulated
+from engine.tsql.plans import TableRef, Unsimulated, plan_statement
 from engine.tsql.scratch import Columns, Scratch
-from engine.tsql.translate import plan_statement
 
 if TYPE_CHECKING:
     from engine.tsql.machine import Machine

@@ -9,7 +9,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tsql.columns import ColumnDefinition
 from engine.tsql.data import Row, Table
-from engine.tsql.rewrite import Unsimulated
+from engine.tsql.plans import Unsimulated
 from engine.tsql.values import Scalar, comparable, convert, is_moment, parse_type, to_text
 
 ROWS_MAX: Final = 20_000

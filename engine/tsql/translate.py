@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -12,33 +10,10 @@ from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
 from engine.messages import SqlError
-from engine.tsql.columns import parse_columns
 from engine.tsql.dialect import Unreadable, read
 from engine.tsql.lexer import SyntaxProblem, Token, tokens_of
-from engine.tsql.rewrite import UNNAMED, Rewritten, TableRef, Unsimulated, rewritten, table_ref, variable_name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What to ask SQLite and what to do with the answer."""
-
-    kind: str
-    """select, assign, insert, update, delete or truncate."""
-    sql: str = ""
-    tables: tuple[TableRef, ...] = ()
-    variables: tuple[str, ...] = ()
-    """The variables of parameters p0, p1 …; a name that begins with @@ is a global one."""
-    assigns: tuple[str, ...] = ()
-    """assign: variables that take the columns of the last row."""
-    target: TableRef | None = None
-    """The table that is written to (also SELECT … INTO)."""
-    columns: tuple[str, ...] = ()
-    """insert, update: columns that the values are for; empty: all."""
-    defaults: bool = False
-    """INSERT … DEFAULT VALUES."""
-    functions: tuple[tuple[str, str], ...] = ()
-    """Functions of other schemas: the name in SQLite, the name as written."""
-
+from engine.tsql.plans import UNNAMED, Plan, TableRef, Unsimulated
+from engine.tsql.rewrite import Rewritten, rewritten, table_ref, variable_name
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
 
@@ -78,19 +53,6 @@ def check_expression(text: str, line: int) -> None:
     tree = _tree("SELECT " + text, line)
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
         raise SyntaxProblem(line, 102, tokens_of(text)[-2].text)
-
-
-def check_columns(text: str, line: int) -> None:
-    """Raises SyntaxProblem unless *text* reads as the columns of a table."""
-    try:
-        parse_columns(text)
-    except SyntaxProblem as problem:
-        raise SyntaxProblem(problem.line + line - 1, problem.number, *problem.parameters) from None
-
-
-def without_cursor_options(text: str) -> str:
-    """The SELECT of a cursor without FOR READ ONLY or FOR UPDATE."""
-    return re.sub(r"\bFOR\s+(READ\s+ONLY|UPDATE\b[^()]*)\s*$", "", text, flags=re.IGNORECASE)
 
 
 @lru_cache(maxsize=512)

@@ -11,7 +11,7 @@ from engine.tsql.catalog import activity, counters, databases, instance, mirrori
 from engine.tsql.catalog.known import KNOWN, OLD
 from engine.tsql.catalog.view import VIEWS, Column, Record, View
 from engine.tsql.context import Context
-from engine.tsql.rewrite import Unsimulated
+from engine.tsql.plans import Unsimulated
 
 __all__ = ["VIEWS", "Column", "Record", "View", "find", "names", "object_id", "partial_view", "rows_of"]
 

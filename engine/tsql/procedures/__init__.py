@@ -9,9 +9,9 @@ from engine.tsql import catalog, objects
 from engine.tsql import statements as s
 from engine.tsql.data import Declared
 from engine.tsql.machine import Machine
+from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures import accounts, agent, information, monitoring
 from engine.tsql.procedures.call import Call, Procedure, Procedures, bound, procedure
-from engine.tsql.rewrite import Unsimulated
 from engine.tsql.values import convert, parse_type, to_text
 
 

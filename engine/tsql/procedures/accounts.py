@@ -6,8 +6,8 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.protocol import accounts, commands
+from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.rewrite import Unsimulated
 
 
 def _add_login(call: Call) -> None:

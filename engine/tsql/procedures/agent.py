@@ -8,8 +8,8 @@ from engine.messages import SqlError
 from engine.model import Job
 from engine.protocol import jobs
 from engine.tsql.catalog.view import unique_id
+from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.rewrite import Unsimulated
 from engine.tsql.values import guid_text
 
 

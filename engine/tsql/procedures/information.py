@@ -8,8 +8,8 @@ from engine.messages import SqlError
 from engine.protocol import accounts, volumes
 from engine.tsql import catalog, maintenance
 from engine.tsql.catalog.databases import DATABASES
+from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.rewrite import Unsimulated
 from engine.tsql.values import Scalar, comparable, to_text
 
 

@@ -1,0 +1,134 @@
+"""What a query becomes, as plain data, and the door to its translation: sqlglot and the grammar load at first use."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, Final
+
+from engine.tsql import statements as s
+from engine.tsql.columns import parse_columns
+from engine.tsql.lexer import SyntaxProblem
+
+UNNAMED: Final = "(No column name)"
+COLLATION: Final = "tsql"
+"""Compares as the default collation does: no case, no trailing blanks."""
+
+
+class Unsimulated(Exception):
+    """A query that the product runs and we do not; the text says which part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRef:
+    """A table as the query names it: up to four parts, or a table variable or temp table."""
+
+    parts: tuple[str, ...]
+    call: bool = False
+    """It is written with brackets, as a table-valued function."""
+
+    @property
+    def dotted(self) -> str:
+        return ".".join(self.parts) + ("()" if self.call else "")
+
+    @property
+    def key(self) -> str:
+        """Name of the table in SQLite."""
+        return self.dotted.lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to ask SQLite and what to do with the answer."""
+
+    kind: str
+    """select, assign, insert, update, delete or truncate."""
+    sql: str = ""
+    tables: tuple[TableRef, ...] = ()
+    variables: tuple[str, ...] = ()
+    """The variables of parameters p0, p1 …; a name that begins with @@ is a global one."""
+    assigns: tuple[str, ...] = ()
+    """assign: variables that take the columns of the last row."""
+    target: TableRef | None = None
+    """The table that is written to (also SELECT … INTO)."""
+    columns: tuple[str, ...] = ()
+    """insert, update: columns that the values are for; empty: all."""
+    defaults: bool = False
+    """INSERT … DEFAULT VALUES."""
+    functions: tuple[tuple[str, str], ...] = ()
+    """Functions of other schemas: the name in SQLite, the name as written."""
+
+
+@cache
+def _translate() -> Any:
+    """translate.py with sqlglot behind it: 50 ms that a program which asks nothing need not spend."""
+    return import_module("engine.tsql.translate")
+
+
+@cache
+def _parse() -> Any:
+    """parse.py with lark and the grammar's tables behind it: 120 ms."""
+    return import_module("engine.tsql.parse")
+
+
+def parse_command(text: str, start: int, end: int) -> s.Statement:
+    """The command that stands in the batch *text* from *start* to *end*. Raises SyntaxProblem 102 or 156."""
+    statement: s.Statement = _parse().parse_command(text, start, end)
+    return statement
+
+
+def following(statement: str) -> tuple[set[str], set[str]]:
+    """Names of the terminals that may follow the beginning of a command, and the words among them."""
+    accepted, words = _parse().following(statement)
+    return accepted, words
+
+
+def plan_statement(text: str) -> Plan:
+    """The plan of a query. Raises SyntaxProblem, SqlError 141, or Unsimulated."""
+    plan: Plan = _translate().plan_statement(text)
+    return plan
+
+
+def plan_expression(text: str) -> Plan:
+    """The plan that computes one value."""
+    plan: Plan = _translate().plan_expression(text)
+    return plan
+
+
+def plan_condition(text: str) -> Plan:
+    """The plan that computes 1 if the condition holds, else 0."""
+    plan: Plan = _translate().plan_condition(text)
+    return plan
+
+
+# --- checks while the batch is compiled -----------------------------------------------------------------
+
+
+def check_statement(text: str, line: int) -> bool:
+    """Raises SyntaxProblem unless *text* reads as a query; False if sqlglot cannot tell."""
+    return bool(_translate().check_statement(text, line))
+
+
+def check_condition(text: str, line: int) -> None:
+    """Raises SyntaxProblem unless *text* reads as a condition (4145 if it is a value)."""
+    _translate().check_condition(text, line)
+
+
+def check_expression(text: str, line: int) -> None:
+    """Raises SyntaxProblem unless *text* reads as one value."""
+    _translate().check_expression(text, line)
+
+
+def check_columns(text: str, line: int) -> None:
+    """Raises SyntaxProblem unless *text* reads as the columns of a table."""
+    try:
+        parse_columns(text)
+    except SyntaxProblem as problem:
+        raise SyntaxProblem(problem.line + line - 1, problem.number, *problem.parameters) from None
+
+
+def without_cursor_options(text: str) -> str:
+    """The SELECT of a cursor without FOR READ ONLY or FOR UPDATE."""
+    return re.sub(r"\bFOR\s+(READ\s+ONLY|UPDATE\b[^()]*)\s*$", "", text, flags=re.IGNORECASE)

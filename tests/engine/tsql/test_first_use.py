@@ -1,0 +1,24 @@
+"""What opens a window must not wait for: the parsers load with the first statement."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+
+def loaded_after(code: str) -> set[str]:
+    """Which of the parsers' packages are loaded once *code* has run in a fresh interpreter."""
+    check = "import sys; print(*({'sqlglot', 'lark'} & set(sys.modules)))"
+    run = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{check}"], capture_output=True, text=True, check=True
+    )
+    return set(run.stdout.split())
+
+
+def test_importing_the_package_loads_no_parser() -> None:
+    assert loaded_after("import engine.tsql, engine.tsql.complete, engine.tsql.execute") == set()
+
+
+def test_each_parser_loads_with_the_first_text_that_needs_it() -> None:
+    assert loaded_after("from engine.tsql import parse_only; parse_only('USE Sales')") == {"lark"}
+    assert loaded_after("from engine.tsql import parse_only; parse_only('SELECT 1')") == {"sqlglot"}
