@@ -8,10 +8,6 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
 from sqlalchemy.engine import ExceptionContext
 
@@ -24,7 +20,7 @@ APPLICATION_ID: Final = 0x4D524452
 BUSY_TIMEOUT_MS: Final = 1_000
 """How long to wait for a lock. A second instance never lets go, so this only spans one that is ending."""
 BACKUPS_KEPT: Final = 3
-MIGRATIONS = "app.storage:migrations"
+MIGRATIONS = Path(__file__).with_name("migrations")
 
 
 def open_database(folder: Path) -> tuple[sqlite3.Connection, Engine]:
@@ -162,14 +158,21 @@ def _engine_on(connection: sqlite3.Connection, file: Path) -> Engine:
     return engine
 
 
+def revisions() -> list[str]:
+    """Every version of the schema, oldest first: what the migrations' file names begin with."""
+    return sorted(path.stem.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
+def _revision(connection: sqlite3.Connection) -> str | None:
+    """The version of the schema that is in the file; None before its first table."""
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'").fetchall()
+    row = connection.execute("SELECT version_num FROM alembic_version").fetchone() if tables else None
+    return row[0] if row is not None else None
+
+
 def _migrate(connection: sqlite3.Connection, engine: Engine, file: Path) -> None:
-    config = Config()
-    config.set_main_option("script_location", MIGRATIONS)
-    scripts = ScriptDirectory.from_config(config)
-    newest = scripts.get_current_head()
-    known = {script.revision for script in scripts.walk_revisions()}
-    with engine.connect() as reader:
-        revision = MigrationContext.configure(reader).get_current_revision()
+    known, revision = revisions(), _revision(connection)
+    newest = known[-1]
     if revision == newest:
         return
     if revision is not None and revision not in known:
@@ -181,6 +184,11 @@ def _migrate(connection: sqlite3.Connection, engine: Engine, file: Path) -> None
         raise StorageProblem(ProblemKind.NEWER, sentence)
     if revision is not None:
         back_up(connection, file)
+    from alembic import command  # takes longer than opening a profile that needs no migration
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
     with engine.connect() as writer:
         config.attributes["connection"] = writer
         command.upgrade(config, "head")

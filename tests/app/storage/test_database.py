@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
 from app.storage import ProblemKind, Profile, RunId, StorageProblem, database, open_profile
@@ -60,6 +62,13 @@ def test_the_migrations_make_the_tables_that_the_models_describe(profile_folder:
     with engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
     engine.dispose()
+
+
+def test_every_migration_has_the_name_of_its_revision() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(database.MIGRATIONS))
+    known = [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
+    assert database.revisions() == known[::-1]
 
 
 def test_the_folder_is_the_users_data_folder_unless_said_otherwise(
@@ -207,7 +216,7 @@ def with_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -
         "from alembic import op\nrevision, down_revision = '0002', '0001'\n\ndef upgrade():\n"
         f"    op.execute('CREATE TABLE seat (id INTEGER)')\n    {body}\n"
     )
-    monkeypatch.setattr(database, "MIGRATIONS", str(migrations))
+    monkeypatch.setattr(database, "MIGRATIONS", migrations)
 
 
 def test_a_migration_keeps_the_data_and_leaves_a_backup_of_before(
