@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,25 @@ class CounterHistory:
         width = bin_width((to_s - from_s) / max(1, bins))
         t_s = self._ticks[first:last] / TICKS_PER_S
         return peaks(t_s, self._values(counter, first, last), width)
+
+    def samples(self, counter: str, from_s: float, to_s: float) -> tuple[Array, Array]:
+        """Every time and value from *from_s* to *to_s*; NaN where nothing ran."""
+        first, last = self._places(from_s, to_s)
+        return self._ticks[first:last] / TICKS_PER_S, self._values(counter, first, last)
+
+    def rows(
+        self, counters: Sequence[str], from_s: float, to_s: float
+    ) -> Iterator[tuple[float, *tuple[float | None, ...]]]:
+        """Time and the value of each counter, sample by sample; None where nothing ran."""
+        columns = [self.samples(counter, from_s, to_s)[1] for counter in counters]
+        first, last = self._places(from_s, to_s)
+        for place, tick in enumerate(self._ticks[first:last]):
+            values = (float(column[place]) for column in columns)
+            yield float(tick) / TICKS_PER_S, *(None if np.isnan(value) else value for value in values)
+
+    def _places(self, from_s: float, to_s: float) -> tuple[int, int]:
+        first = int(np.searchsorted(self._ticks, from_s * TICKS_PER_S - 0.5))
+        return first, int(np.searchsorted(self._ticks, to_s * TICKS_PER_S + 0.5, side="right"))
 
     def at(self, counter: str, t_s: float) -> float | None:
         """The last value sampled by *t_s*; None before the first and where nothing ran."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -21,15 +22,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, theme
+from app import eta, formatting, theme
 from app.counters import COUNTERS, WATCHED
-from app.course import EXPOSED, UNSERVED, Course
+from app.course import EXPOSED, OWN, UNSERVED, Course, Marker
+from app.language import tr
 from app.series import CounterHistory
 from app.strip import SHAPES
+from app.views.charts import export
 from app.views.charts.lane import LOOKS, Lane
 from app.views.charts.panel import SHADE_ALPHA, Panel
+from app.views.charts.states import StateLanes, States
 from engine.events import Event
-from engine.model import World
+from engine.model import DbState, World
+from engine.protocol import volumes
 
 if TYPE_CHECKING:
     from engine.drill.drill import Drill
@@ -46,6 +51,14 @@ LINED: Final = ("fault", "repair", "failover")
 """Markers that are drawn through the charts, too."""
 
 PANEL_HEIGHT_MIN_PX: Final = 52
+DRAG_PX: Final = 5
+"""A press that moves farther selects a span; else it is a click."""
+QUEUE_WORTH_KB: Final = 1024.0
+"""Shorter queues are gone before an estimate is read. Assumed."""
+LOG_WORTH_S: Final = 3600.0
+"""A log that fills later is nobody's worry yet. Assumed."""
+QUEUES: Final = {"send_queue_kb": "sent in about {time}", "redo_queue_kb": "done in about {time}"}
+LOG: Final = "log_used_kb"
 AXIS_SAMPLE: Final = "500 MB/s"
 
 
@@ -53,8 +66,12 @@ class Charts(QWidget):
     """Plots under each other on one time axis."""
 
     requested = Signal(str)
-    time_selected = Signal(float)
-    """Somebody clicked at this time (seconds since the start)."""
+    time_selected = Signal(object)
+    """Somebody looks at this time (seconds since the start), or at none (None)."""
+    span_selected = Signal(object)
+    """Somebody wants to see only this span: (from, to) in seconds, or all again (None)."""
+    export_wanted = Signal()
+    """Somebody wants the charts in a file; `save` writes one."""
     counters_chosen = Signal(list)
     """Names of the counters that are charted from now on."""
 
@@ -69,6 +86,16 @@ class Charts(QWidget):
         self._all_end_s = ALL_STARTS_WITH_S
         self._cursor_s: float | None = None
         self._hover_s: float | None = None
+        self._between: tuple[float, float] | None = None
+        """The span that was selected; while there is one, nothing else is shown."""
+        self._press_s: float | None = None
+        self._press_x = 0.0
+        self._anchor_s: float | None = None
+        """Where marking a span with the keys began."""
+        self._marked: tuple[float, float] | None = None
+        """The span that is being marked."""
+        self._truth = True
+        self._states = States("")
         self._stale = True
         self.panels: list[Panel] = []
         self._view = pg.GraphicsLayoutWidget()
@@ -79,6 +106,12 @@ class Charts(QWidget):
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.lane = Lane(self._pixel_of)
         self.lane.time_selected.connect(self._select)
+        self.states = StateLanes(self._pixel_of)
+        self.outlook = QLabel()
+        self.outlook.setWordWrap(True)
+        self.outlook.setContentsMargins(6, 0, 6, 0)
+        self.outlook.setAccessibleName(tr("What comes next if it goes on like this"))
+        self.outlook.hide()
         self._databases = QComboBox()
         self._databases.setAccessibleName("Database")
         self._databases.currentTextChanged.connect(self.show_database)
@@ -103,7 +136,12 @@ class Charts(QWidget):
             button.setToolTip(f"Show {'everything' if text == 'All' else f'the last {text}'}")
             self._spans.addButton(button, number)
             bar.addWidget(button)
-        self._spans.idClicked.connect(lambda number: self.show_span(SPANS[number][1]))
+        self._spans.idClicked.connect(lambda number: self._length_chosen(SPANS[number][1]))
+        self._all = QToolButton()
+        self._all.setToolTip(tr("Show all of the time again, in every view (Esc)"))
+        self._all.clicked.connect(lambda: self._choose_span(None))
+        self._all.hide()
+        bar.addWidget(self._all)
         bar.addStretch(1)
         bar.addWidget(self._time)
         self._counter_menu = QMenu(self)
@@ -120,6 +158,11 @@ class Charts(QWidget):
         choose.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         choose.setMenu(self._counter_menu)
         bar.addWidget(choose)
+        save = QToolButton()
+        save.setText(tr("Save…"))
+        save.setToolTip(tr("Save what is shown as a picture (PNG, SVG) or as values (CSV)"))
+        save.clicked.connect(self.export_wanted)
+        bar.addWidget(save)
         self._area = QScrollArea()
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
@@ -129,7 +172,9 @@ class Charts(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
         layout.addLayout(bar)
+        layout.addWidget(self.outlook)
         layout.addWidget(self.lane)
+        layout.addWidget(self.states)
         layout.addWidget(self._area, 1)
 
     # --- contract of views --------------------------------------------------------------------------------
@@ -137,6 +182,8 @@ class Charts(QWidget):
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
         self._drill = drill
+        self._truth = drill.terms.truth
+        self._between = None
         names = list(drill.world.availability)
         self._databases.blockSignals(True)
         self._databases.clear()
@@ -154,6 +201,8 @@ class Charts(QWidget):
             return
         new = self._history.follow(self._drill.samples, self._drill.rows, self._database)
         bounds = self._range_at(world.t_s)
+        if new:
+            self._show_outlook(world)
         if new or self._stale or bounds != self._range:
             self._range = bounds
             self._stale = False
@@ -161,6 +210,8 @@ class Charts(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
+        events = list(events)
+        self._states.add(events)
         count = len(self._course.markers)
         self._course.add(event.as_json() for event in events if event.database in (None, self._database))
         self._stale |= len(self._course.markers) > count
@@ -173,18 +224,32 @@ class Charts(QWidget):
         if self._drill is not None and database != self._database:
             self._start_over(database)
 
-    @Slot(float)
-    def show_time(self, t_s: float) -> None:
-        """Put the cursor at *t_s* (seconds since the start)."""
+    @Slot(object)
+    def show_time(self, t_s: float | None) -> None:
+        """Put the cursor at *t_s* (seconds since the start), or take it away."""
         self._cursor_s = t_s
         self._read()
 
-    def show_span(self, span_s: float | None) -> None:
+    @Slot(object)
+    def show_between(self, span: tuple[float, float] | None) -> None:
+        """Show only this span (seconds since the start), or time as it goes by again."""
+        self._between = span
+        self._all.setVisible(span is not None)
+        if span is not None:
+            self._all.setText(f"{formatting.run_time(span[0], 1)} – {formatting.run_time(span[1], 1)}  ✕")
+        self._refresh()
+
+    def show_length(self, span_s: float | None) -> None:
         """Show the last *span_s* seconds; None: everything."""
         self._span_s = span_s
         lengths = [length for _, length in SPANS]
         self._spans.button(lengths.index(span_s)).setChecked(True)
         self._refresh()
+
+    def _length_chosen(self, span_s: float | None) -> None:
+        if self._between is not None:
+            self._choose_span(None)
+        self.show_length(span_s)
 
     @Slot(list)
     def choose_counters(self, names: Sequence[str]) -> None:
@@ -225,7 +290,10 @@ class Charts(QWidget):
         mirrored = [s.database for s in self._drill.scenario.sessions if s.state == "SYNCHRONIZED"]
         self._course = Course([database], {database}.intersection(mirrored))
         self._all_end_s = ALL_STARTS_WITH_S
-        self.add_events(self._drill.events)
+        self._states = States(database)
+        self._states.start(self._drill.world, self._drill.events)
+        self._course.add(e.as_json() for e in self._drill.events if e.database in (None, database))
+        self._show_outlook(self._drill.world)
         self._refresh()
 
     def _refresh(self) -> None:
@@ -235,6 +303,8 @@ class Charts(QWidget):
 
     def _range_at(self, now_s: float) -> tuple[float, float]:
         """Span of time to show; it moves by whole pixels, so that most frames need no drawing."""
+        if self._between is not None:
+            return self._between
         if self._span_s is None:
             while now_s > self._all_end_s:
                 self._all_end_s *= ALL_GROWS_BY
@@ -253,7 +323,7 @@ class Charts(QWidget):
             x, y = self._history.window(panel.counter.name, from_s, to_s, bins)
             panel.draw(x, y, from_s, to_s)
         colours = theme.tokens(self.palette())
-        spans = self._course.protection(now_s)
+        spans = self._course.protection(now_s) if self._truth else []
         shades = [
             (span.from_s, span.to_s, _see_through(getattr(colours, LOOKS[span.what][2])))
             for span in spans
@@ -261,14 +331,22 @@ class Charts(QWidget):
         ]
         lines = [
             (marker.t_s, getattr(colours, SHAPES[marker.kind][0]))
-            for marker in self._course.markers
+            for marker in self._markers
             if marker.kind in LINED and from_s <= marker.t_s <= to_s
         ]
         for panel in self.panels:
             panel.background.shades, panel.background.lines = shades, lines
             panel.background.update()
-        self.lane.show_course(spans, self._course.markers, (self._pixel_of(from_s), self._pixel_of(to_s)))
+        bounds = (self._pixel_of(from_s), self._pixel_of(to_s))
+        self.lane.show_course(spans, self._markers, bounds)
+        self.states.show_lanes(self._states.lanes(now_s), bounds)
+        self.states.setVisible(self._truth)
         self._read()
+
+    @property
+    def _markers(self) -> list[Marker]:
+        """What may be known: all of it, or what the trainee has done."""
+        return [m for m in self._course.markers if self._truth or m.kind in OWN]
 
     def _read(self) -> None:
         """Values at the mouse, else at the cursor, else the last ones."""
@@ -280,7 +358,37 @@ class Charts(QWidget):
                 panel.background.cursor_s = at_s
                 panel.background.update()
         self.lane.show_cursor(at_s)
+        self.states.show_cursor(at_s)
         self._time.setText("" if at_s is None else f"at {formatting.run_time(at_s, 1)}")
+
+    # --- what comes next ------------------------------------------------------------------------------------
+
+    def _show_outlook(self, world: World) -> None:
+        """When queues are empty and the log is full, at the pace of the last seconds."""
+        end_s = self._history.end_s
+        expected: dict[str, str] = {}
+        for name, words in QUEUES.items():
+            t_s, queue_kb = self._history.samples(name, end_s - eta.PACE_S, end_s)
+            left_s = eta.until_empty_s(t_s, queue_kb)
+            if left_s and queue_kb[-1] >= QUEUE_WORTH_KB:
+                expected[name] = tr(words).format(time=formatting.seconds(left_s, 0))
+        t_s, used_kb = self._history.samples(LOG, end_s - eta.PACE_S, end_s)
+        left_s = eta.until_full_s(t_s, used_kb, _log_room_kb(world, self._database))
+        if left_s is not None and left_s < LOG_WORTH_S:
+            expected[LOG] = tr("full in about {time}").format(time=formatting.seconds(left_s, 0))
+        for panel in self.panels:
+            panel.expect(expected.get(panel.counter.name, ""))
+        text = "  ·  ".join(f"{COUNTERS[name].title}: {words}" for name, words in expected.items())
+        if text != self.outlook.text():
+            self.outlook.setText(text)
+            self.outlook.setVisible(bool(text))
+
+    def save(self, path: str) -> None:
+        """Write what is shown to *path*, a .png, .svg or .csv. Raises export.NotSaved."""
+        lanes = [self.lane, *([self.states] if self._truth else [])]
+        names = [panel.counter.name for panel in self.panels]
+        ground = theme.tokens(self.palette()).surface
+        export.save(path, lanes, self._view, ground, (self._history, names, self._range))
 
     # --- places -------------------------------------------------------------------------------------------
 
@@ -297,9 +405,20 @@ class Charts(QWidget):
         scene = self._view.mapToScene(event.position().toPoint())
         return max(0.0, self.panels[0].seconds_at(scene))
 
-    def _select(self, t_s: float) -> None:
+    def _select(self, t_s: float | None) -> None:
         self.show_time(t_s)
         self.time_selected.emit(t_s)
+
+    def _choose_span(self, span: tuple[float, float] | None) -> None:
+        self._mark(None)
+        self.show_between(span)
+        self.span_selected.emit(span)
+
+    def _mark(self, span: tuple[float, float] | None) -> None:
+        """Show what is being selected."""
+        self._marked = span
+        for panel in self.panels:
+            panel.select(span)
 
     # --- mouse, keys, looks -------------------------------------------------------------------------------
 
@@ -307,23 +426,56 @@ class Charts(QWidget):
         if isinstance(event, QMouseEvent) and self.panels and self._drill is not None:
             if event.type() == QEvent.Type.MouseMove:
                 self._hover_s = self._seconds_at(event)
+                self._drag(event)
                 self._read()
-            elif event.type() == QEvent.Type.MouseButtonPress and event.button() == Qt.MouseButton.LeftButton:
+            elif event.button() != Qt.MouseButton.LeftButton:
+                pass
+            elif event.type() == QEvent.Type.MouseButtonPress:
                 self.setFocus()
-                self._select(self._seconds_at(event))
+                self._press_s, self._press_x = self._seconds_at(event), event.position().x()
+            elif event.type() == QEvent.Type.MouseButtonRelease:
+                self._release()
         elif event.type() == QEvent.Type.Leave:
             self._hover_s = None
             self._read()
         return bool(super().eventFilter(watched, event))
 
+    def _drag(self, event: QMouseEvent) -> None:
+        """A press that moves on marks a span."""
+        if self._press_s is None or abs(event.position().x() - self._press_x) < DRAG_PX:
+            return
+        at_s = self._seconds_at(event)
+        self._mark((min(self._press_s, at_s), max(self._press_s, at_s)))
+
+    def _release(self) -> None:
+        press_s, self._press_s = self._press_s, None
+        if self._marked is not None:
+            self._choose_span(self._marked)
+        elif press_s is not None:
+            self._select(press_s)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows move the cursor, with Shift they mark a span, Enter shows only that, Esc goes back."""
         steps = {Qt.Key.Key_Left: -1.0, Qt.Key.Key_Right: 1.0}
         if event.key() in steps:
             start_s = self._history.end_s if self._cursor_s is None else self._cursor_s
-            self._select(max(0.0, start_s + steps[Qt.Key(event.key())]))
+            to_s = max(0.0, start_s + steps[Qt.Key(event.key())])
+            if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+                anchor_s = start_s if self._anchor_s is None else self._anchor_s
+                self._anchor_s = anchor_s
+                self._mark((min(anchor_s, to_s), max(anchor_s, to_s)))
+            else:
+                self._anchor_s = None
+                self._mark(None)
+            self._select(to_s)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._marked is not None:
+            self._anchor_s = None
+            self._choose_span(self._marked)
+        elif event.key() == Qt.Key.Key_Escape and (self._marked or self._between) is not None:
+            self._anchor_s = None
+            self._choose_span(None)
         elif event.key() == Qt.Key.Key_Escape and self._cursor_s is not None:
-            self._cursor_s = None
-            self._read()
+            self._select(None)
         else:
             super().keyPressEvent(event)
 
@@ -336,7 +488,8 @@ class Charts(QWidget):
     def summary(self) -> str:
         """The values at the cursor, or the last ones, and how the database fared."""
         values = [f"{panel.counter.title} {panel.reading}" for panel in self.panels]
-        return "; ".join([*values, self.lane.summary])
+        told = [*values, self.lane.summary, self.states.summary if self._truth else "", self.outlook.text()]
+        return "; ".join(text for text in told if text)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -360,6 +513,15 @@ class Charts(QWidget):
             panel.recolour(colours, width)
             for name in ("left", "bottom"):
                 panel.plot.getAxis(name).setTickFont(theme.sized(self.font(), 0.85))
+
+
+def _log_room_kb(world: World, database: str) -> float:
+    """How much log fits before the database stops: in what serves it, else in its first copy."""
+    copies = sorted(world.copies_of(database), key=lambda copy: copy.db_state is not DbState.ONLINE)
+    if not copies:
+        return math.inf
+    others = volumes.log_room_kb(copies[0]) - copies[0].log_size_kb
+    return volumes.log_limit_kb(world, copies[0]) + others
 
 
 def _see_through(colour: QColor) -> QColor:

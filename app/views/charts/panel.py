@@ -21,6 +21,7 @@ LINE_PX: Final = 1.5
 BOLD_PX: Final = 3.5
 FILL_ALPHA: Final = 38
 SHADE_ALPHA: Final = 150
+CHOSEN_ALPHA: Final = 70
 
 
 class Background(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph is not typed
@@ -32,6 +33,9 @@ class Background(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph is not t
         self.lines: Sequence[tuple[float, QColor]] = ()
         self.cursor_s: float | None = None
         self.cursor_colour = QColor()
+        self.chosen: tuple[float, float] | None = None
+        """Span that is being selected."""
+        self.chosen_colour = QColor()
         self.setZValue(-10)
 
     def boundingRect(self) -> QRectF:
@@ -47,6 +51,9 @@ class Background(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph is not t
         for start_s, end_s, colour in self.shades:
             if end_s > view.left() and start_s < view.right():
                 painter.fillRect(QRectF(start_s, view.top(), end_s - start_s, view.height()), colour)
+        if self.chosen is not None:
+            low, high = self.chosen
+            painter.fillRect(QRectF(low, view.top(), high - low, view.height()), self.chosen_colour)
         for at_s, colour in self.lines:
             self._line(painter, view, at_s, colour, Qt.PenStyle.DotLine)
         if self.cursor_s is not None:
@@ -70,6 +77,8 @@ class Panel:
         self._top = self._end = 0.0
         self.reading = ""
         """The value that is written beside the counter's name."""
+        self.outlook = ""
+        """What is expected of it, beside the value."""
         self._width = LINE_PX
         self._line = QColor()
         self._axis = ValueAxis(counter.unit)
@@ -110,6 +119,17 @@ class Panel:
             self.reading = text
             self._write()
 
+    def expect(self, text: str) -> None:
+        """Write what comes next of it, if it goes on like this."""
+        if text != self.outlook:
+            self.outlook = text
+            self._write()
+
+    def select(self, span: tuple[float, float] | None) -> None:
+        """Mark a span that is being selected."""
+        self.background.chosen = span
+        self.background.update()
+
     def highlight(self, yes: bool) -> None:
         """Draw the line bold, or as usual."""
         self._width = BOLD_PX if yes else LINE_PX
@@ -128,6 +148,9 @@ class Panel:
             axis.setTextPen(colours.muted)
         self.plot.getAxis("left").setWidth(axis_width)
         self.background.cursor_colour = colours.text
+        self.background.chosen_colour = QColor(colours.accent)
+        self.background.chosen_colour.setAlpha(CHOSEN_ALPHA)
+        self._muted = colours.muted.name()
         self._ink, self._ground = colours.text.name(), colours.surface
         self._write()
 
@@ -137,7 +160,8 @@ class Panel:
 
     def _write(self) -> None:
         ground = f"rgba({self._ground.red()},{self._ground.green()},{self._ground.blue()},{SHADE_ALPHA})"
+        outlook = f' <span style="color:{self._muted}">{self.outlook}</span>' if self.outlook else ""
         self._label.setText(
             f'<span style="color:{self._ink}; background-color:{ground}">'
-            f"{self.counter.title} <b>{self.reading}</b></span>"
+            f"{self.counter.title} <b>{self.reading}</b>{outlook}</span>"
         )

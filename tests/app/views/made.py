@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.drill.modes import TERMS, Mode, Terms
 from engine.events import Event
 from engine.flow import Samples
 from engine.inputs import Input
@@ -35,6 +36,7 @@ class Run:
     scenario: Plan = field(default_factory=Plan)
     journal: list[Input] = field(default_factory=list)
     rows: list[dict[str, int | None]] = field(default_factory=list)
+    terms: Terms = TERMS[Mode.LAB]
     published: dict[int, tuple[float, str]] = field(default_factory=dict)
     unlike: dict[int, str] = field(default_factory=dict)
     samples: Samples = field(default_factory=lambda: Samples(every=100))

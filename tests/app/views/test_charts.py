@@ -91,7 +91,7 @@ def test_the_last_two_minutes_move_with_time(qtbot: Any, charts: Charts, run: An
 
 
 def test_all_plots_share_the_time_axis(charts: Charts, run: Any) -> None:
-    charts.show_span(None)
+    charts.show_length(None)
     ranges = {tuple(panel.plot.vb.viewRange()[0]) for panel in charts.panels}
     assert len(ranges) == 1
     widths = {round(panel.plot.vb.sceneBoundingRect().left()) for panel in charts.panels}
@@ -102,7 +102,7 @@ def test_a_spike_of_one_second_is_seen_in_an_hour(charts: Charts, run: Any) -> N
     queue = np.full(3500, 3.0)
     queue[1234] = 9000.0
     sample(run, 3500, send_queue_kb=queue)
-    charts.show_span(3600.0)
+    charts.show_length(3600.0)
     x, y = curve(charts, "send_queue_kb")
     assert y.max() == 9000.0
     assert len(x) < 1500

@@ -1,0 +1,158 @@
+"""Mirroring states of each copy over time, a lane for each server, as in a Gantt chart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QHelpEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from app import formatting, theme
+from app.course import Span
+from app.language import tr
+from engine.events import Event
+from engine.model import World
+
+NO_SESSION: Final = "no session"
+"""What events say of a copy that is not mirrored."""
+
+LOOKS: Final = {
+    "SYNCHRONIZED": ("ok", Qt.BrushStyle.NoBrush),
+    "SYNCHRONIZING": ("info", Qt.BrushStyle.Dense7Pattern),
+    "SUSPENDED": ("warn", Qt.BrushStyle.BDiagPattern),
+    "DISCONNECTED": ("bad", Qt.BrushStyle.Dense6Pattern),
+    "PENDING_FAILOVER": ("warn", Qt.BrushStyle.DiagCrossPattern),
+    NO_SESSION: ("idle", Qt.BrushStyle.NoBrush),
+}
+"""State -> tone of the theme, and a pattern, so that colour alone tells nothing."""
+
+SAFETY: Final = "safety"
+"""Events of the kind "state" with this reason tell of another setting, not of a state."""
+
+
+class States:
+    """What each server said of its copy of one database, since when."""
+
+    def __init__(self, database: str) -> None:
+        self.database = database
+        self._changes: dict[str, list[tuple[float, str]]] = {}
+
+    def start(self, world: World, events: Iterable[Event]) -> None:
+        """Begin with the copies of *world* and everything that has happened to them."""
+        self._changes = {}
+        self.add(events)
+        for copy in world.copies_of(self.database):
+            state = copy.mirror_state.name if copy.mirror_state is not None else NO_SESSION
+            self._changes.setdefault(copy.server, [(0.0, state)])
+
+    def add(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if event.kind != "state" or event.database != self.database or event.get("why") == SAFETY:
+                continue
+            before, _, after = event.text.partition(" -> ")
+            lane = self._changes.setdefault(str(event.server), [(0.0, before)])
+            lane.append((event.t_s, after))
+
+    def lanes(self, until_s: float) -> dict[str, list[Span]]:
+        """The states of each server in the order of their names, up to *until_s*."""
+        found = {}
+        for server in sorted(self._changes):
+            changes = self._changes[server]
+            ends = [*(t_s for t_s, _ in changes[1:]), max(until_s, changes[-1][0])]
+            found[server] = [
+                Span(t_s, end_s, state) for (t_s, state), end_s in zip(changes, ends, strict=True)
+            ]
+        return found
+
+
+class StateLanes(QWidget):
+    """Painted by hand, because its words must not stretch with the axis."""
+
+    def __init__(self, place_of: Callable[[float], float], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._place_of = place_of
+        self._lanes: dict[str, list[Span]] = {}
+        self._bounds = (0.0, 1.0)
+        self._cursor_s: float | None = None
+        self.setAccessibleName(tr("Mirroring states over time"))
+
+    def show_lanes(self, lanes: dict[str, list[Span]], bounds: tuple[float, float]) -> None:
+        """What to paint, and the pixels between which the charts' times lie."""
+        if len(lanes) != len(self._lanes):
+            self.updateGeometry()
+        self._lanes, self._bounds = lanes, bounds
+        self.update()
+
+    def show_cursor(self, at_s: float | None) -> None:
+        self._cursor_s = at_s
+        self.update()
+
+    @property
+    def summary(self) -> str:
+        """The last state of each server, for who cannot see the lanes."""
+        return ", ".join(f"{server} {spans[-1].what}" for server, spans in self._lanes.items())
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, max(1, len(self._lanes)) * self._row_height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, self.sizeHint().height())
+
+    def _row_height(self) -> int:
+        return self.fontMetrics().height() + 1
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        colours = theme.tokens(self.palette())
+        left, right = self._bounds
+        high = self._row_height()
+        for row, (server, spans) in enumerate(self._lanes.items()):
+            painter.setClipping(False)
+            painter.setPen(colours.muted)
+            name = QRectF(0.0, row * high, max(0.0, left - 5.0), high)
+            text = self.fontMetrics().elidedText(server, Qt.TextElideMode.ElideLeft, int(name.width()))
+            painter.drawText(name, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+            painter.setClipRect(QRectF(left, row * high, right - left, high))
+            for span in spans:
+                self._paint_span(painter, span, row * high, colours)
+        painter.setClipping(False)
+        if self._cursor_s is not None and left <= self._place_of(self._cursor_s) <= right:
+            painter.setPen(QPen(colours.text, 1.0))
+            x = round(self._place_of(self._cursor_s)) + 0.5
+            painter.drawLine(round(x), 0, round(x), self.height())
+        painter.end()
+
+    def _paint_span(self, painter: QPainter, span: Span, top: float, colours: theme.Tokens) -> None:
+        left, right = self._bounds
+        x0, x1 = max(left, self._place_of(span.from_s)), min(right, self._place_of(span.to_s))
+        if x1 < left or x0 > right:
+            return
+        tone_name, pattern = LOOKS.get(span.what, ("idle", Qt.BrushStyle.NoBrush))
+        tone, ground = getattr(colours, tone_name), getattr(colours, f"{tone_name}_soft")
+        place = QRectF(x0, top + 1.0, max(x1 - x0, 2.0), self._row_height() - 2.0)
+        painter.fillRect(place, ground)
+        painter.fillRect(place, QBrush(tone, pattern))
+        painter.fillRect(QRectF(x0, place.top(), 2.0, place.height()), tone)
+        width = self.fontMetrics().horizontalAdvance(span.what) + 8
+        if width <= place.width():
+            words = QRectF(place.left() + 2.0, place.top(), width, place.height())
+            painter.fillRect(words, ground)
+            painter.setPen(tone)
+            painter.drawText(words, Qt.AlignmentFlag.AlignCenter, span.what)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), self._tip(event.pos().x(), event.pos().y()), self)
+            return True
+        return super().event(event)
+
+    def _tip(self, x: float, y: float) -> str:
+        row = int(y) // self._row_height()
+        for server, spans in list(self._lanes.items())[row : row + 1]:
+            for span in spans:
+                if self._place_of(span.from_s) <= x <= self._place_of(span.to_s):
+                    times = f"{formatting.run_time(span.from_s, 2)} – {formatting.run_time(span.to_s, 2)}"
+                    return f"{server}  {span.what}\n{times}"
+        return self.summary
