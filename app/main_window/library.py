@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Final
 
-from app import scenario_files
+from app import scenario_files, summaries
 from app.scenario_files import NoScenario
 from app.storage import Profile, StorageProblem, UnfinishedRun
+from app.summaries import Summary
 from app.views.history import Run
 from app.views.scenario_picker import Card, Interrupted
 from engine.constants import TICKS_PER_S
@@ -23,19 +25,19 @@ class Library:
     def __init__(self, profile: Profile | None) -> None:
         self._profile = profile
         self.scenarios: dict[str, Scenario] = {}
+        """Those that were opened, by name."""
+        self.summaries: dict[str, Summary] = {}
+        """Of all that can be played, by name."""
         self.problems: list[str] = []
-        self._shipped: set[str] = set()
 
     def read(self) -> None:
         """Look for scenarios (again)."""
         files, self.problems = scenario_files.all_files()
+        folder = self._profile.file.parent if self._profile is not None else None
+        found, problems = summaries.read(files, folder)
+        self.summaries = {summary.name: summary for summary in found}
+        self.problems += problems
         self.scenarios = {}
-        self._shipped = {file.name for file in files if file.shipped}
-        for file in files:
-            try:
-                self.scenarios[file.name] = file.load()
-            except ScenarioProblems as problem:
-                self.problems.append(f"{file.file} cannot be played: {problem.problems[0]}")
 
     def scenario(self, name: str) -> Scenario | None:
         """The scenario of that name, if it can be found and read."""
@@ -47,16 +49,16 @@ class Library:
         return self.scenarios[name]
 
     def title(self, name: str) -> str:
-        found = self.scenarios.get(name)
+        found = self.scenarios.get(name) or self.summaries.get(name)
         return found.title if found is not None else name
 
     def cards(self) -> list[Card]:
         """Free play first, then by level, then by title."""
         levels = ("beginner", "intermediate", "advanced", "expert")
         order = sorted(
-            self.scenarios.values(), key=lambda s: (s.scored, levels.index(s.level), s.minutes, s.title)
+            self.summaries.values(), key=lambda s: (s.scored, levels.index(s.level), s.minutes, s.title)
         )
-        return [self._card(scenario) for scenario in order]
+        return [self._card(summary) for summary in order]
 
     def _best(self, name: str) -> float | None:
         try:
@@ -71,20 +73,9 @@ class Library:
         if str(problem) not in self.problems:
             self.problems.append(str(problem))
 
-    def _card(self, scenario: Scenario) -> Card:
-        return Card(
-            name=scenario.name,
-            title=scenario.title,
-            summary=scenario.summary,
-            level=scenario.level,
-            minutes=scenario.minutes,
-            skills=scenario.skills,
-            brief=scenario.brief,
-            sources=tuple(f"{source.paper}: {source.section}" for source in scenario.sources),
-            scored=scenario.scored,
-            shipped=scenario.name in self._shipped,
-            best=self._best(scenario.name),
-        )
+    def _card(self, summary: Summary) -> Card:
+        known = {field.name: getattr(summary, field.name) for field in fields(summary)}
+        return Card(**known, best=self._best(summary.name))
 
     def interrupted(self) -> list[Interrupted]:
         try:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting, keys, scenario_files, settings, theme
+from app.language import tr
 from app.main_window import actions, dialogs, keeping, menus, tools
 from app.main_window.appearance import Appearance
 from app.main_window.desk import Desk
@@ -313,6 +314,8 @@ class MainWindow(QMainWindow):
         scenario = self.library.scenario(name)
         if scenario is not None:
             self.show_brief(scenario)
+        else:
+            self.notice.warn(tr("{name} cannot be opened any more.").format(name=name))
 
     def show_brief(self, scenario: Scenario) -> None:
         self._scenario = scenario

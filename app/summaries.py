@@ -1,0 +1,106 @@
+"""What a list of scenarios says of each, kept beside the profile: reading a whole library would delay every start.
+
+Nothing is lost with the file, so whatever is wrong with it, the scenarios themselves are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from app.scenario_files import ScenarioFile
+from engine.drill.problems import ScenarioProblems
+from engine.drill.report import program_version
+from engine.drill.scenario import Scenario
+
+FILE_NAME: Final = "summaries.json"
+BYTES_MAX: Final = 20_000_000
+"""A larger file is not ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A scenario as a list shows it."""
+
+    name: str
+    title: str
+    summary: str
+    level: str
+    minutes: int
+    skills: tuple[str, ...]
+    brief: str
+    sources: tuple[str, ...]
+    scored: bool
+    shipped: bool
+
+
+_KEPT: Final = TypeAdapter(dict[str, Summary])
+
+
+def read(files: Iterable[ScenarioFile], folder: Path | None) -> tuple[list[Summary], list[str]]:
+    """A summary of each file, in order, and a sentence for each that cannot be played.
+
+    What is known of a text already comes from *folder*; what was new is known there the next time. None: nothing
+    is kept.
+    """
+    kept, version = _known(folder), program_version()
+    found: dict[str, Summary] = {}
+    problems: list[str] = []
+    for file in files:
+        key = _key(file, version)
+        try:
+            found[key] = kept.get(key) or summary_of(file.load(), file.shipped)
+        except ScenarioProblems as problem:
+            problems.append(f"{file.file} cannot be played: {problem.problems[0]}")
+    if folder is not None and found != kept:
+        _keep(found, folder)
+    return list(found.values()), problems
+
+
+def summary_of(scenario: Scenario, shipped: bool) -> Summary:
+    return Summary(
+        name=scenario.name,
+        title=scenario.title,
+        summary=scenario.summary,
+        level=scenario.level,
+        minutes=scenario.minutes,
+        skills=scenario.skills,
+        brief=scenario.brief,
+        sources=tuple(f"{source.paper}: {source.section}" for source in scenario.sources),
+        scored=scenario.scored,
+        shipped=shipped,
+    )
+
+
+def _key(file: ScenarioFile, version: str) -> str:
+    """Another text, another name or another version of the program is another scenario."""
+    parts = (version, file.name, str(file.shipped), file.text)
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _known(folder: Path | None) -> dict[str, Summary]:
+    if folder is None:
+        return {}
+    try:
+        with (folder / FILE_NAME).open("rb") as file:
+            return _KEPT.validate_json(file.read(BYTES_MAX))
+    except (OSError, ValidationError):
+        return {}
+
+
+def _keep(found: dict[str, Summary], folder: Path) -> None:
+    """Written aside and then put in place, so that no half of it is ever read."""
+    unfinished = folder / f"{FILE_NAME}.unfinished"
+    try:
+        unfinished.write_bytes(_KEPT.dump_json(found))
+        os.replace(unfinished, folder / FILE_NAME)
+    except OSError:  # a full disk or a read-only folder: the next start reads the scenarios again
+        with suppress(OSError):
+            unfinished.unlink()
