@@ -1,5 +1,6 @@
 """Runs, journals, results, drafts and settings of one learner, in one SQLite file. No Qt."""
 
+from app.storage.branches import StoredBranch
 from app.storage.problems import ProblemKind, StorageProblem
 from app.storage.profile import Profile, open_profile
 from app.storage.results import ResultRow
@@ -15,6 +16,7 @@ __all__ = [
     "SettingKey",
     "StateHash",
     "StorageProblem",
+    "StoredBranch",
     "UnfinishedRun",
     "open_profile",
 ]

@@ -60,6 +60,19 @@ class Checkpoint(Base):
     state_hash: Mapped[str]
 
 
+class Branch(Base):
+    """Where a run left another one whose past it shares. The first run of a tree has no parent."""
+
+    __tablename__ = "branch"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
+    tree_id: Mapped[int] = mapped_column(ForeignKey("run.id"))  # the first run of its tree
+    parent_id: Mapped[int | None] = mapped_column(ForeignKey("run.id"))
+    name: Mapped[str]
+    tick: Mapped[int]
+    inputs: Mapped[int]  # lines of the parent's journal that it shares
+
+
 class Result(Base):
     """How a run ended. The totals are copied from the report so that the history page need not parse it."""
 

@@ -14,7 +14,8 @@ from platformdirs import user_data_path
 from sqlalchemy import Engine
 from sqlalchemy.orm import sessionmaker
 
-from app.storage import results, runs
+from app.storage import branches, results, runs
+from app.storage.branches import StoredBranch
 from app.storage.database import FILE_NAME, check, open_database
 from app.storage.results import ResultRow
 from app.storage.runs import JournalLine, RunId, UnfinishedRun
@@ -103,9 +104,13 @@ class Profile:
             runs.abandon(session, run_id)
 
     def unfinished(self) -> list[UnfinishedRun]:
-        """Runs that a killed process left, newest first. To resume one, go on appending to its id."""
+        """Runs that a killed process left, newest first; of a tree of branches only the newest.
+
+        To resume one, go on appending to its id.
+        """
         with self._sessions.begin() as session:
-            return runs.unfinished(session)
+            behind = branches.left_behind(session)
+            return [run for run in runs.unfinished(session) if run.run_id not in behind]
 
     def journal(self, run_id: RunId) -> tuple[JournalLine, ...]:
         """The input lines of any run, in the order in which they were given."""
@@ -131,6 +136,33 @@ class Profile:
         """The JSON report of a finished run."""
         with self._sessions.begin() as session:
             return results.report(session, run_id)
+
+    def played(self, scenario_name: str) -> bool:
+        """Whether a run of that scenario was ever begun."""
+        with self._sessions.begin() as session:
+            return runs.played(session, scenario_name)
+
+    def scenario_text(self, run_id: RunId) -> str:
+        """The scenario file that a run was played with."""
+        with self._sessions.begin() as session:
+            return runs.text_of(session, run_id)
+
+    def keep_branch(
+        self, run_id: RunId, tree_id: RunId, parent_id: RunId | None, name: str, tick: int, inputs: int
+    ) -> None:
+        """Note that a run left its parent at *tick*, sharing *inputs* lines; also to rename it."""
+        with self._sessions.begin() as session:
+            branches.keep(session, run_id, tree_id, parent_id, name, tick, inputs)
+
+    def forget_branch(self, run_id: RunId) -> None:
+        """Take a run out of its tree."""
+        with self._sessions.begin() as session:
+            branches.forget(session, run_id)
+
+    def branches(self, run_id: RunId) -> list[StoredBranch]:
+        """Every run of the tree to which a run belongs, parents first; empty if it belongs to none."""
+        with self._sessions.begin() as session:
+            return branches.tree(session, run_id)
 
     def faults(self) -> list[str]:
         """Everything wrong with the stored data, by SQLite's full check and the journals' checksums."""

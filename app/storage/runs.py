@@ -114,6 +114,16 @@ def unfinished(session: Session) -> list[UnfinishedRun]:
     return [_read(session, run) for run in runs]
 
 
+def played(session: Session, scenario_name: str) -> bool:
+    """Whether a run of that scenario was ever begun."""
+    return session.scalar(select(Run.id).where(Run.scenario_name == scenario_name).limit(1)) is not None
+
+
+def text_of(session: Session, run_id: RunId) -> str:
+    """The scenario file that a run was played with."""
+    return session.get_one(Run, run_id).scenario_text
+
+
 def last(session: Session) -> RunId | None:
     found = session.scalar(select(Run.id).order_by(Run.id.desc()).limit(1))
     return None if found is None else RunId(found)

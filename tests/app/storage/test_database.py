@@ -179,7 +179,7 @@ def test_a_newer_file_is_refused_by_both_versions_and_not_touched(profile_folder
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     problem = refusal(profile_folder)
     assert problem.kind is ProblemKind.NEWER
-    assert "has version 9999, this Mirrordrill knows versions up to 0001" in str(problem)
+    assert f"has version 9999, this Mirrordrill knows versions up to {NEWEST}" in str(problem)
     with raw(profile_folder) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("9999",)]
 
@@ -205,15 +205,18 @@ def test_after_a_bad_end_damage_is_found_and_the_backup_is_named(profile_folder:
         assert len(profile.unfinished()) == 1
 
 
+NEWEST = max(file.name for file in Path(database.__file__).parent.glob("migrations/versions/*.py"))[:4]
+
+
 def with_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> None:
-    """Pretend that the program knows a version 0002."""
+    """Pretend that the program knows one more version."""
     migrations = tmp_path / "migrations"
     (migrations / "versions").mkdir(parents=True)
     shipped = Path(database.__file__).parent / "migrations"
-    for name in ("env.py", "versions/0001_first.py"):
-        (migrations / name).write_text((shipped / name).read_text())
-    (migrations / "versions" / "0002_next.py").write_text(
-        "from alembic import op\nrevision, down_revision = '0002', '0001'\n\ndef upgrade():\n"
+    for file in (shipped / "env.py", *(shipped / "versions").glob("*.py")):
+        (migrations / file.relative_to(shipped)).write_text(file.read_text())
+    (migrations / "versions" / "9998_next.py").write_text(
+        f"from alembic import op\nrevision, down_revision = '9998', '{NEWEST}'\n\ndef upgrade():\n"
         f"    op.execute('CREATE TABLE seat (id INTEGER)')\n    {body}\n"
     )
     monkeypatch.setattr(database, "MIGRATIONS", migrations)
@@ -228,9 +231,9 @@ def test_a_migration_keeps_the_data_and_leaves_a_backup_of_before(
     with_migration(tmp_path, monkeypatch, "pass")
     with open_profile(profile_folder) as profile:
         assert [line.text for line in profile.unfinished()[0].lines] == ["0.01 note kept"]
-        assert profile._connection.execute("SELECT version_num FROM alembic_version").fetchone() == ("0002",)
+        assert profile._connection.execute("SELECT version_num FROM alembic_version").fetchone() == ("9998",)
     with sqlite3.connect(backup_files(profile.file)[0]) as backup:
-        assert backup.execute("SELECT version_num FROM alembic_version").fetchone() == ("0001",)
+        assert backup.execute("SELECT version_num FROM alembic_version").fetchone() == (NEWEST,)
         assert backup.execute("SELECT text FROM line").fetchall() == [("0.01 note kept",)]
     backup.close()
 

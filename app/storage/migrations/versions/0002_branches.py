@@ -1,0 +1,19 @@
+"""Runs that share a past: which run left which, and where."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    op.create_table(
+        "branch",
+        sa.Column("run_id", sa.Integer, sa.ForeignKey("run.id"), primary_key=True),
+        sa.Column("tree_id", sa.Integer, sa.ForeignKey("run.id"), nullable=False),
+        sa.Column("parent_id", sa.Integer, sa.ForeignKey("run.id"), nullable=True),
+        sa.Column("name", sa.String, nullable=False),
+        sa.Column("tick", sa.Integer, nullable=False),
+        sa.Column("inputs", sa.Integer, nullable=False),
+    )

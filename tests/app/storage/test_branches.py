@@ -1,0 +1,58 @@
+"""Runs that share a past, in the profile: names, parents, journals, and which of them is to be continued."""
+
+from __future__ import annotations
+
+from app.storage import Profile, RunId
+
+
+def begun(profile: Profile, lines: list[str]) -> RunId:
+    run_id = profile.begin_run("lab", "text", "hash", 1, "0", "lab")
+    for tick, line in enumerate(lines):
+        profile.append(run_id, tick, line)
+    return run_id
+
+
+def tree(profile: Profile) -> tuple[RunId, RunId]:
+    first = begun(profile, ["0 note a", "0.01 note b"])
+    second = begun(profile, ["0 note a", "0.01 rewind 5"])
+    profile.keep_branch(first, first, None, "main", 0, 0)
+    profile.keep_branch(second, first, first, "branch 1", 1, 1)
+    return first, second
+
+
+def test_a_tree_is_read_from_any_of_its_runs(profile: Profile) -> None:
+    first, second = tree(profile)
+    alone = begun(profile, [])
+    assert profile.branches(alone) == []
+    for run_id in (first, second):
+        found = profile.branches(run_id)
+        assert [(b.run_id, b.parent_id, b.name, b.tick, b.inputs) for b in found] == [
+            (first, None, "main", 0, 0),
+            (second, first, "branch 1", 1, 1),
+        ]
+        assert [line.text for line in found[1].lines] == ["0 note a", "0.01 rewind 5"]
+
+
+def test_a_branch_gets_another_name_and_can_leave_the_tree(profile: Profile) -> None:
+    first, second = tree(profile)
+    profile.keep_branch(second, first, first, "with a witness", 1, 1)
+    assert [branch.name for branch in profile.branches(first)] == ["main", "with a witness"]
+    profile.forget_branch(second)
+    assert [branch.name for branch in profile.branches(first)] == ["main"]
+    assert profile.branches(second) == []
+
+
+def test_only_the_newest_run_of_a_tree_is_to_be_continued(profile: Profile) -> None:
+    first, second = tree(profile)
+    assert [run.run_id for run in profile.unfinished()] == [second]
+    profile.finish(second, 9, "hash", '{"availability": {"downtime_s": 0, "lost_transactions": 0}}', None)
+    assert profile.unfinished() == []
+    profile.forget_branch(first)
+    assert [run.run_id for run in profile.unfinished()] == [first]
+
+
+def test_what_was_played_is_known_with_its_text(profile: Profile) -> None:
+    assert not profile.played("lab")
+    run_id = begun(profile, [])
+    assert profile.played("lab")
+    assert profile.scenario_text(run_id) == "text"
