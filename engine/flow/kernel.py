@@ -7,12 +7,12 @@ end: the compiler cannot know that two arrays lie apart and would reload everyth
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import njit
 
 Array = np.ndarray[Any, Any]
 
@@ -23,14 +23,36 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 OPTIONS: Any = {"error_model": "numpy", "_nrt": False}
 
 
+PARTS: list[tuple[Callable[..., Any], dict[str, Any]]] = []
+"""What is to be compiled and how. It waits for the first step: a program that shows a list needs no compiler."""
+
+
 def inside(function: Function) -> Function:
     """Compiles a part of the step into its callers."""
-    return cast(Function, njit(forceinline=True, **OPTIONS)(function))
+    PARTS.append((function, {"forceinline": True, **OPTIONS}))
+    return function
 
 
 def entry(function: Function) -> Function:
     """Compiles what Python calls, and keeps it on disk. Other threads go on: a long run must not stop a window."""
-    return cast(Function, njit(cache=True, nogil=True, **OPTIONS)(function))
+    PARTS.append((function, {"cache": True, "nogil": True, **OPTIONS}))
+
+    @functools.wraps(function)
+    def compiled_at_first(*arguments: Any) -> Any:
+        if globals()[function.__name__] is first:
+            _compile()
+        return globals()[function.__name__](*arguments)
+
+    first = cast(Function, compiled_at_first)
+    return first
+
+
+def _compile() -> None:
+    """Put what numba makes of each part in its place; callers find it by its name in this module."""
+    from numba import njit
+
+    for function, options in PARTS:
+        globals()[function.__name__] = njit(**options)(function)
 
 
 # Columns of a row's state. The first nine only ever add up; LAST and SMOOTH hold what each was at the last look

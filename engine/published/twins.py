@@ -19,10 +19,8 @@ from engine.flow.sites import NEC, WORKLOAD1
 def plain_advance() -> Callable[..., int]:
     """`kernel.advance` with all that it calls as plain Python functions, made from the same code."""
     names: dict[str, Any] = dict(vars(kernel))
-    for name, compiled in vars(kernel).items():
-        source = getattr(compiled, "py_func", None)
-        if source is not None:
-            names[name] = FunctionType(source.__code__, names, name)
+    for function, _ in kernel.PARTS:
+        names[function.__name__] = FunctionType(function.__code__, names, function.__name__)
     plain: Callable[..., int] = names["advance"]
     return plain
 
