@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from engine.drill.drill import Drill
 
 EVERYWHERE: Final = "All"
+
+AT_ONCE_S: Final = 0.005
+"""Half a tick: what happened at the moment that is looked at belongs to it."""
 
 NARROW_PX: Final = 520
 """Below this width the table shows its short columns."""
@@ -54,9 +58,11 @@ class EventTable(QWidget):
         self._narrow = False
         self._everywhere = everywhere
         self._world: World | None = None
+        self._between: tuple[float, float] | None = None
         self.model = TableModel(columns, self)
         self.table = TableView(self.model, name)
-        self.table.doubleClicked.connect(self._choose)
+        self.table.clicked.connect(self._choose)
+        self.table.activated.connect(self._choose)
         self.servers = QTabBar()
         self.servers.setDrawBase(False)
         self.servers.setStyleSheet("QTabBar::tab { padding: 4px 7px; }")
@@ -136,9 +142,28 @@ class EventTable(QWidget):
             if self.servers.tabText(index) == server:
                 self.servers.setCurrentIndex(index)
 
+    @Slot(object)
+    def show_time(self, t_s: float | None) -> None:
+        """Select the last row by *t_s* (seconds since the start); None: no row."""
+        place = -1 if t_s is None else bisect_right(self.model.rows, t_s + AT_ONCE_S, key=_time_of) - 1
+        if place < 0:
+            self.table.clearSelection()
+        else:
+            self.table.selectRow(place)
+            self.table.scrollTo(self.model.index(place, 0))
+
+    @Slot(object)
+    def show_between(self, span: tuple[float, float] | None) -> None:
+        """List only rows of this span (seconds since the start), or all again."""
+        if span != self._between:
+            self._between = span
+            self._refilter()
+
     def wanted(self, row: Any) -> bool:
-        """Whether a row passes the choice of server and all words of the filter."""
+        """Whether a row passes the choice of server, the chosen span and all words of the filter."""
         words = self.filter.text().lower().split()
+        if self._between is not None and not self._between[0] <= row.t_s <= self._between[1]:
+            return False
         return self.server in (None, row.server) and all(word in row.words.lower() for word in words)
 
     def _refilter(self) -> None:
@@ -148,7 +173,8 @@ class EventTable(QWidget):
 
     def _count(self) -> None:
         shown = self.model.rowCount()
-        self.found.setText(f"{shown:,} found" if self.filter.text() else "")
+        narrowed = bool(self.filter.text()) or self._between is not None
+        self.found.setText(f"{shown:,} found" if narrowed else "")
 
     def _choose(self) -> None:
         index = self.table.currentIndex()
@@ -199,3 +225,7 @@ class EventTable(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self._recolour()
+
+
+def _time_of(row: Any) -> float:
+    return float(row.t_s)

@@ -88,6 +88,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("time.faster", "Faster", "Alt+."),
         ("time.slower", "Slower", "Alt+,"),
         ("time.normal", "Normal speed", "Alt+-"),
+        ("time.all", "Show all of the time in every view", "Ctrl+Alt+0"),
     ),
     *_rows(
         "Faults", WINDOW,
@@ -114,6 +115,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("view.smaller", "Smaller text", "Ctrl+-"),
         ("view.usual_size", "Usual text size", "Ctrl+0"),
         ("view.theme", "Next theme"),
+        ("view.save_charts", "Save the charts…"),
         ("view.reset_layout", "Put every panel back where it belongs"),
     ),
     *_rows(

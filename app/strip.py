@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -74,6 +74,8 @@ class Strip(QWidget):
         """Index of the marker that the keys have come to."""
         self._live = True
         self._truth = True
+        self._cursor_s: float | None = None
+        self._between: tuple[float, float] | None = None
         self._lane_box: QRectF | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
@@ -111,6 +113,18 @@ class Strip(QWidget):
         if now_s != self._now_s:
             self._now_s = now_s
             self.update()
+
+    @Slot(object)
+    def show_time(self, t_s: float | None) -> None:
+        """Draw the cursor of all views at *t_s* (seconds since the start), or none."""
+        self._cursor_s = t_s
+        self.update()
+
+    @Slot(object)
+    def show_between(self, span: tuple[float, float] | None) -> None:
+        """Mark the span (seconds since the start) that all views show, or none."""
+        self._between = span
+        self.update()
 
     def show_more(self) -> None:
         """The course has gained something."""
@@ -204,6 +218,7 @@ class Strip(QWidget):
         chosen = self.markers[self._at] if self._at is not None else None
         for marker in self.markers:
             self._draw_marker(painter, marker, colours, marker == chosen)
+        self._draw_chosen(painter, colours, lanes)
         self._draw_now(painter, colours, lanes)
         if self.hasFocus():
             painter.setPen(QPen(colours.focus, 1.0))
@@ -247,6 +262,18 @@ class Strip(QWidget):
         painter.drawLine(
             QPointF(centre.x(), self._lanes().top()), QPointF(centre.x(), self._lanes().bottom())
         )
+
+    def _draw_chosen(self, painter: QPainter, colours: Tokens, lanes: QRectF) -> None:
+        """The span and the moment that all views look at."""
+        if self._between is not None:
+            left, right = (self.x_of(t_s) for t_s in self._between)
+            painter.setPen(QPen(colours.accent, 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(QRectF(left, lanes.top() - 2.0, max(2.0, right - left), lanes.height() + 4.0))
+        if self._cursor_s is not None:
+            x = self.x_of(self._cursor_s)
+            painter.setPen(QPen(colours.accent, 1.4, Qt.PenStyle.DashLine))
+            painter.drawLine(QPointF(x, lanes.top() - 6.0), QPointF(x, lanes.bottom() + 4.0))
 
     def _draw_now(self, painter: QPainter, colours: Tokens, lanes: QRectF) -> None:
         x = self.x_of(self._now_s)

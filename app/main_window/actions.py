@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from app import keys, theme
 from app.theme import Tokens
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
 
 ICONS: Final = {
     "drill.open": "home",
@@ -40,6 +43,14 @@ def build(owner: QWidget, doing: Mapping[str, Callable[[], Any]]) -> dict[str, Q
         action.triggered.connect(lambda _=False, do=do: do())
         owner.addAction(action)
     return actions
+
+
+def add(window: MainWindow, doing: Mapping[str, Callable[[], Any]]) -> dict[str, QAction]:
+    """Actions of a part of *window*, with their keys, in menus and palette like those of the window itself."""
+    added = build(window, doing)
+    window.actions_by_name |= added
+    window.appearance.bind(added)
+    return added
 
 
 def show_keys(actions: Iterable[QAction]) -> None:

@@ -29,7 +29,7 @@ class Appearance(QObject):
     ) -> None:
         super().__init__(parent)
         self._store, self._desk = store, desk
-        self._actions = actions
+        self._actions = dict(actions)
         """Every action whose keys can be chosen, by its name in the table of keys."""
         self._groups: dict[str, QActionGroup] = {}
         self._motion = QAction("Reduce &motion", self)
@@ -115,6 +115,11 @@ class Appearance(QObject):
         self._store.set(KEY_CHANGES, keys.to_text(changes))
         self.bind_keys()
         self.changed.emit()
+
+    def bind(self, actions: Mapping[str, QAction]) -> None:
+        """Give more actions their keys, now and whenever keys change."""
+        self._actions.update(actions)
+        keys.bind(actions, self.keys_now)
 
     def bind_keys(self) -> None:
         keys.bind(self._actions, self.keys_now)

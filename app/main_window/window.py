@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from app import formatting, keys, scenario_files, settings, theme
 from app.language import tr
-from app.main_window import actions, dialogs, keeping, menus, tools
+from app.main_window import actions, dialogs, keeping, menus, moments, tools
 from app.main_window.appearance import Appearance
 from app.main_window.desk import Desk
 from app.main_window.library import Library
@@ -76,7 +76,10 @@ ONLY_ON_DESK: Final = {"drill.restart", "drill.hint", "drill.note", "drill.act",
 """Actions that mean nothing without a drill on screen, beside those of time and faults."""
 
 
-PARTS: Final = (tools,)
+PARTS: Final = (
+    tools,
+    moments,
+)
 """What has a file of its own beside this one: each module's `attach(window)` adds its pages, entries and
 connections when everything else stands."""
 
@@ -85,6 +88,7 @@ class MainWindow(QMainWindow):
     """One learner's window. Without a profile nothing is kept, and the window says so."""
 
     tools: tools.Tools
+    moments: moments.Moments
     closing = Signal()
     """The window goes; what works in the background stops."""
 
@@ -265,8 +269,6 @@ class MainWindow(QMainWindow):
         self.charts.counters_chosen.connect(self.counters.choose_counters)
         self.counters.counters_chosen.connect(self.charts.choose_counters)
         self.counters.highlighted.connect(self.charts.highlight)
-        for name in ("timing", "error_log", "trace", "events"):
-            desk.views[name].time_selected.connect(self.charts.show_time)  # type: ignore[attr-defined]
         self.appearance.changed.connect(self._show_theme)
         self.appearance.motion_changed.connect(self.topology.set_reduced_motion)
         self.play.began.connect(self._show_begun)

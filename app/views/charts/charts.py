@@ -183,7 +183,6 @@ class Charts(QWidget):
     def show_drill(self, drill: Drill) -> None:
         self._drill = drill
         self._truth = drill.terms.truth
-        self._between = None
         names = list(drill.world.availability)
         self._databases.blockSignals(True)
         self._databases.clear()

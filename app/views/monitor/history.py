@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 from app import formatting
 from app.tables import Column, TableModel, TableView
 from app.views.monitor.readout import STATES, WITNESS_STATES
+from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol.monitor import MonitorRow, results
@@ -58,7 +59,9 @@ class HistoryPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._between: tuple[float, float] | None = None
         self.model = TableModel(columns(), self)
+        self.table = TableView(self.model, "Recorded rows")
         self.servers, self.modes = QComboBox(), QComboBox()
         self.servers.setAccessibleName("Server instance")
         self.modes.setAccessibleName("Records to show")
@@ -74,7 +77,19 @@ class HistoryPage(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addLayout(bar)
-        layout.addWidget(TableView(self.model, "Recorded rows"), 1)
+        layout.addWidget(self.table, 1)
+
+    def show_time(self, t_s: float | None) -> None:
+        """Select the last row recorded by *t_s* (seconds since the start); None: no row."""
+        self.table.clearSelection()
+        for place, (_, row) in enumerate(self.model.rows):
+            if t_s is not None and row.tick <= t_s * TICKS_PER_S:
+                self.table.selectRow(place)
+                return
+
+    def show_between(self, span: tuple[float, float] | None) -> None:
+        """From the next showing on, list only what was recorded in this span (seconds), or all again."""
+        self._between = span
 
     def show_world(self, world: World, database: str, servers: list[str]) -> None:
         if servers != [self.servers.itemText(index) for index in range(self.servers.count())]:
@@ -90,5 +105,8 @@ class HistoryPage(QWidget):
                 self.note.setText(f"Msg {refusal.number}: nothing has been recorded here yet.")
         elif server:
             self.note.setText(f"Not connected to {server}")
+        if self._between is not None:
+            low, high = (t_s * TICKS_PER_S for t_s in self._between)
+            rows = [row for row in rows if low <= row.tick <= high]
         start = world.settings.start_time
         self.model.update([(formatting.server_time(start, row.tick, decimals=0), row) for row in rows])

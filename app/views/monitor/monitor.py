@@ -42,6 +42,8 @@ class Monitor(QWidget):
     """Shows what the partners have recorded; a refresh has both record anew, as an input like any other."""
 
     requested = Signal(str)
+    time_selected = Signal(object)
+    """Somebody has chosen a recorded row: its time in seconds since the start."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -57,6 +59,8 @@ class Monitor(QWidget):
         self.warnings.wanted.connect(self._send)
         self.history.servers.currentTextChanged.connect(lambda _: self._draw())
         self.history.modes.currentTextChanged.connect(lambda _: self._draw())
+        self.history.table.clicked.connect(self._choose_time)
+        self.history.table.activated.connect(self._choose_time)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self.status, "Status")
@@ -141,6 +145,22 @@ class Monitor(QWidget):
     def show_database(self, database: str) -> None:
         """Choose this database."""
         self.databases.setCurrentIndex(max(0, self.databases.findData(database)))
+
+    @Slot(object)
+    def show_time(self, t_s: float | None) -> None:
+        """Select what was recorded by then in the history."""
+        self.history.show_time(t_s)
+
+    @Slot(object)
+    def show_between(self, span: tuple[float, float] | None) -> None:
+        """Only what was recorded in this span stays in the history."""
+        self.history.show_between(span)
+        self._draw()
+
+    def _choose_time(self) -> None:
+        index = self.history.table.currentIndex()
+        if index.isValid():
+            self.time_selected.emit(self.history.model.rows[index.row()][1].tick / TICKS_PER_S)
 
     def refresh(self) -> None:
         """Have every partner that can be reached record its state, and show what it says."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -93,14 +94,15 @@ class History:
                     out = np.where(sides == side, made, out)
         return out
 
-    def summary(self, choice: Choice, from_s: float) -> Summary:
-        """The counter from *from_s* to the end."""
-        values = self.values(choice, self.place(from_s), self.count)
+    def summary(self, choice: Choice, from_s: float, to_s: float = math.inf) -> Summary:
+        """The counter from *from_s* to *to_s*, or to the end."""
+        last = self.count if to_s == math.inf else self.place(to_s + 0.01)
+        values = self.values(choice, self.place(from_s), last)
         known = values[~np.isnan(values)]
         if not len(known):
             return EMPTY
-        last = None if np.isnan(values[-1]) else float(values[-1])
-        return Summary(last, float(known.mean()), float(known.min()), float(known.max()))
+        final = None if np.isnan(values[-1]) else float(values[-1])
+        return Summary(final, float(known.mean()), float(known.min()), float(known.max()))
 
     def _compression(self, key: Key) -> float:
         """Wire bytes per byte of log as the stream is now; 1 without one."""

@@ -94,6 +94,8 @@ class SystemMonitor(QWidget):
     """Counters of any server; where a server cannot be asked, its lines have gaps."""
 
     requested = Signal(str)
+    time_selected = Signal(object)
+    """Somebody has clicked at this time (seconds since the start)."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -102,12 +104,17 @@ class SystemMonitor(QWidget):
         self._bold: Choice | None = None
         self._adding: AddCounters | None = None
         self._curves: dict[Choice, pg.PlotCurveItem] = {}
+        self._between: tuple[float, float] | None = None
         self._drawn = 0
         """Samples that are on screen."""
         self.model = Legend(COLUMNS, self)
         self.table = TableView(self.model, "Counters")
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
         self.plot = self._plot()
+        self._cursor = pg.InfiniteLine(angle=90, movable=False)
+        self._cursor.hide()
+        self.plot.addItem(self._cursor, ignoreBounds=True)
+        self.plot.scene().sigMouseClicked.connect(self._choose_time)
         self.span = QComboBox()
         self.span.setAccessibleName("Time")
         for words, length_s in SPANS:
@@ -251,6 +258,26 @@ class SystemMonitor(QWidget):
                 self.plot.addItem(curve)
         self._show_theme()
 
+    # --- time -----------------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_time(self, t_s: float | None) -> None:
+        """Put the cursor at *t_s* (seconds since the start), or take it away."""
+        self._cursor.setVisible(t_s is not None)
+        if t_s is not None:
+            self._cursor.setValue(t_s)
+
+    @Slot(object)
+    def show_between(self, span: tuple[float, float] | None) -> None:
+        """Draw and count only this span (seconds since the start), or time as it goes by again."""
+        self._between = span
+        self._draw()
+
+    def _choose_time(self, event: Any) -> None:
+        t_s = max(0.0, float(self.plot.getPlotItem().vb.mapSceneToView(event.scenePos()).x()))
+        self.show_time(t_s)
+        self.time_selected.emit(t_s)
+
     # --- drawing ------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
@@ -262,9 +289,11 @@ class SystemMonitor(QWidget):
         length_s = self.span.currentData()
         end_s = max(history.end_s, length_s or 60.0)
         start_s = 0.0 if length_s is None else end_s - length_s
+        if self._between is not None:
+            start_s, end_s = self._between
         first, last = history.place(start_s), history.count
         self.model.update(
-            [replace(row, figures=history.summary(row.choice, start_s)) for row in self.model.rows]
+            [replace(row, figures=history.summary(row.choice, start_s, end_s)) for row in self.model.rows]
         )
         width_s = (end_s - start_s) / max(60.0, self.plot.width())
         times = history.times_s(first, last)
@@ -290,6 +319,7 @@ class SystemMonitor(QWidget):
             axis.setPen(colours.border)
             axis.setTextPen(colours.muted)
             axis.setTickFont(font)
+        self._cursor.setPen(pg.mkPen(colours.text, width=1.0))
         self.plot.showGrid(x=True, y=True, alpha=0.25)
         for row in self.model.rows:
             self._curves[row.choice].setPen(self._pen(row))

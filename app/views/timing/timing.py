@@ -41,6 +41,7 @@ class Timing(QWidget):
         super().__init__(parent)
         self._drill: Drill | None = None
         self._seen: tuple[Any, ...] = ()
+        self._between: tuple[float, float] | None = None
         self.model = TableModel(COLUMNS, self)
         self.table = TableView(self.model, "Failovers")
         self.table.horizontalHeader().hide()
@@ -119,7 +120,8 @@ class Timing(QWidget):
             return
         self._seen = seen
         before = self.model.rowCount()
-        self.model.update(rows_of(world.failovers, self._drill, world.tick))
+        rows = rows_of(world.failovers, self._drill, world.tick)
+        self.model.update([row for row in rows if self._lies_in(row)])
         if self.model.rowCount() != before and self.model.rowCount():
             self.table.selectRow(0)
         self._show_chosen()
@@ -127,6 +129,26 @@ class Timing(QWidget):
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
         """Failovers are read from the world, which has their ticks."""
+
+    @Slot(object)
+    def show_time(self, t_s: float | None) -> None:
+        """Choose the failover that was under way at *t_s* (seconds since the start), if any."""
+        for place, row in enumerate(self.model.rows):
+            if t_s is not None and row.failover.failed_tick <= t_s * TICKS_PER_S <= _end_tick(row):
+                self.table.selectRow(place)
+
+    @Slot(object)
+    def show_between(self, span: tuple[float, float] | None) -> None:
+        """List only failovers that reach into this span (seconds since the start), or all again."""
+        self._between, self._seen = span, ()
+        if self._drill is not None:
+            self.show_world(self._drill.world)
+
+    def _lies_in(self, row: Row) -> bool:
+        if self._between is None:
+            return True
+        from_tick, to_tick = (t_s * TICKS_PER_S for t_s in self._between)
+        return row.failover.failed_tick <= to_tick and _end_tick(row) >= from_tick
 
     # --- details ------------------------------------------------------------------------------------------
 
@@ -145,3 +167,8 @@ class Timing(QWidget):
     def _choose_time(self) -> None:
         if self.chosen is not None:
             self.time_selected.emit(self.chosen.failover.failed_tick / TICKS_PER_S)
+
+
+def _end_tick(row: Row) -> int:
+    """When all of it was over, or now."""
+    return row.now_tick if row.failover.undo_done_tick is None else row.failover.undo_done_tick

@@ -1,0 +1,95 @@
+"""One moment and one span for the whole desk: what somebody chooses in one view, every view looks at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.language import tr
+from app.main_window import actions
+from app.views.charts.export import NotSaved
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+
+Span = tuple[float, float]
+
+
+class Moments(QObject):
+    """Hands the moment (seconds since the start) and the span on to every view that can show them."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.time_s: float | None = None
+        self.span: Span | None = None
+        self._views: list[QWidget] = [*window.desk.views.values(), window.timeline]
+        for view in self._views:
+            if hasattr(view, "time_selected"):
+                view.time_selected.connect(lambda t_s, view=view: self.look_at(t_s, view))
+            if hasattr(view, "span_selected"):
+                view.span_selected.connect(lambda span, view=view: self.choose_span(span, view))
+        window.session.drill_changed.connect(self._show_again)
+        window.play.began.connect(self.forget)
+
+    def look_at(self, t_s: float | None, asked_by: QWidget | None = None) -> None:
+        """Put every view's cursor there; None takes it away."""
+        self.time_s = t_s
+        self._tell("show_time", t_s, asked_by)
+
+    def choose_span(self, span: Span | None, asked_by: QWidget | None = None) -> None:
+        """Have every view show only this span; None: all of the time."""
+        self.span = span
+        self._tell("show_between", span, asked_by)
+
+    @Slot()
+    def forget(self, _: Any = None) -> None:
+        """Nothing is chosen any more."""
+        self.choose_span(None)
+        self.look_at(None)
+
+    def _show_again(self) -> None:
+        """Another moment of the run is on screen; what was chosen stays."""
+        if self.span is not None:
+            self.choose_span(self.span)
+        if self.time_s is not None:
+            self.look_at(self.time_s)
+
+    def _tell(self, slot: str, what: Any, but: QWidget | None) -> None:
+        for view in self._views:
+            if view is not but and hasattr(view, slot):
+                getattr(view, slot)(what)
+
+
+def attach(window: MainWindow) -> None:
+    """Connect the views; `window.moments` knows what is looked at."""
+    window.moments = Moments(window)
+    window.charts.export_wanted.connect(lambda: save_charts(window))
+    added = actions.add(
+        window,
+        {
+            "time.all": window.moments.forget,
+            "view.save_charts": lambda: save_charts(window),
+        },
+    )
+    menu = window.menus["&View"]
+    menu.addSeparator()
+    menu.addActions(list(added.values()))
+
+
+def save_charts(window: MainWindow) -> None:
+    """Ask for a file and write the charts into it."""
+    kinds = ";;".join((tr("Picture (*.png)"), tr("Drawing (*.svg)"), tr("Values (*.csv)")))
+    path, kind = QFileDialog.getSaveFileName(window, tr("Save the charts"), "charts.png", kinds)
+    if not path:
+        return
+    if "." not in path.rpartition("/")[2]:
+        path += kind[kind.index("*") + 1 : kind.index(")")]
+    try:
+        window.charts.save(path)
+    except NotSaved as problem:
+        window.notice.warn(str(problem))
+    else:
+        window.notice.tell(tr("Saved: {file}").format(file=path))
