@@ -11,12 +11,18 @@ from engine.drill.scenario import Scenario
 
 def open_window(scenario: Scenario | None) -> int:
     """Show the window, on *scenario* if one is given; one sentence and exit code 2 where Qt cannot start."""
-    problem = qt_probe.probe().problem
+    trying = qt_probe.begin()
+    missing: ImportError | None = None
+    try:
+        from app.main_window import open_window as show  # brings Qt in, which no other command needs
+    except ImportError as error:  # the probe fails as well, and knows what to say
+        missing = error
+    problem = qt_probe.finish(trying).problem
     if problem is not None:
         print(problem, file=sys.stderr)
         return cli.UNUSABLE
-    from app.main_window import open_window as show  # brings Qt in, which no other command needs
-
+    if missing is not None:
+        raise missing
     return show(scenario)
 
 

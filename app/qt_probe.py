@@ -40,17 +40,29 @@ class Probe:
     """Font families that Qt finds."""
 
 
+def begin() -> subprocess.Popen[str]:
+    """Start Qt in another process; `finish` says what came of it. Meanwhile the caller may do other things."""
+    return subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def finish(trying: subprocess.Popen[str]) -> Probe:
+    """What is missing if Qt did not start there."""
+    with trying:
+        try:
+            found, said = trying.communicate(timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            trying.kill()
+            return Probe(f"Qt did not start within {TIMEOUT_S:g} s.")
+    if trying.returncode == 0:
+        return Probe(None, **json.loads(found.splitlines()[-1]))
+    return Probe(sentence(said, dict(os.environ)))
+
+
 def probe() -> Probe:
     """Start Qt in another process and say what is missing if it does not."""
-    try:
-        tried = subprocess.run(
-            [sys.executable, "-c", _PROGRAM], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return Probe(f"Qt did not start within {TIMEOUT_S:g} s.")
-    if tried.returncode == 0:
-        return Probe(None, **json.loads(tried.stdout.splitlines()[-1]))
-    return Probe(sentence(tried.stderr, dict(os.environ)))
+    return finish(begin())
 
 
 def sentence(said: str, environment: dict[str, str]) -> str:

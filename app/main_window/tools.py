@@ -1,14 +1,13 @@
-"""Pages of the Tools menu, each made when it is first opened."""
+"""Pages of the Tools menu, each brought in and made when it is first opened: few starts need one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.views.fidelity import Fidelity
-from app.views.planner import Planner
-
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
+    from app.views.fidelity import Fidelity
+    from app.views.planner import Planner
 
 
 class Tools:
@@ -22,6 +21,8 @@ class Tools:
     def show_planner(self) -> None:
         self._window.leave_run()
         if self.planner is None:
+            from app.views.planner import Planner
+
             self.planner = Planner()
             self.planner.closed.connect(self._window.show_home)
             self._window.pages.addWidget(self.planner)
@@ -31,6 +32,8 @@ class Tools:
         """Worked out while the page is open."""
         self._window.leave_run()
         if self.fidelity is None:
+            from app.views.fidelity import Fidelity
+
             self.fidelity = Fidelity()
             self.fidelity.closed.connect(self._window.show_home)
             self._window.closing.connect(self.fidelity.stop)
