@@ -1,0 +1,143 @@
+"""One moment and one span for the whole desk, chosen with mouse and keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QFileDialog, QToolButton
+
+from app.main_window import MainWindow
+from tests.app.main_window.conftest import Hands
+
+
+@pytest.fixture
+def desk(hands: Hands, window: MainWindow) -> Hands:
+    """Two minutes of the lab, with a failover in them."""
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    window.session.set_speed(20.0)
+    hands.wait(30.0)
+    window.session.do("power-off SERVER_A")
+    hands.wait(60.0)
+    window.session.pause()
+    for name in ("events", "error_log", "timing", "monitor"):
+        window.desk.go_to(name)
+    return hands
+
+
+def times(window: MainWindow, name: str) -> list[float]:
+    return [row.t_s for row in window.desk.views[name].model.rows]
+
+
+def drag(qtbot: Any, window: MainWindow, from_s: float, to_s: float) -> None:
+    """Press, move and release over the charts."""
+    charts = window.charts
+    box = charts.panels[0].plot.vb.sceneBoundingRect()
+    low, high = charts.panels[0].plot.vb.viewRange()[0]
+    places = []
+    for t_s in (from_s, to_s):
+        x = box.left() + (t_s - low) / (high - low) * box.width()
+        places.append(charts._view.mapFromScene(x, box.center().y()))
+    viewport = charts._view.viewport()
+    qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=places[0])
+    qtbot.mouseMove(viewport, QPoint(places[1].x() - 6, places[1].y()))
+    qtbot.mouseMove(viewport, places[1])
+    qtbot.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=places[1])
+
+
+def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: MainWindow, desk: Hands) -> None:
+    window.desk.go_to("error_log")
+    log = window.desk.views["error_log"]
+    log.show_server("SERVER_B")
+    row = next(place for place, line in enumerate(log.model.rows) if line.t_s > 30.0)
+    t_s = log.model.rows[row].t_s
+    place = log.table.visualRect(log.model.index(row, 2)).center()
+    qtbot.mouseClick(log.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert window.moments.time_s == t_s
+    assert window.charts._cursor_s == t_s
+    assert window.timeline._cursor_s == t_s
+    events = window.desk.views["events"]
+    chosen = events.model.rows[events.table.currentIndex().row()]
+    assert chosen.t_s <= t_s + 0.005
+    after = events.model.rows[events.table.currentIndex().row() + 1 :][:1]
+    assert all(later.t_s > t_s for later in after)
+    assert window.timing.chosen is not None
+
+
+def test_a_span_dragged_over_the_charts_narrows_every_view(
+    qtbot: Any, window: MainWindow, desk: Hands
+) -> None:
+    every = times(window, "events")
+    assert min(every) < 29.0 or max(every) > 50.0
+    drag(qtbot, window, 29.0, 50.0)
+    assert window.moments.span == (pytest.approx(29.0, abs=1.0), pytest.approx(50.0, abs=1.0))
+    low, high = window.charts.panels[0].plot.vb.viewRange()[0]
+    assert (low, high) == pytest.approx(window.moments.span)
+    for name in ("events", "error_log"):
+        assert all(low <= t_s <= high for t_s in times(window, name))
+    assert window.timeline._between == window.moments.span
+    assert window.timing.model.rowCount() == 1
+    window.moments.choose_span((0.0, 20.0))
+    assert window.timing.model.rowCount() == 0
+    back = next(b for b in window.charts.findChildren(QToolButton) if "✕" in b.text())
+    desk.click(back)
+    assert window.moments.span is None
+    assert times(window, "events") == every
+    assert window.timing.model.rowCount() == 1
+
+
+def test_a_span_can_be_chosen_with_the_keys_alone(qtbot: Any, window: MainWindow, desk: Hands) -> None:
+    charts = window.charts
+    charts.setFocus()
+    for _ in range(5):
+        qtbot.keyClick(charts, Qt.Key.Key_Left, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClick(charts, Qt.Key.Key_Return)
+    assert window.moments.span is not None
+    assert window.moments.span[1] - window.moments.span[0] == pytest.approx(5.0)
+    qtbot.keyClick(charts, Qt.Key.Key_Escape)
+    assert window.moments.span is None
+    assert window.moments.time_s is not None
+    window.actions_by_name["time.all"].trigger()
+    assert window.moments.time_s is None
+    assert window.charts._cursor_s is None
+
+
+def test_another_drill_begins_with_nothing_chosen(window: MainWindow, desk: Hands) -> None:
+    window.moments.look_at(12.0)
+    window.moments.choose_span((1.0, 5.0))
+    window.actions_by_name["drill.restart"].trigger()
+    assert (window.moments.time_s, window.moments.span) == (None, None)
+    assert window.charts._between is None
+
+
+@pytest.mark.parametrize(("ending", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("csv", b"t_s,Send")])
+def test_charts_are_saved(
+    ending: str, begins: bytes, tmp_path: Path, monkeypatch: Any, window: MainWindow, desk: Hands
+) -> None:
+    file = tmp_path / f"charts.{ending}"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
+    window.actions_by_name["view.save_charts"].trigger()
+    assert file.read_bytes().startswith(begins)
+    if ending == "csv":
+        lines = file.read_text().splitlines()
+        assert len(lines[0].split(",")) == 1 + len(window.charts.panels)
+        assert [float(line.split(",")[0]) for line in lines[1:4]] == [1.0, 2.0, 3.0]
+
+
+def test_a_file_that_cannot_be_written_is_told(
+    monkeypatch: Any, tmp_path: Path, window: MainWindow, desk: Hands
+) -> None:
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "c.csv"), ""))
+    window.actions_by_name["view.save_charts"].trigger()
+    assert "is not saved" in window.notice.text
+
+
+def test_states_are_lanes_and_spoken(window: MainWindow, desk: Hands) -> None:
+    lanes = window.charts.states._lanes
+    assert list(lanes) == ["SERVER_A", "SERVER_B"]
+    assert lanes["SERVER_B"][0].what == "SYNCHRONIZED"
+    assert lanes["SERVER_B"][-1].what == "DISCONNECTED"
+    assert "SERVER_B DISCONNECTED" in window.charts.summary
