@@ -192,17 +192,35 @@ ICON_SIZES: Final = (16, 20, 24, 32, 48)
 
 def icon(name: str, colours: Tokens, colour: QColor | None = None) -> QIcon:
     """`assets/icons/NAME.svg`, drawn in *colour* or else in that of text, and faintly when disabled."""
+    return _icon(name, (colour or colours.text).rgba(), _faint(colours).rgba())
+
+
+@cache
+def _icon(name: str, usual: int, disabled: int) -> QIcon:
+    """Many actions and tools share an icon, and each is drawn in ten ways."""
     found = QIcon()
-    for mode, drawn in ((QIcon.Mode.Normal, colour or colours.text), (QIcon.Mode.Disabled, _faint(colours))):
+    for mode, drawn in ((QIcon.Mode.Normal, usual), (QIcon.Mode.Disabled, disabled)):
+        renderer = _renderer(name, QColor.fromRgba(drawn))
         for size in ICON_SIZES:
-            found.addPixmap(pixmap(name, drawn, size), mode)
+            found.addPixmap(_drawn(renderer, size), mode)
     return found
 
 
 def pixmap(name: str, colour: QColor, size: int) -> QPixmap:
     """The icon in one *colour*, *size* device pixels wide and high."""
-    source = (files("assets") / "icons" / f"{name}.svg").read_text(encoding="utf-8")
-    renderer = QSvgRenderer(QByteArray(source.replace("currentColor", colour.name()).encode()))
+    return _drawn(_renderer(name, colour), size)
+
+
+def _renderer(name: str, colour: QColor) -> QSvgRenderer:
+    return QSvgRenderer(QByteArray(_source(name).replace("currentColor", colour.name()).encode()))
+
+
+@cache
+def _source(name: str) -> str:
+    return (files("assets") / "icons" / f"{name}.svg").read_text(encoding="utf-8")
+
+
+def _drawn(renderer: QSvgRenderer, size: int) -> QPixmap:
     found = QPixmap(QSize(size, size))
     found.fill(Qt.GlobalColor.transparent)
     painter = QPainter(found)
