@@ -16,6 +16,8 @@ class Acts(QObject):
 
     requested = Signal(str)
     """One input line without its time."""
+    pointed = Signal(str)
+    """Somebody considers this line in a menu; empty: not any more."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -28,6 +30,7 @@ class Acts(QObject):
     def fill_menu(self, menu: QMenu, world: World, target: Target) -> None:
         """Put the acts for *target* into *menu*: repairs apart from faults, what is rarer in submenus."""
         put_heading(menu, target.title)
+        self._watch(menu)
         group = None
         submenus: dict[str, QMenu] = {}
         for action in self.actions_for(world, target, menu.palette()):
@@ -46,6 +49,13 @@ class Acts(QObject):
         for section in sorted(submenus):
             menu.addMenu(submenus[section])
 
+    def _watch(self, menu: QMenu) -> None:
+        """Tell which act of *menu* and its submenus somebody considers."""
+        if not menu.property("watched"):
+            menu.setProperty("watched", True)
+            menu.hovered.connect(lambda action: self.pointed.emit(action.property("line") or ""))
+            menu.aboutToHide.connect(lambda: self.pointed.emit(""))
+
     def _action(self, offer: Offer, colours: theme.Tokens) -> QAction:
         action = self._actions.get(offer.line)
         if action is None:
@@ -56,6 +66,7 @@ class Acts(QObject):
         action.setToolTip(offer.line)
         action.setStatusTip(offer.line)
         action.setProperty("group", offer.group)
+        action.setProperty("line", offer.line)
         action.setProperty("section", offer.section)
         return action
 

@@ -119,6 +119,13 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("view.reset_layout", "Put every panel back where it belongs"),
     ),
     *_rows(
+        "Teaching", WINDOW,
+        ("teach.note", "Stick a note on the topology", "Ctrl+Alt+N"),
+        ("teach.spotlight", "Into the spotlight, or out of it", "Ctrl+Alt+S"),
+        ("teach.bright", "Everything bright again", "Ctrl+Alt+L"),
+        ("teach.find", "Find a thing in the topology", "Ctrl+Alt+F"),
+    ),
+    *_rows(
         "Help", WINDOW,
         ("help.here", "Help on this panel", "F1"),
         ("help.palette", "Find any command…", "Ctrl+Shift+P"),
@@ -174,7 +181,12 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("topology.larger", "Zoom in", "+ | ="),
         ("topology.smaller", "Zoom out", "-"),
         ("topology.fit", "Fit everything in", "0"),
-        ("topology.nothing", "Select nothing", "Esc"),
+        ("topology.nothing", "Select nothing; then everything bright again", "Esc"),
+        ("topology.cell", "Next database of a grid", "Ctrl+Left | Ctrl+Right | Ctrl+Up | Ctrl+Down"),
+        ("topology.find", "Find a thing by its name", "Ctrl+F | /"),
+        ("topology.note", "Stick a note on the canvas", "N"),
+        ("topology.unnote", "Take the selected note away", "Del"),
+        ("topology.spotlight", "Into the spotlight, or out of it", "S"),
         fixed=True,
     ),
     *_rows(

@@ -167,12 +167,12 @@ class Picture:
         return ". ".join(texts) + "."
 
 
-def picture_of(world: World) -> Picture:
-    """The faces of everything in *world*."""
+def picture_of(world: World, opened: str = "") -> Picture:
+    """The faces of everything in *world*; copies of the database *opened* are shown in full in any case."""
     readings = {row: world.flow.reading(row) for row in world.rows}
     return Picture(
         servers=tuple(
-            _server_face(world, server, index, readings)
+            _server_face(world, server, index, readings, opened)
             for index, server in enumerate(world.servers.values())
         ),
         clients=tuple(_client_face(world, client, readings) for client in world.clients.values()),
@@ -253,7 +253,9 @@ def _boot_ends(world: World, name: str) -> bool:
     return any(handler == "service.start" and args[0] == name for _, _, handler, args in world.timers)
 
 
-def _server_face(world: World, server: Server, index: int, readings: dict[int, Reading]) -> ServerFace:
+def _server_face(
+    world: World, server: Server, index: int, readings: dict[int, Reading], opened: str
+) -> ServerFace:
     copies = [copy for copy in world.copies.values() if copy.server == server.name]
     duties = [
         Sign(
@@ -270,7 +272,9 @@ def _server_face(world: World, server: Server, index: int, readings: dict[int, R
         colour=index,
         status=status_of(world, server),
         version=server.version,
-        copies=tuple(_copy_face(world, copy, readings) for copy in copies) if in_full else (),
+        copies=tuple(
+            _copy_face(world, copy, readings) for copy in copies if in_full or copy.database == opened
+        ),
         grid=() if in_full else tuple((copy.database, _copy_state(world, copy)) for copy in copies),
         duties=tuple(duties),
         troubles=tuple(_troubles(server)),

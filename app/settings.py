@@ -28,6 +28,8 @@ GEOMETRY: Final = Key("window/geometry", QByteArray())
 LAYOUT_PROFILE: Final = Key("window/layout_profile", "learner")
 PLACES: Final = Key("topology/places", "{}")
 """JSON: scenario -> card -> [x, y], where somebody has put it."""
+NOTES: Final = Key("topology/notes", "{}")
+"""JSON: scenario -> [[text, x, y]], what somebody has stuck on the canvas."""
 
 
 def layout_key(profile: str) -> Key[QByteArray]:

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from app import formatting, keys, scenario_files, settings, theme
 from app.language import tr
-from app.main_window import actions, dialogs, keeping, menus, moments, tools
+from app.main_window import actions, dialogs, keeping, menus, moments, teaching, tools
 from app.main_window.appearance import Appearance
 from app.main_window.desk import Desk
 from app.main_window.library import Library
@@ -79,6 +79,7 @@ ONLY_ON_DESK: Final = {"drill.restart", "drill.hint", "drill.note", "drill.act",
 PARTS: Final = (
     tools,
     moments,
+    teaching,
 )
 """What has a file of its own beside this one: each module's `attach(window)` adds its pages, entries and
 connections when everything else stands."""
@@ -89,13 +90,14 @@ class MainWindow(QMainWindow):
 
     tools: tools.Tools
     moments: moments.Moments
+    teaching: teaching.Teaching
     closing = Signal()
     """The window goes; what works in the background stops."""
 
     def __init__(self, profile: Profile | None, store: WindowSettings, by_itself: bool = True) -> None:
         """*by_itself*: simulated time goes on with wall time; else somebody calls the session's `on_frame`."""
         super().__init__()
-        self._store = store
+        self.store = store
         self._profile = profile
         self._report: Mapping[str, Any] | None = None
         self._scenario: Scenario | None = None
@@ -348,7 +350,7 @@ class MainWindow(QMainWindow):
     def _show_begun(self, drill: Drill) -> None:
         self._scenario = drill.scenario
         self.notice.clear()
-        keeping.put_cards(self._store, self.topology, drill.scenario.name)
+        keeping.put_cards(self.store, self.topology, drill.scenario.name)
         kept = "not recorded" if self._profile is None or self.play.watching else "recorded"
         what = "reference solution" if self.play.watching else drill.mode.value
         self._state.setText(f"{what}  ·  seed {drill.seed}  ·  {kept}")
@@ -480,7 +482,7 @@ class MainWindow(QMainWindow):
     # --- what is kept ---------------------------------------------------------------------------------------
 
     def _restore(self) -> None:
-        store = self._store
+        store = self.store
         if store.get(settings.GEOMETRY).isEmpty() or not self.restoreGeometry(store.get(settings.GEOMETRY)):
             screen = self.screen().availableGeometry()
             self.resize(min(1600, screen.width()), min(960, screen.height()))
@@ -497,7 +499,7 @@ class MainWindow(QMainWindow):
         if self.session.drill is None:
             return
         self.session.pause()
-        keeping.keep_cards(self._store, self.topology, self.session.drill.scenario.name)
+        keeping.keep_cards(self.store, self.topology, self.session.drill.scenario.name)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -510,6 +512,6 @@ class MainWindow(QMainWindow):
         self.appearance.keep_layout()
         self.play.leave()
         self.closing.emit()
-        self._store.set(settings.GEOMETRY, self.saveGeometry())
-        self._store.sync()
+        self.store.set(settings.GEOMETRY, self.saveGeometry())
+        self.store.sync()
         super().closeEvent(event)

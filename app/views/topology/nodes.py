@@ -132,6 +132,29 @@ class ServerNode(Node[ServerFace]):
     def _legend_rows(self) -> int:
         return -(-len({sign for _, sign in self.face.grid}) // 2)
 
+    def _grid_top(self) -> float:
+        rows = 2.1 + 1.3 * len(self.face.troubles) + (2.3 if self.small else 0.0)
+        return self.card().top() + self.style.unit * (rows + sum(map(self._copy_rows, self.face.copies)))
+
+    def cell_at(self, place: QPointF) -> tuple[str, Sign] | None:
+        """The database and state whose cell lies at *place* (in the item's coordinates)."""
+        if not self.face.grid:
+            return None
+        step = CELL_UNITS * 1.15 * self.style.unit
+        column = int((place.x() - self.card().left() - self.style.unit * 0.75) // step)
+        row = int((place.y() - self._grid_top()) // step)
+        index = row * self._grid_columns() + column
+        inside = 0 <= column < self._grid_columns() and row >= 0 and index < len(self.face.grid)
+        return self.face.grid[index] if inside else None
+
+    def neighbour(self, database: str, direction: tuple[float, float]) -> str:
+        """The database beside *database* in the grid, (1, 0) being right; the first one for one that is not there."""
+        names = [name for name, _ in self.face.grid]
+        if database not in names:
+            return names[0] if names else ""
+        index = names.index(database) + round(direction[0]) + round(direction[1]) * self._grid_columns()
+        return names[max(0, min(len(names) - 1, index))]
+
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
@@ -181,9 +204,13 @@ class ServerNode(Node[ServerFace]):
     def _draw_grid(self, painter: QPainter, left: float, y: float) -> None:
         style, step = self.style, CELL_UNITS * 1.15 * self.style.unit
         side = CELL_UNITS * style.unit
-        for index, (_, sign) in enumerate(self.face.grid):
+        opened = {copy.database for copy in self.face.copies}
+        for index, (database, sign) in enumerate(self.face.grid):
             row, column = divmod(index, self._grid_columns())
             cell = QRectF(left + column * step, y + row * step, side, side)
+            if database in opened:
+                painter.setPen(QPen(style.colours.focus, 2.0))
+                painter.drawRect(cell.adjusted(-1.0, -1.0, 1.0, 1.0))
             painter.fillRect(cell, style.soft(sign.tone))
             inner = cell.adjusted(side * 0.22, side * 0.22, -side * 0.22, -side * 0.22)
             draw_mark(painter, sign.shape, inner, style.tone(sign.tone))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
@@ -13,9 +13,13 @@ from app.picture import ClientFace, LinkFace, Picture, ServerFace
 from app.views.topology.links import LinkItem, clipped
 from app.views.topology.look import Look
 from app.views.topology.nodes import ClientNode, Node, ServerNode
+from app.views.topology.notes import COUNT_MAX, Note, NoteItem
 from app.views.topology.places import Place, Size, arrange
 
-Item = Node[Any] | LinkItem
+Item = Node[Any] | LinkItem | NoteItem
+
+DIMMED: Final = 0.16
+"""Opacity of what the spotlight leaves out: still there, no longer read."""
 
 GAP_UNITS: Final = 7.0
 """Free space between neighbouring cards in line heights: room for words on the links."""
@@ -32,6 +36,8 @@ class TopologyScene(QGraphicsScene):
         super().__init__(parent)
         self.nodes: dict[str, Node[Any]] = {}
         self.links: dict[frozenset[str], LinkItem] = {}
+        self.notes: list[NoteItem] = []
+        self._lit: set[Target] = set()
         self._style = style
         self._places: dict[str, Place] = {}
         """Where somebody has put a card, by its name."""
@@ -45,6 +51,7 @@ class TopologyScene(QGraphicsScene):
         self._show_nodes(picture)
         ends = {pair: (link.face.a, link.face.b) for pair, link in self.links.items()}
         self._show_links(picture)
+        self._show_light()
         if sizes != self._sizes():
             self.arrange()
         elif ends != {pair: (link.face.a, link.face.b) for pair, link in self.links.items()}:
@@ -83,11 +90,58 @@ class TopologyScene(QGraphicsScene):
         return {name: (node.card().width(), node.card().height()) for name, node in self.nodes.items()}
 
     def items_in_order(self) -> list[Item]:
-        """Cards as they were made, then links: the order in which Tab goes through them."""
-        return [*self.nodes.values(), *self.links.values()]
+        """Cards as they were made, then links, then notes: the order in which Tab goes through them."""
+        return [*self.nodes.values(), *self.links.values(), *self.notes]
 
     def item_of(self, target: Target) -> Item | None:
         return next((item for item in self.items_in_order() if item.target == target), None)
+
+    # --- notes and light ------------------------------------------------------------------------------------
+
+    def add_note(self, text: str, x: float, y: float) -> NoteItem:
+        """Stick a note there."""
+        note = NoteItem(text, self._style, self._on_note_changed)
+        note.setPos(x, y)
+        self.notes.append(note)
+        self.addItem(note)
+        self.extent_changed.emit()
+        return note
+
+    def put_notes(self, notes: Iterable[Note]) -> None:
+        """These notes and no others."""
+        for note in list(self.notes):
+            self.remove_note(note)
+        for text, x, y in list(notes)[:COUNT_MAX]:
+            self.add_note(text, x, y)
+
+    def remove_note(self, note: NoteItem) -> None:
+        if note in self.notes:
+            self.notes.remove(note)
+            self.removeItem(note)
+            self.extent_changed.emit()
+
+    def _on_note_changed(self, note: NoteItem) -> None:
+        if not note.writing and not note.face.text:
+            self.remove_note(note)
+        else:
+            self.extent_changed.emit()
+
+    @property
+    def lit(self) -> frozenset[Target]:
+        """What stands in the spotlight; empty: everything is as bright as ever."""
+        return frozenset(self._lit)
+
+    def light(self, targets: Iterable[Target]) -> None:
+        """Dim everything but *targets*, the links between them, and notes; nothing is dimmed without any."""
+        self._lit = set(targets)
+        self._show_light()
+
+    def _show_light(self) -> None:
+        names = {target.names[0] for target in self._lit if target.kind in ("server", "client")}
+        items: list[Item] = [*self.nodes.values(), *self.links.values()]
+        for item in items:
+            between = isinstance(item, LinkItem) and {item.face.a, item.face.b} <= names
+            item.setOpacity(1.0 if not self._lit or item.target in self._lit or between else DIMMED)
 
     # --- places ---------------------------------------------------------------------------------------------
 
@@ -138,6 +192,8 @@ class TopologyScene(QGraphicsScene):
         box = self._extent(boxes)
         for link in self.links.values():
             box = box.united(link.boundingRect())
+        for note in self.notes:
+            box = box.united(note.sceneBoundingRect())
         return box.adjusted(-margin, -margin, margin, margin)
 
     @staticmethod

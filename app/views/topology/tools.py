@@ -10,7 +10,15 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QWidget
 
 from app import theme
 
-_ICONS = {"fit": "fit", "larger": "zoom-in", "smaller": "zoom-out", "rearrange": "retry"}
+_ICONS = {
+    "note": "note",
+    "spotlight": "spotlight",
+    "find": "find",
+    "fit": "fit",
+    "larger": "zoom-in",
+    "smaller": "zoom-out",
+    "rearrange": "retry",
+}
 
 
 class Tools(QFrame):

@@ -1,0 +1,53 @@
+"""A box on the canvas in which to type the name of what is looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from app.language import tr
+
+
+class Finder(QLineEdit):
+    """Typing goes to the first thing whose name has the text in it, Enter to the next, Esc closes the box."""
+
+    found = Signal(str)
+    """A name of those that were offered."""
+
+    def __init__(self, parent: QWidget, names: Callable[[], list[str]]) -> None:
+        super().__init__(parent)
+        self._canvas = parent
+        self._names = names
+        self._at = 0
+        self.setPlaceholderText(tr("Find a server, application or database"))
+        self.setAccessibleName(tr("Find in the topology"))
+        self.textEdited.connect(lambda _: self._find(0))
+        self.returnPressed.connect(lambda: self._find(self._at + 1))
+        self.hide()
+
+    def open(self) -> None:
+        width = min(self._canvas.width() - 16, self.fontMetrics().averageCharWidth() * 44)
+        self.resize(width, self.sizeHint().height())
+        self.move((self._canvas.width() - width) // 2, 8)
+        self.show()
+        self.raise_()
+        self.setFocus()
+        self.selectAll()
+
+    def _find(self, at: int) -> None:
+        text = self.text().strip().casefold()
+        fitting = [name for name in self._names() if text and text in name.casefold()]
+        self.setProperty("nothing", bool(text) and not fitting)
+        if fitting:
+            self._at = at % len(fitting)
+            self.found.emit(fitting[self._at])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.hide()
+            self._canvas.setFocus()
+        else:
+            super().keyPressEvent(event)

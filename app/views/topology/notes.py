@@ -1,0 +1,117 @@
+"""Sticky notes on the canvas: an instructor's words beside what they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPen, QTextCursor
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsTextItem, QStyleOptionGraphicsItem, QWidget
+
+from app.language import tr
+from app.offers import Target
+from app.views.topology.look import Look
+
+WIDTH_UNITS: Final = 11.0
+"""Width of a note in line heights."""
+LENGTH_MAX: Final = 500
+"""Characters of a note: it is read from the back of a room."""
+COUNT_MAX: Final = 40
+Note = tuple[str, float, float]
+"""Text, and the place of its upper left corner."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteFace:
+    """What a note shows; the same words for eye and ear."""
+
+    text: str
+
+    @property
+    def spoken(self) -> str:
+        return tr("note: {text}").format(text=self.text)
+
+
+class NoteItem(QGraphicsTextItem):
+    """A note that can be dragged, and written on after a double click or Enter. An empty one goes away."""
+
+    def __init__(self, text: str, style: Look, changed: Callable[[NoteItem], None]) -> None:
+        super().__init__()
+        self._changed = changed
+        self.setPlainText(text[:LENGTH_MAX])
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsMovable)
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemSendsGeometryChanges)
+        self.setZValue(2.0)
+        self.show_style(style)
+
+    @property
+    def face(self) -> NoteFace:
+        return NoteFace(self.toPlainText().strip())
+
+    @property
+    def target(self) -> Target:
+        return Target("note", (self.face.text,))
+
+    @property
+    def note(self) -> Note:
+        return self.face.text, self.x(), self.y()
+
+    @property
+    def writing(self) -> bool:
+        return self.textInteractionFlags() != Qt.TextInteractionFlag.NoTextInteraction
+
+    def show_style(self, style: Look) -> None:
+        self.style = style
+        self.setFont(style.font)
+        self.setDefaultTextColor(style.colours.text)
+        self.setTextWidth(WIDTH_UNITS * style.unit)
+
+    def write(self) -> None:
+        """Let somebody write on it."""
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextEditorInteraction)
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        cursor = self.textCursor()
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        self.setTextCursor(cursor)
+
+    def done(self) -> None:
+        """Writing is over."""
+        if self.writing:
+            self.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
+            self.clearFocus()
+            if len(self.toPlainText()) > LENGTH_MAX:
+                self.setPlainText(self.toPlainText()[:LENGTH_MAX])
+            self._changed(self)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.done()
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.done()
+
+    def mouseDoubleClickEvent(self, event: Any) -> None:
+        self.write()
+
+    def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: Any) -> Any:
+        if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged and self.scene() is not None:
+            self._changed(self)
+        return super().itemChange(change, value)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        colours, box = self.style.colours, QRectF(self.boundingRect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.setPen(
+            QPen(colours.focus if self.isSelected() else colours.warn, 2.0 if self.isSelected() else 1.0)
+        )
+        painter.setBrush(colours.warn_soft)
+        painter.drawRect(box)
+        option.state = option.state & ~option.state.State_Selected & ~option.state.State_HasFocus
+        super().paint(painter, option, widget)  # type: ignore[arg-type]  # the stubs forget None

@@ -1,0 +1,104 @@
+"""What is on the canvas for screen readers: each card, link and note is a child of the topology with its own words."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from PySide6.QtCore import QObject, QRect
+from PySide6.QtGui import QAccessible, QAccessibleInterface, QAccessibleObject
+from PySide6.QtWidgets import QAccessibleWidget
+
+if TYPE_CHECKING:
+    from app.views.topology.scene import Item
+
+
+class Voice(QObject):
+    """Stands for one item, which is no QObject, towards screen readers."""
+
+    def __init__(self, view: Any, item: Item) -> None:
+        super().__init__(view)
+        self.view = view
+        self.item = item
+
+
+class _ItemInterface(QAccessibleObject):
+    """Name, place and state of one item."""
+
+    def __init__(self, voice: Voice) -> None:
+        super().__init__(voice)
+        self._voice = voice
+
+    def parent(self) -> QAccessibleInterface:
+        return QAccessible.queryAccessibleInterface(self._voice.view)
+
+    def child(self, index: int) -> QAccessibleInterface:
+        return None  # type: ignore[return-value]  # Qt's way of saying that there is none
+
+    def childCount(self) -> int:
+        return 0
+
+    def indexOfChild(self, child: QAccessibleInterface) -> int:
+        return -1
+
+    def role(self) -> QAccessible.Role:
+        return QAccessible.Role.Graphic
+
+    def text(self, kind: QAccessible.Text) -> str:
+        face = self._voice.item.face
+        if kind == QAccessible.Text.Name:
+            return str(face.spoken)
+        return ""
+
+    def rect(self) -> QRect:
+        view, item = self._voice.view, self._voice.item
+        box = view.mapFromScene(item.sceneBoundingRect()).boundingRect()
+        return QRect(view.viewport().mapToGlobal(box.topLeft()), box.size())
+
+    def state(self) -> QAccessible.State:
+        state = QAccessible.State()
+        state.focusable = state.selectable = True
+        chosen = self._voice.item.isSelected()
+        state.selected = state.focused = chosen
+        return state
+
+
+class _ViewInterface(QAccessibleWidget):
+    """The topology with its items as children."""
+
+    def __init__(self, view: Any) -> None:
+        super().__init__(view, QAccessible.Role.Chart, view.accessibleName())
+        self._view = view
+
+    def childCount(self) -> int:
+        return len(self._view.voices())
+
+    def child(self, index: int) -> QAccessibleInterface:
+        return QAccessible.queryAccessibleInterface(self._view.voices()[index])
+
+    def indexOfChild(self, child: QAccessibleInterface) -> int:
+        voices = self._view.voices()
+        return next((place for place, voice in enumerate(voices) if voice is child.object()), -1)
+
+
+_KEPT: Final[dict[int, QAccessibleInterface]] = {}
+"""Interfaces by the id of their object, until it goes: Qt itself keeps none of Python's objects alive."""
+
+
+def _interface_of(_: str, of: QObject) -> QAccessibleInterface | None:
+    if isinstance(of, Voice):
+        made: QAccessibleInterface = _ItemInterface(of)
+    elif hasattr(of, "voices"):
+        made = _ViewInterface(of)
+    else:
+        return None
+    key = id(of)
+    _KEPT[key] = made
+    of.destroyed.connect(lambda: _KEPT.pop(key, None))
+    return made
+
+
+@cache
+def install() -> None:
+    """Have Qt ask here as well; once for the program."""
+    QAccessible.installFactory(_interface_of)
