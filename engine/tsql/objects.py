@@ -1,4 +1,4 @@
-"""Tables, procedures and views that scripts make in the system databases of an instance, kept in the world."""
+"""Tables, procedures and views that scripts make in the databases of an instance, kept in the world."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql.context import SYSTEM_DATABASES, Context
+from engine.tsql.context import Context
 from engine.tsql.data import Table
-from engine.tsql.plans import Unsimulated
 from engine.tsql.statements import Parameter
 
 
@@ -48,13 +47,29 @@ class Kept:
 _SCHEMAS: Final = frozenset({"dbo", "guest", ""})
 
 
+def _home(context: Context, database: str) -> str:
+    """The server under whose name the objects of a database are kept: its partner's, if they were made over there."""
+    here = context.session.server
+    copy = context.copy_named(database)
+    if copy is None or copy.guid is None:
+        return here
+    partners = sorted(
+        server
+        for (server, name), other in context.world.copies.items()
+        if name == copy.database and other.guid == copy.guid
+    )
+    key = copy.database.lower()
+    owners = {server for server, name, _ in context.world.objects if name == key}
+    return next((server for server in (here, *partners) if server in owners), here)
+
+
 def place_of(context: Context, parts: tuple[str, ...]) -> tuple[str, str, str]:
     """(server, database, name in small letters) that a name of up to three parts means; its database must be open."""
     names = list(parts)
     database = context.session.database
     if len(names) == 3 or (len(names) == 2 and names[0].lower() not in _SCHEMAS):
         database = context.open_database(names[0]) if len(names) == 3 else database
-    return context.session.server, database.lower(), names[-1].lower()
+    return _home(context, database), database.lower(), names[-1].lower()
 
 
 def find(context: Context, parts: tuple[str, ...]) -> UserObject | None:
@@ -69,10 +84,8 @@ def find(context: Context, parts: tuple[str, ...]) -> UserObject | None:
 
 
 def put(context: Context, parts: tuple[str, ...], new: UserObject) -> None:
-    """Keep an object under its name. Unsimulated outside the system databases, whose log nobody mirrors."""
+    """Keep an object under its name. Those of a mirrored database are on both sides; their log is not counted."""
     place = place_of(context, parts)
-    if place[1] not in SYSTEM_DATABASES:
-        raise Unsimulated(f"objects in the database {place[1]}")
     old: Kept | None = context.world.objects.get(place)
     context.world.objects[place] = Kept(parts[-1] if old is None else old.name, new)
 
@@ -96,7 +109,8 @@ def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> No
 
 def listed(context: Context) -> list[tuple[str, UserObject]]:
     """The objects of the current database, by name."""
-    here = (context.session.server, context.session.database.lower())
+    database = context.session.database
+    here = (_home(context, database), database.lower())
     kept = sorted((key[2], found) for key, found in context.world.objects.items() if key[:2] == here)
     return [(found.name, found.item) for _, found in kept]
 

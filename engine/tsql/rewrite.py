@@ -12,6 +12,7 @@ from engine.messages import SqlError
 from engine.tsql import forxml
 from engine.tsql.dialect import write
 from engine.tsql.plans import COLLATION, UNNAMED, TableRef, Unsimulated
+from engine.tsql.reshape import reshaped
 
 
 @dataclass(slots=True)
@@ -30,6 +31,7 @@ class Rewritten:
 def rewritten(tree: exp.Expr) -> tuple[str, Rewritten]:
     """Rewrite everything that SQLite would take in another sense; the text for it and what was found."""
     query = Rewritten()
+    tree = reshaped(tree)
     query.ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     for node in reversed(list(tree.walk())):
         rewrite = _REWRITE.get(type(node))

@@ -7,7 +7,18 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql import objects
-from engine.tsql.catalog import activity, counters, databases, instance, mirroring, msdb, security
+from engine.tsql.catalog import (
+    activity,
+    counters,
+    databases,
+    empty,
+    host,
+    instance,
+    mirroring,
+    msdb,
+    returned,
+    security,
+)
 from engine.tsql.catalog.known import KNOWN, OLD
 from engine.tsql.catalog.view import VIEWS, Column, Record, View
 from engine.tsql.context import Context
@@ -15,7 +26,7 @@ from engine.tsql.plans import Unsimulated
 
 __all__ = ["VIEWS", "Column", "Record", "View", "find", "names", "object_id", "partial_view", "rows_of"]
 
-_PARTS: Final = (activity, counters, databases, instance, mirroring, msdb, security)
+_PARTS: Final = (activity, counters, databases, empty, host, instance, mirroring, msdb, returned, security)
 """Importing a part defines its views."""
 
 _OLD: Final = frozenset(
@@ -52,7 +63,7 @@ def find(context: Context, parts: tuple[str, ...]) -> View:
         found = VIEWS.get(key)
         if found is not None and found.since <= context.version:
             return found
-        if key in KNOWN:
+        if found is None and key in KNOWN:
             raise Unsimulated(f"the view {'.'.join(parts)}")
     raise SqlError(208, ".".join(parts))
 

@@ -54,6 +54,11 @@ def _background(context: Context, spid: int, wait: str, database_id: int) -> Rec
     }
 
 
+def sql_handle(spid: int) -> bytes:
+    """The handle of the batch that runs on a connection; as long as the product's."""
+    return b"\x02" + bytes(3) + spid.to_bytes(16, "big")
+
+
 _SYSTEM: Final = (
     (1, "background", "RESOURCE MONITOR", None),
     (2, "background", "LAZY WRITER", None),
@@ -84,6 +89,7 @@ def _requests(context: Context) -> Iterable[Record]:
         yield {
             "session_id": session.spid,
             "request_id": 0,
+            "sql_handle": sql_handle(session.spid),
             "start_time": context.now(running.started_tick if running is not None else None),
             "status": "suspended" if waiting else "running",
             "command": "WAITFOR" if waiting else "SELECT",
@@ -156,6 +162,8 @@ def _connections(context: Context) -> Iterable[Record]:
     for _, session in context.sessions():
         yield {
             "session_id": session.spid,
+            "most_recent_session_id": session.spid,
+            "most_recent_sql_handle": sql_handle(session.spid),
             "connect_time": context.now(session.login_tick),
             "net_transport": "TCP",
             "protocol_type": "TSQL",
@@ -171,7 +179,9 @@ view(
     "sys.dm_exec_connections",
     """session_id int, most_recent_session_id int, connect_time datetime, net_transport nvarchar,
     protocol_type nvarchar, encrypt_option nvarchar, auth_scheme nvarchar, client_net_address varchar,
-    client_tcp_port int, local_net_address varchar, local_tcp_port int, connection_id uniqueidentifier, …""",
+    client_tcp_port int, local_net_address varchar, local_tcp_port int, connection_id uniqueidentifier,
+    most_recent_sql_handle varbinary, num_reads int,
+    num_writes int, last_read datetime, last_write datetime, net_packet_size int, …""",
     _connections,
 )
 
@@ -204,6 +214,7 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "hostname": "CONSOLE".ljust(128),
             "program_name": "Mirrordrill".ljust(128),
             "open_tran": session.transactions,
+            "sql_handle": sql_handle(session.spid),
         }
 
 
@@ -213,7 +224,8 @@ view(
     waitresource nchar(256), dbid smallint, uid smallint, cpu int, physical_io bigint, memusage int,
     login_time datetime, last_batch datetime, ecid smallint, open_tran smallint, status nchar(30),
     hostname nchar(128), program_name nchar(128), hostprocess nchar(10), cmd nchar(16), nt_domain nchar(128),
-    nt_username nchar(128), loginame nchar(128), …""",
+    nt_username nchar(128), net_address nchar(12), net_library nchar(12), loginame nchar(128),
+    context_info binary, sql_handle binary, stmt_start int, stmt_end int, request_id int""",
     _sysprocesses,
 )
 

@@ -1,0 +1,99 @@
+"""CROSS APPLY, OUTER APPLY, PIVOT and functions that return tables: SQLite has none of them, scripts use them all."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import World
+from tests.engine.tsql.console import ask
+from tests.engine.worlds import P, lab
+
+SALES = "sys.databases d CROSS APPLY {} WHERE d.database_id > 4"
+
+
+def rows(query: str) -> list[list[object]]:
+    return ask(modern(), P, query).grids[0]
+
+
+def modern() -> World:
+    world = lab(workload="none")
+    world.update_server(P, version=2014)
+    return world
+
+
+def test_the_text_of_what_runs_is_found_by_its_handle() -> None:
+    query = "SELECT t.text FROM sys.dm_exec_requests r CROSS APPLY sys.dm_exec_sql_text(r.sql_handle) t"
+    assert rows(query) == [[query]]
+
+
+def test_outer_apply_keeps_rows_without_a_match() -> None:
+    query = """SELECT d.name, f.name FROM sys.databases d {} APPLY (SELECT m.name FROM sys.master_files m
+        WHERE m.database_id = d.database_id AND m.name = 'Sales_log') f WHERE d.database_id > 3 ORDER BY d.name"""
+    assert rows(query.format("OUTER")) == [["msdb", None], ["Sales", "Sales_log"]]
+    assert rows(query.format("CROSS")) == [["Sales", "Sales_log"]]
+
+
+def test_the_first_row_of_each_is_taken_by_top_1() -> None:
+    inner = "(SELECT TOP 1 m.name FROM sys.master_files m WHERE m.database_id = d.database_id ORDER BY file_id DESC) f"
+    assert rows(f"SELECT f.name FROM {SALES.format(inner)}") == [["Sales_log"]]
+    nothing = inner.replace("ORDER BY", "AND 1 = 0 ORDER BY")
+    assert rows(f"SELECT f.name FROM {SALES.format(nothing)}") == []
+
+
+def test_values_may_look_at_the_row_beside_them() -> None:
+    inner = "(VALUES (d.name, 1), ('x', 2)) v (k, n)"
+    assert rows(f"SELECT v.k, v.n FROM {SALES.format(inner)}") == [["Sales", 1], ["x", 2]]
+
+
+def test_a_computed_column_may_be_built_on_another() -> None:
+    inner = "(SELECT d.database_id * 2 AS a) x CROSS APPLY (SELECT x.a + 1 AS b) y"
+    assert rows(f"SELECT x.a, y.b FROM {SALES.format(inner)}") == [[10, 11]]
+
+
+def test_sums_of_each_row() -> None:
+    inner = "(SELECT COUNT(*) AS n FROM sys.master_files m WHERE m.database_id = d.database_id) f"
+    assert rows(f"SELECT f.n FROM {SALES.format(inner)}") == [[2]]
+
+
+def test_a_function_takes_its_arguments_or_null_for_all() -> None:
+    query = "SELECT database_id, file_id FROM sys.dm_io_virtual_file_stats({}) s"
+    assert rows(query.format("NULL, NULL")) == [[5, 1], [5, 2]]
+    assert rows(query.format("DB_ID('Sales'), 2")) == [[5, 2]]
+    assert rows(query.format("DB_ID('nowhere'), 2")) == [[5, 2]]  # DB_ID is NULL: all databases, as in life
+
+
+def test_pivot_and_unpivot() -> None:
+    pivot = """SELECT * FROM (SELECT database_id, state_desc, 1 AS n FROM sys.databases) s
+        PIVOT (COUNT(n) FOR state_desc IN ([ONLINE], [OFFLINE])) p WHERE database_id = 5"""
+    assert rows(pivot) == [[5, 1, 0]]
+    assert rows("SELECT k, v FROM (SELECT 1 AS a, 2 AS b) s UNPIVOT (v FOR k IN (a, b)) u") == [
+        ["a", 1],
+        ["b", 2],
+    ]
+
+
+@pytest.mark.parametrize(
+    "applied", ["(SELECT * FROM sys.objects) x", "(SELECT DISTINCT m.name FROM sys.objects m) x"]
+)
+def test_forms_that_are_not_simulated_say_so(applied: str) -> None:
+    answer = ask(modern(), P, f"SELECT x.name FROM {SALES.format(applied)}")
+    assert answer.texts[0].startswith("Not simulated: CROSS APPLY and OUTER APPLY")
+
+
+def test_an_xml_document_is_not_taken_apart() -> None:
+    answer = ask(modern(), P, "DECLARE @x xml SELECT 1 FROM @x.nodes('/a') t(c)")
+    assert answer.texts[0].startswith("Not simulated")
+
+
+def test_views_about_what_nobody_has_are_empty() -> None:
+    assert rows("SELECT * FROM sys.dm_os_cluster_nodes") == []
+    old = modern()
+    old.update_server(P, version=2008)
+    assert ask(old, P, "SELECT * FROM sys.dm_hadr_database_replica_states").numbers == [208]
+
+
+def test_objects_of_a_mirrored_database_are_there_after_its_failover() -> None:
+    world = modern()
+    ask(world, P, "USE Sales CREATE TABLE Kept (n int) INSERT Kept SELECT 7")
+    ask(world, P, "USE master ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
+    assert ask(world, "SERVER_B", "SELECT n FROM Sales.dbo.Kept").value == 7
