@@ -33,7 +33,6 @@ class Finder(QLineEdit):
         self.resize(width, self.sizeHint().height())
         self.move((self._canvas.width() - width) // 2, 8)
         self.show()
-        self.raise_()
         self.setFocus()
         self.selectAll()
 
@@ -51,3 +50,4 @@ class Finder(QLineEdit):
             self._canvas.setFocus()
         else:
             super().keyPressEvent(event)
+            event.accept()  # Enter would go on to the canvas and open a menu there

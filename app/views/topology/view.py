@@ -455,7 +455,6 @@ class Topology(QGraphicsView):
             self._caption.setFixedWidth(self.width() - 16)
             self._caption.setFixedHeight(self._caption.heightForWidth(self.width() - 16))
             self._caption.move(8, 8)
-            self._caption.raise_()
             _announce(self, words)
         self.viewport().update()
 

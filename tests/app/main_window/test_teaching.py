@@ -1,0 +1,187 @@
+"""Notes, spotlight, find, preview and drill-down on the topology, with real clicks and keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QApplication
+
+from app import settings
+from app.main_window import MainWindow
+from app.offers import Target
+from app.preview import preview
+from app.settings import WindowSettings
+from app.views.topology.scene import DIMMED
+from engine.drill.drill import Drill
+from tests.app.main_window.conftest import Hands, shown
+from tests.window_bench import lab_of
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for menus
+
+A, B = Target("server", ("SERVER_A",)), Target("server", ("SERVER_B",))
+
+
+@pytest.fixture
+def lab(hands: Hands, window: MainWindow) -> MainWindow:
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    window.session.pause()
+    window.topology.setFocus()
+    return window
+
+
+def test_a_note_is_written_kept_with_its_scenario_and_taken_away(
+    qtbot: Any, lab: MainWindow, store: WindowSettings
+) -> None:
+    topology = lab.topology
+    topology.choose(A)
+    qtbot.keyClick(topology, Qt.Key.Key_N)
+    qtbot.keyClicks(topology, "nobody asked this one")
+    qtbot.keyClick(topology, Qt.Key.Key_Escape)
+    ((text, _, _),) = topology.notes()
+    assert text == "nobody asked this one"
+    lab.show_home()
+    lab.choose("automatic-failover")
+    lab.brief.started.emit("practice")
+    assert topology.notes() == []
+    lab.show_home()
+    lab.choose("lab")
+    lab.brief.started.emit("lab")
+    assert [note[0] for note in topology.notes()] == ["nobody asked this one"]
+    topology.setFocus()
+    topology._select(topology._scene.notes[0])
+    qtbot.keyClick(topology, Qt.Key.Key_Delete)
+    assert topology.notes() == []
+
+
+def test_an_empty_note_goes_away(qtbot: Any, lab: MainWindow) -> None:
+    qtbot.keyClick(lab.topology, Qt.Key.Key_N)
+    qtbot.keyClick(lab.topology, Qt.Key.Key_Escape)
+    assert lab.topology._scene.notes == []
+
+
+def test_the_spotlight_dims_everything_else(qtbot: Any, lab: MainWindow) -> None:
+    topology, scene = lab.topology, lab.topology._scene
+    for target in (A, B):
+        topology.choose(target)
+        qtbot.keyClick(topology, Qt.Key.Key_S)
+    bright = {item.target.title for item in scene.items_in_order() if item.opacity() == 1.0}
+    assert bright == {"SERVER_A", "SERVER_B", "SERVER_A – SERVER_B"}
+    assert scene.nodes["SERVER_W"].opacity() == pytest.approx(DIMMED)
+    topology.choose(A)
+    qtbot.keyClick(topology, Qt.Key.Key_S)
+    assert scene.lit == {B}
+    qtbot.keyClick(topology, Qt.Key.Key_Escape)
+    qtbot.keyClick(topology, Qt.Key.Key_Escape)
+    assert all(item.opacity() == 1.0 for item in scene.items_in_order())
+
+
+def test_the_spotlight_has_a_key_from_anywhere(qtbot: Any, lab: MainWindow) -> None:
+    lab.topology.choose(B)
+    lab.desk.go_to("events")
+    modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_S, modifiers)
+    assert lab.topology._scene.lit == {B}
+
+
+def test_names_are_found_by_typing(qtbot: Any, lab: MainWindow) -> None:
+    topology = lab.topology
+    qtbot.keyClick(topology, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClicks(topology._finder, "server")
+    assert topology.target() == A
+    qtbot.keyClick(topology._finder, Qt.Key.Key_Return)
+    assert topology.target() == B
+    qtbot.keyClick(topology._finder, Qt.Key.Key_Escape)
+    assert not topology._finder.isVisible()
+    assert topology.hasFocus()
+
+
+def test_a_menu_shows_what_an_act_would_touch(qtbot: Any, hands: Hands, lab: MainWindow) -> None:
+    menu = hands.menu_of(A)
+    action = next(a for a in menu.actions() if a.property("line") == "power-off SERVER_A")
+    qtbot.mouseMove(menu, menu.actionGeometry(action).center())
+    menu.setActiveAction(action)
+    assert lab.topology._caption.isVisible()
+    assert "SERVER_A" in lab.topology._caption.text()
+    assert "Sales" in lab.topology._caption.text()
+    assert A in lab.topology._pointed
+    assert B not in lab.topology._pointed
+    lab.grab()
+    menu.close()
+    assert not lab.topology._caption.isVisible()
+    assert lab.session.drill is not None
+    assert lab.session.drill.world.servers["SERVER_A"].powered
+
+
+def test_an_exam_only_hears_what_an_act_names(lab: MainWindow) -> None:
+    assert lab.session.drill is not None
+    world = lab.session.drill.world
+    found = preview(world, "cut SERVER_A SERVER_B", truth=False)
+    assert set(found.things) >= {A, B}
+    assert found.databases == ()
+    assert Target("link", ("SERVER_A", "SERVER_B")) in preview(world, "cut SERVER_A SERVER_B").things
+
+
+# --- many databases -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def many(hands: Hands, window: MainWindow) -> MainWindow:
+    window.show_brief(lab_of(30))
+    window.brief.started.emit("lab")
+    window.session.pause()
+    return window
+
+
+def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, many: MainWindow) -> None:
+    topology = many.topology
+    node = topology._scene.nodes["SERVER_A"]
+    assert len(node.face.grid) == 30
+    assert node.face.copies == ()
+    place = next(
+        QPoint(x, y)
+        for y in range(0, topology.height(), 3)
+        for x in range(0, topology.width(), 3)
+        if (topology._cell_at(QPoint(x, y)) or ("",))[0] == "Sales007"
+        and topology._item_at(QPoint(x, y)) is node
+    )
+    qtbot.mouseClick(topology.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    for server in ("SERVER_A", "SERVER_B"):
+        assert [c.database for c in topology._scene.nodes[server].face.copies] == ["Sales007"]
+    assert many.charts._databases.currentText() == "Sales007"
+    qtbot.keyClick(topology, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
+    assert topology._opened == "Sales008"
+    topology.go_to("Sales021")
+    assert [c.database for c in node.face.copies] == ["Sales021"]
+
+
+# --- screen readers -----------------------------------------------------------------------------------------
+
+
+def test_every_thing_is_a_child_with_words_of_its_own(qtbot: Any, lab: MainWindow) -> None:
+    lab.topology._scene.add_note("look here", 0.0, 0.0)
+    interface = QAccessible.queryAccessibleInterface(lab.topology)
+    spoken = [interface.child(place).text(QAccessible.Text.Name) for place in range(interface.childCount())]
+    assert any(text.startswith("SERVER_A: partner, running") and "PRINCIPAL" in text for text in spoken)
+    assert any(text.startswith("link SERVER_A to SERVER_B") for text in spoken)
+    assert spoken[-1] == "note: look here"
+    lab.topology.choose(B)
+    chosen = [p for p in range(interface.childCount()) if interface.child(p).state().selected]
+    assert [spoken[place].partition(":")[0] for place in chosen] == ["SERVER_B"]
+    assert interface.child(0).rect().width() > 50
+    lab.session.do("power-off SERVER_A")
+    assert "power off" in interface.child(0).text(QAccessible.Text.Name)
+
+
+def test_stored_notes_that_make_no_sense_are_left_out(
+    qtbot: Any, store: WindowSettings, profile: Any
+) -> None:
+    store.set(settings.NOTES, '{"lab": [["kept", 1, 2], ["no place"], 7], "x": 3}')
+    window = shown(qtbot, profile, store)
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    assert [note[0] for note in window.topology.notes()] == ["kept"]
+    assert isinstance(window.session.drill, Drill)
