@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QToolBar, QToolButton, QWidget
 
 from app import theme
+from app.language import tr
 
 
 class Bar(QToolBar):
@@ -46,7 +47,7 @@ class Bar(QToolBar):
         if arrow is not None:
             arrow.setIcon(theme.icon("more", theme.tokens(self.palette())))
             arrow.setStyleSheet("padding: 0px;")  # it is narrow
-            arrow.setAccessibleName("More buttons")
+            arrow.setAccessibleName(tr("More buttons"))
 
     def _fit(self) -> None:
         side = self.fontMetrics().height()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app import formatting
+from app.language import mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,26 +47,78 @@ class Counter:
 COUNTERS: Final[dict[str, Counter]] = {
     counter.name: counter
     for counter in (
-        Counter("send_queue_kb", "Send queue", KB, 64.0, "log hardened by the principal, not yet sent"),
-        Counter("redo_queue_kb", "Redo queue", KB, 64.0, "log hardened by the mirror, not yet applied"),
-        Counter("transactions_per_s", "Transactions", PER_S, 10.0, "commits told to clients"),
-        Counter("commit_delay_ms", "Commit delay", MS, 1.0, "what waiting for the mirror adds to a commit"),
-        Counter("response_s", "Response time", SECONDS, 0.1, "of a transaction, at the server"),
-        Counter("log_generation_kb_per_s", "Log generation", KB_PER_S, 64.0, "log written by transactions"),
-        Counter("log_send_kb_per_s", "Log send rate", KB_PER_S, 64.0, "log sent to the mirror"),
-        Counter("redo_kb_per_s", "Redo rate", KB_PER_S, 64.0, "log applied on the mirror"),
-        Counter("unhardened_kb", "Log at risk", KB, 64.0, "log that the mirror has not hardened"),
-        Counter("log_used_kb", "Log used", KB, 1024.0, "log that cannot be overwritten yet"),
-        Counter("log_size_kb", "Log file size", KB, 1024.0, "size of the log file"),
-        Counter("log_since_checkpoint_kb", "Log since checkpoint", KB, 64.0, "what a restart would redo"),
-        Counter("in_flight_transactions", "Transactions in flight", COUNT, 10.0, "begun and not answered"),
-        Counter("sends_per_s", "Messages sent", PER_S, 10.0, "messages to the mirror"),
-        Counter("principal_cpu_percent", "Principal CPU", PERCENT, 100.0, "of all cores of the instance"),
-        Counter("mirror_cpu_percent", "Mirror CPU", PERCENT, 100.0, "of all cores of the instance"),
-        Counter("principal_data_writes_kb_per_s", "Principal data writes", KB_PER_S, 64.0, "page writes"),
-        Counter("mirror_data_writes_kb_per_s", "Mirror data writes", KB_PER_S, 64.0, "page writes"),
-        Counter("principal_dirty_pages", "Principal dirty pages", COUNT, 100.0, "changed, not yet written"),
-        Counter("mirror_dirty_pages", "Mirror dirty pages", COUNT, 100.0, "changed, not yet written"),
+        Counter(
+            "send_queue_kb", mark("Send queue"), KB, 64.0, mark("log hardened by the principal, not yet sent")
+        ),
+        Counter(
+            "redo_queue_kb", mark("Redo queue"), KB, 64.0, mark("log hardened by the mirror, not yet applied")
+        ),
+        Counter("transactions_per_s", mark("Transactions"), PER_S, 10.0, mark("commits told to clients")),
+        Counter(
+            "commit_delay_ms",
+            mark("Commit delay"),
+            MS,
+            1.0,
+            mark("what waiting for the mirror adds to a commit"),
+        ),
+        Counter("response_s", mark("Response time"), SECONDS, 0.1, mark("of a transaction, at the server")),
+        Counter(
+            "log_generation_kb_per_s",
+            mark("Log generation"),
+            KB_PER_S,
+            64.0,
+            mark("log written by transactions"),
+        ),
+        Counter("log_send_kb_per_s", mark("Log send rate"), KB_PER_S, 64.0, mark("log sent to the mirror")),
+        Counter("redo_kb_per_s", mark("Redo rate"), KB_PER_S, 64.0, mark("log applied on the mirror")),
+        Counter("unhardened_kb", mark("Log at risk"), KB, 64.0, mark("log that the mirror has not hardened")),
+        Counter("log_used_kb", mark("Log used"), KB, 1024.0, mark("log that cannot be overwritten yet")),
+        Counter("log_size_kb", mark("Log file size"), KB, 1024.0, mark("size of the log file")),
+        Counter(
+            "log_since_checkpoint_kb",
+            mark("Log since checkpoint"),
+            KB,
+            64.0,
+            mark("what a restart would redo"),
+        ),
+        Counter(
+            "in_flight_transactions",
+            mark("Transactions in flight"),
+            COUNT,
+            10.0,
+            mark("begun and not answered"),
+        ),
+        Counter("sends_per_s", mark("Messages sent"), PER_S, 10.0, mark("messages to the mirror")),
+        Counter(
+            "principal_cpu_percent",
+            mark("Principal CPU"),
+            PERCENT,
+            100.0,
+            mark("of all cores of the instance"),
+        ),
+        Counter(
+            "mirror_cpu_percent", mark("Mirror CPU"), PERCENT, 100.0, mark("of all cores of the instance")
+        ),
+        Counter(
+            "principal_data_writes_kb_per_s",
+            mark("Principal data writes"),
+            KB_PER_S,
+            64.0,
+            mark("page writes"),
+        ),
+        Counter(
+            "mirror_data_writes_kb_per_s", mark("Mirror data writes"), KB_PER_S, 64.0, mark("page writes")
+        ),
+        Counter(
+            "principal_dirty_pages",
+            mark("Principal dirty pages"),
+            COUNT,
+            100.0,
+            mark("changed, not yet written"),
+        ),
+        Counter(
+            "mirror_dirty_pages", mark("Mirror dirty pages"), COUNT, 100.0, mark("changed, not yet written")
+        ),
     )
 }
 """Every counter of the engine (a test compares), in the order in which lists show them."""

@@ -11,6 +11,7 @@ from PySide6.QtGui import QIcon, QKeySequence, QPixmap, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QTabBar, QVBoxLayout, QWidget
 
 from app import theme
+from app.language import mark, tr
 from app.tables import Column, TableModel, TableView
 from engine.events import Event
 from engine.model import World
@@ -18,7 +19,7 @@ from engine.model import World
 if TYPE_CHECKING:
     from engine.drill.drill import Drill
 
-EVERYWHERE: Final = "All"
+EVERYWHERE: Final = mark("All")
 
 AT_ONCE_S: Final = 0.005
 """Half a tick: what happened at the moment that is looked at belongs to it."""
@@ -67,11 +68,11 @@ class EventTable(QWidget):
         self.servers.setDrawBase(False)
         self.servers.setStyleSheet("QTabBar::tab { padding: 4px 7px; }")
         self.servers.setExpanding(False)
-        self.servers.setAccessibleName("Server")
+        self.servers.setAccessibleName(tr("Server"))
         self.servers.currentChanged.connect(lambda _: self._refilter())
         self.filter = QLineEdit()
-        self.filter.setPlaceholderText("Filter (Ctrl+F)")
-        self.filter.setAccessibleName("Filter")
+        self.filter.setPlaceholderText(tr("Filter (Ctrl+F)"))
+        self.filter.setAccessibleName(tr("Filter"))
         self.filter.setClearButtonEnabled(True)
         self.filter.setMaximumWidth(FILTER_PX[False])
         self.filter.textChanged.connect(lambda _: self._refilter())
@@ -82,7 +83,7 @@ class EventTable(QWidget):
         self.detail.setTextFormat(Qt.TextFormat.PlainText)
         self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.detail.setContentsMargins(6, 0, 6, 3)
-        self.detail.setAccessibleName("Selected row in full")
+        self.detail.setAccessibleName(tr("Selected row in full"))
         self.detail.hide()
         self.table.selectionModel().selectionChanged.connect(self._show_detail)
         self.model.modelReset.connect(self.detail.hide)
@@ -107,7 +108,7 @@ class EventTable(QWidget):
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
         self._world = drill.world
-        names = [*([EVERYWHERE] if self._everywhere else []), *drill.world.servers]
+        names = [*([tr(EVERYWHERE)] if self._everywhere else []), *drill.world.servers]
         if names != [self.servers.tabText(index) for index in range(self.servers.count())]:
             self._set_servers(names)
         self.model.replace(row for event in drill.events for row in self._rows_of(event, drill.world))
@@ -133,7 +134,7 @@ class EventTable(QWidget):
     def server(self) -> str | None:
         """The server whose rows are shown; None for all."""
         name = self.servers.tabText(self.servers.currentIndex())
-        return None if name in ("", EVERYWHERE) else name
+        return None if name in ("", tr(EVERYWHERE)) else name
 
     @Slot(str)
     def show_server(self, server: str) -> None:
@@ -174,7 +175,7 @@ class EventTable(QWidget):
     def _count(self) -> None:
         shown = self.model.rowCount()
         narrowed = bool(self.filter.text()) or self._between is not None
-        self.found.setText(f"{shown:,} found" if narrowed else "")
+        self.found.setText(tr("{shown:,} found").format(shown=shown) if narrowed else "")
 
     def _choose(self) -> None:
         index = self.table.currentIndex()

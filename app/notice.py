@@ -7,6 +7,7 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from app import theme
+from app.language import tr
 
 
 class Notice(QFrame):
@@ -20,8 +21,8 @@ class Notice(QFrame):
         self._text.setWordWrap(True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._close = QToolButton()
-        self._close.setToolTip("Close this notice")
-        self._close.setAccessibleName("Close this notice")
+        self._close.setToolTip(tr("Close this notice"))
+        self._close.setAccessibleName(tr("Close this notice"))
         self._close.clicked.connect(self.clear)
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 5, 6, 5)

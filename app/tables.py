@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QFont, QGuiApplication, QKeySequence, QShowEv
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from app import formatting, theme
+from app.language import tr
 
 CELL_PADDING_PX: Final = 14
 
@@ -36,6 +37,13 @@ class Column:
     bold: Callable[[Any], bool] | None = None
     spoken: Callable[[Any], str] | None = None
     """What a screen reader says of the cell; its text unless given."""
+    as_is: bool = False
+    """The title is SQL Server's, or a name: it reads the same in every language."""
+
+    @property
+    def heading(self) -> str:
+        """The title in the language of the interface."""
+        return self.title if self.as_is else tr(self.title)
 
 
 class TableModel(QAbstractTableModel):
@@ -133,7 +141,7 @@ class TableModel(QAbstractTableModel):
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:
-            return self.columns[section].title if orientation is Qt.Orientation.Horizontal else section + 1
+            return self.columns[section].heading if orientation is Qt.Orientation.Horizontal else section + 1
         if role == Qt.ItemDataRole.TextAlignmentRole and orientation is Qt.Orientation.Horizontal:
             return _RIGHT if self.columns[section].right else _LEFT
         return None
@@ -199,7 +207,7 @@ class TableView(QTableView):
             for row in rows
         ]
         if headers:
-            text.insert(0, [self.table.columns[column].title for column in columns])
+            text.insert(0, [self.table.columns[column].heading for column in columns])
         QGuiApplication.clipboard().setText(formatting.tab_separated(text))
 
     def changeEvent(self, event: QEvent) -> None:
@@ -211,8 +219,8 @@ class TableView(QTableView):
 
     def _add_copying(self) -> None:
         shortcuts = (
-            ("&Copy", False, ["Ctrl+C", "Ctrl+Ins"]),
-            ("Copy with &headers", True, ["Ctrl+Shift+C"]),
+            (tr("&Copy"), False, ["Ctrl+C", "Ctrl+Ins"]),
+            (tr("Copy with &headers"), True, ["Ctrl+Shift+C"]),
         )
         for text, headers, keys in shortcuts:
             action = QAction(text, self)
@@ -229,7 +237,9 @@ class TableView(QTableView):
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
         self._fit_height()
         for section, column in enumerate(self.table.columns):
-            widest = max(metrics.horizontalAdvance(text) for text in (column.sample, column.title))
+            widest = max(
+                metrics.horizontalAdvance(text) for text in (column.sample, tr(column.sample), column.heading)
+            )
             self.setColumnWidth(section, widest + CELL_PADDING_PX)
 
     def _fit_height(self) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
 
 from app.completion import completions, hint
+from app.language import tr
 from engine.events import Event
 from engine.model import World
 
@@ -34,8 +35,8 @@ class ActLine(QLineEdit):
         completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.setCompleter(completer)
-        self.setPlaceholderText("Type an act: power-off SERVER_A")
-        self.setAccessibleName("Act")
+        self.setPlaceholderText(tr("Type an act: power-off SERVER_A"))
+        self.setAccessibleName(tr("Act"))
         self.setFixedWidth(60 * self.fontMetrics().averageCharWidth())
         self.setProperty("small", "true")
         self.textEdited.connect(self._complete)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QToolButton, QVBoxL
 
 from app import theme
 from app.counters import COUNTERS, PRODUCT_NAMES, WATCHED, Counter
+from app.language import mark, tr
 from app.series import CounterHistory, Summary
 from app.tables import Column, TableModel, TableView
 from engine.events import Event
@@ -20,7 +21,12 @@ from engine.model import World
 if TYPE_CHECKING:
     from engine.drill.drill import Drill
 
-TIMES: Final = (("Last minute", 60.0), ("Last 10 minutes", 600.0), ("Last hour", 3600.0), ("All", None))
+TIMES: Final = (
+    (mark("Last minute"), 60.0),
+    (mark("Last 10 minutes"), 600.0),
+    (mark("Last hour"), 3600.0),
+    (mark("All"), None),
+)
 """Label and length in seconds; None: from the start."""
 
 
@@ -38,7 +44,8 @@ class Row:
     @property
     def tip(self) -> str:
         product = PRODUCT_NAMES.get(self.counter.name)
-        return f"{self.counter.help}\n{product}" if product else self.counter.help
+        words = tr(self.counter.help)
+        return f"{words}\n{product}" if product else words
 
 
 def _value(title: str, name: str) -> Column:
@@ -46,14 +53,14 @@ def _value(title: str, name: str) -> Column:
 
 
 COLUMNS: Final = (
-    Column(title="Counter", text=lambda row: row.counter.title, tip=lambda row: row.tip,
+    Column(title=mark("Counter"), text=lambda row: tr(row.counter.title), tip=lambda row: row.tip,
            bold=lambda row: row.highlighted, sample="Log generation"),
-    _value("Last", "last"),
-    _value("Average", "mean"),
-    _value("Minimum", "low"),
-    _value("Maximum", "high"),
-    Column(title="On a server", text=lambda row: PRODUCT_NAMES.get(row.counter.name, ""), tone=lambda row: "muted",
-           tip=lambda row: PRODUCT_NAMES.get(row.counter.name, "")),
+    _value(mark("Last"), "last"),
+    _value(mark("Average"), "mean"),
+    _value(mark("Minimum"), "low"),
+    _value(mark("Maximum"), "high"),
+    Column(title=mark("On a server"), text=lambda row: PRODUCT_NAMES.get(row.counter.name, ""),
+           tone=lambda row: "muted", tip=lambda row: PRODUCT_NAMES.get(row.counter.name, "")),
 )  # fmt: skip
 
 
@@ -74,25 +81,25 @@ class Counters(QWidget):
         self._bold = ""
         self._drawn: tuple[object, ...] = ()
         self.model = TableModel(COLUMNS, self)
-        self.table = TableView(self.model, "Counters")
+        self.table = TableView(self.model, tr("Counters"))
         self.databases, self.times = QComboBox(), QComboBox()
-        self.databases.setAccessibleName("Database")
+        self.databases.setAccessibleName(tr("Database"))
         self.databases.currentTextChanged.connect(lambda _: self._start_over())
-        self.times.setAccessibleName("Time")
+        self.times.setAccessibleName(tr("Time"))
         for words, length_s in TIMES:
-            self.times.addItem(words, length_s)
+            self.times.addItem(tr(words), length_s)
         self.times.setCurrentIndex(1)
         self.times.currentIndexChanged.connect(lambda _: self._draw())
         self.tools = {
-            "add": self._tool("Add counters…", ("Ins", "Ctrl+I"), self._pop_menu),
-            "remove": self._tool("Remove the counter", ("Del",), self._remove),
-            "highlight": self._tool("Highlight the counter", ("Ctrl+H",), self._toggle_highlight),
+            "add": self._tool(tr("Add counters…"), ("Ins", "Ctrl+I"), self._pop_menu),
+            "remove": self._tool(tr("Remove the counter"), ("Del",), self._remove),
+            "highlight": self._tool(tr("Highlight the counter"), ("Ctrl+H",), self._toggle_highlight),
         }
         """Every tool by its name, for menus and keys of the main window."""
         self._menu = QMenu(self)
         for counter in COUNTERS.values():
-            action = self._menu.addAction(counter.title)
-            action.setToolTip(counter.help)
+            action = self._menu.addAction(tr(counter.title))
+            action.setToolTip(tr(counter.help))
             action.setCheckable(True)
             action.setData(counter.name)
             action.triggered.connect(self._ticked)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import formatting
 from app.event_table import EventTable
+from app.language import mark
 from app.tables import Column
 from engine.events import Event
 from engine.model import World
@@ -55,15 +56,17 @@ def lines_of(event: Event, world: World) -> Iterator[Line]:
 
 
 COLUMNS: Final = (
-    Column(title="Date", text=lambda line: line.date, sample="2005-10-22 12:00:41.25"),
-    Column(title="Source", text=lambda line: line.source, sample="spid21s"),
-    Column(title="Message", text=lambda line: line.message, tone=lambda line: line.tone,
+    Column(title=mark("Date"), text=lambda line: line.date, sample="2005-10-22 12:00:41.25"),
+    Column(title=mark("Source"), text=lambda line: line.source, sample="spid21s"),
+    Column(title=mark("Message"), text=lambda line: line.message, tone=lambda line: line.tone,
            tip=lambda line: line.message),
 )  # fmt: skip
 
 
 SHORT: Final = (
-    Column(title="Time", text=lambda line: line.date[11:], tip=lambda line: line.date, sample="12:00:41.25"),
+    Column(
+        title=mark("Time"), text=lambda line: line.date[11:], tip=lambda line: line.date, sample="12:00:41.25"
+    ),
     *COLUMNS[1:],
 )
 

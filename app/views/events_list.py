@@ -10,33 +10,34 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app import formatting
 from app.event_table import EventTable
+from app.language import mark, tr
 from app.tables import Column
 from engine.events import KINDS, Event
 from engine.model import World
 
 LABELS: Final = {
-    "fault": "Fault, repair",
-    "detected": "Connection",
-    "failover": "Failover",
-    "state": "State",
-    "role": "Role",
-    "witness": "Witness state",
-    "trace": "State trace",
+    "fault": mark("Fault, repair"),
+    "detected": mark("Connection"),
+    "failover": mark("Failover"),
+    "state": mark("State"),
+    "role": mark("Role"),
+    "witness": mark("Witness state"),
+    "trace": mark("State trace"),
     "errorlog": "ERRORLOG",
-    "service": "Service",
-    "client": "Application",
-    "availability": "Availability",
-    "log": "Log space",
-    "alert": "Monitor alert",
-    "sql": "T-SQL sent",
-    "sql_done": "T-SQL ended",
-    "chore": "Chore",
-    "note": "Note",
-    "hint": "Hint",
-    "question": "Question",
-    "answer": "Answer",
-    "goal": "Goal",
-    "score": "Score",
+    "service": mark("Service"),
+    "client": mark("Application"),
+    "availability": mark("Availability"),
+    "log": mark("Log space"),
+    "alert": mark("Monitor alert"),
+    "sql": mark("T-SQL sent"),
+    "sql_done": mark("T-SQL ended"),
+    "chore": mark("Chore"),
+    "note": mark("Note"),
+    "hint": mark("Hint"),
+    "question": mark("Question"),
+    "answer": mark("Answer"),
+    "goal": mark("Goal"),
+    "score": mark("Score"),
 }
 """Kinds that have words of their own; others are shown by their names."""
 
@@ -67,7 +68,7 @@ class Row:
 
     @property
     def label(self) -> str:
-        return LABELS.get(self.kind, self.kind)
+        return tr(LABELS.get(self.kind, self.kind))
 
     @property
     def words(self) -> str:
@@ -86,12 +87,12 @@ def rows_of(event: Event, world: World) -> Iterator[Row]:
 
 
 COLUMNS: Final = (
-    Column(title="Time", text=lambda row: formatting.run_time(row.t_s, 2), right=True, sample="1:00:00.00"),
-    Column(title="Kind", text=lambda row: row.label, tone=lambda row: TONES.get(row.kind),
-           sample="Monitor alert"),
-    Column(title="Server", text=lambda row: row.server or "", sample="SERVER_A"),
-    Column(title="Database", text=lambda row: row.database or "", sample="Database"),
-    Column(title="Event", text=lambda row: row.text, tip=lambda row: row.text),
+    Column(title=mark("Time"), text=lambda row: formatting.run_time(row.t_s, 2), right=True, sample="1:00:00.00"),
+    Column(title=mark("Kind"), text=lambda row: row.label, tone=lambda row: TONES.get(row.kind),
+           sample=mark("Monitor alert")),
+    Column(title=mark("Server"), text=lambda row: row.server or "", sample="SERVER_A"),
+    Column(title=mark("Database"), text=lambda row: row.database or "", sample="Database"),
+    Column(title=mark("Event"), text=lambda row: row.text, tip=lambda row: row.text),
 )  # fmt: skip
 
 
@@ -103,17 +104,17 @@ class EventsList(EventTable):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._kinds = set(KINDS) - QUIET
-        super().__init__("Events", COLUMNS, SHORT, rows_of, everywhere=True, parent=parent)
+        super().__init__(tr("Events"), COLUMNS, SHORT, rows_of, everywhere=True, parent=parent)
         self._menu = QMenu(self)
         for kind in KINDS:
-            action = self._menu.addAction(LABELS.get(kind, kind))
+            action = self._menu.addAction(tr(LABELS.get(kind, kind)))
             action.setCheckable(True)
             action.setChecked(kind in self._kinds)
             action.setData(kind)
             action.toggled.connect(self._kinds_ticked)
         button = QToolButton()
-        button.setText("Kinds ▾")
-        button.setToolTip("Choose what is listed")
+        button.setText(tr("Kinds ▾"))
+        button.setToolTip(tr("Choose what is listed"))
         button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setMenu(self._menu)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app import formatting, keys, theme
 from app.bars import Bar
+from app.language import mark, tr
 from app.tables import Column, TableModel, TableView
 from engine.constants import TICKS_PER_S
 from engine.drill.modes import Terms
@@ -33,7 +34,7 @@ class HasJournal(Protocol):
 
 # --- what a row says ----------------------------------------------------------------------------------------
 
-REVERTED, FELT, NOT_FELT = "taken back", "in force", "not felt yet"
+REVERTED, FELT, NOT_FELT = mark("taken back"), mark("in force"), mark("not felt yet")
 _SIGNS: Final = {REVERTED: ("✓", "muted"), FELT: ("●", "bad"), NOT_FELT: ("○", "warn")}
 """State -> its shape and the token of its colour."""
 
@@ -52,7 +53,7 @@ def words_of(fault: Fault) -> str:
 def effect_of(fault: Fault) -> str:
     if fault.effect:
         return fault.effect
-    return "nobody ever felt it" if fault.reverted_tick is not None else "nobody has felt it yet"
+    return tr("nobody ever felt it") if fault.reverted_tick is not None else tr("nobody has felt it yet")
 
 
 def _time(tick: Tick | None) -> str:
@@ -73,32 +74,34 @@ def _muted(fault: Fault) -> str | None:
 
 def sentence_of(fault: Fault) -> str:
     """Everything that the row says, for reading below the table and aloud."""
-    parts = [f"{words_of(fault)}: {_help(fault)}.", f"Asked for at {_time(fault.asked_tick)}"]
-    parts[-1] += "," if fault.active_tick == fault.asked_tick else f", active at {_time(fault.active_tick)},"
-    if fault.effective_tick is None:
-        parts.append(f"{effect_of(fault)}.")
-    else:
-        parts.append(f"felt at {_felt(fault)}: {fault.effect}.")
+    at_once = fault.active_tick == fault.asked_tick
+    when = tr("Asked for at {asked}") if at_once else tr("Asked for at {asked}, active at {active}")
+    told = (
+        tr("{when}, {effect}.") if fault.effective_tick is None else tr("{when}, felt at {felt}: {effect}.")
+    )
+    when = when.format(asked=_time(fault.asked_tick), active=_time(fault.active_tick))
+    parts = [f"{words_of(fault)}: {_help(fault)}."]
+    parts.append(told.format(when=when, felt=_felt(fault), effect=effect_of(fault)))
     if fault.reverted_tick is not None:
-        parts.append(f"Taken back at {_time(fault.reverted_tick)}.")
+        parts.append(tr("Taken back at {time}.").format(time=_time(fault.reverted_tick)))
     elif faults.reverse_of(fault) is None:
-        parts.append("It passes by itself.")
+        parts.append(tr("It passes by itself."))
     return " ".join(parts)
 
 
 def _help(fault: Fault) -> str:
-    return VERBS[fault.verb].help if fault.verb in VERBS else "done by a T-SQL statement"
+    return VERBS[fault.verb].help if fault.verb in VERBS else tr("done by a T-SQL statement")
 
 
 COLUMNS: Final = (
-    Column(title="State", text=lambda f: f"{_SIGNS[state_of(f)][0]} {state_of(f)}",
+    Column(title=mark("State"), text=lambda f: f"{_SIGNS[state_of(f)][0]} {tr(state_of(f))}",
            tone=lambda f: _SIGNS[state_of(f)][1], sample="○ not felt yet"),
-    Column(title="Fault", text=words_of, tone=_muted, tip=_help, sample="black-hole SERVER_A SERVER_B"),
-    Column(title="Asked", text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="10:00.00"),
-    Column(title="Active", text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="10:00.00"),
-    Column(title="Effective", text=_felt, tone=_muted, right=True, sample="10:00.00  (+10.25 s)"),
-    Column(title="Taken back", text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="10:00.00"),
-    Column(title="Effect", text=effect_of, tone=lambda f: _muted(f) if f.effect else "muted", tip=effect_of),
+    Column(title=mark("Fault"), text=words_of, tone=_muted, tip=_help, sample="black-hole SERVER_A SERVER_B"),
+    Column(title=mark("Asked"), text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="10:00.00"),
+    Column(title=mark("Active"), text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="10:00.00"),
+    Column(title=mark("Effective"), text=_felt, tone=_muted, right=True, sample="10:00.00  (+10.25 s)"),
+    Column(title=mark("Taken back"), text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="10:00.00"),
+    Column(title=mark("Effect"), text=effect_of, tone=lambda f: _muted(f) if f.effect else "muted", tip=effect_of),
 )  # fmt: skip
 
 
@@ -118,15 +121,15 @@ class FaultLedger(QWidget):
         self._seen: tuple[Fault, ...] = ()
         self._count = ""
         self.model = TableModel(COLUMNS)
-        self.table = TableView(self.model, "Fault ledger")
+        self.table = TableView(self.model, tr("Fault ledger"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
-        self.only_active = QAction("Only &active", self)
+        self.only_active = QAction(tr("Only &active"), self)
         self.only_active.setCheckable(True)
         self.only_active.toggled.connect(lambda _: self._show(again=True))
-        self.revert_all = QAction("Take back &all", self)
+        self.revert_all = QAction(tr("Take back &all"), self)
         """A button without a key: the key belongs to the window, where it works without this panel."""
         self.revert_all.triggered.connect(lambda: self.requested.emit("revert-all"))
-        self.tools = {"ledger.revert": QAction("Take &back", self)}
+        self.tools = {"ledger.revert": QAction(tr("Take &back"), self)}
         """Actions by the name of their command, for menus and the palette as well."""
         self.tools["ledger.revert"].triggered.connect(self._revert)
         keys.bind(self.tools, keys.keys_of(keys.SSMS))
@@ -143,7 +146,7 @@ class FaultLedger(QWidget):
         self._refresh()
 
     def _lay_out(self) -> None:
-        bar = Bar("Faults")
+        bar = Bar(tr("Faults"))
         bar.put([*self.tools.values(), self.revert_all, None, self.only_active])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -186,7 +189,11 @@ class FaultLedger(QWidget):
         else:
             self._show_others(wanted)
         active = sum(fault.reverted_tick is None for fault in mine)
-        self._count = f"{active} of {len(mine)} active." if mine else "No faults so far."
+        self._count = (
+            tr("{active} of {all} active.").format(active=active, all=len(mine))
+            if mine
+            else tr("No faults so far.")
+        )
         self._refresh()
 
     def _show_others(self, wanted: list[Fault]) -> None:
@@ -217,8 +224,8 @@ class FaultLedger(QWidget):
         self.detail.setText(sentence_of(fault) if fault is not None else self._count)
         revert.setToolTip(
             reverse.words if reverse is not None
-            else "Select a fault" if fault is None
-            else "This passes by itself"
+            else tr("Select a fault") if fault is None
+            else tr("This passes by itself")
         )  # fmt: skip
         self.revert_all.setEnabled(
             any(f.reverted_tick is None and faults.reverse_of(f) is not None for f in self.model.rows)

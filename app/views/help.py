@@ -9,6 +9,7 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QWidget
 
+from app.language import tr
 from app.prose import Prose
 
 PAGES: Final = ("start", "topology", "console", "time", "brief", "charts", "logs", "timing")
@@ -48,15 +49,15 @@ class Help(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Help")
+        self.setWindowTitle(tr("Help"))
         self._contents = QListWidget()
-        self._contents.setAccessibleName("Contents")
+        self._contents.setAccessibleName(tr("Contents"))
         for page in PAGES:
             item = QListWidgetItem(title_of(page))
             item.setData(Qt.ItemDataRole.UserRole, page)
             self._contents.addItem(item)
         self._page = Prose()
-        self._page.setAccessibleName("Page")
+        self._page.setAccessibleName(tr("Page"))
         self._page.document().setDocumentMargin(16.0)
         self._page.link_chosen.connect(lambda link: self.show_page(link.removesuffix(".md")))
         self._contents.currentItemChanged.connect(lambda item, _: self._show(item))

@@ -23,11 +23,12 @@ from PySide6.QtWidgets import (
 
 from app import formatting, fuzzy, keys, theme
 from app.keys import COMMANDS, SCHEMES, SCOPES, SSMS, Clash, Command, Keys
+from app.language import mark, tr
 from app.tables import Column, TableModel, TableView
 
 STROKES_MAX: Final = 2
 """Ctrl+K, Ctrl+C is as long as keys get here."""
-_PRESS: Final = "Press the keys, one or two strokes."
+_PRESS: Final = mark("Press the keys, one or two strokes.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +53,19 @@ def _tone(row: Row) -> str | None:
 
 
 COLUMNS: Final = (
-    Column(title="Group", text=lambda r: r.command.group, tone=_tone, sample="Object Explorer"),
-    Column(title="Command", text=lambda r: r.command.text, tone=_tone, bold=lambda r: r.changed,
+    Column(title=mark("Group"), text=lambda r: r.command.group, tone=_tone, sample="Object Explorer"),
+    Column(title=mark("Command"), text=lambda r: r.command.text, tone=_tone, bold=lambda r: r.changed,
            sample="Put every panel back where it belongs"),
-    Column(title="Keys", text=lambda r: written(r.keys), tone=_tone, bold=lambda r: r.changed,
+    Column(title=mark("Keys"), text=lambda r: written(r.keys), tone=_tone, bold=lambda r: r.changed,
            sample="Ctrl+Shift+E  or  Ctrl+Shift+D"),
-    Column(title="Usually", text=lambda r: written(r.usual) if r.changed else "", tone=lambda r: "muted",
+    Column(title=mark("Usually"), text=lambda r: written(r.usual) if r.changed else "", tone=lambda r: "muted",
            sample="Ctrl+Shift+Backspace"),
-    Column(title="Where", text=lambda r: SCOPES[r.command.scope][0], tone=lambda r: "muted"),
+    Column(title=mark("Where"), text=lambda r: SCOPES[r.command.scope][0], tone=lambda r: "muted"),
 )  # fmt: skip
 
 
 def written(texts: tuple[str, ...]) -> str:
-    return "  or  ".join(keys.shown(text) for text in texts) or formatting.NOTHING
+    return f"  {tr('or')}  ".join(keys.shown(text) for text in texts) or formatting.NOTHING
 
 
 class KeyEditor(QDialog):
@@ -75,41 +76,41 @@ class KeyEditor(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Change keys")
+        self.setWindowTitle(tr("Change keys"))
         self._keys: dict[str, tuple[str, ...]] = {}
         self.scheme = QComboBox()
         self.scheme.addItems(SCHEMES)
         self.scheme.currentTextChanged.connect(lambda _: self.reset_all())
         self.field = QLineEdit()
-        self.field.setPlaceholderText("Search for a command or a key")
-        self.field.setAccessibleName("Search the commands")
+        self.field.setPlaceholderText(tr("Search for a command or a key"))
+        self.field.setAccessibleName(tr("Search the commands"))
         self.field.setClearButtonEnabled(True)
         self.field.textChanged.connect(lambda _: self._filter())
         self.model = TableModel(COLUMNS)
-        self.table = TableView(self.model, "Commands and their keys")
+        self.table = TableView(self.model, tr("Commands and their keys"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
         self.table.selectionModel().currentRowChanged.connect(lambda *_: self._show_command())
         self.name = QLabel()
         self.press = QKeySequenceEdit()
         self.press.setMaximumSequenceLength(STROKES_MAX)
         self.press.setClearButtonEnabled(True)
-        self.press.setAccessibleName("Press the new keys")
+        self.press.setAccessibleName(tr("Press the new keys"))
         self.press.keySequenceChanged.connect(lambda _: self._judge())
         # it tells of a change a second after the last stroke; its text changes at once
         self.press.findChildren(QLineEdit)[0].textChanged.connect(lambda _: self._judge())
         self.warning = QLabel()
         self.warning.setWordWrap(True)
-        self.set_button, self.add_button = QPushButton("&Set"), QPushButton("&Add")
-        self.none_button, self.usual_button = QPushButton("&No key"), QPushButton("&Usual keys")
+        self.set_button, self.add_button = QPushButton(tr("&Set")), QPushButton(tr("&Add"))
+        self.none_button, self.usual_button = QPushButton(tr("&No key")), QPushButton(tr("&Usual keys"))
         self._lay_out()
         self.resize(980, 620)
         self.show_keys(SSMS, {})
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()
-        label = QLabel("S&cheme")
+        label = QLabel(tr("S&cheme"))
         label.setBuddy(self.scheme)
-        reset = QPushButton("&Reset everything")
+        reset = QPushButton(tr("&Reset everything"))
         reset.clicked.connect(self.reset_all)
         top.addWidget(label)
         top.addWidget(self.scheme)
@@ -119,8 +120,8 @@ class KeyEditor(QDialog):
         self.add_button.clicked.connect(lambda: self._put(add=True))
         self.none_button.clicked.connect(self._give_none)
         self.usual_button.clicked.connect(self._give_usual)
-        self.set_button.setToolTip("These keys in place of those it has")
-        self.add_button.setToolTip("These keys beside those it has")
+        self.set_button.setToolTip(tr("These keys in place of those it has"))
+        self.add_button.setToolTip(tr("These keys beside those it has"))
         bottom = QGridLayout()
         bottom.addWidget(self.name, 0, 0, 1, 5)
         buttons = (self.press, self.set_button, self.add_button, self.none_button, self.usual_button)
@@ -194,7 +195,11 @@ class KeyEditor(QDialog):
         row = self._row
         command = row.command if row is not None else None
         where = SCOPES[command.scope][0] if command is not None else ""
-        self.name.setText(f"New keys for <b>{command.text}</b>, {where}:" if command is not None else "")
+        self.name.setText(
+            tr("New keys for <b>{text}</b>, {where}:").format(text=command.text, where=where)
+            if command is not None
+            else ""
+        )
         self.press.clear()
         changeable = command is not None and not command.fixed
         self.press.setEnabled(changeable)
@@ -211,16 +216,18 @@ class KeyEditor(QDialog):
             clashes = [] if refusal else keys.clashes_with(self._keys, row.command.name, pressed)
         free = row is not None and bool(pressed) and not refusal
         self.set_button.setEnabled(free)
-        self.set_button.setText("&Set and take over" if clashes else "&Set")
+        self.set_button.setText(tr("&Set and take over") if clashes else tr("&Set"))
         self.add_button.setEnabled(free and row is not None and bool(row.keys))
         if row is not None and row.command.fixed:
             self._say("muted", refusal)
         elif refusal:
             self._say("bad", refusal)
         elif clashes:
-            self._say("warn", " ".join(clash.sentence for clash in clashes) + " The other would give it up.")
+            self._say(
+                "warn", " ".join([*(clash.sentence for clash in clashes), tr("The other would give it up.")])
+            )
         else:
-            self._say("ok", "Nothing else has these keys.") if free else self._say("muted", _PRESS)
+            self._say("ok", tr("Nothing else has these keys.")) if free else self._say("muted", tr(_PRESS))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

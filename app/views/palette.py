@@ -44,6 +44,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import fuzzy, theme
+from app.language import tr
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -81,7 +82,7 @@ class Entry:
 
     @property
     def spoken(self) -> str:
-        parts = [self.text, self.keys, "" if self.action.isEnabled() else "not possible now"]
+        parts = [self.text, self.keys, "" if self.action.isEnabled() else tr("not possible now")]
         parts.append("on" if self.action.isChecked() else "")
         return ", ".join(part for part in parts if part)
 
@@ -104,21 +105,21 @@ class Palette(QFrame):
         self._recent: list[QAction] = []
         self._before: QWidget | None = None
         self.field = QLineEdit()
-        self.field.setPlaceholderText("Type a few letters of a command")
-        self.field.setAccessibleName("Find a command")
+        self.field.setPlaceholderText(tr("Type a few letters of a command"))
+        self.field.setAccessibleName(tr("Find a command"))
         self.field.textChanged.connect(self._search)
         self.field.installEventFilter(self)
         self.model = _Entries(self)
         self.list = QListView()
         self.list.setModel(self.model)
         self.list.setItemDelegate(_Line(self.list))
-        self.list.setAccessibleName("Commands")
+        self.list.setAccessibleName(tr("Commands"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps the keyboard
         self.list.setUniformItemSizes(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setProperty("plain", True)
         self.list.clicked.connect(lambda index: self._do(self.model.entries[index.row()]))
-        self._nothing = QLabel("No command has these letters.")
+        self._nothing = QLabel(tr("No command has these letters."))
         self._nothing.setProperty("muted", True)
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         layout = QVBoxLayout(self)
@@ -220,8 +221,12 @@ class Palette(QFrame):
     def _say_current(self) -> None:
         """The field has the keyboard, so it tells a screen reader what is chosen."""
         index, count = self.list.currentIndex(), self.model.rowCount()
-        chosen = self.model.entries[index.row()].spoken if index.isValid() else "nothing found"
-        self.field.setAccessibleDescription(f"{chosen}; {count} of {len(self._offered)} commands")
+        chosen = self.model.entries[index.row()].spoken if index.isValid() else tr("nothing found")
+        self.field.setAccessibleDescription(
+            tr("{chosen}; {count} of {count2} commands").format(
+                chosen=chosen, count=count, count2=len(self._offered)
+            )
+        )
 
     # --- looks --------------------------------------------------------------------------------------------
 
@@ -278,7 +283,7 @@ class _Line(QStyledItemDelegate):
         inside = room.adjusted(10, 0, -10, 0)
         painter.setPen(muted)
         mark = "✓ " if entry.action.isChecked() else ""
-        keys = mark + (entry.keys if enabled else "not possible now")
+        keys = mark + (entry.keys if enabled else tr("not possible now"))
         painter.drawText(inside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, keys)
         inside.setRight(inside.right() - painter.fontMetrics().horizontalAdvance(keys) - 12)
         found = colours.on_selection if chosen else colours.accent

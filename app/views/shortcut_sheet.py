@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app import fuzzy, keys, theme
 from app.keys import COMMANDS, Command, Keys
+from app.language import tr
 
 COLUMN_EM: Final = 44
 """A column of the sheet is about as wide as this many letters."""
@@ -39,15 +40,15 @@ class ShortcutSheet(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Keys")
+        self.setWindowTitle(tr("Keys"))
         self._scheme, self._keys = keys.SSMS, keys.keys_of(keys.SSMS)
         self.field = QLineEdit()
-        self.field.setPlaceholderText("Search for a command or a key")
-        self.field.setAccessibleName("Search the keys")
+        self.field.setPlaceholderText(tr("Search for a command or a key"))
+        self.field.setAccessibleName(tr("Search the keys"))
         self.field.setClearButtonEnabled(True)
         self.field.textChanged.connect(self._show)
         self.sheet = QTextBrowser()
-        self.sheet.setAccessibleName("Keys")
+        self.sheet.setAccessibleName(tr("Keys"))
         self.sheet.setOpenLinks(False)
         self.sheet.setTabChangesFocus(True)
         self.sheet.document().setDocumentMargin(14.0)
@@ -63,9 +64,9 @@ class ShortcutSheet(QDialog):
         row = QHBoxLayout()
         row.addWidget(self._count, 1)
         for text, act in (
-            ("&Print…", self._ask_printer),
-            ("C&hange keys…", self.change_wanted.emit),
-            ("&Close", self.close),
+            (tr("&Print…"), self._ask_printer),
+            (tr("C&hange keys…"), self.change_wanted.emit),
+            (tr("&Close"), self.close),
         ):
             button = QPushButton(text)
             button.setAutoDefault(False)
@@ -76,7 +77,7 @@ class ShortcutSheet(QDialog):
     def show_keys(self, scheme: str, chosen: Keys) -> None:
         """The keys that hold now, and the scheme that they come from."""
         self._scheme, self._keys = scheme, dict(chosen)
-        self.setWindowTitle(f"Keys ({scheme})")
+        self.setWindowTitle(tr("Keys ({scheme})").format(scheme=scheme))
         self._show()
 
     def print_to(self, printer: QPrinter) -> None:
@@ -91,14 +92,14 @@ class ShortcutSheet(QDialog):
 
     @property
     def _title(self) -> str:
-        return f"Mirrordrill: keys ({self._scheme})"
+        return tr("Mirrordrill: keys ({scheme})").format(scheme=self._scheme)
 
     def _found(self) -> list[Command]:
         return search(self.field.text(), self._keys)
 
     def _show(self) -> None:
         found = self._found()
-        self._count.setText(f"{len(found)} of {len(COMMANDS)} commands")
+        self._count.setText(tr("{count} of {count2} commands").format(count=len(found), count2=len(COMMANDS)))
         columns = max(1, min(3, self.sheet.viewport().width() // (COLUMN_EM * self._em)))
         place = self.sheet.verticalScrollBar().value()
         self.sheet.setHtml(sheet_html(found, self._keys, theme.tokens(self.palette()), columns))
@@ -194,13 +195,13 @@ def _group_html(name: str, commands: Sequence[Command], chosen: Keys, colours: t
 
 def _keys_html(texts: Sequence[str], colours: theme.Tokens) -> str:
     if not texts:
-        return f'<span style="color:{colours.muted.name()}">no key</span>'
+        return tr('<span style="color:{name}">no key</span>').format(name=colours.muted.name())
     style = f"background-color:{colours.idle_soft.name()};color:{colours.text.name()}"
     caps = []
     for text in texts:
         strokes = [_whole(keys.shown(stroke)) for stroke in text.split(", ")]
         caps.append(
-            "&nbsp;then&nbsp;".join(
+            tr("&nbsp;then&nbsp;").join(
                 f'<span style="{style}">&nbsp;{stroke}&nbsp;</span>' for stroke in strokes
             )
         )

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidge
 
 from app import formatting, fuzzy
 from app.acts import Acts, put_heading
+from app.language import mark, tr
 from app.offers import Offer, Target, offers
 from app.picture import (
     ClientFace,
@@ -72,7 +73,7 @@ def _rows(picture: Picture, copies: dict[str, list[CopyFace]]) -> Iterator[Row]:
     for server in picture.servers:
         yield Row(Target("server", (server.name,)), server.name, server)
         for copy in copies.get(server.name, ()):
-            name = f"    {copy.database} on {copy.server}"
+            name = tr("    {database} on {server}").format(database=copy.database, server=copy.server)
             yield Row(Target("database", (copy.database,)), name, copy)
     for link in picture.links:
         # its name stays the same when roles change, unlike that of the face
@@ -101,16 +102,23 @@ def _listed(words: Sequence[str], tone: str) -> Sign:
     return Sign(", ".join(words), tone, "") if words else _NOTHING
 
 
+LINK_KINDS: Final = {
+    "mirroring": mark("mirroring link"),
+    "witness": mark("witness link"),
+    "client": mark("client link"),
+}
+
+
 def role_of(row: Row) -> str:
     match row.face:
         case ServerFace(kind=kind):
-            return kind
+            return tr(kind)
         case CopyFace(role=role):
             return role.word
         case LinkFace(kind=kind):
-            return f"{kind} link"
+            return tr(LINK_KINDS[kind])
         case _:
-            return "application"
+            return tr("application")
 
 
 def state_of(row: Row) -> Sign:
@@ -167,17 +175,17 @@ def spoken_of(row: Row) -> str:
 
 
 COLUMNS: Final = (
-    Column(title="Thing", text=lambda r: r.name, spoken=spoken_of, tip=lambda r: spoken_of(r).replace("; ", "\n"),
+    Column(title=mark("Thing"), text=lambda r: r.name, spoken=spoken_of, tip=lambda r: spoken_of(r).replace("; ", "\n"),
            bold=lambda r: r.target.kind == "server", sample="SERVER_W – SERVER_W"),
-    Column(title="State", text=lambda r: state_of(r).word, tone=lambda r: state_of(r).tone,
+    Column(title=mark("State"), text=lambda r: state_of(r).word, tone=lambda r: state_of(r).tone,
            sample="SYNCHRONIZED, RESTORING"),
-    Column(title="Role", text=role_of, sample="mirroring link"),
-    Column(title="Service", text=lambda r: service_of(r).word, tone=lambda r: service_of(r).tone,
+    Column(title=mark("Role"), text=role_of, sample=mark("mirroring link")),
+    Column(title=mark("Service"), text=lambda r: service_of(r).word, tone=lambda r: service_of(r).tone,
            sample="not serving, no quorum"),
-    Column(title="Queue, line", text=queue_of, sample="send queue 1,023 KB"),
-    Column(title="Witness", text=lambda r: witness_of(r).word, tone=lambda r: witness_of(r).tone,
+    Column(title=mark("Queue, line"), text=queue_of, sample="send queue 1,023 KB"),
+    Column(title=mark("Witness"), text=lambda r: witness_of(r).word, tone=lambda r: witness_of(r).tone,
            sample="no witness"),
-    Column(title="Safety", text=safety_of, sample="FULL"),
+    Column(title=mark("Safety"), text=safety_of, sample="FULL"),
 )  # fmt: skip
 
 
@@ -193,14 +201,16 @@ def sentences(events: Iterable[Event]) -> str:
     """What has happened, to be read aloud; empty if nothing worth it has."""
     found = [_sentence(event) for event in events if event.kind in SPOKEN]
     if len(found) > SENTENCES_MAX:
-        found = [*found[:SENTENCES_MAX], f"And {len(found) - SENTENCES_MAX} more."]
+        found = [*found[:SENTENCES_MAX], tr("And {count} more.").format(count=len(found) - SENTENCES_MAX)]
     return " ".join(found)
 
 
 def _sentence(event: Event) -> str:
     new = str(event.get("new", "")).replace("_", " ")
     if event.kind in ("state", "role") and new:
-        return f"{event.database} on {event.server} is {new}."
+        return tr("{database} on {server} is {new}.").format(
+            database=event.database, server=event.server, new=new
+        )
     parts = [part for part in (event.server, event.database) if part and part not in event.text]
     return f"{' '.join(parts)}{': ' if parts else ''}{event.text}."
 
@@ -227,12 +237,12 @@ class TopologyTable(QWidget):
         if acts is None:
             self._acts.requested.connect(self.requested)
         self.field = QLineEdit()
-        self.field.setPlaceholderText("Filter: disconnected, SERVER_B, link …")
-        self.field.setAccessibleName("Filter the topology table")
+        self.field.setPlaceholderText(tr("Filter: disconnected, SERVER_B, link …"))
+        self.field.setAccessibleName(tr("Filter the topology table"))
         self.field.setClearButtonEnabled(True)
         self.field.textChanged.connect(lambda _: self._show())
         self.model = TableModel(COLUMNS)
-        self.table = TableView(self.model, "Topology")
+        self.table = TableView(self.model, tr("Topology"))
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._pop_menu)
         self.table.selectionModel().currentRowChanged.connect(lambda *_: self.chosen.emit(self.target))
@@ -326,7 +336,7 @@ class TopologyTable(QWidget):
         if len(targets) == 1:
             self._acts.fill_menu(menu, self._world, targets[0])
         else:
-            put_heading(menu, f"{len(targets)} selected")
+            put_heading(menu, tr("{count} selected").format(count=len(targets)))
             for label, lines in common_offers(self._world, targets):
                 action = menu.addAction(label)
                 action.triggered.connect(lambda _=False, lines=lines: self._do_all(lines))

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import formatting
 from app.event_table import EventTable
+from app.language import tr
 from app.tables import Column
 from engine.events import Event
 from engine.model import World
@@ -44,20 +45,20 @@ def rows_of(event: Event, world: World) -> Iterator[Row]:
 
 
 COLUMNS: Final = (
-    Column(title="StartTime", text=lambda row: row.start_time, sample="2005-10-22 12:00:41.250"),
-    Column(title="TextData", text=lambda row: row.text, tone=lambda row: TONES.get(row.state),
+    Column(title="StartTime", as_is=True, text=lambda row: row.start_time, sample="2005-10-22 12:00:41.250"),
+    Column(title="TextData", as_is=True, text=lambda row: row.text, tone=lambda row: TONES.get(row.state),
            tip=lambda row: row.text, sample="DBM: Connection with Mirror Lost -> DBM: Principal"),
-    Column(title="State", text=lambda row: str(row.state), right=True),
-    Column(title="IntegerData", text=lambda row: str(row.integer_data), right=True),
-    Column(title="ServerName", text=lambda row: row.server or "", sample="SERVER_A"),
-    Column(title="DatabaseName", text=lambda row: row.database or "", sample="Sales"),
+    Column(title="State", as_is=True, text=lambda row: str(row.state), right=True),
+    Column(title="IntegerData", as_is=True, text=lambda row: str(row.integer_data), right=True),
+    Column(title="ServerName", as_is=True, text=lambda row: row.server or "", sample="SERVER_A"),
+    Column(title="DatabaseName", as_is=True, text=lambda row: row.database or "", sample="Sales"),
 )  # fmt: skip
 
 
 SHORT: Final = (
-    Column(title="StartTime", text=lambda row: row.start_time[11:], sample="12:00:41.250"),
-    Column(title="ServerName", text=lambda row: row.server or "", sample="SERVER_A"),
-    Column(title="State", text=lambda row: str(row.state), right=True),
+    Column(title="StartTime", as_is=True, text=lambda row: row.start_time[11:], sample="12:00:41.250"),
+    Column(title="ServerName", as_is=True, text=lambda row: row.server or "", sample="SERVER_A"),
+    Column(title="State", as_is=True, text=lambda row: str(row.state), right=True),
     COLUMNS[1],
 )
 """For a narrow dock: the rest is in the text, or in the wide view."""
@@ -67,4 +68,4 @@ class Trace(EventTable):
     """State changes of all servers, or of one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("State change trace", COLUMNS, SHORT, rows_of, everywhere=True, parent=parent)
+        super().__init__(tr("State change trace"), COLUMNS, SHORT, rows_of, everywhere=True, parent=parent)

@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSlider, QToolButton, QVBoxLayout, QWidget
 
 from app import formatting, theme
+from app.language import tr
 from engine.model import World
 
 SPEEDS: Final = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
@@ -55,29 +56,29 @@ class Transport(QWidget):
     def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._clock = QLabel("0:00.00")
-        self._clock.setAccessibleName("Simulated time")
+        self._clock.setAccessibleName(tr("Simulated time"))
         self._server_time = QLabel()
         self._server_time.setProperty("muted", "true")
-        self._server_time.setToolTip("What the clocks of the simulated servers show")
+        self._server_time.setToolTip(tr("What the clocks of the simulated servers show"))
         self._buttons = [self._button(action) for action in actions]
         self._buttons[0].setProperty("primary", "true")
         self._speed_label = QLabel("1×")
-        self._speed_label.setAccessibleName("Speed")
+        self._speed_label.setAccessibleName(tr("Speed"))
         self._slider = QSlider(Qt.Orientation.Horizontal)
         self._slider.setRange(slider_of(SPEEDS[0]), slider_of(SPEEDS[-1]))
         self._slider.setTickInterval(_SLIDER_STEPS)
         self._slider.setTickPosition(QSlider.TickPosition.TicksBelow)
         self._slider.setSingleStep(10)
         self._slider.setPageStep(_SLIDER_STEPS // 2)
-        self._slider.setAccessibleName("Speed, 0.1 to 1000 times")
-        self._slider.setToolTip("Speed: simulated seconds in a second ([ slower, ] faster)")
+        self._slider.setAccessibleName(tr("Speed, 0.1 to 1000 times"))
+        self._slider.setToolTip(tr("Speed: simulated seconds in a second ([ slower, ] faster)"))
         self._slider.valueChanged.connect(lambda place: self.speed_chosen.emit(speed_of(place)))
         self._note = QLabel()
         self._note.setProperty("muted", "true")
         self._progress = QProgressBar()
         self._progress.setRange(0, 1000)
         self._progress.setTextVisible(False)
-        self._progress.setAccessibleName("Search or replay")
+        self._progress.setAccessibleName(tr("Search or replay"))
         self._lay_out()
         self.show_speed(1.0)
         self.show_progress(-1.0)
@@ -133,7 +134,9 @@ class Transport(QWidget):
     @Slot(float)
     def show_lag(self, reached: float) -> None:
         """The speed that is really *reached*; 0: the wished one."""
-        self._note.setText(f"only {speed_text(reached)} reached" if reached else "")
+        self._note.setText(
+            tr("only {speed_text} reached").format(speed_text=speed_text(reached)) if reached else ""
+        )
 
     @Slot(float)
     def show_progress(self, share: float) -> None:

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from app import eta, formatting, theme
 from app.counters import COUNTERS, WATCHED
 from app.course import EXPOSED, OWN, UNSERVED, Course, Marker
-from app.language import tr
+from app.language import mark, tr
 from app.series import CounterHistory
 from app.strip import SHAPES
 from app.views.charts import export
@@ -39,7 +39,7 @@ from engine.protocol import volumes
 if TYPE_CHECKING:
     from engine.drill.drill import Drill
 
-SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), ("All", None))
+SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
 """Label and length in seconds; None: from the start."""
 
 ALL_GROWS_BY: Final = 1.25
@@ -57,7 +57,7 @@ QUEUE_WORTH_KB: Final = 1024.0
 """Shorter queues are gone before an estimate is read. Assumed."""
 LOG_WORTH_S: Final = 3600.0
 """A log that fills later is nobody's worry yet. Assumed."""
-QUEUES: Final = {"send_queue_kb": "sent in about {time}", "redo_queue_kb": "done in about {time}"}
+QUEUES: Final = {"send_queue_kb": mark("sent in about {time}"), "redo_queue_kb": mark("done in about {time}")}
 LOG: Final = "log_used_kb"
 AXIS_SAMPLE: Final = "500 MB/s"
 
@@ -113,13 +113,13 @@ class Charts(QWidget):
         self.outlook.setAccessibleName(tr("What comes next if it goes on like this"))
         self.outlook.hide()
         self._databases = QComboBox()
-        self._databases.setAccessibleName("Database")
+        self._databases.setAccessibleName(tr("Database"))
         self._databases.currentTextChanged.connect(self.show_database)
         self._time = QLabel()
-        self._time.setAccessibleName("Time at the cursor")
+        self._time.setAccessibleName(tr("Time at the cursor"))
         self._lay_out()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Charts")
+        self.setAccessibleName(tr("Charts"))
         self.choose_counters(WATCHED)
 
     def _lay_out(self) -> None:
@@ -128,12 +128,14 @@ class Charts(QWidget):
         bar.setSpacing(2)
         bar.addWidget(self._databases)
         self._spans = QButtonGroup(self)
-        for number, (text, _) in enumerate(SPANS):
+        for number, (text, length_s) in enumerate(SPANS):
             button = QToolButton()
-            button.setText(text)
+            button.setText(tr(text) if length_s is None else text)
             button.setCheckable(True)
             button.setChecked(number == 0)
-            button.setToolTip(f"Show {'everything' if text == 'All' else f'the last {text}'}")
+            button.setToolTip(
+                tr("Show everything") if length_s is None else tr("Show the last {time}").format(time=text)
+            )
             self._spans.addButton(button, number)
             bar.addWidget(button)
         self._spans.idClicked.connect(lambda number: self._length_chosen(SPANS[number][1]))
@@ -146,14 +148,14 @@ class Charts(QWidget):
         bar.addWidget(self._time)
         self._counter_menu = QMenu(self)
         for counter in COUNTERS.values():
-            action = self._counter_menu.addAction(f"{counter.title} ({counter.unit.name})")
-            action.setToolTip(counter.help)
+            action = self._counter_menu.addAction(f"{tr(counter.title)} ({counter.unit.name})")
+            action.setToolTip(tr(counter.help))
             action.setCheckable(True)
             action.setData(counter.name)
             action.triggered.connect(self._counters_ticked)
         self._counter_menu.setToolTipsVisible(True)
         choose = QToolButton()
-        choose.setText("Counters ▾")
+        choose.setText(tr("Counters ▾"))
         choose.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         choose.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         choose.setMenu(self._counter_menu)
@@ -358,7 +360,7 @@ class Charts(QWidget):
                 panel.background.update()
         self.lane.show_cursor(at_s)
         self.states.show_cursor(at_s)
-        self._time.setText("" if at_s is None else f"at {formatting.run_time(at_s, 1)}")
+        self._time.setText("" if at_s is None else tr("at {time}").format(time=formatting.run_time(at_s, 1)))
 
     # --- what comes next ------------------------------------------------------------------------------------
 
@@ -377,7 +379,7 @@ class Charts(QWidget):
             expected[LOG] = tr("full in about {time}").format(time=formatting.seconds(left_s, 0))
         for panel in self.panels:
             panel.expect(expected.get(panel.counter.name, ""))
-        text = "  ·  ".join(f"{COUNTERS[name].title}: {words}" for name, words in expected.items())
+        text = "  ·  ".join(f"{tr(COUNTERS[name].title)}: {words}" for name, words in expected.items())
         if text != self.outlook.text():
             self.outlook.setText(text)
             self.outlook.setVisible(bool(text))
@@ -486,7 +488,7 @@ class Charts(QWidget):
     @property
     def summary(self) -> str:
         """The values at the cursor, or the last ones, and how the database fared."""
-        values = [f"{panel.counter.title} {panel.reading}" for panel in self.panels]
+        values = [f"{tr(panel.counter.title)} {panel.reading}" for panel in self.panels]
         told = [*values, self.lane.summary, self.states.summary if self._truth else "", self.outlook.text()]
         return "; ".join(text for text in told if text)
 

@@ -74,7 +74,8 @@ class _Lines:
 
 def _title(name: str) -> str:
     counter = COUNTERS[name]
-    return f"{counter.title} ({counter.unit.name})" if counter.unit.name else counter.title
+    title = tr(counter.title)
+    return f"{title} ({counter.unit.name})" if counter.unit.name else title
 
 
 def _write(path: str, content: bytes) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from app import formatting, theme
 from app.course import EXPOSED, PROTECTED, UNSERVED, Marker, Span
+from app.language import tr
 from app.strip import SHAPES, WORDS, draw_shape
 
 NEAR_PX: Final = 6
@@ -37,7 +38,7 @@ class Lane(QWidget):
         self._cursor_s: float | None = None
         self._bounds = (0.0, 1.0)
         self.setMouseTracking(True)
-        self.setAccessibleName("Availability over time")
+        self.setAccessibleName(tr("Availability over time"))
 
     def show_course(
         self, spans: Sequence[Span], marks: Sequence[Marker], bounds: tuple[float, float]

@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QWidget
 
 from app.counters import Counter
+from app.language import tr
 from app.series import Array
 from app.theme import Tokens
 from app.time_axis import TimeAxis
@@ -163,5 +164,5 @@ class Panel:
         outlook = f' <span style="color:{self._muted}">{self.outlook}</span>' if self.outlook else ""
         self._label.setText(
             f'<span style="color:{self._ink}; background-color:{ground}">'
-            f"{self.counter.title} <b>{self.reading}</b>{outlook}</span>"
+            f"{tr(self.counter.title)} <b>{self.reading}</b>{outlook}</span>"
         )

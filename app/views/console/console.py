@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtWidgets import QDialog, QMenu, QSplitter, QVBoxLayout, QWidget
 
 from app.acts import put_heading
+from app.language import tr
 from app.views.console import snippets
 from app.views.console.batches import Batches
 from app.views.console.history import History
@@ -204,21 +205,27 @@ class Console(QWidget):
         self._refresh_actions()
 
     def _acts(self) -> Iterator[Act]:
-        yield Act("run", "&Execute", "play", ("F5", "Ctrl+E", "Ctrl+Shift+E", "Alt+X"), self.run)
-        yield Act("cancel", "&Cancel the query", "stop", ("Alt+Pause", "Alt+Cancel", "Esc"), self.cancel)
-        yield Act("parse", "&Parse, without running it", "check", ("Ctrl+F5",), self.parse)
-        yield Act("new", "&New query on this server", "", ("Ctrl+N",), self._new_here)
-        yield Act("text", "Results to &text", "text", ("Ctrl+T",), lambda: self.show_as_text(True))
+        yield Act("run", tr("&Execute"), "play", ("F5", "Ctrl+E", "Ctrl+Shift+E", "Alt+X"), self.run)
+        yield Act("cancel", tr("&Cancel the query"), "stop", ("Alt+Pause", "Alt+Cancel", "Esc"), self.cancel)
+        yield Act("parse", tr("&Parse, without running it"), "check", ("Ctrl+F5",), self.parse)
+        yield Act("new", tr("&New query on this server"), "", ("Ctrl+N",), self._new_here)
+        yield Act("text", tr("Results to &text"), "text", ("Ctrl+T",), lambda: self.show_as_text(True))
         yield Act(
-            "grid", "Results to &grid", "grid", ("Ctrl+D", "Ctrl+Shift+D"), lambda: self.show_as_text(False)
+            "grid",
+            tr("Results to &grid"),
+            "grid",
+            ("Ctrl+D", "Ctrl+Shift+D"),
+            lambda: self.show_as_text(False),
         )
-        yield Act("results", "&Show or hide results", "", ("Ctrl+R",), self._with_current("toggle_results"))
-        yield Act("focus", "Next pane", "", ("F6", "Shift+F6"), self._with_current("cycle_focus"))
-        yield Act("places", "Fill in template &parameters…", "", ("Ctrl+Shift+M",), self._fill_places)
-        yield Act("snippets", "&Insert a statement", "snippet", ("Ctrl+Alt+T",), self._pop_snippets)
-        yield Act("history", "&History of batches", "history", ("Ctrl+Alt+H",), self._toggle_history)
-        yield Act("next", "Next window", "", ("Ctrl+F6",), self.tabs.step)
-        yield Act("close", "C&lose window", "", ("Ctrl+F4",), self._close_current)
+        yield Act(
+            "results", tr("&Show or hide results"), "", ("Ctrl+R",), self._with_current("toggle_results")
+        )
+        yield Act("focus", tr("Next pane"), "", ("F6", "Shift+F6"), self._with_current("cycle_focus"))
+        yield Act("places", tr("Fill in template &parameters…"), "", ("Ctrl+Shift+M",), self._fill_places)
+        yield Act("snippets", tr("&Insert a statement"), "snippet", ("Ctrl+Alt+T",), self._pop_snippets)
+        yield Act("history", tr("&History of batches"), "history", ("Ctrl+Alt+H",), self._toggle_history)
+        yield Act("next", tr("Next window"), "", ("Ctrl+F6",), self.tabs.step)
+        yield Act("close", tr("C&lose window"), "", ("Ctrl+F4",), self._close_current)
 
     def _new_here(self) -> None:
         if self.current is not None:
@@ -232,7 +239,7 @@ class Console(QWidget):
             action = self._new_menu.addAction(self.tabs.square(server), server)
             action.triggered.connect(lambda _=False, server=server: self.new_query(server))
         if self.tabs.closed:
-            put_heading(self._new_menu, "Closed windows")
+            put_heading(self._new_menu, tr("Closed windows"))
         for number, (server, text) in enumerate(self.tabs.closed):
             first = text.strip().splitlines()[0]
             action = self._new_menu.addAction(self.tabs.square(server), f"{server}: {first[:50]}")

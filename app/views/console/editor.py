@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QCompleter, QInputDialog, QListView, QPlainTextEdit, QTextEdit, QWidget
 
 from app import theme
+from app.language import mark, tr
 from app.views.console.highlight import SqlHighlighter
 
 TAB_SPACES: Final = 4
@@ -31,7 +32,7 @@ Complete = Callable[[str, int], Sequence[str]]
 
 _WORD_BEFORE: Final = re.compile(r"[\w@#$]*$")
 _COMMENT: Final = re.compile(r"^(\s*)--")
-_CHORD: Final = "(Ctrl+K) was pressed. Waiting for the second key: Ctrl+C comments, Ctrl+U uncomments."
+_CHORD: Final = mark("(Ctrl+K) was pressed. Waiting for the second key: Ctrl+C comments, Ctrl+U uncomments.")
 
 
 class SqlEditor(QPlainTextEdit):
@@ -133,7 +134,7 @@ class SqlEditor(QPlainTextEdit):
             self._end_chord(event)
         elif self._starts_chord(event):
             self._chord = True
-            self.said.emit(_CHORD)
+            self.said.emit(tr(_CHORD))
         elif event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
             self._indent(event.key() == Qt.Key.Key_Backtab)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():
@@ -207,7 +208,9 @@ class SqlEditor(QPlainTextEdit):
     def _ask_for_line(self) -> None:
         here = self.textCursor().blockNumber() + 1
         count = self.blockCount()
-        number, yes = QInputDialog.getInt(self, "Go to line", f"Line (1 to {count}):", here, 1, count)
+        number, yes = QInputDialog.getInt(
+            self, tr("Go to line"), tr("Line (1 to {count}):").format(count=count), here, 1, count
+        )
         if yes:
             self.go_to_line(number)
 

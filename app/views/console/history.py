@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app import formatting
+from app.language import mark, tr
 from app.tables import Column, TableModel, TableView
 from app.views.console.batches import Batch
 from engine.constants import TICKS_PER_S
@@ -27,11 +28,11 @@ def tone(batch: Batch) -> str:
 
 
 COLUMNS = (
-    Column(title="Time", text=lambda e: formatting.run_time(e.tick / TICKS_PER_S), right=True, sample="1:00:00"),
-    Column(title="Window", text=lambda e: e.window, sample="SERVER_B#2"),
-    Column(title="Outcome", text=summary, tone=tone, tip=summary,
+    Column(title=mark("Time"), text=lambda e: formatting.run_time(e.tick / TICKS_PER_S), right=True, sample="1:00:00"),
+    Column(title=mark("Window"), text=lambda e: e.window, sample="SERVER_B#2"),
+    Column(title=mark("Outcome"), text=summary, tone=tone, tip=summary,
            sample="Msg 1422: The mirror"),
-    Column(title="Batch", text=first_line, tip=lambda e: e.text),
+    Column(title=mark("Batch"), text=first_line, tip=lambda e: e.text),
 )  # fmt: skip
 
 
@@ -46,17 +47,17 @@ class History(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model = TableModel(COLUMNS)
-        self.table = TableView(self.model, "Batches that were run")
+        self.table = TableView(self.model, tr("Batches that were run"))
         self._open, self._run = QToolButton(), QToolButton()
-        self._open.setText("Open")
-        self._run.setText("Run again")
+        self._open.setText(tr("Open"))
+        self._run.setText(tr("Run again"))
         self._open.clicked.connect(lambda: self._emit(self.chosen))
         self._run.clicked.connect(lambda: self._emit(self.again))
         self.table.doubleClicked.connect(lambda: self._emit(self.chosen))
-        self._add_key("Return", self.chosen, "Open in its window")
-        self._add_key("Ctrl+Return", self.again, "Run again")
+        self._add_key("Return", self.chosen, tr("Open in its window"))
+        self._add_key("Ctrl+Return", self.again, tr("Run again"))
         buttons = QHBoxLayout()
-        buttons.addWidget(QLabel("<b>History</b>"), 1)
+        buttons.addWidget(QLabel("<b>" + tr("History") + "</b>"), 1)
         buttons.addWidget(self._open)
         buttons.addWidget(self._run)
         layout = QVBoxLayout(self)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app import formatting
+from app.language import trn
 from engine.events import Event
 from engine.messages import Message
 
@@ -52,7 +53,7 @@ class Outcome:
             if message.is_error:
                 return f"Msg {message.number}: {message.text}" if message.number else message.text
         if self.results:
-            return f"{self.row_count:,} row{'' if self.row_count == 1 else 's'}"
+            return trn("{n:,} row", "{n:,} rows", self.row_count).format(n=self.row_count)
         return self.messages[0].text if self.messages else ""
 
 

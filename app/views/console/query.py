@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from app import formatting, theme
+from app.language import mark, tr, trn
 from app.views.console.editor import Complete, SqlEditor
 from app.views.console.outcome import Outcome
 from app.views.console.results import Results
@@ -21,14 +22,14 @@ PRODUCT_VERSIONS: Final = {2005: "9.0", 2008: "10.0", 2012: "11.0", 2014: "12.0"
 
 STATES: Final = {
     # state: (sign, token of the theme, words)
-    "ready": ("●", "ok", "Connected."),
-    "disconnected": ("○", "idle", "Not connected."),
-    "sent": ("…", "info", "Sent; waiting for the simulation to go on."),
-    "running": ("▶", "info", "Executing query…"),
-    "done": ("✓", "ok", "Query executed successfully."),
-    "failed": ("!", "bad", "Query completed with errors."),
-    "cancelled": ("■", "warn", "Query was cancelled."),
-    "parsed": ("✓", "ok", "The text can be parsed."),
+    "ready": ("●", "ok", mark("Connected.")),
+    "disconnected": ("○", "idle", mark("Not connected.")),
+    "sent": ("…", "info", mark("Sent; waiting for the simulation to go on.")),
+    "running": ("▶", "info", mark("Executing query…")),
+    "done": ("✓", "ok", mark("Query executed successfully.")),
+    "failed": ("!", "bad", mark("Query completed with errors.")),
+    "cancelled": ("■", "warn", mark("Query was cancelled.")),
+    "parsed": ("✓", "ok", mark("The text can be parsed.")),
 }
 
 
@@ -86,8 +87,8 @@ class QueryWindow(QWidget):
         layout.addWidget(self._band)
         layout.addWidget(self._split, 1)
         layout.addLayout(status)
-        self._state.setAccessibleName("State of the query")
-        self._facts.setAccessibleName("Connection")
+        self._state.setAccessibleName(tr("State of the query"))
+        self._facts.setAccessibleName(tr("Connection"))
         self._state.setMinimumWidth(60)
 
     # --- what happens to it -------------------------------------------------------------------------------
@@ -111,7 +112,7 @@ class QueryWindow(QWidget):
         self.results.show_outcome(outcome)
         self.results.show()
         took = formatting.hms(outcome.elapsed_ticks / TICKS_PER_S)
-        rows = f"{outcome.row_count:,} row{'' if outcome.row_count == 1 else 's'}"
+        rows = trn("{n:,} row", "{n:,} rows", outcome.row_count).format(n=outcome.row_count)
         state = "cancelled" if outcome.cancelled else "failed" if outcome.failed else "done"
         self.set_state(state, f"{took}   {rows}")
 
@@ -178,7 +179,7 @@ class QueryWindow(QWidget):
         """Show *text*, or the state when there is nothing to say."""
         sign, tone, words = STATES[self.state]
         colour: QColor = getattr(theme.tokens(self.palette()), tone)
-        self._state.setText(text or f'<b style="color:{colour.name()}">{sign}</b> {words}')
+        self._state.setText(text or f'<b style="color:{colour.name()}">{sign}</b> {tr(words)}')
 
     def _show_facts(self, last: str = "") -> None:
         at = self._connection

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting, theme
+from app.language import tr
 from app.tables import Column, TableModel, TableView
 from app.views.console.outcome import Outcome, Rowset, as_text, message_lines
 
@@ -31,7 +32,8 @@ def columns_of(result: Rowset) -> list[Column]:
     def column(index: int, title: str) -> Column:
         texts = (formatting.cell(row[index]) for row in result.rows[:WIDTH_ROWS])
         return Column(
-            title=title or "(No column name)",
+            title=title or tr("(No column name)"),
+            as_is=True,
             text=lambda row: formatting.cell(row[index]),
             tone=lambda row: "muted" if row[index] is None else None,
             sample=max(texts, key=len, default="")[:WIDTH_CHARACTERS],
@@ -57,14 +59,14 @@ class Results(QTabWidget):
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidget(self._grids)
-        self._text = _text_page("Results as text")
+        self._text = _text_page(tr("Results as text"))
         self._pages = QStackedWidget()
         self._pages.addWidget(area)
         self._pages.addWidget(self._text)
         self.messages = _Messages()
         self.messages.line_chosen.connect(self.line_chosen)
-        self.addTab(self._pages, "Results")
-        self.addTab(self.messages, "Messages")
+        self.addTab(self._pages, tr("Results"))
+        self.addTab(self.messages, tr("Messages"))
 
     @property
     def grids(self) -> list[TableView]:
@@ -124,7 +126,7 @@ class _Messages(QPlainTextEdit):
     def __init__(self) -> None:
         super().__init__()
         self.setReadOnly(True)
-        self.setAccessibleName("Messages")
+        self.setAccessibleName(tr("Messages"))
         self.setFont(theme.fixed_font())
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -164,7 +166,7 @@ class _Messages(QPlainTextEdit):
 
 def _grid(result: Rowset, number: int) -> TableView:
     model = TableModel(columns_of(result))
-    grid = TableView(model, f"Result set {number}")
+    grid = TableView(model, tr("Result set {number}").format(number=number))
     model.setParent(grid)
     grid.as_grid()
     rows: list[Any] = list(result.rows)

@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QKeySequence, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from app import theme
+from app.language import tr
 
 IN_BAR: Final = ("run", "cancel", "parse", "text", "snippets", "history")
 
@@ -60,13 +61,13 @@ def build_bar(actions: Mapping[str, QAction], new_menu: QMenu) -> QWidget:
         button = QToolButton()
         button.setDefaultAction(actions[name])
         if name == "run":
-            button.setText("Execute")
+            button.setText(tr("Execute"))
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         layout.addWidget(button)
     new = QToolButton()
-    new.setText("New query ▾")
+    new.setText(tr("New query ▾"))
     new.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-    new.setToolTip("New query on a chosen server (Ctrl+N: on the server of this window)")
+    new.setToolTip(tr("New query on a chosen server (Ctrl+N: on the server of this window)"))
     new.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     new.setMenu(new_menu)
     layout.addWidget(new)
@@ -78,7 +79,7 @@ def close_button(palette: QPalette) -> QToolButton:
     button = QToolButton()
     button.setIcon(theme.icon("close", theme.tokens(palette)))
     button.setIconSize(QSize(10, 10))
-    button.setToolTip("Close this window (Ctrl+F4)")
-    button.setAccessibleName("Close this window")
+    button.setToolTip(tr("Close this window (Ctrl+F4)"))
+    button.setAccessibleName(tr("Close this window"))
     button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     return button

@@ -9,6 +9,7 @@ from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QTabWidget, QVBoxLayout, QWidget
 
 from app import theme
+from app.language import tr
 from app.views.fidelity.figures_page import FiguresPage
 from app.views.fidelity.from_rows import figures_of
 from app.views.fidelity.rows_page import PASS, RowsPage
@@ -24,8 +25,8 @@ class Fidelity(QWidget):
     def __init__(self, parent: QWidget | None = None, todo: Callable[[], Sequence[Step]] = steps) -> None:
         """*todo*: the steps of the comparison."""
         super().__init__(parent)
-        self.setWindowTitle("Fidelity")
-        self.setAccessibleName("Fidelity")
+        self.setWindowTitle(tr("Fidelity"))
+        self.setAccessibleName(tr("Fidelity"))
         self._steps = tuple(todo())
         self.work = Work(self._steps, self)
         self.rows = RowsPage(SECTIONS)
@@ -34,7 +35,7 @@ class Fidelity(QWidget):
         self.progress = QProgressBar()
         self.progress.setRange(0, len(self._steps))
         self.progress.setTextVisible(False)
-        self.progress.setAccessibleName("Progress")
+        self.progress.setAccessibleName(tr("Progress"))
         self._lay_out()
         self.work.began.connect(self._on_began)
         self.work.found.connect(self._on_found)
@@ -53,7 +54,7 @@ class Fidelity(QWidget):
     @Slot(int, str)
     def _on_began(self, done: int, name: str) -> None:
         self.progress.setValue(done)
-        self._write_summary(f"Working out {name} …")
+        self._write_summary(tr("Working out {name} …").format(name=name))
 
     @Slot(object)
     def _on_found(self, found: Found) -> None:
@@ -65,7 +66,7 @@ class Fidelity(QWidget):
     @Slot()
     def _on_finished(self) -> None:
         self.progress.setVisible(not self.work.complete)
-        self._write_summary("" if self.work.complete else "Stopped.")
+        self._write_summary("" if self.work.complete else tr("Stopped."))
 
     def _write_summary(self, doing: str) -> None:
         rows = self.rows.rows
@@ -88,8 +89,8 @@ class Fidelity(QWidget):
         self.progress.setFixedWidth(180)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
-        self.tabs.addTab(self.rows, "Rows")
-        self.tabs.addTab(self.figures, "Figures")
+        self.tabs.addTab(self.rows, tr("Rows"))
+        self.tabs.addTab(self.figures, tr("Figures"))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 10, 14, 12)
         layout.addLayout(head)

@@ -8,6 +8,7 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QSplitter, QVBoxLayout, QWidget
 
+from app.language import tr
 from app.views.fidelity.from_rows import ERRORS, MANY, TABLE_6
 from app.views.fidelity.plot import FigurePlot
 from engine.planning.figures import FIGURES, Figure
@@ -23,7 +24,7 @@ class FiguresPage(QWidget):
         super().__init__(parent)
         self.figures: dict[str, Figure] = {}
         self.names = QListWidget()
-        self.names.setAccessibleName("Figures")
+        self.names.setAccessibleName(tr("Figures"))
         self.names.currentTextChanged.connect(self._show)
         self.title = QLabel()
         self.said = QLabel()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from app.language import mark, tr
 from engine.planning.figures import Figure, Line, Panel
 from engine.published.rows import Class, Row
 
-ERRORS, TABLE_6, MANY = "All errors", "Table 6", "Many databases"
+ERRORS, TABLE_6, MANY = mark("All errors"), mark("Table 6"), mark("Many databases")
 """Names of these figures."""
 
 KINDS = (Class.CALIBRATED, Class.SHARED, Class.PREDICTED, Class.INPUT)
@@ -40,11 +41,11 @@ def _errors(rows: Sequence[Row]) -> Figure | None:
     ends = (0.0, float(len(numbers)) + 1.0)
     lines += [Line(f"{side:+g} %", ends, (side, side)) for side in (10.0, -10.0)]
     return Figure(
-        "All numbers: error of ours",
-        "All papers",
-        "Within 3 % where calibrated, within 10 % where predicted, CPU within 15 %.",
-        "Number, section by section",
-        (Panel("Error", "%", tuple(lines)),),
+        tr("All numbers: error of ours"),
+        tr("All papers"),
+        tr("Within 3 % where calibrated, within 10 % where predicted, CPU within 15 %."),
+        tr("Number, section by section"),
+        (Panel(tr("Error"), "%", tuple(lines)),),
         logarithmic_x=False,
     )
 
@@ -73,17 +74,21 @@ def _table_6(rows: Iterable[Row]) -> Figure | None:
             Line("published", x, tuple(float(row.published) for row in own), points=True, measured=True)
         )
     return Figure(
-        "Table 6: failover time by cause",
+        tr("Table 6: failover time by cause"),
         "Database Mirroring Best Practices and Performance Considerations",
-        "Load adds time to every cause; the bars hold 5 to 95 % of 200 runs.",
+        tr("Load adds time to every cause; the bars hold 5 to 95 % of 200 runs."),
         "",
-        (Panel("Failover time", "s", tuple(lines)),),
+        (Panel(tr("Failover time"), "s", tuple(lines)),),
         logarithmic_x=False,
         categories=tuple(causes),
     )
 
 
-MANY_PANELS = (("tps", "Requests", "/s"), ("cpu", "Principal CPU", "%"), ("mirror-cpu", "Mirror CPU", "%"))
+MANY_PANELS = (
+    ("tps", mark("Requests"), "/s"),
+    ("cpu", mark("Principal CPU"), "%"),
+    ("mirror-cpu", mark("Mirror CPU"), "%"),
+)
 
 
 def _many(rows: Iterable[Row]) -> Figure | None:
@@ -99,10 +104,10 @@ def _many(rows: Iterable[Row]) -> Figure | None:
         published = tuple(float(row.published) for row in own)
         panels.append(Panel(title, unit, (ours, Line("published", x, published, points=True, measured=True))))
     return Figure(
-        "Many databases: throughput and CPU",
+        tr("Many databases: throughput and CPU"),
         "Mirroring a Large Number of Databases in a Single SQL Server Instance",
-        "Throughput scales almost linearly; so does CPU.",
-        "Mirrored databases",
+        tr("Throughput scales almost linearly; so does CPU."),
+        tr("Mirrored databases"),
         tuple(panels),
         logarithmic_x=False,
     )

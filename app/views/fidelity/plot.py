@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app import formatting, theme
 from app.axes import FactorAxis, ValueAxis, heights, value_range
 from app.counters import KB, KB_PER_S, PER_S, PERCENT, SECONDS, Unit
+from app.language import tr
 from app.theme import Tokens
 from engine.planning.figures import Figure, Line, Panel
 
@@ -60,7 +61,7 @@ class FigurePlot(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._view)
-        self.setAccessibleName("Figure")
+        self.setAccessibleName(tr("Figure"))
 
     def show_figure(self, figure: Figure | None) -> None:
         """Draws it; None clears."""

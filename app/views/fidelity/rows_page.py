@@ -20,13 +20,14 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting, theme
+from app.language import mark, tr
 from app.tables import Column, TableModel, TableView
 from engine.published.rows import Class, Row
 
 PASS: Final = "pass"
-ALL: Final = "All sections"
-VERDICTS: Final = (("All verdicts", None), ("Pass", "pass"), ("Fail", "fail"))
-CLASSES: Final = (("All classes", None), *((str(kind).capitalize(), kind) for kind in Class))
+ALL: Final = mark("All sections")
+VERDICTS: Final = ((mark("All verdicts"), None), (mark("Pass"), "pass"), (mark("Fail"), "fail"))
+CLASSES: Final = ((mark("All classes"), None), *((str(kind).capitalize(), kind) for kind in Class))
 
 
 def value(row: Row, side: float | str) -> str:
@@ -58,41 +59,41 @@ COLUMNS: Final = (
         tip=lambda row: row.verdict,
         sample="✓",
     ),
-    Column(title="Row", text=lambda row: row.id, sample="T1.Workload1.connections"),
+    Column(title=mark("Row"), text=lambda row: row.id, sample="T1.Workload1.connections"),
     Column(
-        title="What",
+        title=mark("What"),
         text=lambda row: row.what,
         tip=lambda row: row.what,
         sample="Workload1, no mirroring, principal: %",
     ),
     Column(
-        title="Published",
+        title=mark("Published"),
         text=lambda row: value(row, row.published),
         tip=lambda row: str(row.published),
         sample="4,500 KB/s",
     ),
     Column(
-        title="Ours",
+        title=mark("Ours"),
         text=lambda row: value(row, row.ours),
         tip=lambda row: str(row.ours),
         sample="grows 110 / 307 / 408 KB",
     ),
     Column(
-        title="Error",
+        title=mark("Error"),
         text=error,
         tone=lambda row: "bad" if row.verdict != PASS else None,
         right=True,
         sample="+12.3 %",
     ),
-    Column(title="Class", text=lambda row: str(row.kind), sample="calibrated"),
+    Column(title=mark("Class"), text=lambda row: str(row.kind), sample="calibrated"),
     Column(
-        title="Source",
+        title=mark("Source"),
         text=_place,
         tip=lambda row: row.source,
         sample="table 3a",
     ),
     Column(
-        title="Reason",
+        title=mark("Reason"),
         text=lambda row: row.reason or row.note or "",
         tip=lambda row: row.reason or row.note or "",
     ),
@@ -114,21 +115,21 @@ class RowsPage(QWidget):
         """All rows in the order of the sections, whatever is shown of them."""
         self._order = list(sections)
         self.sections = QListWidget()
-        self.sections.setAccessibleName("Sections")
-        self.verdict = _choice("Verdict", VERDICTS)
-        self.kind = _choice("Class", CLASSES)
+        self.sections.setAccessibleName(tr("Sections"))
+        self.verdict = _choice(tr("Verdict"), VERDICTS)
+        self.kind = _choice(tr("Class"), CLASSES)
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Find in any column (Ctrl+F)")
+        self.search.setPlaceholderText(tr("Find in any column (Ctrl+F)"))
         self.search.setClearButtonEnabled(True)
-        self.search.setAccessibleName("Find")
+        self.search.setAccessibleName(tr("Find"))
         self.shown = QLabel()
         self.shown.setProperty("muted", "true")
-        self.table = TableView(TableModel(COLUMNS), "Rows of the comparison")
+        self.table = TableView(TableModel(COLUMNS), tr("Rows of the comparison"))
         self.detail = QLabel()
         self.detail.setWordWrap(True)
         self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.detail.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.detail.setAccessibleName("The chosen row")
+        self.detail.setAccessibleName(tr("The chosen row"))
         self._lay_out()
         for name in (ALL, *self._order):
             self.sections.addItem(QListWidgetItem(name))
@@ -165,7 +166,11 @@ class RowsPage(QWidget):
 
         self.table.table.keep(wanted)
         shown, every = len(self.table.table.rows), self.table.table.total
-        self.shown.setText(f"{shown} of {every} rows" if shown != every else f"{every} rows")
+        self.shown.setText(
+            tr("{shown} of {every} rows").format(shown=shown, every=every)
+            if shown != every
+            else tr("{every} rows").format(every=every)
+        )
         if shown:
             self.table.selectRow(0)
         self._show_detail()
@@ -199,7 +204,7 @@ class RowsPage(QWidget):
             figures += f", 5 to 95 % of the runs {row.band[0]:g} to {row.band[1]:g} {row.unit}"
         parts.append(f"{figures}. Class: {row.kind}. Verdict: {row.verdict}.")
         parts += [_safe(text) for text in (row.note, row.reason) if text]
-        parts.append(f"Source: {_safe(row.source)}")
+        parts.append(tr("Source: {safe}").format(safe=_safe(row.source)))
         self.detail.setText("<br>".join(parts))
 
     # --- looks ----------------------------------------------------------------------------------------------

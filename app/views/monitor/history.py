@@ -8,6 +8,7 @@ from typing import Final
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app import formatting
+from app.language import mark, tr
 from app.tables import Column, TableModel, TableView
 from app.views.monitor.readout import STATES, WITNESS_STATES
 from engine.constants import TICKS_PER_S
@@ -17,15 +18,15 @@ from engine.protocol.monitor import MonitorRow, results
 from engine.tsql.client import reachable
 
 MODES: Final = (
-    ("Last two hours", 1),
-    ("Last four hours", 2),
-    ("Last eight hours", 3),
-    ("Last day", 4),
-    ("Last two days", 5),
-    ("Last 100 records", 6),
-    ("Last 500 records", 7),
-    ("Last 1,000 records", 8),
-    ("All records", 9),
+    (mark("Last two hours"), 1),
+    (mark("Last four hours"), 2),
+    (mark("Last eight hours"), 3),
+    (mark("Last day"), 4),
+    (mark("Last two days"), 5),
+    (mark("Last 100 records"), 6),
+    (mark("Last 500 records"), 7),
+    (mark("Last 1,000 records"), 8),
+    (mark("All records"), 9),
 )
 """@mode of sp_dbmmonitorresults. Documented."""
 
@@ -39,18 +40,19 @@ def _number(title: str, value: Callable[[MonitorRow], float]) -> Column:
 def columns() -> list[Column]:
     """Rows are (date, recorded row)."""
     return [
-        Column(title="Time recorded", text=lambda found: found[0], sample="2005-10-22 12:00:41"),
-        Column(title="Role", text=lambda found: found[1].role.name.capitalize(), sample="Principal"),
-        Column(title="Mirroring state", text=lambda found: STATES[found[1].state][0],
-               tone=lambda found: STATES[found[1].state][1], sample="Synchronizing"),
-        Column(title="Witness", text=lambda found: WITNESS_STATES[found[1].witness_state][0], sample="Disconnected"),
-        _number("Unsent log (KB)", lambda row: row.unsent_kb),
-        _number("Send rate (KB/s)", lambda row: row.send_rate_kb_per_s),
-        _number("New transactions (KB/s)", lambda row: row.log_rate_kb_per_s),
-        _number("Unrestored log (KB)", lambda row: row.unrestored_kb),
-        _number("Restore rate (KB/s)", lambda row: row.restore_rate_kb_per_s),
-        _number("Commit overhead (ms)", lambda row: row.average_delay_ms),
-        _number("Transactions/s", lambda row: row.transactions_per_s),
+        Column(title=mark("Time recorded"), text=lambda found: found[0], sample="2005-10-22 12:00:41"),
+        Column(title=mark("Role"), text=lambda found: tr(found[1].role.name.capitalize()), sample=mark("Principal")),
+        Column(title=mark("Mirroring state"), text=lambda found: tr(STATES[found[1].state][0]),
+               tone=lambda found: STATES[found[1].state][1], sample=mark("Synchronizing")),
+        Column(title=mark("Witness"), text=lambda found: tr(WITNESS_STATES[found[1].witness_state][0]),
+               sample=mark("Disconnected")),
+        _number(mark("Unsent log (KB)"), lambda row: row.unsent_kb),
+        _number(mark("Send rate (KB/s)"), lambda row: row.send_rate_kb_per_s),
+        _number(mark("New transactions (KB/s)"), lambda row: row.log_rate_kb_per_s),
+        _number(mark("Unrestored log (KB)"), lambda row: row.unrestored_kb),
+        _number(mark("Restore rate (KB/s)"), lambda row: row.restore_rate_kb_per_s),
+        _number(mark("Commit overhead (ms)"), lambda row: row.average_delay_ms),
+        _number(mark("Transactions/s"), lambda row: row.transactions_per_s),
     ]  # fmt: skip
 
 
@@ -61,12 +63,12 @@ class HistoryPage(QWidget):
         super().__init__(parent)
         self._between: tuple[float, float] | None = None
         self.model = TableModel(columns(), self)
-        self.table = TableView(self.model, "Recorded rows")
+        self.table = TableView(self.model, tr("Recorded rows"))
         self.servers, self.modes = QComboBox(), QComboBox()
-        self.servers.setAccessibleName("Server instance")
-        self.modes.setAccessibleName("Records to show")
+        self.servers.setAccessibleName(tr("Server instance"))
+        self.modes.setAccessibleName(tr("Records to show"))
         for words, mode in MODES:
-            self.modes.addItem(words, mode)
+            self.modes.addItem(tr(words), mode)
         self.note = QLabel()
         self.note.setProperty("muted", True)
         bar = QHBoxLayout()
@@ -102,9 +104,11 @@ class HistoryPage(QWidget):
             try:
                 rows = results(world, server, database, self.modes.currentData())
             except SqlError as refusal:
-                self.note.setText(f"Msg {refusal.number}: nothing has been recorded here yet.")
+                self.note.setText(
+                    tr("Msg {number}: nothing has been recorded here yet.").format(number=refusal.number)
+                )
         elif server:
-            self.note.setText(f"Not connected to {server}")
+            self.note.setText(tr("Not connected to {server}").format(server=server))
         if self._between is not None:
             low, high = (t_s * TICKS_PER_S for t_s in self._between)
             rows = [row for row in rows if low <= row.tick <= high]

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting
+from app.language import tr
 from app.views.monitor.history import HistoryPage
 from app.views.monitor.readout import Readout, mirrored_databases, partners_of, readout
 from app.views.monitor.status import Status
@@ -51,7 +52,7 @@ class Monitor(QWidget):
         self._drawn: tuple[object, ...] = ()
         self._asked_tick: int | None = None
         self.databases = QComboBox()
-        self.databases.setAccessibleName("Mirrored databases")
+        self.databases.setAccessibleName(tr("Mirrored databases"))
         self.databases.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.databases.setMinimumContentsLength(20)
         self.databases.currentIndexChanged.connect(lambda _: self._draw())
@@ -63,16 +64,16 @@ class Monitor(QWidget):
         self.history.table.activated.connect(self._choose_time)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
-        self.tabs.addTab(self.status, "Status")
-        self.tabs.addTab(self.warnings, "Warnings")
-        self.tabs.addTab(self.history, "History")
+        self.tabs.addTab(self.status, tr("Status"))
+        self.tabs.addTab(self.warnings, tr("Warnings"))
+        self.tabs.addTab(self.history, tr("History"))
         self.tabs.currentChanged.connect(lambda _: self._draw())
         self.banner = QLabel()
         self.banner.setWordWrap(True)
-        self.banner.setAccessibleName("Age of the data")
-        self.often = QCheckBox(f"Every {REFRESH_S:.0f} s")
-        self.often.setToolTip("Refresh by itself while this is on screen (simulated time)")
-        self._refresh = QAction("Refresh", self)
+        self.banner.setAccessibleName(tr("Age of the data"))
+        self.often = QCheckBox(tr("Every {period:.0f} s").format(period=REFRESH_S))
+        self.often.setToolTip(tr("Refresh by itself while this is on screen (simulated time)"))
+        self._refresh = QAction(tr("Refresh"), self)
         self._refresh.setShortcut(QKeySequence("F5"))
         self._refresh.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self._refresh.triggered.connect(self.refresh)
@@ -80,8 +81,8 @@ class Monitor(QWidget):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        button = QPushButton("Refresh")
-        button.setToolTip("Have both partners record their state now (F5)")
+        button = QPushButton(tr("Refresh"))
+        button.setToolTip(tr("Have both partners record their state now (F5)"))
         button.clicked.connect(self.refresh)
         bar = QHBoxLayout()
         bar.setContentsMargins(6, 4, 4, 0)
@@ -210,10 +211,12 @@ class Monitor(QWidget):
 
 def _age(world: World, found: Readout | None) -> str:
     if found is None:
-        return "No mirrored database."
+        return tr("No mirrored database.")
     if found.age_s is None:
-        return "Nothing has been recorded yet. Refresh (F5) asks both partners."
+        return tr("Nothing has been recorded yet. Refresh (F5) asks both partners.")
     tick = found.now_tick - round(found.age_s * TICKS_PER_S)
     at = formatting.server_time(world.settings.start_time, tick, decimals=0)
-    old = "  <b>Old data: nobody has refreshed it.</b>" if found.stale else ""
-    return f"Recorded {at} ({formatting.seconds(found.age_s, 0)} ago).{old}"
+    old = "  " + tr("<b>Old data: nobody has refreshed it.</b>") if found.stale else ""
+    return tr("Recorded {at} ({time} ago).{old}").format(
+        at=at, time=formatting.seconds(found.age_s, 0), old=old
+    )

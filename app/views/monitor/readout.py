@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from app import formatting
+from app.language import mark, tr
 from engine.constants import TICKS_PER_S
 from engine.model import Copy, MirrorState, Role, Safety, WitnessState, World
 from engine.protocol.monitor import MonitorRow, rows_of
 from engine.tsql.client import reachable
 
-WAITING: Final = "Waiting for data…"
-UNKNOWN: Final = "Unknown"
+WAITING: Final = mark("Waiting for data…")
+UNKNOWN: Final = mark("Unknown")
 
 STALE_S: Final = 120.0
 """Rows older than two periods of the usual job are shown as old. The period of one minute is documented."""
@@ -21,18 +22,18 @@ LEAST_RATE_KB_PER_S: Final = 1.0
 """Below this nothing flows, and a time cannot be estimated. Ours."""
 
 STATES: Final = {
-    MirrorState.SUSPENDED: ("Suspended", "warn"),
-    MirrorState.DISCONNECTED: ("Disconnected", "bad"),
-    MirrorState.SYNCHRONIZING: ("Synchronizing", "warn"),
-    MirrorState.PENDING_FAILOVER: ("Pending failover", "warn"),
-    MirrorState.SYNCHRONIZED: ("Synchronized", "ok"),
+    MirrorState.SUSPENDED: (mark("Suspended"), "warn"),
+    MirrorState.DISCONNECTED: (mark("Disconnected"), "bad"),
+    MirrorState.SYNCHRONIZING: (mark("Synchronizing"), "warn"),
+    MirrorState.PENDING_FAILOVER: (mark("Pending failover"), "warn"),
+    MirrorState.SYNCHRONIZED: (mark("Synchronized"), "ok"),
 }
 """Words and token of the theme."""
 
 WITNESS_STATES: Final = {
-    WitnessState.UNKNOWN: ("Unknown", "muted"),
-    WitnessState.CONNECTED: ("Connected", "ok"),
-    WitnessState.DISCONNECTED: ("Disconnected", "bad"),
+    WitnessState.UNKNOWN: (mark("Unknown"), "muted"),
+    WitnessState.CONNECTED: (mark("Connected"), "ok"),
+    WitnessState.DISCONNECTED: (mark("Disconnected"), "bad"),
 }
 
 
@@ -49,21 +50,23 @@ class Partner:
     @property
     def role(self) -> str:
         if self.row is None or not self.connected:
-            return UNKNOWN
-        return self.row.role.name.capitalize()
+            return tr(UNKNOWN)
+        return tr(self.row.role.name.capitalize())
 
     @property
     def state(self) -> tuple[str, str]:
         """Words and token."""
         if not self.connected:
-            return f"Not connected to {self.server}", "muted"
-        return STATES[self.row.state] if self.row else (WAITING, "muted")
+            return tr("Not connected to {server}").format(server=self.server), "muted"
+        words, tone = STATES[self.row.state] if self.row else (WAITING, "muted")
+        return tr(words), tone
 
     @property
     def witness(self) -> tuple[str, str]:
         if not self.connected or self.row is None:
-            return UNKNOWN, "muted"
-        return WITNESS_STATES[self.row.witness_state] if self.has_witness else ("", "muted")
+            return tr(UNKNOWN), "muted"
+        words, tone = WITNESS_STATES[self.row.witness_state] if self.has_witness else ("", "muted")
+        return tr(words), tone
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +85,9 @@ class Readout:
     @property
     def title(self) -> str:
         """`Sales (Synchronized, SERVER_A -> SERVER_B)`, as the tree shows it."""
-        names = {p.role: p.server for p in self.partners}
-        state = STATES[self.principal.state][0] if self.principal else UNKNOWN
-        return f"{self.database} ({state}, {names.get('Principal', '?')} -> {names.get('Mirror', '?')})"
+        names = {p.row.role: p.server for p in self.partners if p.connected and p.row is not None}
+        state = tr(STATES[self.principal.state][0] if self.principal else UNKNOWN)
+        return f"{self.database} ({state}, {names.get(Role.PRINCIPAL, '?')} -> {names.get(Role.MIRROR, '?')})"
 
     @property
     def age_s(self) -> float | None:
@@ -130,7 +133,7 @@ def readout(world: World, database: str) -> Readout:
         partners=tuple(partners),
         principal=_row(principal),
         mirror=_row(_last(partners, Role.MIRROR)),
-        witness_address=(copy.witness_address or "") if copy else UNKNOWN,
+        witness_address=(copy.witness_address or "") if copy else tr(UNKNOWN),
         mode=mode_of(copy),
         now_tick=world.tick,
     )
@@ -139,11 +142,12 @@ def readout(world: World, database: str) -> Readout:
 def mode_of(copy: Copy | None) -> str:
     """Operating mode in the monitor's words."""
     if copy is None or copy.guid is None:
-        return UNKNOWN
+        return tr(UNKNOWN)
     if copy.safety is not Safety.FULL:
-        return "High performance (asynchronous)"
-    how = "with" if copy.witness else "without"
-    return f"High safety {how} automatic failover (synchronous)"
+        return tr("High performance (asynchronous)")
+    if copy.witness:
+        return tr("High safety with automatic failover (synchronous)")
+    return tr("High safety without automatic failover (synchronous)")
 
 
 def _last(partners: list[Partner], role: Role) -> Partner | None:
@@ -176,7 +180,7 @@ def _time_s(amount_kb: float, rate_kb_per_s: float) -> float | None:
 
 
 def _hms(value: float | None) -> str:
-    return UNKNOWN if value is None else formatting.hms(value)
+    return tr(UNKNOWN) if value is None else formatting.hms(value)
 
 
 def _kb(value: float) -> str:
@@ -186,10 +190,10 @@ def _kb(value: float) -> str:
 def principal_lines(found: Readout) -> list[tuple[str, str]]:
     """Principal log: (label, value)."""
     row = found.principal
-    labels = ("Unsent log", "Oldest unsent transaction", "Time to send log (est.)", "Current send rate",
-              "Rate of new transactions")  # fmt: skip
+    labels = (tr("Unsent log"), tr("Oldest unsent transaction"), tr("Time to send log (est.)"), tr("Current send rate"),
+              tr("Rate of new transactions"))  # fmt: skip
     if row is None:
-        return [(label, UNKNOWN) for label in labels]
+        return [(label, tr(UNKNOWN)) for label in labels]
     oldest_s = (row.tick - row.time_behind_tick) / TICKS_PER_S
     values = (_kb(row.unsent_kb), _hms(oldest_s), _hms(send_s(row)), f"{_kb(row.send_rate_kb_per_s)}/s",
               f"{_kb(row.log_rate_kb_per_s)}/s")  # fmt: skip
@@ -199,24 +203,24 @@ def principal_lines(found: Readout) -> list[tuple[str, str]]:
 def mirror_lines(found: Readout) -> list[tuple[str, str]]:
     """Mirror log: (label, value)."""
     row = found.mirror
-    labels = ("Unrestored log", "Time to restore log (est.)", "Current restore rate")
+    labels = (tr("Unrestored log"), tr("Time to restore log (est.)"), tr("Current restore rate"))
     if row is None:
-        return [(label, UNKNOWN) for label in labels]
+        return [(label, tr(UNKNOWN)) for label in labels]
     values = (_kb(row.unrestored_kb), _hms(restore_s(row)), f"{_kb(row.restore_rate_kb_per_s)}/s")
     return list(zip(labels, values, strict=True))
 
 
 def session_lines(found: Readout) -> list[tuple[str, str]]:
     """What stands below both."""
-    overhead = UNKNOWN
+    overhead = tr(UNKNOWN)
     if found.principal is not None:
-        synchronous = found.mode.startswith("High safety")
+        synchronous = found.mode != tr("High performance (asynchronous)")
         overhead = f"{formatting.number(found.principal.average_delay_ms)} ms" if synchronous else ""
     send, restore = send_s(found.principal), restore_s(found.mirror)
     both = None if send is None or restore is None else send + restore
     return [
-        ("Mirror commit overhead", overhead),
-        ("Time to send and restore all (est.)", _hms(both)),
-        ("Witness address", found.witness_address),
-        ("Operating mode", found.mode),
+        (tr("Mirror commit overhead"), overhead),
+        (tr("Time to send and restore all (est.)"), _hms(both)),
+        (tr("Witness address"), found.witness_address),
+        (tr("Operating mode"), found.mode),
     ]

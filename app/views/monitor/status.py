@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFormLayout, QGroupBox, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app import theme
+from app.language import mark, tr
 from app.tables import Column, TableModel, TableView
 from app.views.monitor.readout import (
     UNKNOWN,
@@ -22,13 +23,13 @@ from app.views.monitor.readout import (
 NARROW_PX: Final = 600
 
 COLUMNS: Final = (
-    Column(title="Server instance", text=lambda p: p.server, sample="SERVER_A", bold=lambda p: True),
-    Column(title="Current role", text=lambda p: p.role, sample="Principal",
-           tone=lambda p: "muted" if p.role == UNKNOWN else None),
-    Column(title="Mirroring state", text=lambda p: p.state[0], tone=lambda p: p.state[1],
-           sample="Waiting for data…"),
-    Column(title="Witness connection", text=lambda p: p.witness[0], tone=lambda p: p.witness[1],
-           sample="Disconnected"),
+    Column(title=mark("Server instance"), text=lambda p: p.server, sample="SERVER_A", bold=lambda p: True),
+    Column(title=mark("Current role"), text=lambda p: p.role, sample=mark("Principal"),
+           tone=lambda p: "muted" if p.role == tr(UNKNOWN) else None),
+    Column(title=mark("Mirroring state"), text=lambda p: p.state[0], tone=lambda p: p.state[1],
+           sample=mark("Waiting for data…")),
+    Column(title=mark("Witness connection"), text=lambda p: p.witness[0], tone=lambda p: p.witness[1],
+           sample=mark("Disconnected")),
 )  # fmt: skip
 
 
@@ -65,7 +66,7 @@ class Lines(QWidget):
     def _recolour(self) -> None:
         muted = theme.tokens(self.palette()).muted.name()
         for field in self._values.values():
-            known = field.text() not in (UNKNOWN, WAITING)
+            known = field.text() not in (tr(UNKNOWN), tr(WAITING))
             field.setStyleSheet("font-weight: 600;" if known else f"color: {muted};")
 
     def changeEvent(self, event: QEvent) -> None:
@@ -81,10 +82,10 @@ class Status(QScrollArea):
         super().__init__(parent)
         self.partners = TableModel(COLUMNS, self)
         self.principal, self.mirror, self.session = Lines(), Lines(), Lines()
-        grid = TableView(self.partners, "Partners")
+        grid = TableView(self.partners, tr("Partners"))
         grid.show_rows(2)
         self._logs = logs = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        for title, lines in (("Principal log", self.principal), ("Mirror log", self.mirror)):
+        for title, lines in ((tr("Principal log"), self.principal), (tr("Mirror log"), self.mirror)):
             box = QGroupBox(title)
             inside = QVBoxLayout(box)
             inside.setContentsMargins(0, 0, 0, 0)

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting
+from app.language import mark, tr
 from app.tables import Column, TableModel, TableView
 from app.views.monitor.readout import UNKNOWN
 from engine.constants import TICKS_PER_S
@@ -30,14 +31,14 @@ from engine.tsql.client import reachable
 
 WARNINGS: Final = (
     # alert id, words, unit, value offered first (the manual's examples)
-    (2, "Unsent log exceeds", "KB", 10_000),
-    (3, "Unrestored log exceeds", "KB", 10_000),
-    (1, "Oldest unsent transaction is older than", "min", 30),
-    (4, "Mirror commit overhead exceeds", "ms", 1_000),
+    (2, mark("Unsent log exceeds"), "KB", 10_000),
+    (3, mark("Unrestored log exceeds"), "KB", 10_000),
+    (1, mark("Oldest unsent transaction is older than"), "min", 30),
+    (4, mark("Mirror commit overhead exceeds"), "ms", 1_000),
 )
 """In the order of the Warnings page. Documented."""
 
-NOT_ENABLED: Final = "Not enabled"
+NOT_ENABLED: Final = mark("Not enabled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,25 +75,27 @@ def lines_of(world: World, database: str, servers: Sequence[str], raised: dict[i
 
 def _threshold(world: World, server: str, database: str, alert_id: int, unit: str) -> str:
     if not reachable(world, server):
-        return UNKNOWN
+        return tr(UNKNOWN)
     alert = alert_at(world, server, database, alert_id)
-    return f"{formatting.number(alert.threshold)} {unit}" if alert and alert.enabled else NOT_ENABLED
+    return f"{formatting.number(alert.threshold)} {unit}" if alert and alert.enabled else tr(NOT_ENABLED)
 
 
 def columns_for(servers: Sequence[str]) -> list[Column]:
     def at(index: int, server: str) -> Column:
         return Column(
-            title=f"At {server}",
+            title=tr("At {server}").format(server=server),
+            as_is=True,
             text=lambda line: line.thresholds[index] if index < len(line.thresholds) else "",
-            tone=lambda line: "muted" if line.thresholds[index] in (NOT_ENABLED, UNKNOWN) else None,
+            tone=lambda line: "muted" if line.thresholds[index] in (tr(NOT_ENABLED), tr(UNKNOWN)) else None,
             sample="10,000 KB",
         )
 
     return [
-        Column(title="Warning", text=lambda line: line.words, tip=lambda line: line.words,
-               sample="Oldest unsent transaction is older than"),
+        Column(title=mark("Warning"), text=lambda line: tr(line.words), tip=lambda line: tr(line.words),
+               sample=mark("Oldest unsent transaction is older than")),
         *(at(index, server) for index, server in enumerate(servers)),
-        Column(title="Last raised", text=lambda line: line.raised, tone=lambda line: "warn", sample="1:00:00 SERVER_A"),
+        Column(title=mark("Last raised"), text=lambda line: line.raised, tone=lambda line: "warn",
+               sample="1:00:00 SERVER_A"),
     ]  # fmt: skip
 
 
@@ -109,10 +112,10 @@ class Warnings(QWidget):
         self._database = ""
         self._servers: list[str] = []
         self._raised: dict[str, dict[int, str]] = {}
-        self._button = QPushButton("Set thresholds…")
+        self._button = QPushButton(tr("Set thresholds…"))
         self._button.clicked.connect(self._set)
         note = QLabel(
-            "Each partner keeps its own thresholds. Set them on both: after a failover the other's count."
+            tr("Each partner keeps its own thresholds. Set them on both: after a failover the other's count.")
         )
         note.setProperty("muted", True)
         note.setWordWrap(True)
@@ -122,7 +125,7 @@ class Warnings(QWidget):
         below.addWidget(self._button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(TableView(self.model, "Warnings"), 1)
+        layout.addWidget(TableView(self.model, tr("Warnings")), 1)
         layout.addLayout(below)
 
     def forget(self) -> None:
@@ -161,7 +164,7 @@ class ThresholdsDialog(QDialog):
         self, world: World, database: str, servers: Sequence[str], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle(f"Set warning thresholds for {database}")
+        self.setWindowTitle(tr("Set warning thresholds for {database}").format(database=database))
         self._database = database
         self.fields: dict[tuple[str, int], tuple[QCheckBox, QSpinBox]] = {}
         self._before: dict[tuple[str, int], tuple[bool, int]] = {}
@@ -169,7 +172,7 @@ class ThresholdsDialog(QDialog):
         for column, server in enumerate(servers, start=1):
             grid.addWidget(QLabel(f"<b>{server}</b>"), 0, column)
         for row, (alert_id, words, unit, first) in enumerate(WARNINGS, start=1):
-            label = QLabel(words)
+            label = QLabel(tr(words))
             label.setWordWrap(True)
             grid.addWidget(label, row, 0)
             for column, server in enumerate(servers, start=1):
@@ -186,7 +189,7 @@ class ThresholdsDialog(QDialog):
 
     def _field(self, key: tuple[str, int], alert: Alert | None, unit: str, first: int) -> QWidget:
         enabled, value = QCheckBox(), QSpinBox()
-        enabled.setAccessibleName(f"Enabled at {key[0]}")
+        enabled.setAccessibleName(tr("Enabled at {server}").format(server=key[0]))
         value.setRange(0, 1_000_000_000)
         value.setGroupSeparatorShown(True)
         value.setSuffix(f" {unit}")

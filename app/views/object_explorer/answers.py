@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app import formatting
+from app.language import mark, tr
 from engine.constants import TICKS_PER_S
 from engine.messages import text_of
 from engine.model import Copy, DbState, EndpointState, MirrorState, Role, Server, World
@@ -72,32 +73,32 @@ def server_label(server: Server) -> str:
 
 _STATE: Final = {
     DbState.ONLINE: ("", "ok"),
-    DbState.RESTORING: ("Restoring...", "idle"),
-    DbState.RECOVERING: ("In Recovery", "warn"),
-    DbState.RECOVERY_PENDING: ("Recovery Pending", "bad"),
-    DbState.SUSPECT: ("Suspect", "bad"),
-    DbState.EMERGENCY: ("Emergency", "bad"),
-    DbState.OFFLINE: ("Offline", "idle"),
+    DbState.RESTORING: (mark("Restoring..."), "idle"),
+    DbState.RECOVERING: (mark("In Recovery"), "warn"),
+    DbState.RECOVERY_PENDING: (mark("Recovery Pending"), "bad"),
+    DbState.SUSPECT: (mark("Suspect"), "bad"),
+    DbState.EMERGENCY: (mark("Emergency"), "bad"),
+    DbState.OFFLINE: (mark("Offline"), "idle"),
 }
 """Words of Management Studio, and the token of the sign."""
 
 _MIRROR_STATE: Final = {
-    MirrorState.SYNCHRONIZED: ("Synchronized", "ok"),
-    MirrorState.SYNCHRONIZING: ("Synchronizing", "info"),
-    MirrorState.SUSPENDED: ("Suspended", "warn"),
-    MirrorState.DISCONNECTED: ("Disconnected", "bad"),
-    MirrorState.PENDING_FAILOVER: ("Pending Failover", "warn"),
+    MirrorState.SYNCHRONIZED: (mark("Synchronized"), "ok"),
+    MirrorState.SYNCHRONIZING: (mark("Synchronizing"), "info"),
+    MirrorState.SUSPENDED: (mark("Suspended"), "warn"),
+    MirrorState.DISCONNECTED: (mark("Disconnected"), "bad"),
+    MirrorState.PENDING_FAILOVER: (mark("Pending Failover"), "warn"),
 }
-_ROLE: Final = {Role.PRINCIPAL: "Principal", Role.MIRROR: "Mirror"}
+_ROLE: Final = {Role.PRINCIPAL: mark("Principal"), Role.MIRROR: mark("Mirror")}
 
 
 def database_item(copy: Copy) -> Item:
     """`Sales (Mirror, Synchronized / Restoring...)`: role and session, then what sys.databases says. Facts 3.4."""
-    state, tone = _STATE[DbState.RECOVERING if copy.recovering else copy.db_state]
-    session = ""
+    state_words, tone = _STATE[DbState.RECOVERING if copy.recovering else copy.db_state]
+    state, session = tr(state_words), ""
     if copy.role is not None and copy.mirror_state is not None:
         words, tone = _MIRROR_STATE[copy.mirror_state]
-        session = f"{_ROLE[copy.role]}, {words}"
+        session = f"{tr(_ROLE[copy.role])}, {tr(words)}"
     brackets = " / ".join(part for part in (session, state) if part)
     label = f"{copy.database} ({brackets})" if brackets else copy.database
     return Item("database", copy.database, label, tone, label)
@@ -119,9 +120,13 @@ def _logins(world: World, server: Server) -> Iterable[Item]:
     yield Item("login", "sa", "sa")
     for login in sorted(server.logins, key=lambda login: login.name.lower()):
         if login.name.lower() != "sa":
-            label = f"{login.name} (disabled)" if login.disabled else login.name
+            label = tr("{name} (disabled)").format(name=login.name) if login.disabled else login.name
             yield Item(
-                "login", login.name, label, "idle" if login.disabled else "text", f"{login.kind} login"
+                "login",
+                login.name,
+                label,
+                "idle" if login.disabled else "text",
+                tr("{kind} login").format(kind=login.kind),
             )
 
 
@@ -129,8 +134,9 @@ def _certificates(world: World, server: Server) -> Iterable[Item]:
     for certificate in server.certificates:
         late = certificate.expires_tick <= world.tick
         until = formatting.server_time(world.settings.start_time, certificate.expires_tick, 0)
-        key = "with" if certificate.has_private_key else "without"
-        tip = f"{certificate.subject}; {'expired' if late else 'valid until'} {until}; {key} private key"
+        valid = tr("expired {date}") if late else tr("valid until {date}")
+        key = tr("with private key") if certificate.has_private_key else tr("without private key")
+        tip = f"{certificate.subject}; {valid.format(date=until)}; {key}"
         yield Item("certificate", certificate.name, certificate.name, "bad" if late else "text", tip)
 
 
@@ -141,11 +147,19 @@ _ENDPOINT_TONE: Final = {
 }
 
 
+_ENDPOINT_STATE: Final = {
+    EndpointState.STARTED: mark("Started"),
+    EndpointState.STOPPED: mark("Stopped"),
+    EndpointState.DISABLED: mark("Disabled"),
+}
+
+
 def _endpoints(world: World, server: Server) -> Iterable[Item]:
     end = server.endpoint
     if end is not None:
-        state = end.state.name.capitalize()
-        tip = f"Database mirroring, TCP {end.port}, role {end.role}, {state.lower()}"
+        state = tr(_ENDPOINT_STATE[end.state])
+        tip = tr("Database mirroring, TCP {port}, role {role}, {state}")
+        tip = tip.format(port=end.port, role=end.role, state=end.state.name)
         yield Item("endpoint", end.name, f"{end.name} ({state})", _ENDPOINT_TONE[end.state], tip)
 
 
@@ -155,36 +169,38 @@ def _linked_servers(world: World, server: Server) -> Iterable[Item]:
 
 def _logs(world: World, server: Server) -> Iterable[Item]:
     began = formatting.server_time(world.settings.start_time, max(0, server.started_tick), 0)
-    yield Item("log", "Current", f"Current - {began}")
+    yield Item("log", tr("Current"), tr("Current - {began}").format(began=began))
 
 
 def _jobs(world: World, server: Server) -> Iterable[Item]:
     for job in sorted(server.jobs, key=lambda job: job.name.lower()):
-        label = job.name if job.enabled else f"{job.name} (disabled)"
+        label = job.name if job.enabled else tr("{name} (disabled)").format(name=job.name)
         yield Item("job", job.name, label, "text" if job.enabled else "idle", label)
 
 
 FOLDERS: Final = (
-    Folder("databases", "Databases", _databases, (Folder("system", "System Databases", _system_databases),)),
-    Folder("security", "Security", None, (
-        Folder("logins", "Logins", _logins),
-        Folder("certificates", "Certificates", _certificates),
+    Folder("databases", mark("Databases"), _databases, (
+        Folder("system", mark("System Databases"), _system_databases),
     )),
-    Folder("objects", "Server Objects", None, (
-        Folder("endpoints", "Endpoints", _endpoints),
-        Folder("linked", "Linked Servers", _linked_servers),
+    Folder("security", mark("Security"), None, (
+        Folder("logins", mark("Logins"), _logins),
+        Folder("certificates", mark("Certificates"), _certificates),
     )),
-    Folder("management", "Management", None, (Folder("logs", "SQL Server Logs", _logs),)),
-    Folder("agent", "SQL Server Agent", None, (Folder("jobs", "Jobs", _jobs),)),
+    Folder("objects", mark("Server Objects"), None, (
+        Folder("endpoints", mark("Endpoints"), _endpoints),
+        Folder("linked", mark("Linked Servers"), _linked_servers),
+    )),
+    Folder("management", mark("Management"), None, (Folder("logs", mark("SQL Server Logs"), _logs),)),
+    Folder("agent", mark("SQL Server Agent"), None, (Folder("jobs", mark("Jobs"), _jobs),)),
 )  # fmt: skip
 """The tree under a server, in the order of Management Studio."""
 
 
 def folder_title(folder: Folder, server: Server) -> str:
     """The agent's folder tells whether it runs."""
-    return (
-        f"{folder.title} (stopped)" if folder.name == "agent" and not server.agent_running else folder.title
-    )
+    title = tr(folder.title)
+    stopped = folder.name == "agent" and not server.agent_running
+    return tr("{name} (stopped)").format(name=title) if stopped else title
 
 
 def ago(tick: int, now: int) -> str:
@@ -192,4 +208,4 @@ def ago(tick: int, now: int) -> str:
     at = formatting.run_time(tick / TICKS_PER_S)
     age_s = max(0, now - tick) / TICKS_PER_S
     age = formatting.seconds(age_s, 0).replace(" ", "\u00a0")  # in one piece
-    return f"{at}, just now" if age_s < 1.0 else f"{at}, {age} ago"
+    return tr("{at}, just now").format(at=at) if age_s < 1.0 else tr("{at}, {age} ago").format(at=at, age=age)

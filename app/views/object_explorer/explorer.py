@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHeaderView, QLabel, QMenu, QTreeView, QVBoxLayout
 
 from app import keys, theme
 from app.bars import Bar
+from app.language import mark, tr
 from app.views.object_explorer import answers, scripts
 from app.views.object_explorer.properties import MirroringPage
 from app.views.object_explorer.tree import NODE, Node, Tree, node_of
@@ -21,8 +22,12 @@ from engine.model import World
 WINDOW: Final = "explorer"
 """Statements of the tree come from a window of this name."""
 
-SERVICE: Final = (("&Start", "start-service"), ("S&top", "stop-service"), ("&Restart", "restart-service"))
-AGENT: Final = (("&Start", "start-agent"), ("S&top", "stop-agent"))
+SERVICE: Final = (
+    (mark("&Start"), "start-service"),
+    (mark("S&top"), "stop-service"),
+    (mark("&Restart"), "restart-service"),
+)
+AGENT: Final = ((mark("&Start"), "start-agent"), (mark("S&top"), "stop-agent"))
 
 
 class ObjectExplorer(QWidget):
@@ -47,7 +52,7 @@ class ObjectExplorer(QWidget):
         self.view = QTreeView()
         self.view.setModel(self.tree)
         self.view.setHeaderHidden(True)
-        self.view.setAccessibleName("Object Explorer")
+        self.view.setAccessibleName(tr("Object Explorer"))
         self.view.setUniformRowHeights(True)
         self.view.header().setStretchLastSection(False)  # a state cut off is worth nothing: scroll instead
         self.view.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
@@ -57,11 +62,11 @@ class ObjectExplorer(QWidget):
         self.age = QLabel()
         self.age.setWordWrap(True)
         self.age.setMargin(6)
-        self.age.setAccessibleName("Age of what is shown")
+        self.age.setAccessibleName(tr("Age of what is shown"))
         self.tools = {
-            "explorer.refresh": self._action("Re&fresh", self.refresh),
-            "explorer.query": self._action("&New query", self._new_query),
-            "explorer.properties": self._action("&Mirroring…", self._open_page),
+            "explorer.refresh": self._action(tr("Re&fresh"), self.refresh),
+            "explorer.query": self._action(tr("&New query"), self._new_query),
+            "explorer.properties": self._action(tr("&Mirroring…"), self._open_page),
         }
         """Actions by the name of their command."""
         keys.bind(self.tools, keys.keys_of(keys.SSMS))
@@ -76,7 +81,7 @@ class ObjectExplorer(QWidget):
         return action
 
     def _lay_out(self) -> None:
-        bar = Bar("Object Explorer")
+        bar = Bar(tr("Object Explorer"))
         bar.put([self.tools["explorer.refresh"], self.tools["explorer.query"]])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -179,7 +184,7 @@ class ObjectExplorer(QWidget):
             self._go_to(path)
 
     def _on_failed(self, server: str, number: int) -> None:
-        self._error = f"Cannot connect to {server} (error {number})."
+        self._error = tr("Cannot connect to {server} (error {number}).").format(server=server, number=number)
         self.age.setToolTip(answers.words_of(number, server))
 
     def _on_current(self) -> None:
@@ -202,9 +207,11 @@ class ObjectExplorer(QWidget):
             self.age.setText(self._error)
         elif asked is not None and self._world is not None:
             what, tick = asked
-            self.age.setToolTip("F5 asks the server again")
+            self.age.setToolTip(tr("F5 asks the server again"))
             self.age.setStyleSheet(f"color: {colours.muted.name()}")
-            self.age.setText(f"{what}, as of {answers.ago(tick, self._world.tick)}")
+            self.age.setText(
+                tr("{what}, as of {ago}").format(what=what, ago=answers.ago(tick, self._world.tick))
+            )
         else:
             self.age.clear()
 
@@ -229,23 +236,23 @@ class ObjectExplorer(QWidget):
             menu.addAction(self.tools["explorer.query"])
         self._add_scripts(menu, node)
         if node.kind == "database":
-            tasks = menu.addMenu("&Tasks")
+            tasks = menu.addMenu(tr("&Tasks"))
             tasks.addAction(self.tools["explorer.properties"])
             monitor = partial(self.monitor_wanted.emit, server, name)
-            _put(tasks, [("Launch Database Mirroring M&onitor…", monitor)])
+            _put(tasks, [(tr("Launch Database Mirroring M&onitor…"), monitor)])
         elif node.kind == "server":
             _put(menu, self._verbs(SERVICE, server))
-            _put(menu, [("View SQL Server &Log", partial(self.log_wanted.emit, server))])
+            _put(menu, [(tr("View SQL Server &Log"), partial(self.log_wanted.emit, server))])
         elif node.kind == "folder" and name == "agent":
             _put(menu, self._verbs(AGENT, server))
         elif node.kind == "job":
             _put(menu, [
-                ("&Start Job", partial(self._send, server, scripts.start_job(name))),
-                ("&Enable", partial(self._send, server, scripts.enable_job(name, True))),
-                ("&Disable", partial(self._send, server, scripts.enable_job(name, False))),
+                (tr("&Start Job"), partial(self._send, server, scripts.start_job(name))),
+                (tr("&Enable"), partial(self._send, server, scripts.enable_job(name, True))),
+                (tr("&Disable"), partial(self._send, server, scripts.enable_job(name, False))),
             ])  # fmt: skip
         elif node.kind == "log":
-            _put(menu, [("View SQL Server &Log", partial(self.log_wanted.emit, server))])
+            _put(menu, [(tr("View SQL Server &Log"), partial(self.log_wanted.emit, server))])
         menu.addSeparator()
         menu.addAction(self.tools["explorer.refresh"])
 
@@ -255,8 +262,8 @@ class ObjectExplorer(QWidget):
             return
         found = scripts.scripts(self._world, node.server, node.kind, node.name)
         if found:
-            title = "Mirroring" if node.kind == "database" else node.kind.title()
-            inner = menu.addMenu(f"S&cript {title} as")
+            title = tr("Mirroring") if node.kind == "database" else node.kind.title()
+            inner = menu.addMenu(tr("S&cript {title} as").format(title=title))
             _put(
                 inner, [(words, partial(self.query_wanted.emit, node.server, text)) for words, text in found]
             )

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting, theme
+from app.language import mark, tr
 from app.views.object_explorer import answers
 from app.views.object_explorer.scripts import quoted
 from engine.events import Event
@@ -28,17 +29,17 @@ WINDOW: Final = "mirroring"
 """Statements of a page come from a window of its own, so that their answers can be told from others."""
 
 _MODE: Final = {
-    (Safety.FULL, True): "High safety with automatic failover (synchronous)",
-    (Safety.FULL, False): "High safety without automatic failover (synchronous)",
-    (Safety.OFF, True): "High performance (asynchronous), with a witness",
-    (Safety.OFF, False): "High performance (asynchronous)",
+    (Safety.FULL, True): mark("High safety with automatic failover (synchronous)"),
+    (Safety.FULL, False): mark("High safety without automatic failover (synchronous)"),
+    (Safety.OFF, True): mark("High performance (asynchronous), with a witness"),
+    (Safety.OFF, False): mark("High performance (asynchronous)"),
 }
 _STATUS: Final = {
-    MirrorState.SYNCHRONIZED: ("Synchronized", "ok"),
-    MirrorState.SYNCHRONIZING: ("Synchronizing", "info"),
-    MirrorState.SUSPENDED: ("Paused", "warn"),
-    MirrorState.DISCONNECTED: ("No connection", "bad"),
-    MirrorState.PENDING_FAILOVER: ("Failover", "warn"),
+    MirrorState.SYNCHRONIZED: (mark("Synchronized"), "ok"),
+    MirrorState.SYNCHRONIZING: (mark("Synchronizing"), "info"),
+    MirrorState.SUSPENDED: (mark("Paused"), "warn"),
+    MirrorState.DISCONNECTED: (mark("No connection"), "bad"),
+    MirrorState.PENDING_FAILOVER: (mark("Failover"), "warn"),
 }
 """Words of this page of Management Studio, which differ from those of the tree. Facts 3.4."""
 
@@ -52,42 +53,53 @@ class Act:
     question: str
 
 
-FAILOVER: Final = Act("&Failover", "FAILOVER", "Fail over {database} to {partner}? Its connections are cut.")
-PAUSE: Final = Act("&Pause", "SUSPEND", "Pause mirroring of {database}? It runs exposed until it is resumed.")
-RESUME: Final = Act("&Resume", "RESUME", "")
+FAILOVER: Final = Act(
+    mark("&Failover"), "FAILOVER", mark("Fail over {database} to {partner}? Its connections are cut.")
+)
+PAUSE: Final = Act(
+    mark("&Pause"), "SUSPEND", mark("Pause mirroring of {database}? It runs exposed until it is resumed.")
+)
+RESUME: Final = Act(mark("&Resume"), "RESUME", "")
 REMOVE: Final = Act(
-    "R&emove mirroring", "OFF", "Remove mirroring of {database}? The mirror stays in restoring state."
+    mark("R&emove mirroring"),
+    "OFF",
+    mark("Remove mirroring of {database}? The mirror stays in restoring state."),
 )
 ACTS: Final = (FAILOVER, PAUSE, RESUME, REMOVE)
 
 
 FIELDS: Final = (
-    "Principal",
-    "Mirror",
-    "Witness",
-    "Witness connection",
-    "Operating mode",
-    "Partner timeout",
-    "Status",
+    mark("Principal"),
+    mark("Mirror"),
+    mark("Witness"),
+    mark("Witness connection"),
+    mark("Operating mode"),
+    mark("Partner timeout"),
+    mark("Status"),
 )
 
 
 def values(copy: Copy | None) -> dict[str, str]:
     """What stands on the page, by the names of `FIELDS`; only a status for what is not mirrored."""
     if copy is None:
-        return {"Status": "This server has no database of this name."}
+        return {"Status": tr("This server has no database of this name.")}
     if copy.guid is None or copy.role is None or copy.mirror_state is None:
-        return {"Status": "This database has not been configured for mirroring."}
-    here, there = f"{copy.server} (this server)", copy.partner_address or formatting.NOTHING
+        return {"Status": tr("This database has not been configured for mirroring.")}
+    here, there = (
+        tr("{server} (this server)").format(server=copy.server),
+        copy.partner_address or formatting.NOTHING,
+    )
     principal = copy.role is Role.PRINCIPAL
     return {
         "Principal": here if principal else there,
         "Mirror": there if principal else here,
         "Witness": copy.witness_address or formatting.NOTHING,
-        "Witness connection": copy.witness_state.name.capitalize() if copy.witness else formatting.NOTHING,
-        "Operating mode": _MODE.get((copy.safety, copy.witness is not None), "Unknown"),
+        "Witness connection": tr(copy.witness_state.name.capitalize())
+        if copy.witness
+        else formatting.NOTHING,
+        "Operating mode": tr(_MODE.get((copy.safety, copy.witness is not None), "Unknown")),
         "Partner timeout": f"{copy.timeout_s} s",
-        "Status": _STATUS[copy.mirror_state][0],
+        "Status": tr(_STATUS[copy.mirror_state][0]),
     }
 
 
@@ -117,22 +129,22 @@ class MirroringPage(QDialog):
         self._asked_tick = 0
         self._copy: Copy | None = None
         self._tone = "text"
-        self.setWindowTitle(f"Database Properties - {database} - Mirroring")
+        self.setWindowTitle(tr("Database Properties - {database} - Mirroring").format(database=database))
         self.form = QFormLayout()
         self.form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         self.form.setHorizontalSpacing(16)
         self.labels = {name: QLabel() for name in FIELDS}
         for name, label in self.labels.items():
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            label.setAccessibleName(name)
-            self.form.addRow(f"{name}:", label)
+            label.setAccessibleName(tr(name))
+            self.form.addRow(f"{tr(name)}:", label)
         self.message = QLabel()
         self.message.setWordWrap(True)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.age = QLabel()
         self.age.setProperty("muted", True)
-        self.buttons = {act: QPushButton(act.text) for act in ACTS}
-        self.yes, self.no = QPushButton("&Yes"), QPushButton("&No")
+        self.buttons = {act: QPushButton(tr(act.text)) for act in ACTS}
+        self.yes, self.no = QPushButton(tr("&Yes")), QPushButton(tr("&No"))
         self._asked: Act | None = None
         self._lay_out()
 
@@ -151,7 +163,7 @@ class MirroringPage(QDialog):
         answer.addWidget(self.no)
         self.yes.clicked.connect(self._say_yes)
         self.no.clicked.connect(lambda: self._show_question(None))
-        refresh, close = QPushButton("Re&fresh"), QPushButton("&Close")
+        refresh, close = QPushButton(tr("Re&fresh")), QPushButton(tr("&Close"))
         refresh.clicked.connect(self.refresh)
         close.clicked.connect(self.close)
         foot = QHBoxLayout()
@@ -217,7 +229,11 @@ class MirroringPage(QDialog):
 
     def _show_age(self) -> None:
         if self._world is not None:
-            self.age.setText(f"{self.server} said so at {answers.ago(self._asked_tick, self._world.tick)}")
+            self.age.setText(
+                tr("{server} said so at {ago}").format(
+                    server=self.server, ago=answers.ago(self._asked_tick, self._world.tick)
+                )
+            )
 
     def _say(self, text: str, tone: str) -> None:
         self._tone = tone
@@ -231,7 +247,7 @@ class MirroringPage(QDialog):
             self._send(act)
             return
         partner = self._copy.partner if self._copy is not None else ""
-        self._say(act.question.format(database=self.database, partner=partner), "warn")
+        self._say(tr(act.question).format(database=self.database, partner=partner), "warn")
         self._show_question(act)
 
     def _show_question(self, act: Act | None) -> None:
@@ -251,7 +267,7 @@ class MirroringPage(QDialog):
 
     def _send(self, act: Act) -> None:
         statement = f"ALTER DATABASE {quoted(self.database)} SET PARTNER {act.statement}"
-        self._say("Sent; waiting for the server.", "muted")
+        self._say(tr("Sent; waiting for the server."), "muted")
         self.requested.emit(f"sql {self.window_id} {statement}")
 
     def changeEvent(self, event: QEvent) -> None:

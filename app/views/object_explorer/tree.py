@@ -9,6 +9,7 @@ from typing import Final
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 
+from app.language import tr
 from app.views.object_explorer import answers
 from app.views.object_explorer.answers import FOLDERS, Folder, Item
 from app.views.object_explorer.icons import icon
@@ -45,7 +46,9 @@ class Node:
         """`Databases of SERVER_A`"""
         if self.kind == "server":
             return self.name
-        return f"{self.folder.title if self.folder is not None else self.name} of {self.server}"
+        return tr("{what} of {server}").format(
+            what=tr(self.folder.title) if self.folder is not None else self.name, server=self.server
+        )
 
 
 class Tree(QStandardItemModel):
@@ -113,7 +116,7 @@ class Tree(QStandardItemModel):
         number = answers.no_answer(self.world, node.server)
         if number == answers.TIMEOUT:
             self._waiting[node.path] = self.world.tick + ticks(CLIENT_LOGIN_TIMEOUT_S)
-            item.setText(f"{node.label} (expanding...)")
+            item.setText(tr("{label} (expanding...)").format(label=node.label))
         else:
             self._says(item, number)
 
@@ -166,7 +169,7 @@ class Tree(QStandardItemModel):
         if node.kind == "server" or node.folder is not None:
             item.removeRows(0, item.rowCount())
             node.asked_tick, node.loaded = self.world.tick, False
-            label = f"Cannot connect to {node.server}."
+            label = tr("Cannot connect to {server}.").format(server=node.server)
             problem = Node((*node.path, "problem"), "problem", "problem", label)
             item.appendRow(self._row(problem, answers.words_of(number, node.server)))
 
@@ -181,7 +184,12 @@ class Tree(QStandardItemModel):
                 f"SQL Server {server.version}, {server.edition} Edition",
             )
         else:
-            self._paint(item, f"{name} (cannot be reached)", "bad", answers.words_of(number, name))
+            self._paint(
+                item,
+                tr("{name} (cannot be reached)").format(name=name),
+                "bad",
+                answers.words_of(number, name),
+            )
 
     # --- rows ---------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from PySide6.QtGui import QColor, QFont
 from app.axes import FactorAxis, ValueAxis, heights
 from app.counters import COUNTERS as ENGINE_COUNTERS
 from app.counters import KB_PER_S, PERCENT, Counter
+from app.language import mark
 from app.theme import Tokens
 from engine.flow import Mode
 from engine.planning import Sweep
@@ -27,9 +28,15 @@ COUNTERS: Final = {
         ENGINE_COUNTERS["response_s"],
         ENGINE_COUNTERS["commit_delay_ms"],
         Counter(
-            "send_queue_growth_kb_per_s", "Send queue growth", KB_PER_S, 64.0, "log written but not sent"
+            "send_queue_growth_kb_per_s",
+            mark("Send queue growth"),
+            KB_PER_S,
+            64.0,
+            mark("log written but not sent"),
         ),
-        Counter("link_use_percent", "Link use", PERCENT, 100.0, "of the bandwidth, headers included"),
+        Counter(
+            "link_use_percent", mark("Link use"), PERCENT, 100.0, mark("of the bandwidth, headers included")
+        ),
         ENGINE_COUNTERS["principal_cpu_percent"],
         ENGINE_COUNTERS["mirror_cpu_percent"],
     )
@@ -45,7 +52,7 @@ ON_THE_LINK: Final = ("send_queue_growth_kb_per_s", "link_use_percent", "mirror_
 MODES: Final = (Mode.NONE, Mode.OFF, Mode.FULL)
 """Drawn in this order."""
 
-NAMES: Final = {Mode.NONE: "no mirror", Mode.OFF: "OFF", Mode.FULL: "FULL"}
+NAMES: Final = {Mode.NONE: mark("no mirror"), Mode.OFF: "OFF", Mode.FULL: "FULL"}
 
 CHOSEN_WIDTH, OTHER_WIDTH = 2.6, 1.4
 TAG_STEP: Final = 0.16

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.language import mark, tr
 from app.views.planner.log_slider import FIELD_SAMPLE, FigureBox, LogSlider
 from engine.constants import VERSIONS
 from engine.flow import Mode, Workload
@@ -29,16 +30,16 @@ from engine.flow.setup import COMPRESSION_VERSION_MIN
 from engine.flow.sites import LOG_ROWS, SITES, STOCK_EXCHANGE, USERS, WORKLOAD1, WORKLOAD2
 from engine.planning import NETWORKS, Goals, Plan, own_workload
 
-OWN: Final = "Own figures"
+OWN: Final = mark("Own figures")
 WORKLOADS: Final = {
-    "Workload1: order management": (WORKLOAD1, "nec", 2005),
-    "Workload2: stock trading": (WORKLOAD2, "nec", 2005),
-    "Stock exchange, 2008": (STOCK_EXCHANGE, "unisys", 2008),
-    "1,000 users on SSD, 2012": (USERS, "ssd", 2012),
-    "Log of rows, 2014": (LOG_ROWS, "delayed", 2014),
+    mark("Workload1: order management"): (WORKLOAD1, "nec", 2005),
+    mark("Workload2: stock trading"): (WORKLOAD2, "nec", 2005),
+    mark("Stock exchange, 2008"): (STOCK_EXCHANGE, "unisys", 2008),
+    mark("1,000 users on SSD, 2012"): (USERS, "ssd", 2012),
+    mark("Log of rows, 2014"): (LOG_ROWS, "delayed", 2014),
 }
 """Workloads of the papers, each with the servers and the version that it was measured on."""
-SAFETIES: Final = (("FULL", Mode.FULL), ("OFF", Mode.OFF), ("No mirror", Mode.NONE))
+SAFETIES: Final = (("FULL", Mode.FULL), ("OFF", Mode.OFF), (mark("No mirror"), Mode.NONE))
 
 RTT_BOUNDS_MS: Final = (0.1, 300.0)
 BANDWIDTH_BOUNDS_MBPS: Final = (0.056, 10_000.0)
@@ -68,18 +69,20 @@ class OwnField:
 
 
 OWN_FIELDS: Final = (  # in the order of `own_workload`
-    OwnField("Connections", "connections", 100, "", 0, 100_000, 1),
-    OwnField("Think time", "think_s", 1.0, " s", 2, 600, tip="between an answer and the next request"),
-    OwnField("Log", "log_kb_per_transaction", 8.0, " KB", 1, 100_000, 0.1, "of one transaction"),
+    OwnField(mark("Connections"), "connections", 100, "", 0, 100_000, 1),
     OwnField(
-        "Transactions",
+        mark("Think time"), "think_s", 1.0, " s", 2, 600, tip=mark("between an answer and the next request")
+    ),
+    OwnField(mark("Log"), "log_kb_per_transaction", 8.0, " KB", 1, 100_000, 0.1, mark("of one transaction")),
+    OwnField(
+        mark("Transactions"),
         "transactions_per_s",
         80.0,
         "/s",
         1,
         100_000,
         0.1,
-        "without mirroring; log KB/s divided by transactions/s gives the log of one",
+        mark("without mirroring; log KB/s divided by transactions/s gives the log of one"),
     ),
 )
 
@@ -94,42 +97,43 @@ class Controls(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidgetResizable(True)
-        self.setAccessibleName("Assumptions")
+        self.setAccessibleName(tr("Assumptions"))
         self.workload = QComboBox()
-        self.workload.addItems([*WORKLOADS, OWN])
-        self.workload.setAccessibleName("Workload")
+        for title in (*WORKLOADS, OWN):
+            self.workload.addItem(tr(title), title)
+        self.workload.setAccessibleName(tr("Workload"))
         self.own = {field.name: _spin(field) for field in OWN_FIELDS}
         self.problem = QLabel()
         self.problem.setWordWrap(True)
-        self.scale = LogSlider("Load", *SCALE_BOUNDS, "×")
-        self.scale.setToolTip("Multiplies the connections of the workload")
+        self.scale = LogSlider(tr("Load"), *SCALE_BOUNDS, "×")
+        self.scale.setToolTip(tr("Multiplies the connections of the workload"))
         self.site = QComboBox()
         for name, site in SITES.items():
             self.site.addItem(site.name, name)
-        self.site.setAccessibleName("Servers")
+        self.site.setAccessibleName(tr("Servers"))
         for box in (self.workload, self.site):  # long names must not widen the column
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(10)
         self.safety = QButtonGroup(self)
-        self.rtt = LogSlider("Round trip", *RTT_BOUNDS_MS, "ms", NETWORKS_SHOWN)
-        self.bandwidth = LogSlider("Bandwidth", *BANDWIDTH_BOUNDS_MBPS, "Mbps", marks=BANDWIDTHS)
-        self.loss = _number("Packet loss", 0.0, " %", 3, 20.0)
+        self.rtt = LogSlider(tr("Round trip"), *RTT_BOUNDS_MS, "ms", NETWORKS_SHOWN)
+        self.bandwidth = LogSlider(tr("Bandwidth"), *BANDWIDTH_BOUNDS_MBPS, "Mbps", marks=BANDWIDTHS)
+        self.loss = _number(tr("Packet loss"), 0.0, " %", 3, 20.0)
         self.loss.setSingleStep(0.1)
         self.version = QComboBox()
         for version in VERSIONS:
             self.version.addItem(f"SQL Server {version}", version)
-        self.version.setAccessibleName("Version")
-        self.encryption = QCheckBox("Encrypted endpoints")
+        self.version.setAccessibleName(tr("Version"))
+        self.encryption = QCheckBox(tr("Encrypted endpoints"))
         self.encryption.setChecked(True)
-        self.compression = QCheckBox("Compressed to")
-        self.ratio = _number("Compressed size", 50.0, " %", 0, 100.0, 5.0)
-        self.rpo = _number("Log that may be lost", 0.0, " s", 1, 86_400.0)
-        self.rpo.setSpecialValueText("any")
-        self.response = _number("Longest response", 0.0, " s", 2, 86_400.0)
-        self.response.setSpecialValueText("any")
-        self.cost = _number("Throughput that FULL may cost", 5.0, " %", 0, 90.0)
-        self.pause = _number("Pause to catch up after", 10.0, " min", 0, 10_000.0, 1.0)
-        self.volume = _number("Log volume", 40.0, " GB", 0, 100_000.0, 1.0)
+        self.compression = QCheckBox(tr("Compressed to"))
+        self.ratio = _number(tr("Compressed size"), 50.0, " %", 0, 100.0, 5.0)
+        self.rpo = _number(tr("Log that may be lost"), 0.0, " s", 1, 86_400.0)
+        self.rpo.setSpecialValueText(tr("any"))
+        self.response = _number(tr("Longest response"), 0.0, " s", 2, 86_400.0)
+        self.response.setSpecialValueText(tr("any"))
+        self.cost = _number(tr("Throughput that FULL may cost"), 5.0, " %", 0, 90.0)
+        self.pause = _number(tr("Pause to catch up after"), 10.0, " min", 0, 10_000.0, 1.0)
+        self.volume = _number(tr("Log volume"), 40.0, " GB", 0, 100_000.0, 1.0)
         self._lay_out()
         self._connect()
         self._show_what_applies()
@@ -176,7 +180,7 @@ class Controls(QScrollArea):
         self.problem.setVisible(bool(text))
 
     def _workload(self) -> Workload:
-        chosen = WORKLOADS.get(self.workload.currentText())
+        chosen = WORKLOADS.get(self.workload.currentData())
         if chosen is not None:
             return chosen[0]
         connections, think_s, log_kb, transactions = (self.own[field.name].value() for field in OWN_FIELDS)
@@ -189,30 +193,30 @@ class Controls(QScrollArea):
         column = QVBoxLayout(inside)
         column.setContentsMargins(2, 2, 12, 2)
         column.setSpacing(6)
-        column.addWidget(_heading("Workload"))
+        column.addWidget(_heading(tr("Workload")))
         column.addWidget(self.workload)
-        self._own_rows = _rows(*((field.title, self.own[field.name]) for field in OWN_FIELDS))
+        self._own_rows = _rows(*((tr(field.title), self.own[field.name]) for field in OWN_FIELDS))
         column.addWidget(self._own_rows)
         column.addWidget(self.problem)
         self.problem.hide()
         column.addWidget(self.scale)
-        column.addWidget(_heading("Safety"))
+        column.addWidget(_heading(tr("Safety")))
         column.addWidget(self._safety_row())
-        column.addWidget(_heading("Link"))
+        column.addWidget(_heading(tr("Link")))
         column.addWidget(self.rtt)
         column.addWidget(self.bandwidth)
-        column.addWidget(_rows(("Packet loss", self.loss), (self.compression, self.ratio)))
+        column.addWidget(_rows((tr("Packet loss"), self.loss), (self.compression, self.ratio)))
         column.addWidget(self.encryption)
-        column.addWidget(_heading("Servers"))
+        column.addWidget(_heading(tr("Servers")))
         column.addWidget(self.site)
         column.addWidget(self.version)
-        column.addWidget(_heading("Goals"))
+        column.addWidget(_heading(tr("Goals")))
         goals = (
-            ("Work that may be lost", self.rpo),
-            ("Longest response", self.response),
-            ("FULL may cost", self.cost),
-            ("Catch up after a pause of", self.pause),
-            ("Log volume", self.volume),
+            (tr("Work that may be lost"), self.rpo),
+            (tr("Longest response"), self.response),
+            (tr("FULL may cost"), self.cost),
+            (tr("Catch up after a pause of"), self.pause),
+            (tr("Log volume"), self.volume),
         )
         column.addWidget(_rows(*goals))
         column.addStretch(1)
@@ -228,17 +232,19 @@ class Controls(QScrollArea):
         layout.setSpacing(4)
         for number, (title, mode) in enumerate(SAFETIES):
             button = QToolButton()
-            button.setText(title)
+            button.setText(tr(title))
             button.setCheckable(True)
             button.setChecked(mode is Mode.FULL)
-            button.setAccessibleName(f"Safety {title}" if mode is not Mode.NONE else title)
+            button.setAccessibleName(
+                tr("Safety {safety}").format(safety=title) if mode is not Mode.NONE else tr(title)
+            )
             self.safety.addButton(button, number)
             layout.addWidget(button)
         layout.addStretch(1)
         return row
 
     def _connect(self) -> None:
-        self.workload.currentTextChanged.connect(self._choose_surroundings)
+        self.workload.currentIndexChanged.connect(lambda _: self._choose_surroundings())
         for box in (self.workload, self.site, self.version):
             box.currentIndexChanged.connect(self._on_change)
         for tick in (self.encryption, self.compression):
@@ -250,8 +256,9 @@ class Controls(QScrollArea):
             field.valueChanged.connect(self._on_change)
         self.safety.idToggled.connect(lambda _, on: self._on_change() if on else None)
 
-    def _choose_surroundings(self, name: str) -> None:
+    def _choose_surroundings(self) -> None:
         """Servers, version and compression as they belong to the workload; one's own keeps what is there."""
+        name = self.workload.currentData()
         if name in WORKLOADS:
             workload, site, version = WORKLOADS[name]
             self.site.setCurrentIndex(self.site.findData(site))
@@ -263,11 +270,11 @@ class Controls(QScrollArea):
         self.changed.emit()
 
     def _show_what_applies(self) -> None:
-        self._own_rows.setVisible(self.workload.currentText() == OWN)
+        self._own_rows.setVisible(self.workload.currentData() == OWN)
         compresses = self.version.currentData() >= COMPRESSION_VERSION_MIN
         self.compression.setEnabled(compresses)
         self.ratio.setEnabled(compresses and self.compression.isChecked())
-        self.compression.setToolTip("" if compresses else "Versions before 2008 send the log as it is")
+        self.compression.setToolTip("" if compresses else tr("Versions before 2008 send the log as it is"))
 
     def _recolour(self) -> None:
         self.problem.setStyleSheet(f"color: {theme.tokens(self.palette()).bad.name()}")
@@ -278,8 +285,8 @@ NETWORKS_SHOWN: Final = tuple((name, max(low, RTT_BOUNDS_MS[0]), high) for name,
 
 
 def _spin(field: OwnField) -> QDoubleSpinBox:
-    box = _number(field.title, field.default, field.unit, field.decimals, field.most, field.least)
-    box.setToolTip(field.tip)
+    box = _number(tr(field.title), field.default, field.unit, field.decimals, field.most, field.least)
+    box.setToolTip(tr(field.tip))
     return box
 
 

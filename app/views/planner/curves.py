@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import theme
 from app.axes import value_range
+from app.language import mark, tr
 from app.views.planner.cell import COUNTERS, LOGARITHMIC, MODES, NAMES, ON_THE_LINK, Cell, Note, colour_of
 from app.views.planner.controls import NETWORKS_SHOWN
 from engine.flow import Mode
@@ -19,7 +20,7 @@ from engine.planning import Plan, Steady, Sweep, points_about, statements_about
 
 Sweeps = Mapping[Mode, Sweep]
 
-AXES: Final = (("rtt_ms", "Round trip, ms"), ("bandwidth_mbps", "Bandwidth, Mbps"))
+AXES: Final = (("rtt_ms", mark("Round trip, ms")), ("bandwidth_mbps", mark("Bandwidth, Mbps")))
 AT_FIRST: Final = ("transactions_per_s", "response_s", "send_queue_growth_kb_per_s")
 ROW_LINES_MIN: Final = 5.5
 """Least height of a row, in lines of text."""
@@ -50,7 +51,7 @@ class Curves(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._view)
-        self.setAccessibleName("Curves")
+        self.setAccessibleName(tr("Curves"))
         self.choose(AT_FIRST)
 
     def choose(self, counters: Sequence[str]) -> None:
@@ -114,12 +115,12 @@ class Curves(QWidget):
         colours = theme.tokens(self.palette())
         for name, title in self._titles.items():
             counter = COUNTERS[name]
-            parts = [f'<b style="color:{colours.text.name()}">{counter.title}</b>']
+            parts = [f'<b style="color:{colours.text.name()}">{tr(counter.title)}</b>']
             for mode in reversed(MODES):
                 if mode is Mode.NONE and name in ON_THE_LINK:
                     continue
                 value = counter.unit.text(float(getattr(here[mode], name)))
-                words = f"{NAMES[mode]} {value}"
+                words = f"{tr(NAMES[mode])} {value}"
                 words = f"<b>{words}</b>" if mode is plan.safety else words
                 dot = f'<span style="color:{colour_of(mode, colours).name()}">●</span>'
                 parts.append(f'{dot} <span style="color:{colours.text.name()}">{words}</span>')

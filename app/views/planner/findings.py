@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
+from app.language import tr
 from engine.planning import Finding, Tone
 
 SIGNS: Final = {Tone.OK: "✓", Tone.WARN: "!", Tone.BAD: "✕", Tone.INFO: "·"}
@@ -22,7 +23,7 @@ class Findings(QScrollArea):
         super().__init__(parent)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setAccessibleName("Findings")
+        self.setAccessibleName(tr("Findings"))
         self._shown: list[Finding] = []
         self.verdict = QLabel()
         self.verdict.setWordWrap(True)

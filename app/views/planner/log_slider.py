@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting, theme
+from app.language import tr
 
 STEPS_PER_DECADE: Final = 60
 DIGITS: Final = 3
@@ -121,7 +122,12 @@ class Strip(QWidget):
         self._slider, self._position_of = slider, position_of
         self._bands, self._marks = tuple(bands), tuple(marks)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setToolTip("; ".join(f"{name}: {low:g} to {high:g}" for name, low, high in bands))
+        self.setToolTip(
+            "; ".join(
+                tr("{name}: {low:g} to {high:g}").format(name=name, low=low, high=high)
+                for name, low, high in bands
+            )
+        )
 
     def sizeHint(self) -> QSize:
         return QSize(100, self.fontMetrics().height() + 2)

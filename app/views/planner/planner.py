@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting
+from app.language import tr
 from app.views.planner import export
 from app.views.planner.cell import COUNTERS, MODES
 from app.views.planner.controls import Controls
@@ -59,8 +60,8 @@ class Planner(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Link planner")
-        self.setAccessibleName("Link planner")
+        self.setWindowTitle(tr("Link planner"))
+        self.setAccessibleName(tr("Link planner"))
         self.controls = Controls()
         self.curves = Curves()
         self.findings = Findings()
@@ -182,7 +183,7 @@ class Planner(QWidget):
 
     def copy(self) -> None:
         QGuiApplication.clipboard().setText(formatting.tab_separated(self.table()))
-        self._status.setText("Copied: a row for each point of each curve.")
+        self._status.setText(tr("Copied: a row for each point of each curve."))
 
     def save_csv(self, file: str) -> None:
         self._save(file, lambda path: path.write_text(export.as_csv(self.table()), encoding="utf-8"))
@@ -192,7 +193,7 @@ class Planner(QWidget):
 
         def write(path: Path) -> None:
             if not self._sheet.grab().save(str(path), "PNG"):
-                raise OSError("no picture can be written there")
+                raise OSError(tr("no picture can be written there"))
 
         self._save(file, write)
 
@@ -202,9 +203,9 @@ class Planner(QWidget):
         try:
             write(Path(file))
         except OSError as error:
-            self._status.setText(f"Not saved: {error.strerror or error}")
+            self._status.setText(tr("Not saved: {value}").format(value=error.strerror or error))
         else:
-            self._status.setText(f"Saved {Path(file).name}")
+            self._status.setText(tr("Saved {name}").format(name=Path(file).name))
 
     def _ask(self, title: str, name: str, kind: str) -> str:
         return QFileDialog.getSaveFileName(self, title, name, kind)[0]
@@ -251,26 +252,31 @@ class Planner(QWidget):
         bar = QHBoxLayout()
         self._counter_menu = QMenu(self)
         for name, counter in COUNTERS.items():
-            action = self._counter_menu.addAction(counter.title)
-            action.setToolTip(counter.help)
+            action = self._counter_menu.addAction(tr(counter.title))
+            action.setToolTip(tr(counter.help))
             action.setCheckable(True)
             action.setChecked(name in self.curves.counters)
             action.setData(name)
             action.triggered.connect(self._choose_counters)
         self._counter_menu.setToolTipsVisible(True)
         choose = QToolButton()
-        choose.setText("Counters ▾")
+        choose.setText(tr("Counters ▾"))
         choose.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         choose.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         choose.setMenu(self._counter_menu)
         bar.addWidget(choose)
         bar.addWidget(self._status, 1)
         for text, do in (
-            ("Copy table", self.copy),
-            ("Save table…", lambda: self.save_csv(self._ask("Save the table", "plan.csv", "CSV (*.csv)"))),
+            (tr("Copy table"), self.copy),
             (
-                "Save picture…",
-                lambda: self.save_picture(self._ask("Save the picture", "plan.png", "PNG (*.png)")),
+                tr("Save table…"),
+                lambda: self.save_csv(self._ask(tr("Save the table"), "plan.csv", tr("Values (*.csv)"))),
+            ),
+            (
+                tr("Save picture…"),
+                lambda: self.save_picture(
+                    self._ask(tr("Save the picture"), "plan.png", tr("Picture (*.png)"))
+                ),
             ),
         ):
             button = QPushButton(text)
@@ -291,7 +297,9 @@ class Planner(QWidget):
             found = statements_about(plan.workload, plan.safety, axis)
             parts = [f"{each.figure}: {each.text}" for each in found]
             if is_measured(plan, axis):
-                parts += sorted({f"✕ measured, {each.source}" for each in _points_of(plan)})
+                parts += sorted(
+                    {tr("✕ measured, {source}").format(source=each.source) for each in _points_of(plan)}
+                )
             note.setText("; ".join(parts))
 
     def changeEvent(self, event: QEvent) -> None:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.language import tr
 from app.views.system_monitor.catalogue import BY_NAME as PERFS
 from app.views.system_monitor.catalogue import MIRRORING, NOT_SIMULATED, OBJECTS, PROCESSOR, Choice, names_of
 from engine.model import World
@@ -30,22 +31,22 @@ class AddCounters(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Add Counters")
+        self.setWindowTitle(tr("Add Counters"))
         self._world: World | None = None
         self.computer, self.object = QComboBox(), QComboBox()
         self.counters, self.instances = QListWidget(), QListWidget()
         self.help = QLabel()
         self.help.setProperty("muted", True)
         self.help.setWordWrap(True)
-        for listed, name in ((self.counters, "Counters"), (self.instances, "Instances")):
+        for listed, name in ((self.counters, tr("Counters")), (self.instances, tr("Instances"))):
             listed.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
             listed.setAccessibleName(name)
         for group, words in OBJECTS.items():
             self.object.addItem(words, group)
-        self.add = QPushButton("&Add")
+        self.add = QPushButton(tr("&Add"))
         self.add.setDefault(True)
         self.add.setProperty("primary", True)
-        close = QPushButton("&Close")
+        close = QPushButton(tr("&Close"))
         close.clicked.connect(self.close)
         self.add.clicked.connect(self._add)
         self.computer.currentTextChanged.connect(lambda _: self._fill())
@@ -58,13 +59,15 @@ class AddCounters(QDialog):
 
     def _lay_out(self, close: QPushButton) -> None:
         grid = QGridLayout(self)
-        for row, (words, widget) in enumerate((("C&omputer", self.computer), ("O&bject", self.object))):
+        for row, (words, widget) in enumerate(
+            ((tr("C&omputer"), self.computer), (tr("O&bject"), self.object))
+        ):
             label = QLabel(words)
             label.setBuddy(widget)
             grid.addWidget(label, row, 0)
             grid.addWidget(widget, row, 1, 1, 3)
         for column, (words, listed) in enumerate(
-            (("Co&unters", self.counters), ("&Instances", self.instances))
+            ((tr("Co&unters"), self.counters), (tr("&Instances"), self.instances))
         ):
             label = QLabel(words)
             label.setBuddy(listed)
@@ -97,7 +100,7 @@ class AddCounters(QDialog):
         self.counters.addItems(names_of(group, self._world.servers[server].version))
         if group == MIRRORING:
             for name in NOT_SIMULATED:
-                absent = QListWidgetItem(f"{name} (not simulated)")
+                absent = QListWidgetItem(tr("{name} (not simulated)").format(name=name))
                 absent.setFlags(Qt.ItemFlag.NoItemFlags)
                 self.counters.addItem(absent)
         databases = sorted(database for name, database in self._world.copies if name == server)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QComboBox, QSplitter, QVBoxLayout, QWidget
 
 from app import formatting, theme
 from app.bars import Bar
+from app.language import mark, tr
 from app.series import peaks
 from app.tables import Column, Index, TableModel, TableView
 from app.time_axis import TimeAxis
@@ -24,7 +25,7 @@ from app.views.system_monitor.history import EMPTY, History, Run, Summary
 from engine.events import Event
 from engine.model import World
 
-SPANS: Final = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0), ("All", None))
+SPANS: Final = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
 """Label and length in seconds; None: from the start."""
 
 TOP: Final = 100.0
@@ -68,16 +69,16 @@ def _figure(title: str, name: str) -> Column:
 
 
 COLUMNS: Final = (
-    Column(title="Counter", text=lambda r: r.choice.name, tip=lambda r: f"{r.choice.path}\n{r.choice.perf.help}",
+    Column(title=mark("Counter"), text=lambda r: r.choice.name, tip=lambda r: f"{r.choice.path}\n{r.choice.perf.help}",
            sample="Mirrored Write Transact", spoken=lambda r: r.choice.path),
-    Column(title="Computer", text=lambda r: r.choice.server, sample="SERVER_W"),
-    _figure("Last", "last"),
-    _figure("Average", "mean"),
-    _figure("Minimum", "low"),
-    _figure("Maximum", "high"),
-    Column(title="Scale", text=lambda r: formatting.significant(r.scale, 1), right=True, sample="0.000001"),
-    Column(title="Instance", text=lambda r: r.choice.instance, sample="Sales"),
-    Column(title="Object", text=lambda r: r.choice.perf.group),
+    Column(title=mark("Computer"), text=lambda r: r.choice.server, sample="SERVER_W"),
+    _figure(mark("Last"), "last"),
+    _figure(mark("Average"), "mean"),
+    _figure(mark("Minimum"), "low"),
+    _figure(mark("Maximum"), "high"),
+    Column(title=mark("Scale"), text=lambda r: formatting.significant(r.scale, 1), right=True, sample="0.000001"),
+    Column(title=mark("Instance"), text=lambda r: r.choice.instance, sample="Sales"),
+    Column(title=mark("Object"), text=lambda r: r.choice.perf.group),
 )  # fmt: skip
 
 
@@ -108,7 +109,7 @@ class SystemMonitor(QWidget):
         self._drawn = 0
         """Samples that are on screen."""
         self.model = Legend(COLUMNS, self)
-        self.table = TableView(self.model, "Counters")
+        self.table = TableView(self.model, tr("Counters"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
         self.plot = self._plot()
         self._cursor = pg.InfiniteLine(angle=90, movable=False)
@@ -116,24 +117,24 @@ class SystemMonitor(QWidget):
         self.plot.addItem(self._cursor, ignoreBounds=True)
         self.plot.scene().sigMouseClicked.connect(self._choose_time)
         self.span = QComboBox()
-        self.span.setAccessibleName("Time")
+        self.span.setAccessibleName(tr("Time"))
         for words, length_s in SPANS:
-            self.span.addItem(words, length_s)
+            self.span.addItem(tr(words) if length_s is None else words, length_s)
         self.span.setCurrentIndex(1)
         self.span.currentIndexChanged.connect(lambda _: self._draw())
         self.tools = {
-            "add": self._tool("Add counters…", ("Ins", "Ctrl+I"), self.open_adding),
-            "remove": self._tool("Remove", ("Del",), self.remove_current),
-            "highlight": self._tool("Highlight", ("Ctrl+H",), self.highlight_current),
-            "greater": self._tool("Greater scale", ("Ctrl+Up",), lambda: self._change_scale(1)),
-            "smaller": self._tool("Smaller scale", ("Ctrl+Down",), lambda: self._change_scale(-1)),
+            "add": self._tool(tr("Add counters…"), ("Ins", "Ctrl+I"), self.open_adding),
+            "remove": self._tool(tr("Remove"), ("Del",), self.remove_current),
+            "highlight": self._tool(tr("Highlight"), ("Ctrl+H",), self.highlight_current),
+            "greater": self._tool(tr("Greater scale"), ("Ctrl+Up",), lambda: self._change_scale(1)),
+            "smaller": self._tool(tr("Smaller scale"), ("Ctrl+Down",), lambda: self._change_scale(-1)),
         }
         """Every tool by its name."""
         self._lay_out()
         self._show_theme()
 
     def _lay_out(self) -> None:
-        bar = Bar("System Monitor")
+        bar = Bar(tr("System Monitor"))
         bar.addWidget(self.span)
         bar.put([self.tools[name] for name in ("add", "remove", "highlight")])
         split = QSplitter(Qt.Orientation.Vertical)
@@ -153,7 +154,7 @@ class SystemMonitor(QWidget):
         plot.setMouseEnabled(x=False, y=False)
         plot.hideButtons()
         plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        plot.setAccessibleName("Lines of the counters")
+        plot.setAccessibleName(tr("Lines of the counters"))
         plot.getPlotItem().vb.setDefaultPadding(0.0)
         plot.setYRange(0.0, HEADROOM * TOP)
         plot.getAxis("left").setStyle(hideOverlappingLabels=False)

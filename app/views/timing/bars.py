@@ -9,6 +9,7 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QVBoxLayout, QWidget
 
 from app import formatting, theme
+from app.language import tr
 from app.tables import TableView
 from app.views.timing.rows import PHASES, Row
 from engine.constants import TICKS_PER_S
@@ -46,9 +47,10 @@ def paint_phases(painter: QPainter, place: QRectF, row: Row, whole_ticks: int, c
         part = QRectF(x, place.top(), max(width, 1.0), place.height())
         pattern = Qt.BrushStyle.SolidPattern if done else Qt.BrushStyle.BDiagPattern
         painter.fillRect(part, QBrush(phase_colour(colours, colour), pattern))
-        if painter.fontMetrics().horizontalAdvance(name) + 6 <= part.width():
+        words = tr(name)
+        if painter.fontMetrics().horizontalAdvance(words) + 6 <= part.width():
             painter.setPen(colours.on_accent if done else colours.text)
-            painter.drawText(part, Qt.AlignmentFlag.AlignCenter, name)
+            painter.drawText(part, Qt.AlignmentFlag.AlignCenter, words)
         x += width
 
 
@@ -65,7 +67,7 @@ class Phases(QWidget):
         self._row: Row | None = None
         self._bar = _Bar()
         self._words = QLabel()
-        self._words.setAccessibleName("Phases of the chosen failover")
+        self._words.setAccessibleName(tr("Phases of the chosen failover"))
         self._words.setWordWrap(True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 3, 6, 2)
@@ -82,9 +84,13 @@ class Phases(QWidget):
         for name, _, _, _, colour in PHASES:
             square = f'<span style="color:{phase_colour(colours, colour).name()}">■</span>'
             value = f" <b>{formatting.seconds(took[name])}</b>" if name in took else ""
-            parts.append(f"{square}&nbsp;{name}{value}".replace(" ", "&nbsp;").replace("span&nbsp;", "span "))
+            parts.append(
+                f"{square}&nbsp;{tr(name)}{value}".replace(" ", "&nbsp;").replace("span&nbsp;", "span ")
+            )
         self._words.setText(" &nbsp; ".join(parts))
-        self._words.setToolTip("\n".join(f"{name}: {help_text}" for name, _, _, help_text, _ in PHASES))
+        self._words.setToolTip(
+            "\n".join(f"{tr(name)}: {tr(help_text)}" for name, _, _, help_text, _ in PHASES)
+        )
         self._bar.show_row(row)
 
     def changeEvent(self, event: QEvent) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from app import formatting
+from app.language import mark, tr
 from app.tables import Column
 from engine.constants import TICKS_PER_S
 from engine.model import Failover
@@ -17,21 +18,27 @@ if TYPE_CHECKING:
 
 PHASES: Final[tuple[tuple[str, str, str, str, str | int], ...]] = (
     # name, from step, to step, what happens, token of the theme or number of a series colour
-    ("detection", "failed", "detected", "until the partner is missed", "idle"),
-    ("redo", "detected", "redo_done", "the mirror applies what it has", 1),
-    ("decision", "redo_done", "decided", "partners and witness agree", 2),
-    ("role change", "decided", "online", "recovery, and the database opens", 0),
-    ("undo", "online", "undo_done", "what was not committed is rolled back; clients work already", 3),
+    (mark("detection"), "failed", "detected", mark("until the partner is missed"), "idle"),
+    (mark("redo"), "detected", "redo_done", mark("the mirror applies what it has"), 1),
+    (mark("decision"), "redo_done", "decided", mark("partners and witness agree"), 2),
+    (mark("role change"), "decided", "online", mark("recovery, and the database opens"), 0),
+    (
+        mark("undo"),
+        "online",
+        "undo_done",
+        mark("what was not committed is rolled back; clients work already"),
+        3,
+    ),
 )
 """In their order. Failover time, as the paper measures it, is redo + decision + role change."""
 
 STEPS: Final = (
-    ("failed", "Failed"),
-    ("detected", "Detected"),
-    ("redo_done", "Redo done"),
-    ("decided", "Decided"),
-    ("online", "Online"),
-    ("undo_done", "Undo done"),
+    ("failed", mark("Failed")),
+    ("detected", mark("Detected")),
+    ("redo_done", mark("Redo done")),
+    ("decided", mark("Decided")),
+    ("online", mark("Online")),
+    ("undo_done", mark("Undo done")),
 )
 
 CLOSE_SHARE: Final = 0.1
@@ -76,10 +83,12 @@ class Row:
     @property
     def summary(self) -> str:
         parts = [
-            f"{name} {formatting.seconds(ticks / TICKS_PER_S)}{'' if done else ' so far'}"
+            (tr("{phase} {time}") if done else tr("{phase} {time} so far")).format(
+                phase=tr(name), time=formatting.seconds(ticks / TICKS_PER_S)
+            )
             for name, ticks, done in self.phases
         ]
-        return ", ".join([*parts, *(["cancelled"] if self.failover.cancelled else [])])
+        return ", ".join([*parts, *([tr("cancelled")] if self.failover.cancelled else [])])
 
 
 def tick_of(failover: Failover, step: str) -> int | None:
@@ -108,12 +117,13 @@ def _title(row: Row) -> str:
 
 
 COLUMNS: Final = (
-    Column(title="Failover", text=_title, tip=lambda row: f"{row.failover.from_server} → {row.failover.to_server}",
+    Column(title=mark("Failover"), text=_title,
+           tip=lambda row: f"{row.failover.from_server} → {row.failover.to_server}",
            sample="1:00:00  Sales: automatic, pull-cable"),
-    Column(title="Phases", text=lambda row: row.summary, tip=lambda row: row.summary.replace(", ", "\n")),
-    Column(title="Time", right=True, sample="1 min 12 s", bold=lambda row: True,
-           text=lambda row: "cancelled" if row.failover.cancelled else formatting.seconds(row.failover_s),
-           tip=lambda row: "from detection until the role was taken"),
+    Column(title=mark("Phases"), text=lambda row: row.summary, tip=lambda row: row.summary.replace(", ", "\n")),
+    Column(title=mark("Time"), right=True, sample="1 min 12 s", bold=lambda row: True,
+           text=lambda row: tr("cancelled") if row.failover.cancelled else formatting.seconds(row.failover_s),
+           tip=lambda row: tr("from detection until the role was taken")),
 )  # fmt: skip
 
 
@@ -140,15 +150,17 @@ def _ticks(value: int | None) -> str:
 
 
 def _at(step: tuple[str, int | None, int | None, int | None]) -> str:
-    return "" if step[1] is None else f"at {formatting.run_time(step[1] / TICKS_PER_S, 2)}"
+    return (
+        "" if step[1] is None else tr("at {time}").format(time=formatting.run_time(step[1] / TICKS_PER_S, 2))
+    )
 
 
 STEP_COLUMNS: Final = (
-    Column(title="Step", text=lambda step: step[0], sample="Redo done", tip=_at),
-    Column(title="After", text=lambda step: _ticks(step[2]), right=True, sample="12.34 s",
-           tip=lambda step: "since the failure"),
-    Column(title="Took", text=lambda step: _ticks(step[3]), right=True, sample="12.34 s",
-           tip=lambda step: "since the step before"),
+    Column(title=mark("Step"), text=lambda step: tr(step[0]), sample=mark("Redo done"), tip=_at),
+    Column(title=mark("After"), text=lambda step: _ticks(step[2]), right=True, sample="12.34 s",
+           tip=lambda step: tr("since the failure")),
+    Column(title=mark("Took"), text=lambda step: _ticks(step[3]), right=True, sample="12.34 s",
+           tip=lambda step: tr("since the step before")),
 )  # fmt: skip
 
 
@@ -168,10 +180,10 @@ def comparison_of(row: Row | None) -> list[Compared]:
         return []
     _, idle_s, loaded_s = FAILOVER_S[row.failover.cause]
     close = row.difference is not None and abs(row.difference) <= CLOSE_SHARE
-    lines = [Compared("Published", formatting.seconds(idle_s, 1), formatting.seconds(loaded_s, 1))]
+    lines = [Compared(tr("Published"), formatting.seconds(idle_s, 1), formatting.seconds(loaded_s, 1))]
     for words, text, tone in (
-        ("This run", formatting.seconds(row.failover_s), None),
-        ("Difference", formatting.percent(row.difference, sign=True), "ok" if close else "warn"),
+        (tr("This run"), formatting.seconds(row.failover_s), None),
+        (tr("Difference"), formatting.percent(row.difference, sign=True), "ok" if close else "warn"),
     ):
         shown = text if row.published is not None else formatting.NOTHING
         idle, loaded = (formatting.NOTHING, shown) if row.failover.under_load else (shown, formatting.NOTHING)
@@ -180,21 +192,24 @@ def comparison_of(row: Row | None) -> list[Compared]:
 
 
 COMPARISON_COLUMNS: Final = (
-    Column(title="Table 6", text=lambda line: line.words, sample="Difference"),
-    Column(title="No load", text=lambda line: line.idle, right=True, sample="-12.3 %", tone=lambda line: line.tone),
-    Column(title="Load", text=lambda line: line.loaded, right=True, sample="-12.3 %", tone=lambda line: line.tone),
+    Column(title=mark("Table 6"), text=lambda line: line.words, sample=mark("Difference")),
+    Column(title=mark("No load"), text=lambda line: line.idle, right=True, sample="-12.3 %",
+           tone=lambda line: line.tone),
+    Column(title=mark("Load"), text=lambda line: line.loaded, right=True, sample="-12.3 %",
+           tone=lambda line: line.tone),
 )  # fmt: skip
 
 
 def verdict(row: Row | None) -> str:
     """What is to be said of the comparison, or why there is none."""
     if row is None:
-        return "No failover has happened yet."
+        return tr("No failover has happened yet.")
     if row.failover.cancelled:
-        return "Not compared: the failover was cancelled."
+        return tr("Not compared: the failover was cancelled.")
     if row.unlike:
-        return f"Not compared: {row.unlike}."
+        return tr("Not compared: {why}.").format(why=row.unlike)
     if row.published is None:
         return ""
     name = FAILOVER_S[row.failover.cause][0]
-    return f"{name}. Single samples, from detection until the role is taken. {REFERENCE}."
+    said = tr("{name}. Single samples, from detection until the role is taken. {source}.")
+    return said.format(name=name, source=REFERENCE)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
+from app.language import tr
 from app.tables import TableModel, TableView
 from app.views.timing.bars import PhaseBar, Phases
 from app.views.timing.rows import (
@@ -43,7 +44,7 @@ class Timing(QWidget):
         self._seen: tuple[Any, ...] = ()
         self._between: tuple[float, float] | None = None
         self.model = TableModel(COLUMNS, self)
-        self.table = TableView(self.model, "Failovers")
+        self.table = TableView(self.model, tr("Failovers"))
         self.table.horizontalHeader().hide()
         self.table.setItemDelegateForColumn(BAR_COLUMN, PhaseBar(self.table))
         self.table.horizontalHeader().setStretchLastSection(False)
@@ -69,7 +70,7 @@ class Timing(QWidget):
         beside = QVBoxLayout(right)
         beside.setContentsMargins(0, 0, 0, 0)
         beside.setSpacing(2)
-        compared = TableView(self.comparison, "Published times")
+        compared = TableView(self.comparison, tr("Published times"))
         compared.show_rows(3)
         beside.addWidget(compared)
         words = QScrollArea()
@@ -79,7 +80,7 @@ class Timing(QWidget):
         words.setMinimumHeight(0)
         beside.addWidget(words, 1)
         tables = QSplitter(Qt.Orientation.Horizontal)
-        tables.addWidget(TableView(self.steps, "Steps of the failover"))
+        tables.addWidget(TableView(self.steps, tr("Steps of the failover")))
         tables.addWidget(right)
         tables.setSizes([215, 215])
         tables.setChildrenCollapsible(False)
