@@ -52,9 +52,8 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "topology": ("in the topology", (WINDOW,)),
     "items": ("in the topology table", (WINDOW,)),
     "ledger": ("in the fault ledger", (WINDOW,)),
-    "counters": ("in the counters", (WINDOW,)),
     "system": ("in System Monitor", (WINDOW,)),
-    "table": ("in any table", ("query", "items", "ledger", "counters", "system")),
+    "table": ("in any table", ("query", "items", "ledger", "system")),
 }
 """Scope -> how it is called, and the scopes that may lie around it, whose keys work there as well."""
 
@@ -103,10 +102,9 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("view.charts", "Charts", "Alt+4"),
         ("view.error_log", "SQL Server logs", "Alt+5"),
         ("view.events", "Events", "Alt+6"),
-        ("view.counters", "Counters", "Alt+7"),
         ("view.ledger", "Fault ledger", "Alt+8"),
         ("view.table", "Topology as a table", "Alt+9 | F7"),
-        ("view.system", "System Monitor", "Alt+0"),
+        ("view.system", "System Monitor", "Alt+7"),
         ("view.trace", "State change trace"),
         ("view.timing", "Failover timing"),
         ("view.brief", "Brief", "F4"),
@@ -115,6 +113,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("view.smaller", "Smaller text", "Ctrl+-"),
         ("view.usual_size", "Usual text size", "Ctrl+0"),
         ("view.theme", "Next theme"),
+        ("view.contrast", "High contrast", "Ctrl+Alt+C"),
+        ("view.present", "Present: large text, few panels", "Ctrl+Alt+P"),
         ("view.save_charts", "Save the charts…"),
         ("view.reset_layout", "Put every panel back where it belongs"),
     ),
@@ -197,12 +197,6 @@ COMMANDS: Final[tuple[Command, ...]] = (
     *_rows(
         "Fault ledger", "ledger",
         ("ledger.revert", "Take back the selected fault", "Del"),
-    ),
-    *_rows(
-        "Counters", "counters",
-        ("counters.add", "Add counters…", "Ins | Ctrl+I"),
-        ("counters.remove", "Remove the selected counter", "Del"),
-        ("counters.highlight", "Highlight the selected counter", "Ctrl+H"),
     ),
     *_rows(
         "System Monitor", "system",

@@ -28,6 +28,11 @@ GEOMETRY: Final = Key("window/geometry", QByteArray())
 LAYOUT_PROFILE: Final = Key("window/layout_profile", "learner")
 PLACES: Final = Key("topology/places", "{}")
 """JSON: scenario -> card -> [x, y], where somebody has put it."""
+RECENT: Final = Key("files/recent", "[]")
+"""JSON: paths of scenario files, the one opened last first."""
+BEFORE_PRESENTING: Final = Key("window/before_presenting", "")
+"""Layout profile and text scale to go back to; empty while nobody presents."""
+TOUR_SEEN: Final = Key("help/tour_seen", False)
 NOTES: Final = Key("topology/notes", "{}")
 """JSON: scenario -> [[text, x, y]], what somebody has stuck on the canvas."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import Final
 
@@ -17,8 +18,8 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPainter, QPalett
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
-SYSTEM, LIGHT, DARK = "system", "light", "dark"
-CHOICES: Final = (SYSTEM, LIGHT, DARK)
+SYSTEM, LIGHT, DARK, CONTRAST = "system", "light", "dark", "high contrast"
+CHOICES: Final = (SYSTEM, LIGHT, DARK, CONTRAST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,36 @@ _DARK_COLOURS: Final = {
 }
 _DARK_SERIES: Final = ("#6fabff", "#f2a154", "#bb9af2", "#4ec5ba", "#f28bb6", "#c3c24f")
 
+_CONTRAST_COLOURS: Final = {
+    "window": "#000000",
+    "surface": "#000000",
+    "raised": "#161616",
+    "border": "#c8c8c8",
+    "text": "#ffffff",
+    "muted": "#e0e0e0",
+    "accent": "#ffe14d",
+    "on_accent": "#000000",
+    "selection": "#ffe14d",
+    "on_selection": "#000000",
+    "focus": "#4dd8ff",
+    "ok": "#5cf58a",
+    "ok_soft": "#00240c",
+    "warn": "#ffd23f",
+    "warn_soft": "#2b2100",
+    "bad": "#ff9b98",
+    "bad_soft": "#3a0000",
+    "info": "#8ecbff",
+    "info_soft": "#001c38",
+    "idle": "#d6d6d6",
+    "idle_soft": "#262626",
+    "keyword": "#8ecbff",
+    "string": "#ffb59e",
+    "number": "#7df0d4",
+    "comment": "#a9e08a",
+    "function": "#f0b5ff",
+}
+_CONTRAST_SERIES: Final = ("#6fc0ff", "#ffae52", "#d3b4ff", "#52e8da", "#ff9fc8", "#e6e452")
+
 
 def _tokens(name: str, dark: bool, colours: dict[str, str], series: tuple[str, ...]) -> Tokens:
     named = {key: QColor(value) for key, value in colours.items()}
@@ -145,8 +176,16 @@ def dark() -> Tokens:
     return _tokens(DARK, True, _DARK_COLOURS, _DARK_SERIES)
 
 
+@cache
+def high_contrast() -> Tokens:
+    """Text 7:1 and more, lines that can be seen: for projectors in bright rooms, and for weak eyes."""
+    return _tokens(CONTRAST, True, _CONTRAST_COLOURS, _CONTRAST_SERIES)
+
+
 def tokens(palette: QPalette) -> Tokens:
     """The tokens that belong to *palette*."""
+    if palette.color(QPalette.ColorRole.Window) == high_contrast().window:
+        return high_contrast()
     return dark() if palette.color(QPalette.ColorRole.Window).lightness() < 128 else light()
 
 
@@ -254,8 +293,13 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
 
 def _chosen(app: QApplication, choice: str) -> Tokens:
     hints = app.styleHints()
+    if choice == CONTRAST:
+        hints.setColorScheme(Qt.ColorScheme.Dark)
+        return high_contrast()
     if choice == SYSTEM:
         hints.unsetColorScheme()
+        if hints.accessibility().contrastPreference() is Qt.ContrastPreference.HighContrast:
+            return high_contrast()
         return dark() if hints.colorScheme() is Qt.ColorScheme.Dark else light()
     hints.setColorScheme(Qt.ColorScheme.Dark if choice == DARK else Qt.ColorScheme.Light)
     return dark() if choice == DARK else light()
@@ -296,6 +340,10 @@ def palette(colours: Tokens) -> QPalette:
 def style_sheet(colours: Tokens) -> str:
     """What Fusion leaves plain: flat tabs, dock titles, headers, primary buttons."""
     names = {key: getattr(colours, key).name() for key in _LIGHT_COLOURS}
+    folder = files("assets") / "style"
+    on_accent, on_surface = ("dark", "light") if colours.dark else ("light", "dark")
+    names["tick"] = (Path(str(folder)) / f"tick-{on_accent}.svg").as_posix()
+    names["menu_tick"] = (Path(str(folder)) / f"tick-{on_surface}.svg").as_posix()
     return Template(_STYLE).substitute(names)
 
 
@@ -366,6 +414,20 @@ QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSp
 }
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus { border-color: $focus; }
 QLineEdit[small="true"] { padding: 1px 7px; min-height: 1.1em; }
+QCheckBox::indicator, QRadioButton::indicator, QGroupBox::indicator, QAbstractItemView::indicator {
+    width: 0.95em; height: 0.95em; background: $surface; border: 1px solid $muted; border-radius: 3px;
+}
+QRadioButton::indicator { border-radius: 0.5em; }
+QCheckBox::indicator:hover, QRadioButton::indicator:hover { border-color: $accent; }
+QCheckBox::indicator:focus, QRadioButton::indicator:focus { border: 2px solid $focus; }
+QCheckBox::indicator:checked, QGroupBox::indicator:checked, QAbstractItemView::indicator:checked {
+    background: $accent; border-color: $accent; image: url("$tick");
+}
+QRadioButton::indicator:checked { background: $accent; border: 3px solid $surface; outline: 1px solid $accent; }
+QCheckBox::indicator:disabled, QRadioButton::indicator:disabled { background: $window; border-color: $border; }
+QCheckBox::indicator:checked:disabled { background: $idle_soft; }
+QMenu::indicator { width: 0.95em; height: 0.95em; padding-left: 6px; }
+QMenu::indicator:checked { image: url("$menu_tick"); }
 QStatusBar { background: $window; color: $muted; }
 QStatusBar::item { border: none; }
 QProgressBar {

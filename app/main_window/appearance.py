@@ -61,6 +61,11 @@ class Appearance(QObject):
         for action in self._groups[title].actions() if title in self._groups else ():
             action.setChecked(action.data() == name)
 
+    @property
+    def theme(self) -> str:
+        """The choice of theme, which may be that of the system."""
+        return self._store.get(settings.THEME)
+
     # --- theme and text -------------------------------------------------------------------------------------
 
     def set_theme(self, choice: str) -> None:

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from engine.events import Event
 from engine.model import World
 
-LAYOUT_VERSION: Final = 2
+LAYOUT_VERSION: Final = 3
 """Grows when docks come, go or change their names; a layout of another version is not restored."""
 
-LEARNER, INSTRUCTOR, PRESENTER = "learner", "instructor", "presenter"
-PROFILES: Final = (LEARNER, INSTRUCTOR, PRESENTER)
+LEARNER, INSTRUCTOR, AUTHOR, PRESENTER = "learner", "instructor", "author", "presenter"
+PROFILES: Final = (LEARNER, INSTRUCTOR, AUTHOR, PRESENTER)
 
 
 class View(Protocol):
@@ -47,17 +47,16 @@ _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDoc
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 
 PLACES: Final = (
-    Place("brief", "Brief", _LEFT, 0, (LEARNER, INSTRUCTOR)),
+    Place("brief", "Brief", _LEFT, 0, (LEARNER, INSTRUCTOR, AUTHOR)),
     Place("explorer", "Object Explorer", _LEFT, 1, ()),
-    Place("console", "SQL windows", _BOTTOM, 0, (LEARNER, INSTRUCTOR)),
-    Place("charts", "Charts", _RIGHT, 0),
+    Place("console", "SQL windows", _BOTTOM, 0, (LEARNER, INSTRUCTOR, AUTHOR)),
+    Place("charts", "Charts", _RIGHT, 0, (LEARNER, INSTRUCTOR, PRESENTER)),
     Place("timing", "Timing", _RIGHT, 1),
     Place("error_log", "Logs", _RIGHT, 1),
     Place("trace", "States", _RIGHT, 1),
     Place("monitor", "Monitor", _RIGHT, 1, (LEARNER, INSTRUCTOR)),
     Place("events", "Events", _RIGHT, 1),
-    Place("counters", "Counters", _RIGHT, 1, ()),
-    Place("ledger", "Faults", _RIGHT, 1, (INSTRUCTOR,)),
+    Place("ledger", "Faults", _RIGHT, 0, (INSTRUCTOR, AUTHOR)),
     Place("table", "Table", _RIGHT, 1, ()),
     Place("system", "System Monitor", _RIGHT, 1, ()),
 )
@@ -70,12 +69,17 @@ SHARES: Final = {
     # profile: share of the desk's width for the left and right areas, of its height for the bottom and the upper right
     LEARNER: (0.19, 0.31, 0.42, 0.52),
     INSTRUCTOR: (0.17, 0.33, 0.36, 0.52),
+    AUTHOR: (0.17, 0.36, 0.4, 0.4),
     PRESENTER: (0.0, 0.36, 0.0, 0.5),
 }
 
 
 LEFT_UNITS: Final = 13.0
 """Least width of the left area in line heights: a goal has to be read with large text, too."""
+LEFT_SHARE_MAX: Final = 0.3
+"""That least width takes no more of the desk than this."""
+EXPLORER_SHARE: Final = 0.55
+"""Of the left area's height, where it stands below the brief: a tree needs more rows than a text."""
 
 
 class Desk(QMainWindow):
@@ -158,8 +162,12 @@ class Desk(QMainWindow):
         if name in TRUTH and not self._truth:
             return
         if dock is not None:
+            comes = dock.isHidden()
             dock.show()
             dock.raise_()
+            if comes and name == "explorer" and not self.docks["brief"].isHidden():
+                shares = [round(1000 * (1.0 - EXPLORER_SHARE)), round(1000 * EXPLORER_SHARE)]
+                self.resizeDocks([self.docks["brief"], dock], shares, Qt.Orientation.Vertical)
         self.views[name].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     # --- places ---------------------------------------------------------------------------------------------
@@ -190,21 +198,55 @@ class Desk(QMainWindow):
 
     def _share_out(self) -> None:
         left, right, bottom, upper = SHARES[self._profile]
-        left = max(left, LEFT_UNITS * self.fontMetrics().height() / max(1, self.width())) if left else left
         by_name = self.docks
         width, height = self.width(), self.height()
-        shown = {name for name, dock in by_name.items() if not dock.isHidden()}
-        wide = [(n, share) for n, share in (("brief", left), ("charts", right)) if n in shown]
-        high = [(n, share) for n, share in (("console", bottom), ("charts", upper)) if n in shown]
-        lower = next((p.name for p in PLACES if p.area == _RIGHT and p.group == 1 and p.name in shown), None)
-        if lower is not None:
-            high.append((lower, 1.0 - upper))
+        left = max(left, self._left_px() / max(1, width)) if left else left
+        heads = [
+            (self._first_shown(_LEFT, 0), left, 1.0 - EXPLORER_SHARE),
+            (self._first_shown(_LEFT, 1), left, EXPLORER_SHARE),
+            (self._first_shown(_RIGHT, 0), right, upper),
+            (self._first_shown(_RIGHT, 1), right, 1.0 - upper),
+            (self._first_shown(_BOTTOM, 0), None, bottom),
+        ]
+        wide = [(name, share) for name, share, _ in heads if name is not None and share is not None]
+        high = [(name, share) for name, _, share in heads if name is not None]
         self.resizeDocks(
             [by_name[n] for n, _ in wide], [round(s * width) for _, s in wide], Qt.Orientation.Horizontal
         )
         self.resizeDocks(
             [by_name[n] for n, _ in high], [round(s * height) for _, s in high], Qt.Orientation.Vertical
         )
+
+    def _first_shown(self, area: Qt.DockWidgetArea, group: int) -> str | None:
+        """The dock that stands for a group: sizes of one hold for all of its tabs."""
+        return next(
+            (
+                place.name
+                for place in PLACES
+                if (place.area, place.group) == (area, group)
+                and place.name in self.docks
+                and not self.docks[place.name].isHidden()
+            ),
+            None,
+        )
+
+    def _left_px(self) -> int:
+        return round(min(LEFT_UNITS * self.fontMetrics().height(), LEFT_SHARE_MAX * self.width()))
+
+    def _keep_left_readable(self) -> None:
+        """With larger text the left area becomes wider, also in a layout that was stored."""
+        for place in PLACES:
+            if place.area == _LEFT and place.name in self.views:
+                self.views[place.name].setMinimumWidth(self._left_px())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._keep_left_readable()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._keep_left_readable()
 
     def _show_title_bars(self) -> None:
         """A dock among tabs has its title on the tab; a bar with the same words would only take room."""

@@ -22,7 +22,7 @@ BARS: Final[tuple[tuple[str, tuple[str | None, ...]], ...]] = (
 
 VIEWS: Final = (
     "view.brief", "view.topology", "view.console", "view.charts", "view.timing", "view.error_log", "view.trace",
-    "view.monitor", "view.events", "view.explorer", "view.counters", "view.ledger", "view.table", "view.system",
+    "view.monitor", "view.events", "view.explorer", "view.ledger", "view.table", "view.system",
 )  # fmt: skip
 LOOKS: Final = (
     None,

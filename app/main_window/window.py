@@ -23,7 +23,17 @@ from PySide6.QtWidgets import (
 
 from app import formatting, keys, scenario_files, settings, theme
 from app.language import tr
-from app.main_window import actions, dialogs, keeping, menus, moments, teaching, tools
+from app.main_window import (
+    actions,
+    dialogs,
+    keeping,
+    menus,
+    moments,
+    presenting,
+    recent,
+    teaching,
+    tools,
+)
 from app.main_window.appearance import Appearance
 from app.main_window.desk import Desk
 from app.main_window.library import Library
@@ -37,7 +47,6 @@ from app.views.act_line import ActLine
 from app.views.briefing import Briefing, BriefPage
 from app.views.charts import Charts
 from app.views.console import Console
-from app.views.counters import Counters
 from app.views.debrief import Debrief
 from app.views.error_log import ErrorLog
 from app.views.events_list import EventsList
@@ -63,7 +72,7 @@ from engine.model import ticks
 
 TITLE: Final = "Mirrordrill"
 ON_DESK: Final = (
-    "brief", "topology", "console", "charts", "timing", "error_log", "trace", "monitor", "events", "counters",
+    "brief", "topology", "console", "charts", "timing", "error_log", "trace", "monitor", "events",
     "ledger", "explorer", "table", "system",
 )  # fmt: skip
 """Views of the desk that can be gone to."""
@@ -80,6 +89,8 @@ PARTS: Final = (
     tools,
     moments,
     teaching,
+    recent,
+    presenting,
 )
 """What has a file of its own beside this one: each module's `attach(window)` adds its pages, entries and
 connections when everything else stands."""
@@ -91,6 +102,9 @@ class MainWindow(QMainWindow):
     tools: tools.Tools
     moments: moments.Moments
     teaching: teaching.Teaching
+    presenting: presenting.Presenting
+    file_opened = Signal(str)
+    """The path of a scenario that somebody has opened."""
     closing = Signal()
     """The window goes; what works in the background stops."""
 
@@ -141,7 +155,7 @@ class MainWindow(QMainWindow):
         self.topology, self.console, self.briefing = Topology(), Console(), Briefing()
         self.transport = Transport([self.actions_by_name[name] for name in IN_TRANSPORT])
         self.timeline, self.charts, self.timing = Timeline(), Charts(), Timing()
-        self.counters, self.explorer, self.ledger = Counters(), ObjectExplorer(), FaultLedger()
+        self.explorer, self.ledger = ObjectExplorer(), FaultLedger()
         self.table = TopologyTable(self.topology.acts)
         self.desk = Desk(
             self.topology,
@@ -154,7 +168,6 @@ class MainWindow(QMainWindow):
                 "trace": Trace(),
                 "monitor": Monitor(),
                 "events": EventsList(),
-                "counters": self.counters,
                 "ledger": self.ledger,
                 "explorer": self.explorer,
                 "table": self.table,
@@ -219,7 +232,6 @@ class MainWindow(QMainWindow):
     def _bindable(self) -> dict[str, QAction]:
         """Every action that has a row in the table of keys."""
         tools = {f"query.{name}": action for name, action in self.console.tools.items()}
-        tools |= {f"counters.{name}": action for name, action in self.counters.tools.items()}
         tools |= self.explorer.tools | self.ledger.tools
         return self.actions_by_name | {name: tools[name] for name in tools if name in keys.BY_NAME}
 
@@ -268,9 +280,6 @@ class MainWindow(QMainWindow):
         self.topology.chosen.connect(self.table.choose)
         self.table.chosen.connect(self.topology.choose)
         self._drafts.said.connect(self.notice.warn)
-        self.charts.counters_chosen.connect(self.counters.choose_counters)
-        self.counters.counters_chosen.connect(self.charts.choose_counters)
-        self.counters.highlighted.connect(self.charts.highlight)
         self.appearance.changed.connect(self._show_theme)
         self.appearance.motion_changed.connect(self.topology.set_reduced_motion)
         self.play.began.connect(self._show_begun)
@@ -436,11 +445,17 @@ class MainWindow(QMainWindow):
 
     def _ask_for_file(self) -> None:
         name = dialogs.ask_file(self)
+        if name:
+            self.open_file(name)
+
+    def open_file(self, name: str) -> None:
+        """The brief of the scenario in the file *name*, or what is wrong with it."""
         try:
-            if name:
-                self.show_brief(scenario_files.find(name).load())
+            self.show_brief(scenario_files.find(name).load())
         except (NoScenario, ScenarioProblems) as problem:
             self.notice.warn(str(problem))
+        else:
+            self.file_opened.emit(name)
 
     def _show_help(self) -> None:
         """The page about the panel that has the keyboard."""

@@ -23,7 +23,7 @@ PAGE_OF: Final = {
     "console": "console",
     "explorer": "console",
     "charts": "charts",
-    "counters": "charts",
+    "system": "charts",
     "timing": "timing",
     "error_log": "logs",
     "trace": "logs",

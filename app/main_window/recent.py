@@ -1,0 +1,71 @@
+"""Scenario files that were opened last, in the Drill menu."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtWidgets import QMenu
+
+from app import settings
+from app.language import tr
+from app.settings import WindowSettings
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+
+KEPT: Final = 10
+"""Files that are remembered. Ours: what a menu shows at a glance."""
+
+
+class Recent:
+    """Remembers files, newest first; those that are gone stay in sight but cannot be chosen."""
+
+    def __init__(self, store: WindowSettings) -> None:
+        self._store = store
+
+    def files(self) -> list[Path]:
+        try:
+            found = json.loads(self._store.get(settings.RECENT))
+        except json.JSONDecodeError:
+            return []
+        return [Path(name) for name in found if isinstance(name, str)] if isinstance(found, list) else []
+
+    def add(self, file: str) -> None:
+        """*file* was opened."""
+        path = Path(file).resolve()
+        self._keep([path, *(other for other in self.files() if other != path)][:KEPT])
+
+    def clear(self) -> None:
+        self._keep([])
+
+    def _keep(self, files: list[Path]) -> None:
+        self._store.set(settings.RECENT, json.dumps([str(file) for file in files]))
+
+
+def fill(menu: QMenu, recent: Recent, window: MainWindow) -> None:
+    """One entry a file, with its folder where two are called the same."""
+    menu.clear()
+    files = recent.files()
+    names = [file.name for file in files]
+    for number, file in enumerate(files, start=1):
+        text = file.name if names.count(file.name) == 1 else f"{file.name}  –  {file.parent}"
+        action = menu.addAction(f"&{number % 10}  {text}")
+        action.setToolTip(str(file))
+        action.setEnabled(file.is_file())
+        action.triggered.connect(lambda _=False, file=file: window.open_file(str(file)))
+    if files:
+        menu.addSeparator()
+    menu.addAction(tr("Forget these files"), recent.clear).setEnabled(bool(files))
+
+
+def attach(window: MainWindow) -> None:
+    """A submenu below "Open"."""
+    recent = Recent(window.store)
+    window.file_opened.connect(recent.add)
+    menu = QMenu(tr("Recent &files"), window)
+    menu.setToolTipsVisible(True)
+    menu.aboutToShow.connect(lambda: fill(menu, recent, window))
+    drill = window.menus["&Drill"]
+    drill.insertMenu(drill.actions()[1], menu)
