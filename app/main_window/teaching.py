@@ -57,14 +57,9 @@ def _notes(store: WindowSettings) -> dict[str, list[Note]]:
 
 
 def _is_note(found: Any) -> bool:
-    return (
-        isinstance(found, list)
-        and [
-            isinstance(part, kind)
-            for part, kind in zip(found, (str, (int, float), (int, float)), strict=False)
-        ]
-        == [True] * 3
-    )
+    if not isinstance(found, list) or len(found) != 3 or not isinstance(found[0], str):
+        return False
+    return all(isinstance(part, (int, float)) for part in found[1:])
 
 
 def attach(window: MainWindow) -> None:

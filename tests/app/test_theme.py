@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app import theme
 from app.theme import Tokens
 
-THEMES = [theme.light(), theme.dark()]
+THEMES = [theme.light(), theme.dark(), theme.high_contrast()]
 GROUNDS = ("window", "surface", "raised")
 TEXTS = ("text", "muted", "ok", "warn", "bad", "info", "idle")
 SOFT = ("ok", "warn", "bad", "info", "idle")
