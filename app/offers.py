@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
+from app.language import mark, tr
 from engine import simulator
 from engine.flow.sites import WORKLOADS
 from engine.inputs import VERBS, InputProblem, Parameter, Verb, parse_line
@@ -47,72 +48,76 @@ class Offer:
         return self.group == "fault"
 
 
-_DISKS, _ROOM, _NETWORK = "Disks and processors", "Files and drives", "Network and security"
+_DISKS, _ROOM, _NETWORK = (
+    mark("Disks and processors"),
+    mark("Files and drives"),
+    mark("Network and security"),
+)
 _PEOPLE, _SETUP, _LINE, _CLIENTS = (
-    "Logins and jobs",
-    "Installation",
-    "Make the line worse",
-    "What the clients do",
+    mark("Logins and jobs"),
+    mark("Installation"),
+    mark("Make the line worse"),
+    mark("What the clients do"),
 )
 
 _LABELS: Final = {
-    "power-off": ("Cut the power", "power", ""),
-    "power-on": ("Switch on", "power", ""),
-    "shutdown-server": ("Shut the operating system down", "power", ""),
-    "stop-service": ("Stop SQL Server", "stop", ""),
-    "start-service": ("Start SQL Server", "play", ""),
-    "restart-service": ("Restart SQL Server", "retry", ""),
-    "hang": ("Freeze the instance", "hang", ""),
-    "unhang": ("Unfreeze the instance", "hang", ""),
-    "pull-cable": ("Pull all network cables", "cable", ""),
-    "plug-cable": ("Plug all network cables", "cable", ""),
-    "cut": ("Cut (both ends lose the carrier)", "cut", ""),
-    "mend": ("Mend", "mend", ""),
-    "black-hole": ("Drop all packets in silence", "cut", ""),
-    "cut-one-way": ("Drop packets {0} → {1}", "cut", ""),
-    "reset-link": ("Reset open connections", "retry", ""),
+    "power-off": (mark("Cut the power"), "power", ""),
+    "power-on": (mark("Switch on"), "power", ""),
+    "shutdown-server": (mark("Shut the operating system down"), "power", ""),
+    "stop-service": (mark("Stop SQL Server"), "stop", ""),
+    "start-service": (mark("Start SQL Server"), "play", ""),
+    "restart-service": (mark("Restart SQL Server"), "retry", ""),
+    "hang": (mark("Freeze the instance"), "hang", ""),
+    "unhang": (mark("Unfreeze the instance"), "hang", ""),
+    "pull-cable": (mark("Pull all network cables"), "cable", ""),
+    "plug-cable": (mark("Plug all network cables"), "cable", ""),
+    "cut": (mark("Cut (both ends lose the carrier)"), "cut", ""),
+    "mend": (mark("Mend"), "mend", ""),
+    "black-hole": (mark("Drop all packets in silence"), "cut", ""),
+    "cut-one-way": (mark("Drop packets {0} → {1}"), "cut", ""),
+    "reset-link": (mark("Reset open connections"), "retry", ""),
     "degrade": ("{options}", "load", _LINE),
-    "slow-disk": ("Slow {1} disk, factor 10", "disk", _DISKS),
-    "slow-cpu": ("Slow processors, factor 4", "gear", _DISKS),
-    "fail-disk": ("Lose the volume of {1}", "disk", _DISKS),
-    "mend-disk": ("Replace the volume of {1}", "disk", ""),
-    "corrupt-page": ("Damage a page of {1}", "disk", _DISKS),
-    "mend-page": ("Restore damaged pages of {1}", "disk", _DISKS),
-    "fill-log": ("Fill the log of {0}", "disk", ""),
-    "open-transaction": ("Leave a transaction open in {0}", "disk", ""),
-    "end-transaction": ("End the open transaction in {0}", "mend", ""),
-    "close-firewall": ("Close port {1} in the firewall", "cut", _NETWORK),
-    "open-firewall": ("Open port {1} in the firewall", "mend", ""),
-    "disable-tcp": ("Disable TCP/IP (from the next start)", "cut", _NETWORK),
-    "enable-tcp": ("Enable TCP/IP (from the next start)", "mend", ""),
-    "expire-certificate": ("Let the endpoint's certificate expire", "warning", _NETWORK),
-    "renew-certificate": ("Give the endpoint's certificate its former end", "mend", _NETWORK),
-    "stop-agent": ("Stop SQL Server Agent", "stop", _PEOPLE),
-    "start-agent": ("Start SQL Server Agent", "play", ""),
-    "transfer-logins": ("Transfer logins to {1}", "app", _PEOPLE),
-    "copy-jobs": ("Copy jobs to {1}, disabled", "app", _PEOPLE),
-    "enable-jobs": ("Enable all jobs", "play", _PEOPLE),
-    "disable-jobs": ("Disable all jobs", "pause", _PEOPLE),
-    "create-linked-server": ("Create the linked server {1}", "app", _PEOPLE),
-    "copy-linked-servers": ("Copy linked servers to {1}", "app", _PEOPLE),
-    "copy-file": ("Copy {2} to {1}", "note", _ROOM),
-    "delete-file": ("Delete {1}", "close", _ROOM),
-    "add-drive": ("Add a drive {1}: of 100 GB", "disk", _ROOM),
-    "grow-volume": ("Double drive {1}:", "disk", _ROOM),
-    "upgrade": ("Install SQL Server {1} (service pack, or upgrade)", "gear", _SETUP),
+    "slow-disk": (mark("Slow {1} disk, factor 10"), "disk", _DISKS),
+    "slow-cpu": (mark("Slow processors, factor 4"), "gear", _DISKS),
+    "fail-disk": (mark("Lose the volume of {1}"), "disk", _DISKS),
+    "mend-disk": (mark("Replace the volume of {1}"), "disk", ""),
+    "corrupt-page": (mark("Damage a page of {1}"), "disk", _DISKS),
+    "mend-page": (mark("Restore damaged pages of {1}"), "disk", _DISKS),
+    "fill-log": (mark("Fill the log of {0}"), "disk", ""),
+    "open-transaction": (mark("Leave a transaction open in {0}"), "disk", ""),
+    "end-transaction": (mark("End the open transaction in {0}"), "mend", ""),
+    "close-firewall": (mark("Close port {1} in the firewall"), "cut", _NETWORK),
+    "open-firewall": (mark("Open port {1} in the firewall"), "mend", ""),
+    "disable-tcp": (mark("Disable TCP/IP (from the next start)"), "cut", _NETWORK),
+    "enable-tcp": (mark("Enable TCP/IP (from the next start)"), "mend", ""),
+    "expire-certificate": (mark("Let the endpoint's certificate expire"), "warning", _NETWORK),
+    "renew-certificate": (mark("Give the endpoint's certificate its former end"), "mend", _NETWORK),
+    "stop-agent": (mark("Stop SQL Server Agent"), "stop", _PEOPLE),
+    "start-agent": (mark("Start SQL Server Agent"), "play", ""),
+    "transfer-logins": (mark("Transfer logins to {1}"), "app", _PEOPLE),
+    "copy-jobs": (mark("Copy jobs to {1}, disabled"), "app", _PEOPLE),
+    "enable-jobs": (mark("Enable all jobs"), "play", _PEOPLE),
+    "disable-jobs": (mark("Disable all jobs"), "pause", _PEOPLE),
+    "create-linked-server": (mark("Create the linked server {1}"), "app", _PEOPLE),
+    "copy-linked-servers": (mark("Copy linked servers to {1}"), "app", _PEOPLE),
+    "copy-file": (mark("Copy {2} to {1}"), "note", _ROOM),
+    "delete-file": (mark("Delete {1}"), "close", _ROOM),
+    "add-drive": (mark("Add a drive {1}: of 100 GB"), "disk", _ROOM),
+    "grow-volume": (mark("Double drive {1}:"), "disk", _ROOM),
+    "upgrade": (mark("Install SQL Server {1} (service pack, or upgrade)"), "gear", _SETUP),
     "workload": ("{1}", "load", _CLIENTS),
-    "stop-app": ("Stop the application", "stop", ""),
-    "start-app": ("Start the application", "play", ""),
-    "point-app": ("Point it at {1}", "app", ""),
+    "stop-app": (mark("Stop the application"), "stop", ""),
+    "start-app": (mark("Start the application"), "play", ""),
+    "point-app": (mark("Point it at {1}"), "app", ""),
 }
 """Label, icon and section of each verb; a verb that is not here is labelled by its help text."""
 
 _VARIANTS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "degrade": (
-        ("Round trip 50 ms", "rtt_ms=50"),
-        ("Round trip 200 ms", "rtt_ms=200"),
-        ("Bandwidth 10 Mbit/s", "bandwidth_mbps=10"),
-        ("Lose 1 % of packets", "loss=0.01"),
+        (mark("Round trip 50 ms"), "rtt_ms=50"),
+        (mark("Round trip 200 ms"), "rtt_ms=200"),
+        (mark("Bandwidth 10 Mbit/s"), "bandwidth_mbps=10"),
+        (mark("Lose 1 % of packets"), "loss=0.01"),
     ),
 }
 """Verbs that need values are offered with these; any other value can be typed."""
@@ -145,8 +150,11 @@ def _offers_of(world: World, verb: Verb, args: tuple[str, ...]) -> Iterator[Offe
     line = " ".join((verb.name, *args))
     if verb.name == "grow-volume":
         line += f" size_gb={2.0 * _drive_gb(world, args[0], args[1]):g}"
+    words = tr(label)
     for text, options in _VARIANTS.get(verb.name, (("", ""),)):
-        yield Offer(f"{line} {options}".strip(), label.format(*args, options=text), verb.group, icon, section)
+        yield Offer(
+            f"{line} {options}".strip(), words.format(*args, options=tr(text)), verb.group, icon, tr(section)
+        )
 
 
 def _works(world: World, line: str) -> bool:
@@ -214,13 +222,17 @@ def _back_to_normal(world: World, target: Target) -> Iterator[Offer]:
     if target.kind != "server":
         return
     server = world.servers[target.names[0]]
-    for line, factor, what in (
-        (f"slow-disk {server.name} log factor=1", server.log_disk_factor, "Log disk"),
-        (f"slow-disk {server.name} data factor=1", server.data_disk_factor, "Data disk"),
-        (f"slow-cpu {server.name} factor=1", server.cpu_factor, "Processors"),
+    for line, factor, label in (
+        (f"slow-disk {server.name} log factor=1", server.log_disk_factor, tr("Log disk at full speed again")),
+        (
+            f"slow-disk {server.name} data factor=1",
+            server.data_disk_factor,
+            tr("Data disk at full speed again"),
+        ),
+        (f"slow-cpu {server.name} factor=1", server.cpu_factor, tr("Processors at full speed again")),
     ):
         if factor > 1.0:
-            yield Offer(line, f"{what} at full speed again", "repair", "mend")
+            yield Offer(line, label, "repair", "mend")
 
 
 # --- what would do nothing, although it can be done ----------------------------------------------------------

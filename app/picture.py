@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from app import formatting
+from app.language import mark, tr, trn
 from engine.flow import Reading
 from engine.model import (
     Client,
@@ -35,11 +36,19 @@ COPIES_IN_FULL: Final = 2
 class Sign:
     """A fact as word, shape and tone, so that it can be told without colour."""
 
-    word: str
+    text: str
+    """The word as the tables below have it; what SQL Server says is the same in every language."""
     tone: str
     """Name of a token of the theme: ok, warn, bad, info, idle."""
     shape: str
     """check, cross, pause, cycle, swap, dot, ring, bar, hourglass, warning."""
+    short: str = ""
+    """The name that it is about, where there is no room for the word."""
+
+    @property
+    def word(self) -> str:
+        """In the language of the interface."""
+        return tr(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +83,13 @@ class CopyFace:
         parts = [self.database, self.role.word]
         parts += [self.state.word] if self.state else []
         parts += [self.db_state.word, *(sign.word for sign in self.signs)]
-        parts += [f"safety {self.safety}"] if self.safety else []
+        parts += [tr("safety {safety}").format(safety=self.safety)] if self.safety else []
         parts += [f"{self.queue.name} {self.queue.text}"] if self.queue else []
         return ", ".join(parts)
+
+
+KINDS: Final = {"partner": mark("partner"), "witness": mark("witness")}
+"""Kind of a server -> what it is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +113,14 @@ class ServerFace:
 
     @property
     def spoken(self) -> str:
-        parts = [f"{self.name}: {self.kind}, {self.status.word}", *self.troubles]
+        parts = [f"{self.name}: {tr(KINDS[self.kind])}, {self.status.word}", *self.troubles]
         parts += [sign.word for sign in self.duties]
         parts += [copy.spoken for copy in self.copies]
         counts = Counter(sign.word for _, sign in self.grid)
-        parts += [f"{count} databases {word}" for word, count in sorted(counts.items())]
+        parts += [
+            trn("{n} database {state}", "{n} databases {state}", count).format(n=count, state=word)
+            for word, count in sorted(counts.items())
+        ]
         return "; ".join(parts)
 
 
@@ -118,7 +134,7 @@ class ClientFace:
 
     @property
     def spoken(self) -> str:
-        return f"{self.name}: application, {self.status.word}, {self.rate}"
+        return f"{self.name}: {tr('application')}, {self.status.word}, {self.rate}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +164,8 @@ class LinkFace:
 
     @property
     def spoken(self) -> str:
-        return ", ".join((f"link {self.a} to {self.b}: {self.status.word}", *self.notes, self.measured))
+        said = tr("link {a} to {b}: {state}").format(a=self.a, b=self.b, state=self.status.word)
+        return ", ".join((said, *self.notes, self.measured))
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +224,7 @@ def veiled(picture: Picture) -> Picture:
         ),
         links=tuple(
             replace(
-                face, status=_UNASKED, notes=(), measured="ask the servers", active=False,
+                face, status=_UNASKED, notes=(), measured=tr("ask the servers"), active=False,
                 log_kb_per_s=0.0, acknowledged=False, pinged=False,
             )
             for face in picture.links
@@ -221,21 +238,21 @@ def _unasked(copy: CopyFace) -> CopyFace:
 
 # --- servers ------------------------------------------------------------------------------------------------
 
-RUNNING: Final = Sign("running", "ok", "dot")
+RUNNING: Final = Sign(mark("running"), "ok", "dot")
 _SERVICE: Final = {
     Service.RUNNING: RUNNING,
-    Service.STARTING: Sign("starting", "warn", "hourglass"),
-    Service.STOPPING: Sign("stopping", "warn", "hourglass"),
-    Service.STOPPED: Sign("service stopped", "bad", "bar"),
+    Service.STARTING: Sign(mark("starting"), "warn", "hourglass"),
+    Service.STOPPING: Sign(mark("stopping"), "warn", "hourglass"),
+    Service.STOPPED: Sign(mark("service stopped"), "bad", "bar"),
 }
-OFF: Final = Sign("power off", "bad", "cross")
-HUNG: Final = Sign("does not respond", "bad", "hourglass")
-_ON: Final = Sign("power on", "idle", "dot")
-_ASK: Final = Sign("ask the server", "idle", "single")
-_UNASKED: Final = Sign("not asked", "idle", "ring")
-_CONTENT: Final = Sign("people can work", "ok", "dot")
-_COMPLAINING: Final = Sign("people complain", "bad", "warning")
-BOOTING: Final = Sign("booting", "warn", "hourglass")
+OFF: Final = Sign(mark("power off"), "bad", "cross")
+HUNG: Final = Sign(mark("does not respond"), "bad", "hourglass")
+_ON: Final = Sign(mark("power on"), "idle", "dot")
+_ASK: Final = Sign(mark("ask the server"), "idle", "single")
+_UNASKED: Final = Sign(mark("not asked"), "idle", "ring")
+_CONTENT: Final = Sign(mark("people can work"), "ok", "dot")
+_COMPLAINING: Final = Sign(mark("people complain"), "bad", "warning")
+BOOTING: Final = Sign(mark("booting"), "warn", "hourglass")
 
 
 def status_of(world: World, server: Server) -> Sign:
@@ -259,9 +276,10 @@ def _server_face(
     copies = [copy for copy in world.copies.values() if copy.server == server.name]
     duties = [
         Sign(
-            f"sees {partner}" if seen else f"does not see {partner}",
+            (tr("sees {server}") if seen else tr("does not see {server}")).format(server=partner),
             "ok" if seen else "bad",
             "check" if seen else "cross",
+            partner,
         )
         for partner, seen in _seen_by_witness(world, server)
     ]
@@ -295,16 +313,16 @@ def _seen_by_witness(world: World, server: Server) -> list[tuple[str, bool]]:
 
 def _troubles(server: Server) -> Iterator[str]:
     if not server.nic_up:
-        yield "network cables pulled"
+        yield tr("network cables pulled")
     for name, factor in (
-        ("log disk", server.log_disk_factor),
-        ("data disk", server.data_disk_factor),
-        ("processors", server.cpu_factor),
+        (tr("log disk"), server.log_disk_factor),
+        (tr("data disk"), server.data_disk_factor),
+        (tr("processors"), server.cpu_factor),
     ):
         if factor > 1.0:
-            yield f"{name} {formatting.significant(factor)} times slower"
+            yield tr("{what} {factor} times slower").format(what=name, factor=formatting.significant(factor))
     for port in server.blocked_ports:
-        yield f"firewall blocks port {port}"
+        yield tr("firewall blocks port {port}").format(port=port)
 
 
 # --- copies -------------------------------------------------------------------------------------------------
@@ -312,7 +330,7 @@ def _troubles(server: Server) -> Iterator[str]:
 _ROLE: Final = {
     Role.PRINCIPAL: Sign("PRINCIPAL", "info", "principal"),
     Role.MIRROR: Sign("MIRROR", "info", "mirror"),
-    None: Sign("no mirroring", "idle", "single"),
+    None: Sign(mark("no mirroring"), "idle", "single"),
 }
 _STATE: Final = {
     MirrorState.SYNCHRONIZED: Sign("SYNCHRONIZED", "ok", "check"),
@@ -330,14 +348,14 @@ _DB_STATE: Final = {
     DbState.EMERGENCY: Sign("EMERGENCY", "bad", "warning"),
     DbState.OFFLINE: Sign("OFFLINE", "idle", "bar"),
 }
-_NO_INSTANCE: Final = Sign("instance is down", "idle", "bar")
+_NO_INSTANCE: Final = Sign(mark("instance is down"), "idle", "bar")
 
 
 def _copy_face(world: World, copy: Copy, readings: dict[int, Reading]) -> CopyFace:
     role = _ROLE[copy.role]
     running = world.servers[copy.server].running
     if not running:
-        was = Sign(f"was {role.word}" if copy.role else role.word, "idle", role.shape)
+        was = Sign(tr("was {role}").format(role=role.word) if copy.role else role.text, "idle", role.shape)
         return CopyFace(copy.server, copy.database, was, None, _NO_INSTANCE, None, (), None)
     return CopyFace(
         server=copy.server,
@@ -364,22 +382,26 @@ def _copy_signs(world: World, copy: Copy) -> Iterator[Sign]:
     if copy.guid is not None and copy.witness is not None:
         agreed = quorum.has_quorum(world, copy)
         yield Sign(
-            "quorum" if agreed else "no quorum", "ok" if agreed else "bad", "check" if agreed else "cross"
+            mark("quorum") if agreed else mark("no quorum"),
+            "ok" if agreed else "bad",
+            "check" if agreed else "cross",
         )
         seen = copy.witness_state is WitnessState.CONNECTED
         yield Sign(
-            "witness" if seen else "no witness", "ok" if seen else "warn", "check" if seen else "cross"
+            mark("witness") if seen else mark("no witness"),
+            "ok" if seen else "warn",
+            "check" if seen else "cross",
         )
 
 
 def _service_sign(world: World, copy: Copy) -> Sign:
     if copy.log_full:
-        return Sign("log full", "bad", "warning")
+        return Sign(mark("log full"), "bad", "warning")
     if not quorum.serves(world, (copy.server, copy.database)):
-        return Sign("not serving", "bad", "bar")
+        return Sign(mark("not serving"), "bad", "bar")
     if copy.guid is not None and copy.mirror_state is not MirrorState.SYNCHRONIZED:
-        return Sign("exposed", "warn", "warning")
-    return Sign("serving", "ok", "dot")
+        return Sign(mark("exposed"), "warn", "warning")
+    return Sign(mark("serving"), "ok", "dot")
 
 
 def _queue(copy: Copy, readings: dict[int, Reading]) -> QueueFace | None:
@@ -387,8 +409,8 @@ def _queue(copy: Copy, readings: dict[int, Reading]) -> QueueFace | None:
     if reading is None or copy.role is None:
         return None
     if copy.role is Role.PRINCIPAL:
-        return QueueFace("send queue", reading.send_queue_kb)
-    return QueueFace("redo queue", reading.redo_queue_kb)
+        return QueueFace(tr("send queue"), reading.send_queue_kb)
+    return QueueFace(tr("redo queue"), reading.redo_queue_kb)
 
 
 # --- clients ------------------------------------------------------------------------------------------------
@@ -398,19 +420,22 @@ def _client_face(world: World, client: Client, readings: dict[int, Reading]) -> 
     if client.connected_to is None:
         looking = any(h == "client.try" and args[0] == client.name for _, _, h, args in world.timers)
         status = (
-            Sign("looking for a server", "warn", "hourglass") if looking else Sign("stopped", "idle", "bar")
+            Sign(mark("looking for a server"), "warn", "hourglass")
+            if looking
+            else Sign(mark("stopped"), "idle", "bar")
         )
-        return ClientFace(client.name, status, "0 transactions/s")
+        return ClientFace(client.name, status, tr("{rate} transactions/s").format(rate=0))
     rows = [world.copies[client.connected_to, db].row for db in client.databases
             if (client.connected_to, db) in world.copies]  # fmt: skip
     rate = sum(readings[row].transactions_per_s for row in rows if row in readings and row is not None)
     lost = client.lost_since is not None
     status = (
-        Sign(f"lost {client.connected_to}", "bad", "cross")
+        Sign(tr("lost {server}").format(server=client.connected_to), "bad", "cross")
         if lost
-        else Sign(f"on {client.connected_to}", "ok", "dot")
+        else Sign(tr("on {server}").format(server=client.connected_to), "ok", "dot")
     )
-    return ClientFace(client.name, status, f"{formatting.number(0 if lost else rate)} transactions/s")
+    said = tr("{rate} transactions/s").format(rate=formatting.number(0 if lost else rate))
+    return ClientFace(client.name, status, said)
 
 
 # --- links --------------------------------------------------------------------------------------------------
@@ -466,16 +491,16 @@ def _link_face(world: World, a: str, b: str, kind: str, readings: dict[int, Read
     else:
         active = any(believed)
         if passing and believed and not all(believed):
-            status = Sign("not connected", "warn", "ring")
+            status = Sign(mark("not connected"), "warn", "ring")
         elif not passing and active:
-            status = Sign(f"{status.word}, not noticed yet", status.tone, status.shape)
+            status = Sign(tr("{state}, not noticed yet").format(state=status.word), status.tone, status.shape)
     return LinkFace(
         a=a,
         b=b,
         kind=kind,
         status=status,
         notes=tuple(_link_notes(world, a, b, kind, passing and active, log_kb_per_s)),
-        measured=_measured(network.link(world, a, b)) if passing else "no traffic",
+        measured=_measured(network.link(world, a, b)) if passing else tr("no traffic"),
         active=active,
         log_kb_per_s=log_kb_per_s,
         acknowledged=log_kb_per_s > 0.0 and _safety(world, a, b) is Safety.FULL,
@@ -487,20 +512,22 @@ def _link_status(world: World, a: str, b: str) -> Sign:
     there, back = network.link(world, a, b), network.link(world, b, a)
     for end in (a, b):
         if end in world.servers and not world.servers[end].powered:
-            return Sign("power off", "bad", "cross")
+            return Sign(mark("power off"), "bad", "cross")
         if not network.nic_up(world, end):
-            return Sign("cable pulled", "bad", "cross")
+            return Sign(mark("cable pulled"), "bad", "cross")
     if not (there.up and back.up):
-        return Sign("cut", "bad", "cross")
+        return Sign(mark("cut"), "bad", "cross")
     if not there.passing and not back.passing:
-        return Sign("drops everything", "bad", "ring")
+        return Sign(mark("drops everything"), "bad", "ring")
     if not there.passing or not back.passing:
         return Sign(
-            f"nothing passes {a} → {b}" if back.passing else f"nothing passes {b} → {a}", "bad", "bar"
+            tr("nothing passes {way}").format(way=f"{a} → {b}" if back.passing else f"{b} → {a}"),
+            "bad",
+            "bar",
         )
     if any(_was_degraded(world, a, b)):
-        return Sign("degraded", "warn", "warning")
-    return Sign("ok", "ok", "check")
+        return Sign(mark("degraded"), "warn", "warning")
+    return Sign(mark("ok"), "ok", "check")
 
 
 def _was_degraded(world: World, a: str, b: str) -> Iterator[bool]:
@@ -511,10 +538,10 @@ def _was_degraded(world: World, a: str, b: str) -> Iterator[bool]:
 
 def _link_notes(world: World, a: str, b: str, kind: str, in_use: bool, log_kb_per_s: float) -> Iterator[str]:
     if kind == "mirroring" and in_use:
-        yield f"safety {_safety(world, a, b).name}"
+        yield tr("safety {safety}").format(safety=_safety(world, a, b).name)
     measured = _measured(network.link(world, a, b))
     if kind == "mirroring" and in_use:
-        yield f"{measured} · log {formatting.kb_per_s(round(log_kb_per_s))}"
+        yield f"{measured} · " + tr("log {rate}").format(rate=formatting.kb_per_s(round(log_kb_per_s)))
     elif in_use and any(_was_degraded(world, a, b)):
         yield measured
 
@@ -524,7 +551,7 @@ def _measured(link: Link) -> str:
     if link.bandwidth_mbps != Link().bandwidth_mbps:
         parts.append(f"{formatting.significant(link.bandwidth_mbps)} Mbit/s")
     if link.loss:
-        parts.append(f"{formatting.percent(link.loss, 1)} lost")
+        parts.append(tr("{share} lost").format(share=formatting.percent(link.loss, 1)))
     return " · ".join(parts)
 
 

@@ -15,6 +15,7 @@ from app.acts import Acts, put_heading
 from app.language import mark, tr
 from app.offers import Offer, Target, offers
 from app.picture import (
+    KINDS,
     ClientFace,
     CopyFace,
     LinkFace,
@@ -112,7 +113,7 @@ LINK_KINDS: Final = {
 def role_of(row: Row) -> str:
     match row.face:
         case ServerFace(kind=kind):
-            return tr(kind)
+            return tr(KINDS[kind])
         case CopyFace(role=role):
             return role.word
         case LinkFace(kind=kind):
@@ -137,7 +138,7 @@ def service_of(row: Row) -> Sign:
         case ServerFace(troubles=troubles):
             return _listed(troubles, "warn")
         case CopyFace(signs=signs):
-            return _joined([sign for sign in signs if "witness" not in sign.word])
+            return _joined([sign for sign in signs if "witness" not in sign.text])
         case LinkFace(notes=notes):
             return _listed(notes, "muted")
         case ClientFace(rate=rate):
@@ -159,7 +160,7 @@ def witness_of(row: Row) -> Sign:
         case ServerFace(duties=duties):
             return _joined(duties)
         case CopyFace(signs=signs):
-            return _joined([sign for sign in signs if "witness" in sign.word])
+            return _joined([sign for sign in signs if "witness" in sign.text])
         case _:
             return _NOTHING
 

@@ -269,7 +269,7 @@ class ObjectExplorer(QWidget):
             )
 
     def _verbs(self, verbs: Iterable[tuple[str, str]], server: str) -> list[tuple[str, Callable[[], object]]]:
-        return [(words, partial(self.requested.emit, f"{verb} {server}")) for words, verb in verbs]
+        return [(tr(words), partial(self.requested.emit, f"{verb} {server}")) for words, verb in verbs]
 
     def _send(self, server: str, statement: str) -> None:
         self.requested.emit(f"sql {server}#{WINDOW} {statement}")

@@ -138,7 +138,7 @@ class LinkItem(QGraphicsItem):
     def _label(self) -> tuple[Sign | None, tuple[str, ...]]:
         """Status and notes as far as they say more than the cards; everything of a link that is chosen."""
         face = self.face
-        plain = face.status.word in ("ok", "power off", "cable pulled", "not asked")
+        plain = face.status.text in ("ok", "power off", "cable pulled", "not asked")
         notes = face.notes or ((face.measured,) if self.isSelected() else ())
         return (None if plain and not self.isSelected() else face.status), notes
 

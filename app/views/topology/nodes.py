@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
+from app.language import tr
 from app.offers import Target
 from app.picture import ClientFace, CopyFace, ServerFace, Sign
 from app.views.topology.look import (
@@ -195,10 +196,10 @@ class ServerNode(Node[ServerFace]):
 
     def _draw_duties(self, painter: QPainter, left: float, right: float, y: float) -> None:
         style, base = self.style, _base(self.style, y + self.style.unit * 0.4)
-        draw_text(painter, "witness", QPointF(left, base), style.small, style.colours.muted)
+        draw_text(painter, tr("witness"), QPointF(left, base), style.small, style.colours.muted)
         x, base = left, _base(style, y + style.unit * 1.5)
         for sign in self.face.duties:
-            short = Sign(sign.word.removeprefix("does not see ").removeprefix("sees "), sign.tone, sign.shape)
+            short = Sign(sign.short, sign.tone, sign.shape)
             x += draw_sign(painter, short, QPointF(x, base), style, quiet=True) + style.unit * 0.6
 
     def _draw_grid(self, painter: QPainter, left: float, y: float) -> None:
