@@ -84,6 +84,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("time.next_event", "Run to the next event", "F9"),
         ("time.next_state", "Run to the next change of state", "Shift+F9"),
         ("time.run_to", "Run to a moment…", "Ctrl+F10"),
+        ("time.until", "Run until…", "Alt+F10"),
+        ("time.next_alarm", "Run to the next alarm", "Ctrl+F9"),
         ("time.faster", "Faster", "Alt+."),
         ("time.slower", "Slower", "Alt+,"),
         ("time.normal", "Normal speed", "Alt+-"),

@@ -8,8 +8,10 @@ from typing import Final
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
 
+from app.language import tr
 from app.recording import NoRecorder, NotRecorded, Recorder
 from engine.constants import TICKS_PER_S
+from engine.drill.conditions import ConditionProblem
 from engine.drill.drill import Drill, Mode
 from engine.drill.schema import Scenario
 from engine.events import Event
@@ -40,6 +42,16 @@ EVENT_KINDS: Final = STATE_KINDS | {
     "fault", "detected", "failover", "service", "client", "log", "sql_done", "chore", "goal", "question",
 }  # fmt: skip
 """What "next event" stops at. ERRORLOG lines and traces only repeat these."""
+
+ALARM_SEVERITY: Final = 16
+"""Errors from here on ring: those that SQL Server Agent's alerts are usually defined on. Documented (severities)."""
+CONDITION_TICKS: Final = 10
+"""Ticks between two looks at a condition that is run to."""
+
+
+def is_alarm(event: Event) -> bool:
+    """A threshold of the monitor was crossed, or a server wrote an error into its log."""
+    return event.kind == "alert" or int(event.get("severity", 0)) >= ALARM_SEVERITY
 
 
 class Session(QObject):
@@ -207,6 +219,26 @@ class Session(QObject):
         """Run, as fast as it goes, until a role, a state, a witness link or service changes."""
         self._begin_search(STATE_KINDS)
 
+    @Slot()
+    def run_to_alarm(self) -> None:
+        """Run, as fast as it goes, until a threshold is crossed or a server writes an error into its log."""
+        self._begin_search(frozenset({"alert", "errorlog"}), wanted=is_alarm)
+
+    @Slot(str)
+    def run_until(self, condition: str) -> None:
+        """Run, as fast as it goes, until *condition* holds; it is looked at ten times a simulated second."""
+        drill = self.drill
+        if drill is None:
+            return
+        try:
+            if drill.holds(condition):
+                self.refused.emit(tr("It holds already: {condition}").format(condition=condition))
+                return
+        except ConditionProblem as problem:
+            self.refused.emit(_sentence(str(problem)))
+            return
+        self._begin_search(frozenset(), condition=condition)
+
     def run_to(self, tick: int) -> None:
         """Run, as fast as it goes, to *tick*."""
         self._begin_search(frozenset(), tick)
@@ -279,8 +311,8 @@ class Session(QObject):
         )  # what is lost is not made up for
         self._say_lag(behind, done / TICKS_PER_S / (elapsed_ms / 1000.0) if elapsed_ms else 0.0)
 
-    def _advance(self, ticks: int, slice_ticks: int, stop: Callable[[Event], bool] | None = None) -> int:
-        """Up to *ticks* further within the budget; stops after the tick of an event that *stop* wants."""
+    def _advance(self, ticks: int, slice_ticks: int, stop: Callable[[Sequence[Event]], bool] | None = None) -> int:
+        """Up to *ticks* further within the budget; stops after a slice of which *stop* wants it."""
         drill = self.drill
         if drill is None or ticks <= 0:
             return 0
@@ -296,7 +328,7 @@ class Session(QObject):
             if not self._script and any(event.kind == "question" and event.get("pause") for event in new):
                 self._hold()
                 break
-            if self._clock() >= until or (stop is not None and any(stop(event) for event in new)):
+            if self._clock() >= until or (stop is not None and stop(new)):
                 break
         self._show(events)
         return ticks if drill.finished else drill.tick - start
@@ -354,7 +386,13 @@ class Session(QObject):
 
     # --- searching ------------------------------------------------------------------------------------------
 
-    def _begin_search(self, kinds: frozenset[str], to_tick: int | None = None) -> None:
+    def _begin_search(
+        self,
+        kinds: frozenset[str],
+        to_tick: int | None = None,
+        wanted: Callable[[Event], bool] = lambda _: True,
+        condition: str = "",
+    ) -> None:
         if not self._may_advance() or self.drill is None:
             return
         if self._stands_still(self.drill):
@@ -362,7 +400,8 @@ class Session(QObject):
             return
         self.pause()
         start = self.drill.tick
-        self._search = _Search(kinds, start, to_tick if to_tick is not None else start + SEARCH_TICKS_MAX)
+        until = to_tick if to_tick is not None else start + SEARCH_TICKS_MAX
+        self._search = _Search(kinds, start, until, wanted, condition)
         self.progress.emit(0.0)
         self._set_timer()
 
@@ -370,14 +409,17 @@ class Session(QObject):
         assert self.drill is not None
         left = search.until_tick - self.drill.tick
         # A search for events goes tick by tick, to stop exactly where something happens.
-        self._advance(left, 1 if search.kinds else SLICE_TICKS, search.finds)
+        slice_ticks = 1 if search.kinds else CONDITION_TICKS if search.condition else SLICE_TICKS
+        self._advance(left, slice_ticks, lambda new: search.finds(new, self.drill))
         if self._search is None:
             return  # the drill has ended meanwhile
         if search.found or self.drill.tick >= search.until_tick:
             self.cancel()
             self._beat(HEARTBEAT_MS)
-            if search.kinds and not search.found:
-                self.refused.emit("Nothing has happened for an hour of simulated time.")
+            if search.condition and not search.found:
+                self.refused.emit(tr("Within an hour of simulated time it did not come to that."))
+            elif search.kinds and not search.found:
+                self.refused.emit(tr("Nothing has happened for an hour of simulated time."))
         else:
             done = self.drill.tick - search.start_tick
             self.progress.emit(done / (search.until_tick - search.start_tick))
@@ -447,18 +489,29 @@ class Session(QObject):
 
 
 class _Search:
-    """Runs until an event of some *kinds* (none: until the tick)."""
+    """Runs until an event of some *kinds* that is *wanted*, or until a *condition* (neither: until the tick)."""
 
-    def __init__(self, kinds: frozenset[str], start_tick: int, until_tick: int) -> None:
+    def __init__(
+        self,
+        kinds: frozenset[str],
+        start_tick: int,
+        until_tick: int,
+        wanted: Callable[[Event], bool],
+        condition: str,
+    ) -> None:
         self.kinds = kinds
+        self.condition = condition
+        self._wanted = wanted
         self.start_tick = start_tick
         self.until_tick = until_tick
         self.found = False
 
-    def finds(self, event: Event) -> bool:
-        wanted = event.kind in self.kinds
-        self.found = self.found or wanted
-        return wanted
+    def finds(self, new: Sequence[Event], drill: Drill | None) -> bool:
+        """Whether what happened last, or how things stand now, is what is looked for."""
+        found = any(event.kind in self.kinds and self._wanted(event) for event in new)
+        found = found or bool(self.condition) and drill is not None and drill.holds(self.condition)
+        self.found = self.found or found
+        return found
 
 
 class _Load:

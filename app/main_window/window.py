@@ -33,6 +33,7 @@ from app.main_window import (
     recent,
     teaching,
     tools,
+    until,
 )
 from app.main_window.appearance import Appearance
 from app.main_window.desk import Desk
@@ -91,6 +92,7 @@ PARTS: Final = (
     teaching,
     recent,
     presenting,
+    until,
 )
 """What has a file of its own beside this one: each module's `attach(window)` adds its pages, entries and
 connections when everything else stands."""

@@ -1,0 +1,60 @@
+"""Run until a condition holds, and to the next alarm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+
+from app.language import tr
+from app.main_window import actions
+from app.views.until import Until
+from engine.drill.conditions import ConditionProblem
+from engine.drill.drill import Drill
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+
+
+def examples(drill: Drill) -> list[str]:
+    """Conditions about what this drill has; the goals' own are not given away."""
+    world = drill.world
+    databases, servers = world.databases(), list(world.servers)
+    found = [f"{database} is SYNCHRONIZED" for database in databases[:1]]
+    found += [f"redo_queue_kb({database}) == 0" for database in databases[:1]]
+    found += [f"not {database} is serving" for database in databases[:1]]
+    found += [f"{database} on {servers[1]} is PRINCIPAL" for database in databases[:1] if len(servers) > 1]
+    found += [f"downtime_s({database}) > 30" for database in databases[:1]]
+    return [text for text in found if not _problem(drill, text)]
+
+
+def _problem(drill: Drill, text: str) -> str:
+    if not text.strip():
+        return tr("Write a condition.")
+    try:
+        drill.holds(text)
+    except ConditionProblem as problem:
+        return str(problem)
+    return ""
+
+
+def ask(window: MainWindow) -> None:
+    """Ask for a condition and run to it."""
+    drill = window.session.drill
+    if drill is None:
+        return
+    box = Until(examples(drill), lambda text: _problem(drill, text), window)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.wanted.connect(window.session.run_until)
+    box.open()
+
+
+def attach(window: MainWindow) -> None:
+    """Two more entries of the Time menu."""
+    added = actions.add(
+        window,
+        {"time.next_alarm": window.session.run_to_alarm, "time.until": lambda: ask(window)},
+    )
+    menu = window.menus["&Time"]
+    for name in added:
+        menu.insertAction(window.actions_by_name["time.faster"], added[name])
