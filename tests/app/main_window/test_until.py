@@ -1,0 +1,71 @@
+"""Running until a condition and to the next alarm, in the window."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from app.main_window import MainWindow
+from app.session import is_alarm
+from app.views.until import Until
+from tests.app.main_window.conftest import Hands
+
+
+@pytest.fixture
+def lab(hands: Hands, window: MainWindow) -> MainWindow:
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    window.session.pause()
+    return window
+
+
+def asked(qtbot: Any, window: MainWindow) -> Until:
+    window.activateWindow()
+    qtbot.keyClick(window.topology, Qt.Key.Key_F10, Qt.KeyboardModifier.AltModifier)
+    (box,) = [w for w in QApplication.topLevelWidgets() if isinstance(w, Until) and w.isVisible()]
+    return box
+
+
+def test_it_stops_when_the_condition_holds(qtbot: Any, hands: Hands, lab: MainWindow) -> None:
+    lab.session.do("power-off SERVER_A")
+    box = asked(qtbot, lab)
+    edit = box.text.lineEdit()
+    edit.clear()
+    qtbot.keyClicks(edit, "Sales on SERVER_B is PRINCIPAL")
+    assert box.run.isEnabled(), box.problem.text()
+    qtbot.keyClick(edit, Qt.Key.Key_Return)
+    hands.search()
+    assert lab.session.drill is not None
+    assert lab.session.drill.holds("Sales on SERVER_B is PRINCIPAL")
+    assert 10.0 < lab.session.drill.world.t_s < 20.0
+    assert not lab.session.running
+
+
+def test_a_condition_is_checked_while_it_is_typed(qtbot: Any, lab: MainWindow) -> None:
+    box = asked(qtbot, lab)
+    assert box.run.isEnabled()
+    edit = box.text.lineEdit()
+    edit.clear()
+    qtbot.keyClicks(edit, "Sales is SYNCRONIZED")
+    assert not box.run.isEnabled()
+    assert "SYNCHRONIZED" in box.problem.text()
+    box.reject()
+
+
+def test_what_holds_already_is_told(lab: MainWindow) -> None:
+    lab.session.run_until("Sales is SYNCHRONIZED")
+    assert "already" in lab.notice.text
+    assert not lab.session.busy
+
+
+def test_the_next_alarm_is_an_error_in_a_log(hands: Hands, lab: MainWindow) -> None:
+    lab.session.do("pull-cable SERVER_A")
+    lab.actions_by_name["time.next_alarm"].trigger()
+    hands.search()
+    assert lab.session.drill is not None
+    last = [event for event in lab.session.drill.events if event.kind in ("errorlog", "alert")][-1]
+    assert is_alarm(last)
+    assert last.t_s == pytest.approx(lab.session.drill.world.t_s, abs=0.02)
