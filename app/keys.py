@@ -131,6 +131,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "Help", WINDOW,
         ("help.here", "Help on this panel", "F1"),
         ("help.palette", "Find any command…", "Ctrl+Shift+P"),
+        ("help.tour", "Tour of the desk", "Ctrl+Alt+F1"),
         ("help.sheet", "All keys", "Shift+F1"),
         ("help.keys", "Change keys…", "Ctrl+Alt+K"),
     ),

@@ -33,6 +33,7 @@ from app.main_window import (
     recent,
     teaching,
     tools,
+    tour,
     until,
 )
 from app.main_window.appearance import Appearance
@@ -93,6 +94,7 @@ PARTS: Final = (
     recent,
     presenting,
     until,
+    tour,
 )
 """What has a file of its own beside this one: each module's `attach(window)` adds its pages, entries and
 connections when everything else stands."""
@@ -103,6 +105,7 @@ class MainWindow(QMainWindow):
 
     tools: tools.Tools
     moments: moments.Moments
+    tour: Tour
     teaching: teaching.Teaching
     presenting: presenting.Presenting
     file_opened = Signal(str)

@@ -1,0 +1,73 @@
+"""The tour of the desk: offered once at the first drill, and whenever somebody asks for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app import settings
+from app.language import tr
+from app.main_window import actions
+from app.views.tour import Stop, Tour
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+
+
+def stops(window: MainWindow) -> list[Stop]:
+    """What there is to know, in the order in which a drill needs it."""
+    desk = window.desk.views
+    return [
+        Stop(tr("Time"), tr(
+            "Simulated time runs only when you let it. Run and pause, step, or run to the next event; the slider sets"
+            " the speed from a tenth to a thousand times. While time stands still everything can be used."),
+            lambda: window.transport),
+        Stop(tr("The brief"), tr(
+            "What has happened, what is wanted, and by when. Goals are ticked off as you reach them; hints are here,"
+            " too."), lambda: desk["brief"]),
+        Stop(tr("The picture"), tr(
+            "Servers, applications and the lines between them. Right-click a thing, or press Enter on it, for what can"
+            " be done to it; drag cards where you like; S puts one into the spotlight, N sticks a note."),
+            lambda: window.topology),
+        Stop(tr("SQL windows"), tr(
+            "Each tab is a connection to one server, as in Management Studio: F5 executes, Ctrl+F5 parses, Ctrl+R"
+            " hides the results. A server answers only with what it knows itself."), lambda: desk["console"]),
+        Stop(tr("Charts"), tr(
+            "Queues, rates and states over time. Click to put the cursor of every view at a moment; drag to have every"
+            " view show only that span; Esc shows all again."), lambda: desk["charts"]),
+        Stop(tr("Monitor and logs"), tr(
+            "Database Mirroring Monitor, the logs, failover times and events are tabs here. The View menu has all"
+            " panels, and layouts for learners, instructors, authors and presenters."),
+            lambda: next((desk[n] for n in ("monitor", "timing", "error_log") if desk[n].isVisible()), None)),
+        Stop(tr("Everything is a line"), tr(
+            "Every act can be typed here, such as power-off SERVER_A. Ctrl+Shift+P finds any command, Shift+F1 lists"
+            " all keys, F1 explains the panel you are in."), lambda: window.act_line),
+    ]  # fmt: skip
+
+
+def attach(window: MainWindow) -> None:
+    """An entry in the Help menu; at the very first drill the tour opens by itself, without taking the keyboard."""
+    tour = window.tour = Tour(stops(window), window)
+
+    def seen() -> None:
+        window.store.set(settings.TOUR_SEEN, True)
+
+    def start(by_itself: bool = False) -> None:
+        if window.session.drill is None or window.pages.currentWidget() is not window.desk_page:
+            window.notice.tell(tr("The tour shows the desk: open a drill first."))
+            return
+        tour.start(take_focus=not by_itself)
+
+    def offer() -> None:
+        if not window.store.get(settings.TOUR_SEEN) and window.isVisible():
+            start(by_itself=True)
+
+    tour.ended.connect(seen)
+    window.play.began.connect(offer)
+    window.pages.currentChanged.connect(lambda _: _hide_off_the_desk(window, tour))
+    added = actions.add(window, {"help.tour": start})
+    window.menus["&Help"].addActions(list(added.values()))
+
+
+def _hide_off_the_desk(window: MainWindow, tour: Tour) -> None:
+    if window.pages.currentWidget() is not window.desk_page:
+        tour.stop()

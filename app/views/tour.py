@@ -1,0 +1,196 @@
+"""A tour of the window: a bubble beside each thing in turn, while everything stays usable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app import theme
+from app.language import tr
+
+GAP_PX: Final = 12
+WIDTH_UNITS: Final = 22.0
+"""Width of the bubble in line heights."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """One thing to be shown."""
+
+    title: str
+    text: str
+    widget: Callable[[], QWidget | None]
+    """What the bubble points at; None, or one that is hidden: the stop is left out."""
+
+
+class _Ring(QWidget):
+    """A frame around what is explained; clicks go through it."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(QPen(theme.tokens(self.palette()).accent, 3.0))
+        painter.drawRoundedRect(self.rect().adjusted(2, 2, -2, -2), 8, 8)
+
+
+class Tour(QFrame):
+    """Stops one after the other; `ended` when the last is left or somebody has seen enough."""
+
+    ended = Signal()
+
+    def __init__(self, stops: Sequence[Stop], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._stops, self._at, self._over = stops, 0, parent
+        self.setObjectName("tour")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAutoFillBackground(True)
+        self._ring = _Ring(parent)
+        self.count = QLabel()
+        self.count.setProperty("muted", "true")
+        self.title, self.text = QLabel(), QLabel()
+        self.text.setWordWrap(True)
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.end = QPushButton(tr("End the tour"))
+        self.back = QPushButton(tr("Back"))
+        self.next = QPushButton()
+        self.next.setProperty("primary", "true")
+        self.next.setDefault(True)
+        self.end.clicked.connect(self.stop)
+        self.back.clicked.connect(lambda: self._go(-1))
+        self.next.clicked.connect(lambda: self._go(1))
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.end)
+        buttons.addStretch(1)
+        buttons.addWidget(self.back)
+        buttons.addWidget(self.next)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(8)
+        for part in (self.count, self.title, self.text):
+            column.addWidget(part)
+        column.addLayout(buttons)
+        parent.installEventFilter(self)
+        self.hide()
+        self._ring.hide()
+
+    @property
+    def stop_shown(self) -> Stop:
+        return self._stops[self._at]
+
+    def start(self, take_focus: bool = True) -> None:
+        """From the first stop; with *take_focus* the keyboard goes to the bubble."""
+        self._at = -1
+        self.show()
+        self._go(1)
+        if take_focus:
+            self.next.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def stop(self) -> None:
+        """Enough seen."""
+        if not self.isHidden():
+            self.hide()
+            self._ring.hide()
+            self.ended.emit()
+
+    def _go(self, step: int) -> None:
+        at = self._at + step
+        while 0 <= at < len(self._stops) and not _seen(self._stops[at].widget()):
+            at += step
+        if at >= len(self._stops):
+            self.stop()
+        elif at >= 0:
+            self._at = at
+            self._show()
+
+    def _show(self) -> None:
+        stop = self.stop_shown
+        there = [place for place, other in enumerate(self._stops) if _seen(other.widget())]
+        number = there.index(self._at) + 1
+        self.count.setText(tr("{number} of {count}").format(number=number, count=len(there)))
+        self.title.setText(stop.title)
+        self.text.setText(stop.text)
+        self.back.setEnabled(number > 1)
+        self.next.setText(tr("Done") if number == len(there) else tr("Next"))
+        self.setAccessibleName(f"{stop.title}. {stop.text}")
+        self._place()
+
+    def _place(self) -> None:
+        """Below the thing, else above, right, left of it, else in its middle; never outside the window."""
+        widget = self.stop_shown.widget()
+        if widget is None:
+            return
+        line = self.fontMetrics().height()
+        self.title.setFont(theme.sized(self.font(), 1.15, bold=True))
+        width = min(round(WIDTH_UNITS * line), self._over.width() - 2 * GAP_PX)
+        self.setFixedWidth(width)
+        self.text.setFixedWidth(width - 32)
+        self.text.setFixedHeight(self.text.heightForWidth(width - 32))
+        self.layout().activate()
+        self.resize(width, self.layout().sizeHint().height())
+        around = QRect(widget.mapTo(self._over, QPoint(0, 0)), widget.size())
+        self._ring.setGeometry(around.adjusted(-4, -4, 4, 4).intersected(self._over.rect()))
+        self._ring.show()
+        self._ring.raise_()
+        inside = self._over.rect().adjusted(GAP_PX, GAP_PX, -GAP_PX, -GAP_PX)
+        box = QRect(QPoint(0, 0), self.size())
+        middle = around.center() - box.center()
+        places = (
+            QPoint(middle.x(), around.bottom() + GAP_PX),
+            QPoint(middle.x(), around.top() - GAP_PX - box.height()),
+            QPoint(around.right() + GAP_PX, middle.y()),
+            QPoint(around.left() - GAP_PX - box.width(), middle.y()),
+            middle,
+        )
+        best = next((p for p in places if _fits(box.translated(p), inside, around)), places[-1])
+        x = max(inside.left(), min(best.x(), inside.right() - box.width()))
+        y = max(inside.top(), min(best.y(), inside.bottom() - box.height()))
+        self.move(x, y)
+        self.raise_()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest) and not self.isHidden():
+            self._place()
+        return bool(super().eventFilter(watched, event))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and not self.isHidden():
+            self._place()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.stop()
+        elif event.key() in (Qt.Key.Key_Right, Qt.Key.Key_PageDown):
+            self._go(1)
+        elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_PageUp):
+            self._go(-1)
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self.palette())
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), colours.raised)
+        painter.setPen(QPen(colours.accent, 2.0))
+        painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
+
+
+def _seen(widget: QWidget | None) -> bool:
+    return widget is not None and widget.isVisible()
+
+
+def _fits(box: QRect, inside: QRect, around: QRect) -> bool:
+    """Within the window, sideways as far as it can be pushed, and beside the thing."""
+    pushed = QRect(box)
+    pushed.moveLeft(max(inside.left(), min(box.left(), inside.right() - box.width())))
+    pushed.moveTop(max(inside.top(), min(box.top(), inside.bottom() - box.height())))
+    return not pushed.intersects(around) and inside.adjusted(-1, -1, 1, 1).contains(pushed)
