@@ -64,6 +64,7 @@ from app.views.timeline import Timeline
 from app.views.timing import Timing
 from app.views.topology import Topology
 from app.views.topology_table import TopologyTable
+from app.views.tour import Tour
 from app.views.trace import Trace
 from app.views.transport import Transport, next_speed
 from engine.drill.drill import Drill
