@@ -14,8 +14,12 @@ from engine.inputs import VERBS
 EventRow = Mapping[str, Any]
 """t_s, kind, text, perhaps server and database, and the fields of the kind."""
 
-OWN: Final = frozenset({"repair", "sql", "error", "question", "hint", "note"})
+OWN: Final = frozenset({"repair", "sql", "error", "question", "hint", "rewind", "note"})
 """Kinds of markers that only tell what the trainee has done."""
+
+MERGED: Final = frozenset({"transition", "detection"})
+MERGED_LINES_MAX: Final = 8
+"""Lines of one mark; a hundred databases change in the same moment."""
 
 SERVING, DOWN = "serving", "not serving"
 PROTECTED, EXPOSED, UNSERVED = "protected", "exposed", "nothing to protect"
@@ -36,7 +40,8 @@ class Marker:
 
     t_s: float
     kind: str
-    """fault, repair, sql, error, failover, reached, missed, question, hint, note: decides its shape and colour."""
+    """fault, repair, detection, transition, sql, error, failover, reached, missed, question, hint, rewind, note:
+    decides its shape and colour."""
     text: str
 
 
@@ -59,7 +64,15 @@ class Course:
             self._follow(event)
             marker = marker_of(event)
             if marker is not None:
-                self.markers.append(marker)
+                self._mark(marker)
+
+    def _mark(self, marker: Marker) -> None:
+        """Transitions of one moment are one mark, however many databases change."""
+        last = self.markers[-1] if self.markers else None
+        if last is None or marker.kind not in MERGED or (last.t_s, last.kind) != (marker.t_s, marker.kind):
+            self.markers.append(marker)
+        elif last.text.count("\n") < MERGED_LINES_MAX:
+            self.markers[-1] = Marker(last.t_s, last.kind, f"{last.text}\n{marker.text}")
 
     def service(self, until_s: float) -> list[Span]:
         """Whether all databases served, from the start to *until_s*."""
@@ -146,6 +159,14 @@ def _marker(event: EventRow) -> Iterator[tuple[str, str]]:
         yield ("error" if _failed(event) else "sql"), f"{event.get('server')}: {batch}"
     elif kind == "failover" and event.get("step") == "online":
         yield "failover", text
+    elif kind == "detected":
+        yield "detection", text
+    elif kind in ("state", "role", "witness") or (
+        kind == "availability" and event.get("serving") is not None
+    ):
+        yield "transition", text
+    elif kind == "note" and event.get("rewound_from_s") is not None:
+        yield "rewind", text
     elif kind == "goal":
         yield ("reached" if event.get("news") == "met" else "missed"), text
     elif kind == "question":

@@ -70,7 +70,10 @@ COMMANDS: Final[tuple[Command, ...]] = (
     *_rows(
         "Drill", WINDOW,
         ("drill.open", "Open a drill…", "Ctrl+O"),
+        ("drill.open_run", "Open a recorded run…", "Ctrl+Alt+O"),
         ("drill.restart", "Start this drill again", "Ctrl+Shift+Home"),
+        ("drill.branches", "Branches of this run", "Ctrl+Alt+B"),
+        ("drill.save_scenario", "Save this run as a scenario…"),
         ("drill.hint", "Ask for a hint", "Ctrl+F1"),
         ("drill.note", "Write a note into the run", "Ctrl+M"),
         ("drill.act", "Type an act", "Ctrl+;"),
@@ -89,6 +92,10 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("time.faster", "Faster", "Alt+."),
         ("time.slower", "Slower", "Alt+,"),
         ("time.normal", "Normal speed", "Alt+-"),
+        ("time.back", "Look back to the mark before", "Alt+Left"),
+        ("time.forward", "Look at the next mark", "Alt+Right"),
+        ("time.now", "Return to now", "Alt+End"),
+        ("time.go_on", "Go on from the moment on screen", "Alt+Shift+End"),
         ("time.all", "Show all of the time in every view", "Ctrl+Alt+0"),
     ),
     *_rows(

@@ -1,4 +1,7 @@
-"""Holds the drill: turns wall time into ticks, and wishes of the views into input lines, recorded before shown."""
+"""Holds the run: turns wall time into ticks, and wishes of the views into input lines, recorded before shown.
+
+What is on screen is the run as it stands, or a past moment of it, which can only be looked at.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,17 @@ from typing import Final
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
 
+from app import formatting
 from app.language import tr
 from app.recording import NoRecorder, NotRecorded, Recorder
 from engine.constants import TICKS_PER_S
 from engine.drill.conditions import ConditionProblem
 from engine.drill.drill import Drill, Mode
+from engine.drill.history import History
 from engine.drill.schema import Scenario
 from engine.events import Event
 from engine.inputs import Input, InputProblem
+from engine.model import Tick
 
 FRAME_MS: Final = 16
 """Interval of the frame timer: about 60 frames a second."""
@@ -35,6 +41,10 @@ LAG_SHARE: Final = 0.9
 SEARCH_TICKS_MAX: Final = 3600 * TICKS_PER_S
 """A search for the next event gives up after an hour in which nothing happens."""
 
+READ_ONLY: Final = (
+    "You are looking at {moment}, where nothing can be done any more: return to now, or go on from here."
+)
+OVER: Final = "This run is over: it can be looked at, but nothing can be done in it."
 ANSWER_FIRST: Final = "Time stands still until the question in the brief is answered."
 
 STATE_KINDS: Final = frozenset({"state", "role", "witness", "availability"})
@@ -71,10 +81,10 @@ class Session(QObject):
     """Share of a search or a replay that is done, 0 to 1; -1 when there is none any more."""
     finished = Signal(object)
     """The drill is over; its report, which the recorder has by now."""
-    told = Signal(str)
-    """Why the next followed line is done."""
+    looking = Signal(bool)
+    """Whether a past moment is on screen; comes after `drill_changed`."""
     loaded = Signal(object)
-    """The drill that `load` was asked for, played to its tick."""
+    """The history that `load` was asked for, played to its tick."""
 
     def __init__(
         self,
@@ -85,7 +95,10 @@ class Session(QObject):
         """*by_itself*: frames come from a timer; else somebody calls `on_frame`."""
         super().__init__(parent)
         self._by_itself = by_itself
-        self.drill: Drill | None = None
+        self.history: History | None = None
+        """The run, with the way back to each of its moments."""
+        self._past: _Past | None = None
+        """What is on screen instead of the run as it stands."""
         self._recorder: Recorder = NoRecorder()
         self._clock = clock
         self._speed = 1.0
@@ -94,7 +107,6 @@ class Session(QObject):
         self._owed_ticks = 0.0
         self._search: _Search | None = None
         self._load: _Load | None = None
-        self._script: list[tuple[Input, str]] = []
         self._held = False
         """Time stands still because of a question that was asked while it ran."""
         self._since_heartbeat_ms = 0.0
@@ -107,29 +119,89 @@ class Session(QObject):
 
     # --- which drill ----------------------------------------------------------------------------------------
 
-    def open(self, drill: Drill, recorder: Recorder) -> None:
-        """Show *drill*, paused; what is done from now on goes to *recorder*."""
+    @property
+    def drill(self) -> Drill | None:
+        """What is on screen: the run as it stands, or the moment of it that is looked at."""
+        return self._past.drill if self._past is not None else self.live
+
+    @property
+    def live(self) -> Drill | None:
+        """The run as it stands."""
+        return self.history.drill if self.history is not None else None
+
+    def open(self, run: Drill | History, recorder: Recorder) -> None:
+        """Show *run*, paused; what is done from now on goes to *recorder*."""
+        self._take_up(run, recorder)
+        self._look_at(None)
+        if self.history is not None and self.history.drill.finished:
+            self._finish(self.history.drill)
+
+    def watch(self, run: History, at_each_deed: bool = False, tick: Tick = 0) -> None:
+        """Show a run that is over from *tick* on, to look at; *at_each_deed*: time pauses after each."""
+        self._take_up(run, NoRecorder())
+        self._look_at(_Past(run, run.seek(tick, before=True), stays=True, at_each_deed=at_each_deed))
+
+    def _take_up(self, run: Drill | History, recorder: Recorder) -> None:
         self.pause()
         self.cancel()
-        self.drill = drill
+        self.history = run if isinstance(run, History) else History(run)
         self._recorder = recorder
         self._owed_ticks = 0.0
-        self._script = []
         self._say_lag(False)
-        self.drill_changed.emit(drill)
-        if drill.finished:
-            self._finish(drill)
-
-    def follow(self, script: Sequence[tuple[Input, str]]) -> None:
-        """Do these inputs at their ticks, each with the reason that `told` gives for it."""
-        self._script = sorted(script, key=lambda step: step[0].tick)
 
     def close(self) -> None:
-        """Let go of the drill; its record stays as it is."""
+        """Let go of the run; its record stays as it is."""
         self.pause()
         self.cancel()
-        self.drill = None
+        self.history = None
         self._recorder = NoRecorder()
+        if self._past is not None:
+            self._past = None
+            self.looking.emit(False)
+
+    # --- looking back ---------------------------------------------------------------------------------------
+
+    @property
+    def looking_back(self) -> bool:
+        """A past moment is on screen: nothing can be done there."""
+        return self._past is not None
+
+    def look(self, tick: Tick, before: bool = False) -> bool:
+        """Show the run as it was at *tick*, after all that was done then or *before* any of it.
+
+        False, and `refused`, where there is no way back.
+        """
+        if self.history is None or self._load is not None:
+            return False
+        past = self._past
+        try:
+            found = self.history.seek(tick, before)
+        except InputProblem as problem:
+            self.refused.emit(_sentence(str(problem)))
+            return False
+        self.pause()
+        self.cancel()
+        watched = past is not None and past.stays
+        if found.tick >= self.history.drill.tick and not before and not watched:
+            self._look_at(None)
+        else:
+            steps = past.at_each_deed if past is not None else False
+            self._look_at(_Past(self.history, found, stays=watched, at_each_deed=steps))
+        return True
+
+    @Slot()
+    def look_at_now(self) -> None:
+        """Show the run as it stands again."""
+        if self._past is not None:
+            self.pause()
+            self.cancel()
+            self._look_at(None)
+
+    def _look_at(self, past: _Past | None) -> None:
+        looked, self._past = self._past is not None, past
+        self.drill_changed.emit(self.drill)
+        if looked or past is not None:
+            self.looking.emit(past is not None)
 
     def load(
         self,
@@ -140,13 +212,13 @@ class Session(QObject):
         tick: int,
         hashes: Sequence[tuple[int, str]] = (),
     ) -> None:
-        """Play *inputs* up to *tick* in slices; `loaded` then brings the drill, `progress` the way there.
+        """Play *inputs* up to *tick* in slices; `loaded` then brings the history, `progress` the way there.
 
         *hashes* of moments on the way are compared; another hash is refused, as another engine plays another run.
         """
         self.pause()
         self.cancel()
-        self._load = _Load(Drill(scenario, seed, mode), list(inputs), tick, sorted(hashes))
+        self._load = _Load(History(Drill(scenario, seed, mode)), list(inputs), tick, sorted(hashes))
         self.progress.emit(0.0)
         self._set_timer()
 
@@ -168,7 +240,7 @@ class Session(QObject):
 
     @Slot()
     def play(self) -> None:
-        if self.drill is None or self.drill.finished or self.busy:
+        if not self._may_advance() or self.drill is None:
             return
         if self._stands_still(self.drill):
             self.refused.emit(ANSWER_FIRST)
@@ -256,12 +328,17 @@ class Session(QObject):
     @Slot(str)
     def do(self, line: str) -> bool:
         """Do an input line now. It is on disk before anything of it is shown; False (and `refused`) if it cannot be."""
-        drill = self.drill
-        if drill is None:
+        history = self.history
+        if history is None:
             return False
+        if self._past is not None:
+            said = OVER if self._past.stays else READ_ONLY
+            self.refused.emit(tr(said).format(moment=formatting.run_time(self._past.drill.world.t_s)))
+            return False
+        drill = history.drill
         known, tick = len(drill.events), drill.tick
         try:
-            item = drill.do(line)
+            item = history.do(line)
         except InputProblem as problem:
             self.refused.emit(_sentence(str(problem)))
             return False
@@ -279,11 +356,13 @@ class Session(QObject):
     def _take_back(self, drill: Drill, tick: int) -> None:
         """The last line was done but not recorded: go on from the drill without it."""
         self._set_running(False)
-        without = Drill(drill.scenario, drill.seed, drill.mode)
-        _play(without, drill.journal[:-1])
+        without = History(Drill(drill.scenario, drill.seed, drill.mode))
+        for item in drill.journal[:-1]:
+            without.advance_to(item.tick)
+            without.do(item.words)
         without.advance_to(tick)
-        self.drill = without
-        self.drill_changed.emit(without)
+        self.history = without
+        self.drill_changed.emit(without.drill)
 
     # --- frames ---------------------------------------------------------------------------------------------
 
@@ -313,41 +392,33 @@ class Session(QObject):
 
     def _advance(self, ticks: int, slice_ticks: int, stop: Callable[[Sequence[Event]], bool] | None = None) -> int:
         """Up to *ticks* further within the budget; stops after a slice of which *stop* wants it."""
-        drill = self.drill
-        if drill is None or ticks <= 0:
+        if self.history is None or self.drill is None or ticks <= 0:
             return 0
-        start, until = drill.tick, self._clock() + BUDGET_S
+        run = self._past or self.history
+        drill, until = run.drill, self._clock() + BUDGET_S
+        start = drill.tick
         events: list[Event] = []
-        while drill.tick < start + ticks and not drill.finished:
+        while drill.tick < start + ticks and not self._at_the_end():
             second = (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S  # questions are asked at whole seconds
-            new = drill.advance_to(
-                min(start + ticks, drill.tick + slice_ticks, second, self._next_scripted())
-            )
-            new += self._follow(drill)
+            new = run.advance_to(min(start + ticks, drill.tick + slice_ticks, second))
             events += new
-            if not self._script and any(event.kind == "question" and event.get("pause") for event in new):
+            if self._past is None and any(e.kind == "question" and e.get("pause") for e in new):
                 self._hold()
+                break
+            if self._past is not None and self._past.take_deed():
+                self.pause()
+                self.cancel()
                 break
             if self._clock() >= until or (stop is not None and stop(new)):
                 break
         self._show(events)
-        return ticks if drill.finished else drill.tick - start
+        return ticks if self._at_the_end() else drill.tick - start
 
-    def _next_scripted(self) -> int:
-        tick = self.drill.tick if self.drill is not None else 0
-        return max(tick + 1, self._script[0][0].tick) if self._script else tick + SEARCH_TICKS_MAX
-
-    def _follow(self, drill: Drill) -> list[Event]:
-        """Do what the script has for this tick; what cannot be done any more, because somebody interfered, is told."""
-        known = len(drill.events)
-        while self._script and self._script[0][0].tick <= drill.tick and not drill.finished:
-            item, why = self._script.pop(0)
-            try:
-                drill.do(item.words)
-                self.told.emit(why)
-            except InputProblem as problem:
-                self.refused.emit(_sentence(str(problem)))
-        return drill.events[known:]
+    def _at_the_end(self) -> bool:
+        """There is nothing more to come of what is on screen."""
+        if self._past is not None:
+            return self._past.ended
+        return self.history is None or self.history.drill.finished
 
     def _show(self, events: list[Event]) -> None:
         drill = self.drill
@@ -355,7 +426,12 @@ class Session(QObject):
         if events:
             self.happened.emit(events)
         self.world_changed.emit(drill.world)
-        if drill.finished:
+        if self._past is not None and self._past.ended:
+            self.pause()
+            self.cancel()
+            if not self._past.stays:
+                self._look_at(None)
+        elif self._past is None and drill.finished:
             self._finish(drill)
 
     def _finish(self, drill: Drill) -> None:
@@ -379,10 +455,10 @@ class Session(QObject):
     def _stands_still(self, drill: Drill) -> bool:
         """A question waits for whose answer time stands still."""
         holding = {inquiry.name for inquiry in drill.scenario.inquiries if inquiry.pause}
-        return not self._script and any(asked.name in holding for asked in drill.open_questions())
+        return self._past is None and any(asked.name in holding for asked in drill.open_questions())
 
     def _may_advance(self) -> bool:
-        return self.drill is not None and not self.drill.finished and not self.busy
+        return self.history is not None and not self._at_the_end() and not self.busy
 
     # --- searching ------------------------------------------------------------------------------------------
 
@@ -437,15 +513,15 @@ class Session(QObject):
             return
         if load.done:
             self.cancel()
-            self.loaded.emit(load.drill)
+            self.loaded.emit(load.run)
         else:
-            self.progress.emit(load.drill.tick / max(1, load.tick))
+            self.progress.emit(load.run.drill.tick / max(1, load.tick))
 
     # --- record ---------------------------------------------------------------------------------------------
 
     def _beat(self, elapsed_ms: float) -> None:
         """Tell the recorder, now and then, how far the run has come."""
-        drill = self.drill
+        drill = self.live
         if drill is None or drill.finished:
             return
         self._since_heartbeat_ms += elapsed_ms
@@ -514,43 +590,72 @@ class _Search:
         return found
 
 
+class _Past:
+    """A past moment of a run, and from it what happened then, up to where the run stands."""
+
+    def __init__(self, run: History, drill: Drill, stays: bool, at_each_deed: bool) -> None:
+        self.drill = drill
+        self.stays = stays
+        """At the end it is still looked at; the run is over."""
+        self.at_each_deed = at_each_deed
+        self._until = run.drill.tick
+        self._ahead = run.drill.journal[len(drill.journal) :]
+        self._deed = False
+
+    @property
+    def ended(self) -> bool:
+        return not self._ahead and (self.drill.tick >= self._until or self.drill.finished)
+
+    def advance_to(self, tick: Tick) -> list[Event]:
+        """What happened up to *tick*; with `at_each_deed` no further than the next deed."""
+        known = len(self.drill.events)
+        while self._ahead and self._ahead[0].tick <= tick:
+            self.drill.advance_to(self._ahead[0].tick)
+            self.drill.do(self._ahead.pop(0).words)
+            self._deed = True
+            if self.at_each_deed:
+                return self.drill.events[known:]
+        self.drill.advance_to(min(tick, self._until))
+        return self.drill.events[known:]
+
+    def take_deed(self) -> bool:
+        """Whether time is to pause for what was just done."""
+        deed, self._deed = self._deed, False
+        return deed and self.at_each_deed
+
+
 class _Load:
     """Plays a journal up to a tick, in slices."""
 
-    def __init__(self, drill: Drill, inputs: list[Input], tick: int, hashes: list[tuple[int, str]]) -> None:
-        self.drill = drill
+    def __init__(self, run: History, inputs: list[Input], tick: int, hashes: list[tuple[int, str]]) -> None:
+        self.run = run
         self.tick = tick
         self._inputs = sorted(inputs, key=lambda item: item.tick)
         self._hashes = hashes
 
     @property
     def done(self) -> bool:
-        return not self._inputs and (self.drill.tick >= self.tick or self.drill.finished)
+        return not self._inputs and (self.run.drill.tick >= self.tick or self.run.drill.finished)
 
     def go_on(self, ticks: int) -> None:
         """Up to *ticks* further. Raises InputProblem if the journal does not fit or the world is another one."""
-        stops = [self.tick, self.drill.tick + ticks]
+        drill = self.run.drill
+        stops = [self.tick, drill.tick + ticks]
         stops += [self._inputs[0].tick] if self._inputs else []
         stops += [self._hashes[0][0]] if self._hashes else []
-        self.drill.advance_to(min(stops))
-        while self._hashes and self._hashes[0][0] <= self.drill.tick:
+        self.run.advance_to(min(stops))
+        while self._hashes and self._hashes[0][0] <= drill.tick:
             tick, wanted = self._hashes.pop(0)
-            if tick == self.drill.tick and not self._pending_here() and self.drill.state_hash() != wanted:
+            if tick == drill.tick and not self._pending_here() and drill.state_hash() != wanted:
                 raise InputProblem(
                     f"at {tick / TICKS_PER_S:g} s the world is not the one that was recorded; "
                     "the run was made by another version"
                 )
         while self._pending_here():
-            self.drill.do(self._inputs.pop(0).words)
+            self.run.do(self._inputs.pop(0).words)
 
     def _pending_here(self) -> bool:
-        return bool(self._inputs) and self._inputs[0].tick <= self.drill.tick
-
-
-def _play(drill: Drill, inputs: Sequence[Input]) -> None:
-    for item in inputs:
-        drill.advance_to(item.tick)
-        drill.do(item.words)
+        return bool(self._inputs) and self._inputs[0].tick <= self.run.drill.tick
 
 
 def _sentence(text: str) -> str:

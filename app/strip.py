@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
@@ -22,18 +23,25 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app import formatting, theme
-from app.course import DOWN, EXPOSED, OWN, PROTECTED, SERVING, Course, Marker, Span
+from app.course import DOWN, EXPOSED, MERGED, OWN, PROTECTED, SERVING, Course, Marker, Span
 from app.theme import Tokens
 
 SPANS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
 """What the whole strip may stand for: it grows by leaps, so that markers do not creep."""
 
 LANES: Final = ("service", "mirror")
+LANE_PITCH: Final = 0.78
+"""Height of a further lane with its gap, in lines of text."""
+NEAR_PX: Final = 7.0
+"""How near to a marker a click means it."""
 LABEL_SCALE: Final = 0.78
 
 SHAPES: Final = {
     "fault": ("bad", "down"),
     "repair": ("ok", "up"),
+    "detection": ("warn", "right"),
+    "transition": ("idle", "bar"),
+    "rewind": ("idle", "left"),
     "sql": ("info", "square"),
     "error": ("bad", "square"),
     "failover": ("warn", "diamond"),
@@ -48,6 +56,9 @@ SHAPES: Final = {
 WORDS: Final = {
     "fault": "fault",
     "repair": "repair",
+    "detection": "detected",
+    "transition": "change",
+    "rewind": "gone back",
     "sql": "T-SQL",
     "error": "T-SQL, refused",
     "failover": "failover",
@@ -77,13 +88,14 @@ class Strip(QWidget):
         self._cursor_s: float | None = None
         self._between: tuple[float, float] | None = None
         self._lane_box: QRectF | None = None
+        self._more: Sequence[tuple[str, Sequence[Span]]] = ()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.setAccessibleName("Timeline")
 
     def sizeHint(self) -> QSize:
-        return QSize(400, round(self.fontMetrics().height() * 3.4))
+        return QSize(400, round(self.fontMetrics().height() * (3.4 + len(self._more) * LANE_PITCH)))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(160, self.sizeHint().height())
@@ -106,6 +118,13 @@ class Strip(QWidget):
         self._truth = truth
         self._at = None
         self._describe()
+        self.update()
+
+    def show_states(self, lanes: Sequence[tuple[str, Sequence[Span]]]) -> None:
+        """More lanes below the two: a name, and mirroring states over time."""
+        self._more = lanes
+        self._lane_box = None
+        self.updateGeometry()
         self.update()
 
     def show_now(self, now_s: float) -> None:
@@ -161,7 +180,8 @@ class Strip(QWidget):
         if self._lane_box is None:
             line = self.fontMetrics().height()
             left = self._label_width() + 10.0
-            self._lane_box = QRectF(left, line * 0.95, max(20.0, self.width() - left - 10.0), line * 1.45)
+            height = 1.45 + len(self._more) * LANE_PITCH
+            self._lane_box = QRectF(left, line * 0.95, max(20.0, self.width() - left - 10.0), line * height)
         return self._lane_box
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -190,8 +210,8 @@ class Strip(QWidget):
 
     def marker_near(self, x: float) -> Marker | None:
         """The marker within a finger's breadth of *x*."""
-        near = min(self.markers, key=lambda m: abs(self.x_of(m.t_s) - x), default=None)
-        return near if near is not None and abs(self.x_of(near.t_s) - x) <= 7.0 else None
+        near = [marker for marker in self.markers if abs(self.x_of(marker.t_s) - x) <= NEAR_PX]
+        return min(near, key=lambda m: (m.kind in MERGED, abs(self.x_of(m.t_s) - x)), default=None)
 
     # --- painting -------------------------------------------------------------------------------------------
 
@@ -200,11 +220,13 @@ class Strip(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         lanes = self._lanes()
-        upper = QRectF(lanes.left(), lanes.top(), lanes.width(), lanes.height() * 0.46)
-        lower = QRectF(
-            lanes.left(), lanes.top() + lanes.height() * 0.54, lanes.width(), lanes.height() * 0.46
-        )
-        for lane in (upper, lower):
+        count = 2 + len(self._more)
+        pitch = lanes.height() * 1.0 / (count - 0.08)
+        rows = [
+            QRectF(lanes.left(), lanes.top() + n * pitch, lanes.width(), pitch * 0.92) for n in range(count)
+        ]
+        upper, lower = rows[:2]
+        for lane in rows:
             painter.fillRect(lane, colours.idle_soft)
         service, protection = self._spans()
         for span in service:
@@ -212,11 +234,16 @@ class Strip(QWidget):
         for span in protection:
             if span.what in _PROTECTION_FILL:
                 _fill(painter, self._box(span, lower), _PROTECTION_FILL[span.what], colours)
+        for (_, states), lane in zip(self._more, rows[2:], strict=True):
+            for span in states:
+                if span.what in _STATE_FILL:
+                    _fill(painter, self._box(span, lane), _STATE_FILL[span.what], colours)
+                self._draw_word(painter, self._box(span, lane), span.what.replace("_", " "), colours)
         if self._label_width():
-            self._draw_names(painter, colours, (upper, lower))
+            self._draw_names(painter, colours, rows)
         self._draw_axis(painter, colours, lanes)
         chosen = self.markers[self._at] if self._at is not None else None
-        for marker in self.markers:
+        for marker in self._apart():
             self._draw_marker(painter, marker, colours, marker == chosen)
         self._draw_chosen(painter, colours, lanes)
         self._draw_now(painter, colours, lanes)
@@ -225,14 +252,30 @@ class Strip(QWidget):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5), 5, 5)
 
+    def _apart(self) -> list[Marker]:
+        """The markers, lesser ones first so that they lie below; of a kind one for each pixel."""
+        found = {(marker.kind, int(self.x_of(marker.t_s))): marker for marker in self.markers}
+        return sorted(found.values(), key=lambda marker: marker.kind in MERGED, reverse=True)
+
     def _box(self, span: Span, lane: QRectF) -> QRectF:
         left, right = self.x_of(span.from_s), self.x_of(span.to_s)
         return QRectF(left, lane.top(), max(1.0, right - left), lane.height())
 
-    def _draw_names(self, painter: QPainter, colours: Tokens, lanes: tuple[QRectF, QRectF]) -> None:
+    def _draw_word(self, painter: QPainter, box: QRectF, word: str, colours: Tokens) -> None:
+        """A word in the middle of a stretch, where it fits."""
+        painter.setFont(theme.sized(self.font(), LABEL_SCALE * 0.9))
+        width = painter.fontMetrics().horizontalAdvance(word) + 8.0
+        if width <= box.width():
+            place = QRectF(box.center().x() - width / 2.0, box.top(), width, box.height())
+            painter.fillRect(place, colours.surface)
+            painter.setPen(colours.text)
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, word)
+
+    def _draw_names(self, painter: QPainter, colours: Tokens, lanes: Sequence[QRectF]) -> None:
         painter.setFont(theme.sized(self.font(), LABEL_SCALE))
         painter.setPen(colours.muted)
-        for name, lane in zip(LANES, lanes, strict=True):
+        names = (*LANES, *(name for name, _ in self._more))
+        for name, lane in zip(names, lanes, strict=True):
             box = QRectF(0.0, lane.top() - 4.0, lane.left() - 6.0, lane.height() + 8.0)
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
 
@@ -258,6 +301,8 @@ class Strip(QWidget):
         painter.setPen(QPen(colours.surface, 1.0))
         painter.setBrush(colour)
         draw_shape(painter, shape, centre, size)
+        if marker.kind in MERGED and not chosen:
+            return
         painter.setPen(QPen(colour, 1.2))
         painter.drawLine(
             QPointF(centre.x(), self._lanes().top()), QPointF(centre.x(), self._lanes().bottom())
@@ -286,7 +331,9 @@ class Strip(QWidget):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             marker = self.marker_near(event.pos().x())
             tip = _tip(marker) if marker else self._tip_at(event.pos().x())
-            QToolTip.showText(event.globalPos(), f"<qt>{html.escape(tip)}</qt>", self)
+            QToolTip.showText(
+                event.globalPos(), f"<qt>{html.escape(tip).replace(chr(10), '<br>')}</qt>", self
+            )
             return True
         return super().event(event)
 
@@ -325,6 +372,13 @@ _PROTECTION_FILL: Final = {
     PROTECTED: ("info", Qt.BrushStyle.SolidPattern),
     EXPOSED: ("warn", Qt.BrushStyle.Dense4Pattern),
 }
+_STATE_FILL: Final = {
+    "SYNCHRONIZED": ("info", Qt.BrushStyle.SolidPattern),
+    "SYNCHRONIZING": ("warn", Qt.BrushStyle.Dense4Pattern),
+    "PENDING_FAILOVER": ("warn", Qt.BrushStyle.Dense4Pattern),
+    "SUSPENDED": ("bad", Qt.BrushStyle.BDiagPattern),
+    "DISCONNECTED": ("bad", Qt.BrushStyle.BDiagPattern),
+}
 """Lane colours, with a pattern where something is wrong."""
 
 
@@ -343,6 +397,9 @@ def draw_shape(painter: QPainter, shape: str, centre: QPointF, size: float) -> N
         "up": [(-1, 0.9), (1, 0.9), (0, -1)],
         "diamond": [(0, -1.25), (1.1, 0), (0, 1.25), (-1.1, 0)],
         "square": [(-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)],
+        "right": [(-0.8, -1), (1, 0), (-0.8, 1)],
+        "left": [(0.8, -1), (-1, 0), (0.8, 1)],
+        "bar": [(-0.35, -0.9), (0.35, -0.9), (0.35, 0.9), (-0.35, 0.9)],
         "flag": [(-0.8, -1.2), (1.1, -0.5), (-0.8, 0.2), (-0.8, 1.2)],
     }
     if shape == "circle":

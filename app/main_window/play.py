@@ -1,25 +1,36 @@
-"""Runs from beginning to end: begun, taken up again, tried once more, watched, given up. Knows session and profile."""
+"""Runs from beginning to end: begun, taken up again, gone back in, branched, watched. Knows session and profile."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from PySide6.QtCore import QObject, Signal
 
+from app.language import tr
 from app.main_window import recorder
 from app.main_window.recorder import ProfileRecorder
 from app.recording import NoRecorder, NotRecorded, Recorder
 from app.session import Session
-from app.storage import Profile, RunId, StorageProblem, UnfinishedRun
-from engine.drill import rewind
-from engine.drill.drill import Drill, Mode, play_inputs
+from app.storage import Profile, RunId, StorageProblem, StoredBranch, UnfinishedRun
+from engine.drill import verify
+from engine.drill.branches import Branch, Branches, BranchProblem, Root
+from engine.drill.drill import Drill, Mode
+from engine.drill.history import History
 from engine.drill.modes import TERMS
 from engine.drill.problems import ScenarioProblems
-from engine.drill.scenario import Scenario, load_scenario
+from engine.drill.scenario import Scenario, load_scenario, varied
 from engine.drill.solution import play_solution
-from engine.inputs import Input, InputProblem, parse_script
-from engine.model import ticks
+from engine.inputs import InputProblem, parse_script
+from engine.model import Tick, ticks
+
+SEED_MAX: Final = 999_999
+"""Fresh seeds are short enough to be read out to somebody else."""
+
+TRIES: Final = 20
+"""Fresh seeds that are looked at for a variant that can be used, before the file's own is taken."""
 
 
 class Play(QObject):
@@ -29,22 +40,53 @@ class Play(QObject):
     """A drill is in the session, ready to run."""
     said = Signal(str)
     """One sentence for the user."""
+    branches_changed = Signal()
 
     def __init__(self, session: Session, profile: Profile | None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._profile = profile
-        self._then: Callable[[Drill], None] | None = None
+        self._then: Callable[[History], None] | None = None
+        self._begun: set[str] = set()
+        """Scenarios that were begun since the start, for those of whom no profile knows."""
+        self._runs: dict[str, RunId] = {}
+        """Branch -> its run in the profile."""
+        self.branches: Branches | None = None
+        """The run that is played or looked back on, with all that left it."""
         self.watching = False
         """The reference solution is being shown, not somebody's own run."""
         session.loaded.connect(self._on_loaded)
 
+    @property
+    def run_id(self) -> RunId | None:
+        """The run of the profile that the current branch is."""
+        return self._runs.get(self.branches.current) if self.branches is not None else None
+
     # --- beginning ------------------------------------------------------------------------------------------
 
+    def seed_for(self, scenario: Scenario) -> int:
+        """The seed of a new run: the file's own for free play and for the first run, later one that nobody knows.
+
+        So a class begins with the same numbers, and whoever repeats a drill meets other ones.
+        """
+        if not scenario.scored or not self._was_played(scenario.name):
+            return scenario.seed
+        for _ in range(TRIES):
+            seed = 1 + secrets.randbelow(SEED_MAX)
+            try:
+                varied(scenario, seed)
+            except ScenarioProblems:
+                continue
+            return seed
+        return scenario.seed
+
     def begin(self, scenario: Scenario, mode: str, seed: int | None = None) -> None:
-        """A new run of *scenario*."""
+        """A new run of *scenario*. *seed* None: as `seed_for` chooses; the same one again repeats a run's numbers."""
         self.leave()
-        self._open_new(Drill(scenario, seed, Mode(mode)))
+        history = History(Drill(scenario, self.seed_for(scenario) if seed is None else seed, Mode(mode)))
+        self._begun.add(scenario.name)
+        self.branches = Branches(history)
+        self._open(history, self._record(history.drill))
 
     def resume(self, run: UnfinishedRun) -> None:
         """Go on with a run that was interrupted, at the tick that it had reached."""
@@ -52,43 +94,133 @@ class Play(QObject):
         try:
             scenario = load_scenario(run.scenario_text, f"{run.scenario_name}.toml")
         except ScenarioProblems as problem:
-            self.said.emit(
-                f"This run cannot be continued: this version does not take its scenario ({problem})."
-            )
+            said = tr("This run cannot be continued: this version does not take its scenario ({problem}).")
+            self.said.emit(said.format(problem=problem))
             return
         inputs, problems = parse_script("\n".join(line.text for line in run.lines))
         if problems:
-            self.said.emit(f"This run cannot be continued: its journal does not make sense ({problems[0]}).")
+            said = tr("This run cannot be continued: its journal does not make sense ({problem}).")
+            self.said.emit(said.format(problem=problems[0]))
             return
         hashes = [(known.tick, known.state_hash) for known in run.checkpoints]
-        self._then = lambda drill: self._open(drill, self._recorder_of(run.run_id))
+        self._then = lambda history: self._resumed(history, run.run_id)
         self._session.load(scenario, run.seed, Mode(run.mode), inputs, run.tick, hashes)
 
-    def retry(self, scenario: Scenario, report: Mapping[str, Any], t_s: float) -> None:
-        """The run of *report* once more from *t_s* on, as a new run that begins with its past.
+    def reopen(
+        self, report: Mapping[str, Any], scenario: Scenario, run_id: RunId | None = None
+    ) -> Drill | None:
+        """A run that is over, played again to look back on it; its other branches come along.
 
-        That somebody came back, and what is known since, is written into it. An exam becomes practice.
+        None, with a sentence, if its inputs make no sense here.
         """
         self.leave()
-        mode = Mode(report["mode"])
-        mode = mode if TERMS[mode].rewind else Mode.PRACTICE
-        played, _ = parse_script("\n".join(report["inputs"]))
-        kept = [item for item in played if item.verb != "finish" and item.tick < ticks(t_s)]
-        end = ticks(report["ended_at_s"])
-        self._then = lambda drill: self._open_again(drill, played, end)
-        self._session.load(scenario, int(report["seed"]), mode, kept, ticks(t_s))
+        try:
+            drill = verify.played_again(scenario, report)
+        except InputProblem as problem:
+            self.said.emit(tr("The run cannot be played again: {problem}.").format(problem=problem))
+            return None
+        self._take_tree(History(drill), run_id)
+        return drill
+
+    # --- going back -----------------------------------------------------------------------------------------
+
+    def go_on(self, tick: Tick, before: bool = False) -> None:
+        """A branch that leaves the run at *tick*, to go its own way; that somebody came back is written into it."""
+        if self.branches is None:
+            return
+        try:
+            history = self.branches.fork(tick, before=before)
+        except (BranchProblem, InputProblem) as problem:
+            self._say(problem)
+            return
+        self.watching = False
+        self._open(history, self._record(history.drill))
+        self._keep_tree()
+        self.branches_changed.emit()
+
+    def retry(self, t_s: float) -> None:
+        """The run once more from *t_s* on; from the start it is a run of its own. An exam becomes practice."""
+        if self.branches is None:
+            return
+        drill = self.branches.history.drill
+        if t_s <= 0.0:
+            mode = drill.mode if TERMS[drill.mode].rewind else Mode.PRACTICE
+            self.begin(drill.scenario, mode, drill.seed)
+        else:
+            self.go_on(ticks(t_s), before=True)
+
+    # --- branches -------------------------------------------------------------------------------------------
+
+    def switch(self, name: str) -> None:
+        """Go on with another branch where it stands; one that is over shows its debrief."""
+        if self.branches is None:
+            return
+        try:
+            history = self.branches.switch(name)
+        except (BranchProblem, InputProblem) as problem:
+            self._say(problem)
+            return
+        run_id = self._runs.get(name)
+        over = history.drill.finished or run_id is None
+        self._open(history, NoRecorder() if over or run_id is None else self._recorder_of(run_id))
+        self.branches_changed.emit()
+
+    def rename(self, name: str, to: str) -> None:
+        self._change(lambda tree: tree.rename(name, to))
+        if name in self._runs and self.branches is not None and name not in self.branches.names():
+            self._runs[" ".join(to.split())] = self._runs.pop(name)
+        self._keep_tree()
+
+    def prune(self, name: str) -> None:
+        """Remove a branch and all that left it; as runs they stay in the history."""
+        self._change(lambda tree: tree.prune(name))
+        kept = self.branches.names() if self.branches is not None else []
+        for gone in [name for name in self._runs if name not in kept]:
+            run_id = self._runs.pop(gone)
+            self._write(partial(_give_up_branch, run_id=run_id))
+
+    def _change(self, change: Callable[[Branches], None]) -> None:
+        if self.branches is None:
+            return
+        try:
+            change(self.branches)
+        except BranchProblem as problem:
+            self._say(problem)
+        self.branches_changed.emit()
+
+    def _keep_tree(self) -> None:
+        """Write down who left whom; a run that nobody left needs no note."""
+        tree = self.branches
+        if tree is None or len(self._runs) < 2:
+            return
+        first = self._runs.get(tree.names()[0])
+        for name, run_id in self._runs.items():
+            root = tree.root(name)
+            parent = self._runs.get(root.parent or "")
+            if first is not None:
+                self._write(partial(_keep_branch, ids=(run_id, first, parent), name=name, root=root))
+
+    # --- watching -------------------------------------------------------------------------------------------
 
     def watch(self, scenario: Scenario, seed: int | None = None) -> None:
-        """Show the reference solution, step by step with its reasons; nothing is recorded."""
+        """Show the reference solution, deed by deed; nothing is recorded."""
         self.leave()
+        drill = Drill(scenario, seed, Mode.GUIDED)
         try:
-            script = _solution(scenario, seed)
+            play_solution(drill)
         except InputProblem as problem:
-            self.said.emit(f"The reference solution cannot be played: {problem}.")
+            self.said.emit(tr("The reference solution cannot be played: {problem}.").format(problem=problem))
             return
         self.watching = True
-        self._open(Drill(scenario, seed, Mode.GUIDED), NoRecorder())
-        self._session.follow(script)
+        self.began.emit(drill)
+        self._session.watch(History(drill), at_each_deed=True)
+
+    def look_back(self, tick: Tick = 0) -> None:
+        """Show the run that is over once more from *tick* on."""
+        if self.branches is not None:
+            history = self.branches.history
+            self.began.emit(history.drill)
+            self._session.watch(history, tick=tick)
 
     # --- ending ---------------------------------------------------------------------------------------------
 
@@ -96,54 +228,101 @@ class Play(QObject):
         """Let go of the run; unless it is finished it can be taken up again."""
         self._then = None
         self.watching = False
+        self.branches = None
+        self._runs = {}
         self._session.close()
 
     def give_up(self, run_id: RunId) -> None:
         """End an interrupted run without a result."""
-        try:
-            if self._profile is not None:
-                self._profile.abandon(run_id)
-        except StorageProblem as problem:
-            self.said.emit(str(problem))
+        self._write(lambda profile: profile.abandon(run_id))
 
     def unfinished(self) -> Sequence[UnfinishedRun]:
         return self._profile.unfinished() if self._profile is not None else ()
 
     # --- inside ---------------------------------------------------------------------------------------------
 
-    def _on_loaded(self, drill: Drill) -> None:
+    def _was_played(self, name: str) -> bool:
+        if name in self._begun or self._profile is None:
+            return name in self._begun
+        try:
+            return self._profile.played(name)
+        except StorageProblem as problem:
+            self.said.emit(str(problem))
+            return False
+
+    def _on_loaded(self, history: History) -> None:
         then, self._then = self._then, None
         if then is not None:
-            then(drill)
+            then(history)
 
-    def _open_new(self, drill: Drill) -> None:
-        run: Recorder = NoRecorder()
-        if self._profile is not None:
+    def _resumed(self, history: History, run_id: RunId) -> None:
+        self._take_tree(history, run_id)
+        self._open(history, self._recorder_of(run_id))
+
+    def _take_tree(self, history: History, run_id: RunId | None) -> None:
+        """The tree to which a run of the profile belongs, with *history* as its current branch."""
+        stored: list[StoredBranch] = []
+        if run_id is not None and self._profile is not None:
             try:
-                run = recorder.begin(self._profile, drill)
-            except NotRecorded as problem:
-                self.said.emit(f"{problem} Nothing of this run will be kept.")
-        self._open(drill, run)
+                stored = self._profile.branches(run_id)
+            except StorageProblem as problem:
+                self.said.emit(str(problem))
+        names = {branch.run_id: branch.name for branch in stored}
+        if run_id is not None and run_id in names:
+            self.branches = Branches(history, [_branch(each, names) for each in stored], names[run_id])
+            self._runs = {name: branch_id for branch_id, name in names.items()}
+        else:
+            self.branches = Branches(history)
+            self._runs = {self.branches.current: run_id} if run_id is not None else {}
+        self.branches_changed.emit()
 
-    def _open_again(self, drill: Drill, played: Sequence[Input], end: int) -> None:
-        """Begin a run at the moment of *drill*; it is told what was learnt by those who *played* to the *end*."""
-        self._open_new(drill)
-        if drill.tick > 0:
-            lost = Drill(drill.scenario, drill.seed, drill.mode)
-            play_inputs(lost, [item for item in played if item.verb != "finish"], lambda *_: None)
-            lost.advance_to(end)
-            self._session.do(rewind.line(lost, drill))
+    def _record(self, drill: Drill) -> Recorder:
+        """A new run of the profile for the current branch."""
+        assert self.branches is not None
+        if self._profile is None:
+            return NoRecorder()
+        try:
+            run = recorder.begin(self._profile, drill)
+        except NotRecorded as problem:
+            self.said.emit(tr("{problem} Nothing of this run will be kept.").format(problem=problem))
+            return NoRecorder()
+        self._runs[self.branches.current] = run.run_id
+        return run
 
     def _recorder_of(self, run_id: RunId) -> Recorder:
         return ProfileRecorder(self._profile, run_id) if self._profile is not None else NoRecorder()
 
-    def _open(self, drill: Drill, run: Recorder) -> None:
-        self.began.emit(drill)
-        self._session.open(drill, run)
+    def _open(self, history: History, run: Recorder) -> None:
+        self.watching = False
+        self.began.emit(history.drill)
+        self._session.open(history, run)
+
+    def _write(self, change: Callable[[Profile], None]) -> None:
+        try:
+            if self._profile is not None:
+                change(self._profile)
+        except StorageProblem as problem:
+            self.said.emit(str(problem))
+
+    def _say(self, problem: Exception) -> None:
+        text = str(problem)
+        self.said.emit(f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith(".") else "."))
 
 
-def _solution(scenario: Scenario, seed: int | None) -> list[tuple[Input, str]]:
-    """Each step of the solution at the tick at which it comes, and why. Raises InputProblem."""
-    drill = Drill(scenario, seed, Mode.GUIDED)
-    play_solution(drill)
-    return [(item, step.why) for item, step in zip(drill.journal, scenario.solution, strict=False)]
+def _give_up_branch(profile: Profile, run_id: RunId) -> None:
+    profile.forget_branch(run_id)
+    if any(run.run_id == run_id for run in profile.unfinished()):
+        profile.abandon(run_id)
+
+
+def _keep_branch(profile: Profile, ids: tuple[RunId, RunId, RunId | None], name: str, root: Root) -> None:
+    """*ids*: of the run, of the first run of its tree, of its parent."""
+    profile.keep_branch(*ids, name, root.tick, root.inputs)
+
+
+def _branch(stored: StoredBranch, names: Mapping[RunId, str]) -> Branch:
+    root = Root(
+        names.get(stored.parent_id) if stored.parent_id is not None else None, stored.tick, stored.inputs
+    )
+    lines = tuple(line.text for line in stored.lines[stored.inputs :])
+    return Branch(stored.name, root, Mode(stored.mode), lines, stored.until_tick)

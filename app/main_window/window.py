@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from typing import Any, Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -21,16 +19,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, keys, scenario_files, settings, theme
+from app import keys, scenario_files, settings, theme
 from app.language import tr
 from app.main_window import (
     actions,
+    branches,
+    debriefing,
     dialogs,
     keeping,
     menus,
     moments,
     presenting,
     recent,
+    replay,
     teaching,
     tools,
     tour,
@@ -69,7 +70,7 @@ from app.views.trace import Trace
 from app.views.transport import Transport, next_speed
 from engine.drill.drill import Drill
 from engine.drill.problems import ScenarioProblems
-from engine.drill.scenario import Scenario
+from engine.drill.scenario import Scenario, varied
 from engine.events import Event
 from engine.model import ticks
 
@@ -95,6 +96,9 @@ PARTS: Final = (
     recent,
     presenting,
     until,
+    replay,
+    branches,
+    debriefing,
     tour,
 )
 """What has a file of its own beside this one: each module's `attach(window)` adds its pages, entries and
@@ -109,6 +113,9 @@ class MainWindow(QMainWindow):
     tour: Tour
     teaching: teaching.Teaching
     presenting: presenting.Presenting
+    replay: replay.Replay
+    branches: branches.BranchViews
+    debriefing: debriefing.Debriefing
     file_opened = Signal(str)
     """The path of a scenario that somebody has opened."""
     closing = Signal()
@@ -118,9 +125,9 @@ class MainWindow(QMainWindow):
         """*by_itself*: simulated time goes on with wall time; else somebody calls the session's `on_frame`."""
         super().__init__()
         self.store = store
-        self._profile = profile
-        self._report: Mapping[str, Any] | None = None
+        self.profile = profile
         self._scenario: Scenario | None = None
+        self._seed = 0
         self.help: Help | None = None
         self.session = Session(self, by_itself=by_itself)
         self.play = Play(self.session, profile, self)
@@ -257,26 +264,22 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         session, desk = self.session, self.desk
-        for view in (desk, self.transport, self.timeline, self.act_line):
+        for view in (desk, self.transport, self.act_line):
             session.drill_changed.connect(view.show_drill)
             session.world_changed.connect(view.show_world)
         session.happened.connect(desk.add_events)
-        session.happened.connect(self.timeline.add_events)
         self.act_line.requested.connect(self.do)
         for asking in desk.views.values():
             asking.requested.connect(self.do)  # type: ignore[attr-defined]  # every view has it
         session.happened.connect(self._show_questions)
         session.refused.connect(self.notice.warn)
         session.refused.connect(self.console.show_refusal)
-        session.told.connect(self.notice.tell)
         session.speed_changed.connect(self.transport.show_speed)
         session.speed_changed.connect(self.topology.set_speed)
         session.lagging.connect(self.transport.show_lag)
         session.progress.connect(self.transport.show_progress)
         session.running_changed.connect(self._show_running)
-        session.finished.connect(self._show_finished)
         self.transport.speed_chosen.connect(session.set_speed)
-        self.timeline.moment_chosen.connect(self._offer_retry)
         self.topology.opened.connect(lambda server: self.console.new_query(server))
         self.explorer.query_wanted.connect(self._open_query)
         self.explorer.log_wanted.connect(lambda server: self._open("error_log", "show_server", server))
@@ -297,11 +300,6 @@ class MainWindow(QMainWindow):
         self.picker.file_wanted.connect(self._ask_for_file)
         self.brief.started.connect(self._start)
         self.brief.left.connect(self.show_home)
-        self.debrief.retry_wanted.connect(self._retry)
-        self.debrief.solution_wanted.connect(self._watch)
-        self.debrief.left.connect(self.show_home)
-        self.debrief.history_wanted.connect(self.show_history)
-        self.history.opened.connect(self._show_old)
         self.history.left.connect(self.show_home)
 
     def _open_query(self, server: str, text: str) -> None:
@@ -339,18 +337,21 @@ class MainWindow(QMainWindow):
     def show_brief(self, scenario: Scenario) -> None:
         self._scenario = scenario
         self.library.scenarios[scenario.name] = scenario
-        self.brief.show_scenario(scenario)
+        self._seed = self.play.seed_for(scenario)
+        self._scenario = varied(scenario, self._seed)
+        self.brief.show_scenario(self._scenario)
         self.go_to(self.brief, scenario.title)
 
     def _start(self, mode: str) -> None:
         if self._scenario is not None:
-            self.play.begin(self._scenario, mode)
+            self.play.begin(self._scenario, mode, self._seed)
             self.session.play()
 
     def _restart(self) -> None:
-        if self.session.drill is not None:
-            self._scenario = self.session.drill.scenario
-            self.play.begin(self._scenario, self.session.drill.mode.value)
+        """The same once more, with the same seed."""
+        drill = self.session.live
+        if drill is not None and not self.play.watching:
+            self.play.begin(drill.scenario, drill.mode.value, drill.seed)
 
     def resume(self, run_id: int) -> None:
         """Go on with an interrupted run."""
@@ -366,41 +367,15 @@ class MainWindow(QMainWindow):
         self._scenario = drill.scenario
         self.notice.clear()
         keeping.put_cards(self.store, self.topology, drill.scenario.name)
-        kept = "not recorded" if self._profile is None or self.play.watching else "recorded"
+        kept = "not recorded" if self.profile is None or self.play.watching else "recorded"
         what = "reference solution" if self.play.watching else drill.mode.value
         self._state.setText(f"{what}  ·  seed {drill.seed}  ·  {kept}")
         self.go_to(self.desk_page, drill.scenario.title)
         self.topology.setFocus()
 
-    def _show_finished(self, report: Mapping[str, Any]) -> None:
-        self._leave_desk()
-        self._show_report(report)
-
-    def _show_old(self, run_id: int) -> None:
-        if self._profile is not None:
-            report = json.loads(self._profile.report(RunId(run_id)))
-            self._scenario = self.library.scenario(report["scenario"])
-            self._show_report(report)
-
-    def _show_report(self, report: Mapping[str, Any]) -> None:
-        self._report = report
-        has_solution = self._scenario is not None and bool(self._scenario.solution)
-        self.debrief.show_report(report, self._scenario is not None, has_solution)
-        self.go_to(self.debrief, str(report.get("title") or report["scenario"]))
-        self.debrief.setFocus()
-
     def show_history(self) -> None:
         self.history.show_runs(self.library.runs())
         self.go_to(self.history, "History")
-
-    def _retry(self, t_s: float) -> None:
-        if self._scenario is not None and self._report is not None:
-            self.play.retry(self._scenario, self._report, t_s)
-
-    def _watch(self) -> None:
-        if self._scenario is not None:
-            self.play.watch(self._scenario)
-            self.session.play()
 
     def go_to(self, page: QWidget, title: str) -> None:
         """Show one of the pages; what belongs to the desk is off elsewhere."""
@@ -433,16 +408,6 @@ class MainWindow(QMainWindow):
         drill = self.session.drill
         revert = self.actions_by_name["fault.revert_all"]
         menus.fill_faults(menu, drill.world if drill else None, self.topology.fill_menu, [revert])
-
-    def _offer_retry(self, t_s: float) -> None:
-        drill = self.session.drill
-        if drill is None or not drill.terms.rewind:
-            return
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        again = menu.addAction(f"Try again from {formatting.run_time(t_s, 1)}")
-        again.triggered.connect(lambda: self.play.retry(drill.scenario, drill.report(), t_s))
-        menu.popup(self.timeline.mapToGlobal(self.timeline.rect().bottomLeft()))
 
     def _ask_for_moment(self) -> None:
         drill = self.session.drill
@@ -513,10 +478,11 @@ class MainWindow(QMainWindow):
 
     def leave_run(self) -> None:
         """Let go of what runs; unless it is finished it can be taken up again."""
-        self._leave_desk()
+        self.keep_desk()
         self.play.leave()
 
-    def _leave_desk(self) -> None:
+    def keep_desk(self) -> None:
+        """Pause, and keep where the cards stand."""
         if self.session.drill is None:
             return
         self.session.pause()
@@ -529,7 +495,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self._drafts.close()
-        self._leave_desk()
+        self.keep_desk()
         self.appearance.keep_layout()
         self.play.leave()
         self.closing.emit()

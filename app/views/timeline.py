@@ -1,13 +1,15 @@
-"""The course of the drill that runs, as a strip beside the time controls."""
+"""The course of the drill that runs, as a strip beside the time controls: a click or a drag looks back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QApplication, QWidget
 
+from app import theme
 from app.course import Course
 from app.strip import Strip
 from engine.constants import TICKS_PER_S
@@ -17,27 +19,81 @@ from engine.model import World
 if TYPE_CHECKING:
     from engine.drill.drill import Drill
 
+VEIL_ALPHA = 150
+"""Of 255: how much of what came after the moment on screen is veiled."""
+
 
 class Timeline(Strip):
     """A strip that follows a drill."""
 
+    scrubbed = Signal(float)
+    """The mouse is being dragged over this moment, in seconds since the start."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._followed = Course((), ())
+        self._look_s: float | None = None
+        self._pressed_x: float | None = None
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
         mirrored = [s.database for s in drill.scenario.sessions if s.state == "SYNCHRONIZED"]
         self._followed = Course(drill.world.availability, mirrored)
         self._followed.add(event.as_json() for event in drill.events)
-        length_s = None if drill.end_tick is None else drill.end_tick / TICKS_PER_S
-        self.show_course(self._followed, drill.world.t_s, length_s, truth=drill.terms.truth)
+        length_s = None if drill.end_tick is None or drill.finished else drill.end_tick / TICKS_PER_S
+        self._look_s = None
+        truth = drill.terms.truth or drill.finished
+        self.show_course(self._followed, drill.world.t_s, length_s, live=not drill.finished, truth=truth)
 
     @Slot(object)
     def show_world(self, world: World) -> None:
-        self.show_now(world.t_s)
+        if self._look_s is None:
+            self.show_now(world.t_s)
+        else:
+            self.show_look(world.t_s)
+
+    def show_look(self, t_s: float | None) -> None:
+        """The moment that is on screen instead of now, in seconds since the start; None: now."""
+        if t_s != self._look_s:
+            self._look_s = t_s
+            self.update()
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
         self._followed.add(event.as_json() for event in events)
         self.show_more()
+
+    # --- mouse and painting ---------------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        self._pressed_x = event.position().x() if event.button() == Qt.MouseButton.LeftButton else None
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._pressed_x is not None and event.buttons() & Qt.MouseButton.LeftButton:
+            x = event.position().x()
+            if abs(x - self._pressed_x) >= QApplication.startDragDistance() or self._look_s is not None:
+                self.scrubbed.emit(self.time_at(x))
+        super().mouseMoveEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._pressed_x = None
+        super().mouseReleaseEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._look_s is None:
+            return
+        colours = theme.tokens(self.palette())
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        lanes = self._lanes()
+        x = self.x_of(self._look_s)
+        veil = QColor(colours.surface)
+        veil.setAlpha(VEIL_ALPHA)
+        painter.fillRect(QRectF(x, 0.0, lanes.right() + 8.0 - x, lanes.bottom()), veil)
+        painter.setPen(QPen(colours.info, 2.4))
+        painter.drawLine(QPointF(x, lanes.top() - 6.0), QPointF(x, lanes.bottom() + 4.0))
+        painter.setBrush(colours.info)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.drawEllipse(QPointF(x, lanes.top() - 6.0), 4.5, 4.5)

@@ -51,29 +51,44 @@ class Branch:
 class Branches:
     """A tree of runs of one scenario with one seed. One branch is current: the one that goes on."""
 
-    def __init__(self, history: History) -> None:
-        self._histories: dict[str, History] = {MAIN: history}
-        self._roots: dict[str, Root] = {MAIN: Root()}
-        self.current = MAIN
+    def __init__(self, history: History, stored: Sequence[Branch] = (), current: str = MAIN) -> None:
+        """*history* is that of the branch *current*; the others of *stored* are played when they are asked for."""
+        self._histories: dict[str, History | Branch] = {branch.name: branch for branch in stored}
+        self._histories[current] = history
+        self._roots: dict[str, Root] = {MAIN: Root()} if not stored else {b.name: b.root for b in stored}
+        self.current = current
 
     @property
     def history(self) -> History:
         """The current branch's."""
-        return self._histories[self.current]
+        return self.of(self.current)
 
     def names(self) -> list[str]:
         """Every branch, after its parent."""
         return list(self._histories)
 
     def of(self, name: str) -> History:
-        """The history of a branch. Raises BranchProblem."""
+        """The history of a branch. Raises BranchProblem, and InputProblem for a stored one of another drill."""
+        found = self._known(name)
+        if isinstance(found, Branch):
+            root = self._roots[name]
+            past = () if root.parent is None else self.of(root.parent).drill.journal[: root.inputs]
+            scenario, seed = self._any.scenario, self._any.seed
+            found = self._histories[name] = _played(scenario, seed, found, [item.line for item in past])
+        return found
+
+    def _known(self, name: str) -> History | Branch:
         if name not in self._histories:
             raise BranchProblem(f"There is no branch {name!r}.")
         return self._histories[name]
 
+    @property
+    def _any(self) -> Drill:
+        return next(h.drill for h in self._histories.values() if isinstance(h, History))
+
     def root(self, name: str) -> Root:
         """Where a branch comes from. Raises BranchProblem."""
-        self.of(name)
+        self._known(name)
         return self._roots[name]
 
     # --- change ---------------------------------------------------------------------------------------------
@@ -87,7 +102,7 @@ class Branches:
         name = self._free_name() if name is None else self._checked(name)
         if len(self._histories) >= BRANCHES_MAX:
             raise BranchProblem(f"There are {BRANCHES_MAX} branches already; remove one first.")
-        others = [history.drill for history in self._histories.values() if history is not self.history]
+        others = [self.of(other).drill for other in self.names() if other != self.current]
         forked = self.history.fork(tick, before, others)
         shared = len(forked.drill.journal) - 1
         parent = self.current
@@ -106,7 +121,7 @@ class Branches:
 
     def rename(self, name: str, to: str) -> None:
         """Raises BranchProblem for a branch that is not there, and for a name that is taken or none."""
-        self.of(name)
+        self._known(name)
         if to == name:
             return
         new = self._checked(to)
@@ -147,28 +162,20 @@ class Branches:
 
     def stored(self) -> list[Branch]:
         """The whole tree, each branch after its parent."""
-        return [
-            Branch(
-                name,
-                root,
-                self._histories[name].drill.mode,
-                tuple(item.line for item in self._histories[name].drill.journal[root.inputs :]),
-                self._histories[name].drill.tick,
-            )
-            for name, root in self._roots.items()
-        ]
+        return [self._as_stored(name) for name in self._roots]
+
+    def _as_stored(self, name: str) -> Branch:
+        found, root = self._histories[name], self._roots[name]
+        if isinstance(found, Branch):
+            return replace(found, name=name, root=root)
+        lines = tuple(item.line for item in found.drill.journal[root.inputs :])
+        return Branch(name, root, found.drill.mode, lines, found.drill.tick)
 
 
 def grown(scenario: Scenario, seed: int, stored: Sequence[Branch]) -> Branches:
-    """The tree that *stored* describes, played again. Raises InputProblem for journals of another drill."""
-    first, *others = stored
-    tree = Branches(_played(scenario, seed, first, ()))
-    tree.rename(MAIN, first.name)
-    for branch in others:
-        past = [item.line for item in tree.of(branch.root.parent or "").drill.journal[: branch.root.inputs]]
-        tree._histories[branch.name] = _played(scenario, seed, branch, past)
-        tree._roots[branch.name] = branch.root
-    return tree
+    """The tree that *stored* describes; its first branch is played again. Raises InputProblem for another drill's."""
+    first = stored[0]
+    return Branches(_played(scenario, seed, first, ()), stored, first.name)
 
 
 def _played(scenario: Scenario, seed: int, branch: Branch, past: Iterable[str]) -> History:

@@ -6,7 +6,7 @@ import re
 import tomllib
 from typing import Final
 
-from engine.drill import variants
+from engine.drill import recorded, variants
 from engine.drill.build import start_world
 from engine.drill.drill import Drill
 from engine.drill.places import places
@@ -65,6 +65,8 @@ def _texts(scenario: Scenario, finder: Finder) -> None:
         if goal.name not in hinted:
             finder.add(("goal", number), f"the goal {goal.name!r} has no hint", "a [[hint]] for it")
     _hint_lines(scenario, finder)
+    for path, asked in recorded.prompts(tomllib.loads(scenario.text)):
+        finder.add(path, f"this is still to be written: {asked}", "words of your own")
 
 
 _LINE: Final = re.compile(rf"(?<![\w-])({'|'.join(VERBS)}) ([A-Z]\w*)")

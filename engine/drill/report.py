@@ -28,6 +28,7 @@ def report(drill: Drill) -> dict[str, Any]:
         "seed": drill.seed,
         "mode": drill.mode.value,
         "version": program_version(),
+        "scenario_text": drill.scenario.text,
         "ended_at_s": drill.world.t_s,
         "ended_by": drill.ended_by.name.lower() if drill.ended_by else None,
         "state_hash": drill.state_hash(),

@@ -60,7 +60,16 @@ def verify(
 
 def verify_report(scenario: Scenario, report: Mapping[str, Any]) -> Divergence | None:
     """The same for a report of `run --json`, whose events then name what differs first."""
-    drill = _replayed(scenario, report["seed"], report["mode"], report["inputs"], ticks(report["ended_at_s"]))
+    return divergence(played_again(scenario, report), report)
+
+
+def played_again(scenario: Scenario, report: Mapping[str, Any]) -> Drill:
+    """The run of a report of `run --json`, played again. Raises InputProblem for inputs that make no sense."""
+    return _replayed(scenario, report["seed"], report["mode"], report["inputs"], ticks(report["ended_at_s"]))
+
+
+def divergence(drill: Drill, report: Mapping[str, Any]) -> Divergence | None:
+    """Where *drill*, played again, is no longer the run of *report*; None if it is all the same."""
     recorded = [StateHash(ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
     found = _compare(drill, recorded)
     event = _first_event(report["events"], [plain(event.as_json()) for event in drill.events])

@@ -13,6 +13,7 @@ from app import scenario_files
 from app.recording import NotRecorded
 from app.session import BUDGET_S, CHECKPOINT_MS, ELAPSED_MS_MAX, HEARTBEAT_MS, STATE_KINDS, Session
 from engine.drill.drill import Drill, Mode, replay
+from engine.drill.history import History
 from engine.drill.scenario import load_scenario
 from engine.drill.schema import Scenario
 from engine.inputs import Input
@@ -64,7 +65,7 @@ class Desk:
         self.session = Session(clock=clock, by_itself=False)
         self.said: list[tuple[str, Any]] = []
         for name in ("drill_changed", "world_changed", "happened", "refused", "speed_changed", "running_changed",
-                     "lagging", "progress", "finished", "told", "loaded"):  # fmt: skip
+                     "lagging", "progress", "finished", "looking", "loaded"):  # fmt: skip
             signal = getattr(self.session, name)
             signal.connect(lambda value=None, name=name: self.said.append((name, value)))
         self.session.open(Drill(lab, mode=mode), self.record)
@@ -325,9 +326,10 @@ def test_a_journal_is_played_to_its_tick(desk: Desk, lab: Scenario) -> None:
     marks = [(tick, played(lab, tick).state_hash()) for tick in (1000, 2500)]
     desk.session.load(lab, lab.seed, Mode.LAB, JOURNAL, 3000, marks)
     desk.search()
-    (drill,) = desk.heard("loaded")
-    assert drill.tick == 3000
-    assert drill.state_hash() == played(lab, 3000).state_hash()
+    (history,) = desk.heard("loaded")
+    assert history.drill.tick == 3000
+    assert history.drill.state_hash() == played(lab, 3000).state_hash()
+    assert history.seek(1500).state_hash() == played(lab, 1500).state_hash()
 
 
 def test_another_world_than_the_recorded_one_is_refused(desk: Desk, lab: Scenario) -> None:
@@ -337,14 +339,90 @@ def test_another_world_than_the_recorded_one_is_refused(desk: Desk, lab: Scenari
     assert "10 s" in desk.heard("refused")[0]
 
 
-def test_a_script_is_followed_at_its_ticks_with_reasons(desk: Desk, lab: Scenario) -> None:
-    desk.session.follow([(item, f"why {item.verb}") for item in JOURNAL])
-    desk.session.set_speed(7.0)
+# --- looking back -----------------------------------------------------------------------------------------------
+
+
+def with_a_past(desk: Desk) -> str:
+    """A run of 20 s with a cable cut at 5 s; the hash of its end."""
+    session = desk.session
+    session.run_to(500)
+    desk.search()
+    session.do("cut SERVER_A SERVER_W")
+    session.run_to(2000)
+    desk.search()
+    return desk.drill.state_hash()
+
+
+def test_a_past_moment_is_shown_and_nothing_can_be_done_in_it(desk: Desk, lab: Scenario) -> None:
+    end = with_a_past(desk)
+    lines = list(desk.record.lines)
+    assert desk.session.look(300)
+    assert desk.session.looking_back
+    assert desk.heard("looking") == [True]
+    assert desk.drill.tick == 300
+    assert desk.drill.state_hash() == replay(lab, lab.seed, Mode.LAB, [], 300).state_hash()
+    assert not desk.session.do("power-off SERVER_A")
+    assert "0:03" in desk.heard("refused")[-1]
+    desk.session.look_at_now()
+    assert not desk.session.looking_back
+    assert desk.heard("looking") == [True, False]
+    assert desk.drill.state_hash() == end
+    assert desk.record.lines == lines
+
+
+def test_the_past_can_be_run_again_up_to_now(desk: Desk) -> None:
+    end = with_a_past(desk)
+    known = len(desk.heard("happened"))
+    desk.session.look(300)
+    desk.session.set_speed(10.0)
     desk.session.play()
-    while desk.drill.tick < 3000:
-        desk.frames(1, 33.0)
-    assert desk.heard("told") == ["why power-off", "why sql"]
-    assert desk.drill.state_hash() == played(lab, desk.drill.tick).state_hash()
+    desk.frames(1, 100.0)
+    assert desk.drill.tick == 400
+    desk.frames(3, 100.0)
+    again = [event for events in desk.heard("happened")[known:] for event in events]
+    assert "fault" in {event.kind for event in again}
+    desk.frames(30, 100.0)
+    assert not desk.session.looking_back
+    assert not desk.session.running
+    assert (desk.drill.tick, desk.drill.state_hash()) == (2000, end)
+    assert len(desk.record.lines) == 1
+
+
+def test_before_a_deed_and_after_it_are_two_moments(desk: Desk) -> None:
+    with_a_past(desk)
+    desk.session.look(500, before=True)
+    assert len(desk.drill.journal) == 0
+    desk.session.look(500)
+    assert len(desk.drill.journal) == 1
+
+
+def test_an_exam_has_no_past(qapp: QApplication, lab: Scenario) -> None:
+    made = Desk(lab, mode=Mode.EXAM)
+    made.session.run_to(500)
+    made.search()
+    assert not made.session.look(300)
+    assert made.heard("refused") == ["In an exam there is no way back."]
+    assert made.drill.tick == 500
+    made.session.close()
+
+
+def test_a_run_that_is_over_is_watched_deed_by_deed(desk: Desk, lab: Scenario) -> None:
+    over = History(replay(lab, lab.seed, Mode.LAB, [item.line for item in JOURNAL], 3000))
+    over.drill.finish()
+    desk.session.watch(over, at_each_deed=True)
+    assert (desk.drill.tick, desk.drill.journal) == (0, [])
+    desk.session.set_speed(100.0)
+    for item in JOURNAL:
+        desk.session.play()
+        desk.frames(100)
+        assert not desk.session.running
+        assert (desk.drill.tick, desk.drill.journal[-1].verb) == (item.tick, item.verb)
+    for _ in range(2):
+        desk.session.play()
+        desk.frames(100)
+    assert desk.session.looking_back  # it stays on screen
+    assert desk.drill.state_hash() == over.drill.state_hash()
+    assert desk.record.reports == []
 
 
 # --- questions --------------------------------------------------------------------------------------------------

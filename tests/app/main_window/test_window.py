@@ -329,13 +329,13 @@ def test_an_exam_closes_what_no_server_was_asked_for_and_gives_it_back(
     window.desk.go_to("events")
     assert "events" not in open_docks(window)
     window.timeline.moment_chosen.emit(1.0)
-    assert not open_menus()
+    assert not window.session.looking_back
+    assert "no way back" in window.notice.text
     window.appearance.keep_layout()
     play_lab(hands)
     assert open_docks(window) == usual
     window.timeline.moment_chosen.emit(0.5)
-    (menu,) = open_menus()
-    menu.close()
+    assert window.session.looking_back
 
 
 def test_the_fidelity_page_opens_from_the_tools_and_stops_with_the_window(hands: Hands) -> None:

@@ -1,0 +1,204 @@
+"""What comes after a run: its debrief, another try, the reference, the run as a file, and runs of other days."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog
+
+from app import run_files
+from app.export import runbook, sheets
+from app.export.page import page
+from app.export.pdf import NoPdf, write_pdf
+from app.export.source import Source, source_of
+from app.language import tr
+from app.main_window import actions
+from app.run_files import NoRun
+from app.storage import RunId
+from engine.drill import verify
+from engine.drill.problems import ScenarioProblems
+from engine.drill.scenario import Scenario, load_scenario
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+    from engine.drill.drill import Drill
+
+Report = Mapping[str, Any]
+
+
+class Debriefing(QObject):
+    """The page after a run and all that it offers."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._report: Report | None = None
+        self._drill: Drill | None = None
+        """The run of the report, played again; None if this version cannot."""
+        self._source: Source | None = None
+        self._scenario: Scenario | None = None
+        self._run_id: RunId | None = None
+        """Of the run in the profile."""
+        debrief = window.debrief
+        window.session.finished.connect(self._show_finished)
+        debrief.retry_wanted.connect(self._retry)
+        debrief.fresh_wanted.connect(self._begin_fresh)
+        debrief.solution_wanted.connect(self._watch)
+        debrief.watch_wanted.connect(self._look_back)
+        debrief.branches_wanted.connect(window.branches.show)
+        debrief.export_wanted.connect(self.export)
+        debrief.left.connect(window.show_home)
+        debrief.history_wanted.connect(window.show_history)
+        window.history.opened.connect(self.show_old)
+
+    # --- which run ------------------------------------------------------------------------------------------
+
+    def _show_finished(self, report: Report) -> None:
+        self._window.keep_desk()
+        self._drill = self._window.session.live
+        self._scenario = self._drill.scenario if self._drill is not None else None
+        self._run_id = self._window.play.run_id
+        self._show(report)
+
+    def show_old(self, run_id: int) -> None:
+        """The debrief of a finished run of the profile."""
+        profile = self._window.profile
+        if profile is None:
+            return
+        report = json.loads(profile.report(RunId(run_id)))
+        self._show_again(report, profile.scenario_text(RunId(run_id)), RunId(run_id))
+
+    def open_file(self, file: Path) -> None:
+        """Look back on a run that was written as JSON; whether it plays again to the same states is said."""
+        try:
+            report, text = run_files.read(file)
+        except NoRun as problem:
+            self._window.notice.warn(str(problem))
+            return
+        self._show_again(report, text, None)
+        if self._drill is None:
+            return
+        found = verify.divergence(self._drill, report)
+        if found is None:
+            said = tr("The run plays again to the same states: {count} of them were compared.")
+            self._window.notice.tell(said.format(count=len(self._drill.hashes)))
+        else:
+            said = tr("The run does not play again as it was recorded: {problem}.")
+            self._window.notice.warn(said.format(problem=found))
+
+    def _show_again(self, report: Report, text: str, run_id: RunId | None) -> None:
+        """Play the run of *report* again and show it; without its scenario only what the report says."""
+        self._window.leave_run()
+        self._drill = self._scenario = None
+        self._run_id = run_id
+        try:
+            self._scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
+        except ScenarioProblems as problem:
+            said = tr("This version does not take the scenario of that run ({problem}).")
+            self._window.notice.warn(said.format(problem=problem.problems[0]))
+        else:
+            self._drill = self._window.play.reopen(report, self._scenario, run_id)
+        self._show(report)
+
+    def come_back(self) -> None:
+        """From the desk, where a run that is over was looked at, to its debrief; else to the drills."""
+        self._window.session.pause()
+        if self._report is None:
+            self._window.show_home()
+        elif self._window.play.watching and self._scenario is not None:
+            self._drill = self._window.play.reopen(self._report, self._scenario, self._run_id)
+            self._show(self._report)
+        else:
+            self._show(self._report)
+
+    def _show(self, report: Report) -> None:
+        self._report = report
+        self._source = source_of(self._drill) if self._drill is not None else None
+        window, scenario = self._window, self._scenario
+        has_solution = scenario is not None and bool(scenario.solution)
+        review = self._source.review if self._source is not None else None
+        window.debrief.show_report(report, scenario is not None, has_solution, review)
+        window.go_to(window.debrief, str(report.get("title") or report["scenario"]))
+        window.debrief.setFocus()
+
+    # --- what can be done with it -----------------------------------------------------------------------------
+
+    def _retry(self, t_s: float) -> None:
+        self._window.play.retry(t_s)
+
+    def _begin_fresh(self) -> None:
+        """The same drill with numbers that nobody knows yet."""
+        if self._scenario is not None and self._report is not None:
+            self._window.play.begin(self._scenario, self._report["mode"])
+
+    def _watch(self) -> None:
+        if self._scenario is not None and self._report is not None:
+            self._window.play.watch(self._scenario, int(self._report["seed"]))
+
+    def _look_back(self, t_s: float) -> None:
+        self._window.play.look_back(round(t_s * 100))
+
+    def export(self, kind: str) -> None:
+        """Ask for a file and write the run in one of the forms of `EXPORTS`."""
+        source, window = self._source, self._window
+        if source is None:
+            window.notice.warn(tr("This run cannot be played again here, so there is nothing to write."))
+            return
+        ending, write = EXPORTS[kind]
+        name = f"{source.report['scenario']}-{source.report['seed']}{ending}"
+        chosen, _ = QFileDialog.getSaveFileName(window, tr("Save the debrief"), name, f"*{ending}")
+        if not chosen:
+            return
+        file = Path(chosen) if Path(chosen).suffix else Path(chosen + ending)
+        try:
+            write(source, file)
+        except OSError as error:
+            said = tr("{file} cannot be written: {reason}.")
+            window.notice.warn(said.format(file=file, reason=error.strerror))
+        except NoPdf as problem:
+            window.notice.warn(f"{problem}.")
+        else:
+            window.notice.tell(tr("Saved: {file}").format(file=file))
+
+
+def _write(file: Path, text: str) -> None:
+    file.write_text(text, encoding="utf-8", newline="")
+
+
+def _write_tables(source: Source, file: Path) -> None:
+    """Three tables; the name that was chosen is the beginning of theirs."""
+    for name, content in sheets.sheets(source).items():
+        _write(file.with_name(f"{file.stem}-{name}"), content)
+
+
+def _write_pdf(source: Source, file: Path) -> None:
+    write_pdf(source, file)
+
+
+EXPORTS: Final[dict[str, tuple[str, Callable[[Source, Path], None]]]] = {
+    "html": (".html", lambda source, file: _write(file, page(source))),
+    "pdf": (".pdf", _write_pdf),
+    "csv": (".csv", _write_tables),
+    "json": (".json", lambda source, file: _write(file, run_files.as_text(source))),
+    "runbook": (".sql", lambda source, file: _write(file, runbook.runbook(source))),
+    "reference": (".sql", lambda source, file: _write(file, runbook.reference_runbook(source))),
+}
+"""Kind -> ending of the file, and what writes it."""
+
+
+def attach(window: MainWindow) -> None:
+    """Connect the page; `window.debriefing` opens runs."""
+    debriefing = window.debriefing = Debriefing(window)
+
+    def ask_for_run() -> None:
+        chosen, _ = QFileDialog.getOpenFileName(window, tr("Open a recorded run"), "", tr("Runs (*.json)"))
+        if chosen:
+            debriefing.open_file(Path(chosen))
+
+    added = actions.add(window, {"drill.open_run": ask_for_run})
+    menu = window.menus["&Drill"]
+    menu.insertAction(window.actions_by_name["drill.restart"], added["drill.open_run"])

@@ -1,0 +1,162 @@
+"""Looking back on the desk: the time line leads to any moment, a bar leads out of it, a branch goes on from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QVBoxLayout
+
+from app.main_window import actions
+from app.views.look_back import LookBack
+from engine.constants import TICKS_PER_S
+from engine.drill.drill import Drill
+from engine.model import World, ticks
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+
+SCRUB_MS: Final = 40
+"""A drag over the time line shows a moment this often at most."""
+
+NEAR_S: Final = 0.005
+"""Half a tick: marks this near to the moment on screen are the moment on screen."""
+
+
+class Replay(QObject):
+    """Connects time line, bar and session."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session, self._timeline = window.session, window.timeline
+        self._shown: tuple[int, int] | None = None
+        """Which run the time line shows, and how many events of it."""
+        self.bar = LookBack()
+        layout = window.desk_page.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(1, self.bar)
+        self._wanted_s = 0.0
+        self._scrub = QTimer(self)
+        self._scrub.setSingleShot(True)
+        self._scrub.setInterval(SCRUB_MS)
+        self._scrub.timeout.connect(lambda: self.look(self._wanted_s))
+        self._connect()
+
+    def _connect(self) -> None:
+        session, play = self._session, self._window.play
+        session.drill_changed.connect(self._show_drill)
+        session.world_changed.connect(self._show_world)
+        session.happened.connect(self._add_events)
+        session.looking.connect(lambda looking: self._show_world(None))
+        self._timeline.moment_chosen.connect(self._choose)
+        self._timeline.scrubbed.connect(self._drag)
+        self.bar.now_wanted.connect(session.look_at_now)
+        self.bar.go_on_wanted.connect(self.go_on)
+        self.bar.step_wanted.connect(self.step)
+        self.bar.left.connect(lambda: self._window.debriefing.come_back())
+        play.branches_changed.connect(lambda: self._show_world(None))
+
+    # --- going to a moment ----------------------------------------------------------------------------------
+
+    def look(self, t_s: float) -> None:
+        """Show the run as it was at *t_s* seconds."""
+        if self._session.look(ticks(t_s)):
+            self._window.notice.clear()
+
+    def _choose(self, t_s: float) -> None:
+        self._scrub.stop()
+        self.look(t_s)
+
+    def _drag(self, t_s: float) -> None:
+        self._wanted_s = t_s
+        if not self._scrub.isActive():
+            self._scrub.start()
+
+    def to_mark(self, forward: bool) -> None:
+        """To the next mark of the time line, or to the one before."""
+        drill = self._session.drill
+        if drill is None:
+            return
+        now_s = drill.world.t_s
+        times = sorted({marker.t_s for marker in self._timeline.markers} | {0.0})
+        if forward:
+            found = next((t_s for t_s in times if t_s > now_s + NEAR_S), None)
+        else:
+            found = next((t_s for t_s in reversed(times) if t_s < now_s - NEAR_S), None)
+        if found is not None and (not forward or self._session.looking_back):
+            self.look(found)
+        elif forward:
+            self._session.look_at_now()
+
+    def step(self, by: int) -> None:
+        """Of the reference solution, to the step before or to the next one."""
+        drill, whole = self._session.drill, self._session.live
+        if drill is None or whole is None:
+            return
+        done = len(drill.journal) + by
+        if done <= 0:
+            self._session.look(0, before=True)
+        elif done <= len(whole.journal):
+            self._session.look(whole.journal[done - 1].tick)
+
+    def go_on(self) -> None:
+        """A branch from the moment on screen."""
+        drill = self._session.drill
+        if drill is not None and self._session.looking_back and not self._window.play.watching:
+            self._window.play.go_on(drill.tick)
+
+    # --- what is shown --------------------------------------------------------------------------------------
+
+    def _show_drill(self, drill: Drill | None) -> None:
+        live = self._session.live
+        if drill is None or live is None:
+            return
+        seen = (id(live), len(live.events))
+        if not self._session.looking_back or seen != self._shown:
+            self._timeline.show_drill(live)
+            self._shown = seen
+        self._show_world(None)
+
+    def _add_events(self, events: list[object]) -> None:
+        live = self._session.live
+        if live is not None and not self._session.looking_back:
+            self._timeline.add_events(events)  # type: ignore[arg-type]  # a signal knows no types
+            self._shown = (id(live), len(live.events))
+
+    def _show_world(self, _: World | None) -> None:
+        """The bar and the time line's mark follow the moment on screen."""
+        drill, live = self._session.drill, self._session.live
+        looking = self._session.looking_back and drill is not None and live is not None
+        if not looking or drill is None or live is None:
+            self.bar.hide()
+            self._timeline.show_look(None)
+            if live is not None:
+                self._timeline.show_now(live.world.t_s)
+            return
+        t_s = drill.world.t_s
+        self._timeline.show_look(t_s)
+        if self._window.play.watching:
+            lines = [item.words for item in live.journal]
+            self.bar.show_step(len(drill.journal), drill.scenario.solution, lines, t_s)
+        elif live.finished:
+            self.bar.show_recorded(t_s, live.tick / TICKS_PER_S, self._window.play.branches is not None)
+        else:
+            self.bar.show_past(t_s, live.tick / TICKS_PER_S, live.terms.rewind)
+
+
+def attach(window: MainWindow) -> None:
+    """Put the bar over the desk; `window.replay` goes to moments."""
+    replay = window.replay = Replay(window)
+    added = actions.add(
+        window,
+        {
+            "time.back": lambda: replay.to_mark(forward=False),
+            "time.forward": lambda: replay.to_mark(forward=True),
+            "time.now": window.session.look_at_now,
+            "time.go_on": replay.go_on,
+        },
+    )
+    menu = window.menus["&Time"]
+    menu.addSeparator()
+    menu.addActions(list(added.values()))

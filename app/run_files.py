@@ -1,0 +1,101 @@
+"""Runs as files: what `run --json` and the debrief write, to be played again and compared. No Qt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from app import scenario_files
+from app.export.source import Source, as_json
+from app.language import tr
+from app.scenario_files import NoScenario
+from engine.drill.modes import Mode
+
+BYTES_MAX: Final = 200_000_000
+"""More is not read. A run of two hours with two hundred databases has about a quarter of it."""
+
+_NEEDED: Final[dict[str, type | tuple[type, ...]]] = {
+    "scenario": str, "seed": int, "mode": str, "inputs": list, "ended_at_s": (int, float), "events": list,
+    "hashes": list, "availability": dict, "score": dict, "failovers": list,
+}  # fmt: skip
+"""What a report must have to be played again and shown, and of which type."""
+
+TICK_MAX: Final = 1e6
+"""Seconds; as `run --until`."""
+
+
+class NoRun(Exception):
+    """The file is no run, or cannot be read; the text is a sentence for the user."""
+
+
+def read(file: Path) -> tuple[dict[str, Any], str]:
+    """The report in *file* and the text of its scenario. Raises NoRun."""
+    try:
+        if not file.is_file():
+            raise NoRun(tr("{file} is not a file.").format(file=file))
+        if file.stat().st_size > BYTES_MAX:
+            raise NoRun(
+                tr("{file} is larger than a run may be ({most} MB).").format(
+                    file=file, most=BYTES_MAX // 1_000_000
+                )
+            )
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise NoRun(tr("{file} cannot be read: {why}.").format(file=file, why=error.strerror)) from error
+    except (ValueError, RecursionError) as error:
+        raise NoRun(tr("{file} is not JSON: {error}.").format(file=file, error=error)) from error
+    report = found.get("report", found) if isinstance(found, dict) else None
+    problem = _problem(report)
+    if problem or not isinstance(report, dict):
+        raise NoRun(
+            tr("{file} is not a run as Mirrordrill writes it: {problem}.").format(file=file, problem=problem)
+        )
+    return report, _text(file, report)
+
+
+def _problem(report: object) -> str:
+    """What keeps it from being a report; empty if nothing does."""
+    if not isinstance(report, dict):
+        return tr("it is no table")
+    for name, kind in _NEEDED.items():
+        if not isinstance(report.get(name), kind):
+            return tr("{name} is missing, or of another kind").format(name=name)
+    if report["mode"] not in set(Mode):
+        return tr("there is no mode {mode!r}").format(mode=report["mode"])
+    if not 0 <= report["seed"] < 2**63 or not 0 <= report["ended_at_s"] <= TICK_MAX:
+        return tr("its seed or its end is out of range")
+    if not all(isinstance(line, str) for line in report["inputs"]):
+        return tr("its inputs are no lines")
+    if not all(_is_hash(entry) for entry in report["hashes"]) or not all(map(_is_event, report["events"])):
+        return tr("its hashes or events are no such")
+    return ""
+
+
+def _is_hash(entry: object) -> bool:
+    return isinstance(entry, dict) and {"t_s", "inputs", "hash"} <= set(entry)
+
+
+def _is_event(entry: object) -> bool:
+    return isinstance(entry, dict) and {"t_s", "kind", "text"} <= set(entry)
+
+
+def _text(file: Path, report: Mapping[str, Any]) -> str:
+    """The scenario comes with the run; of older files it is looked for by its name."""
+    text = report.get("scenario_text")
+    if isinstance(text, str):
+        return text
+    try:
+        return scenario_files.find(report["scenario"]).text
+    except NoScenario as problem:
+        raise NoRun(
+            tr("{file} was made without its scenario, and none is here: {problem}.").format(
+                file=file, problem=problem
+            )
+        ) from problem
+
+
+def as_text(source: Source) -> str:
+    """Report and review as one JSON text that `read` takes."""
+    return json.dumps(as_json(source), allow_nan=False, ensure_ascii=False, indent=1) + "\n"

@@ -1,0 +1,163 @@
+"""Two branches side by side: where they part, what it came to, how things stand, and the queues over one another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.language import tr
+from app.views.branches.curves import Curves
+from app.views.branches.rows import first_words, outcome_cells
+from engine.drill import difference
+from engine.drill.branches import Branches
+
+CURVES_UNITS = 24
+"""Height of the curves in lines of text."""
+
+STATES_MAX = 40
+"""Rows of states; of hundreds of databases those that differ come first."""
+
+
+class Comparison(QScrollArea):
+    """The left branch in grey, the right one in colour."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self._tree: Branches | None = None
+        self.left, self.right, self.database = QComboBox(), QComboBox(), QComboBox()
+        self.left.setAccessibleName(tr("Left branch"))
+        self.right.setAccessibleName(tr("Right branch"))
+        self.database.setAccessibleName(tr("Database of the curves"))
+        for box in (self.left, self.right):
+            box.activated.connect(lambda _: self._show())
+        self.database.activated.connect(lambda _: self._show_curves())
+        self.curves = Curves()
+        self._legend = _label("", muted=True)
+        self._parted = _label("")
+        self._tables = QVBoxLayout()
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(8, 14, 18, 14)
+        column.setSpacing(12)
+        pair = QHBoxLayout()
+        pair.addWidget(_label(tr("Side by side"), 1.15, bold=True))
+        pair.addStretch()
+        for box in (self.left, self.right):
+            box.setMinimumContentsLength(12)
+            pair.addWidget(box)
+        column.addLayout(pair)
+        column.addWidget(self._parted)
+        column.addLayout(self._tables)
+        over = QHBoxLayout()
+        over.addWidget(_label(tr("Queues and load"), 1.05, bold=True))
+        over.addWidget(self._legend, 1)
+        over.addWidget(self.database)
+        column.addLayout(over)
+        column.addWidget(self.curves)
+        column.addStretch()
+        self.curves.setMinimumHeight(CURVES_UNITS * self.fontMetrics().height())
+        self.setWidget(inside)
+
+    def show_pair(self, tree: Branches, left: str, right: str) -> None:
+        """Compare two branches of *tree*."""
+        self._tree = tree
+        for box, name in ((self.left, left), (self.right, right)):
+            box.clear()
+            box.addItems(tree.names())
+            box.setCurrentText(name)
+        names = list(tree.history.drill.world.availability)
+        before = self.database.currentText()
+        self.database.clear()
+        self.database.addItems(names)
+        self.database.setCurrentText(before if before in names else names[0])
+        self.database.setVisible(len(names) > 1)
+        self._show()
+
+    def _show(self) -> None:
+        if self._tree is None:
+            return
+        names = self.left.currentText(), self.right.currentText()
+        left, right = (self._tree.of(name).drill for name in names)
+        while self._tables.count():
+            item = self._tables.takeAt(0)
+            widget = item.widget() if item is not None else None
+            if widget is not None:
+                widget.deleteLater()
+        if left is right:
+            self._parted.setText(tr("Choose two branches to compare them."))
+        else:
+            self._parted.setText(first_words(difference.first_difference(left, right), *names))
+        outcomes = [outcome_cells(row) for row in difference.outcomes(left, right)]
+        self._tables.addWidget(
+            _table(tr("What it came to"), ("", *names, tr("difference")), outcomes, numbers=True)
+        )
+        states = sorted(difference.states(left, right), key=lambda row: row.same)[:STATES_MAX]
+        rows = [(row.what, row.left, row.right, "" if row.same else "≠") for row in states]
+        self._tables.addWidget(_table(tr("How things stand"), ("", *names, ""), rows))
+        self._legend.setText(tr("dashed: {left}, solid: {right}").format(left=names[0], right=names[1]))
+        self._show_curves()
+
+    def _show_curves(self) -> None:
+        if self._tree is None:
+            return
+        left, right = (self._tree.of(box.currentText()).drill for box in (self.left, self.right))
+        found = difference.curves(left, right)
+        self.curves.show_curves([curve for curve in found if curve.database == self.database.currentText()])
+
+
+def _label(text: str, scale: float = 1.0, bold: bool = False, muted: bool = False) -> QLabel:
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setFont(theme.sized(label.font(), scale, bold))
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    if muted:
+        label.setProperty("muted", "true")
+    return label
+
+
+def _table(
+    title: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers: bool = False
+) -> QFrame:
+    """Rows under a title; those that differ are bold."""
+    card = QFrame()
+    card.setProperty("card", "true")
+    layout = QVBoxLayout(card)
+    layout.setContentsMargins(14, 10, 14, 12)
+    layout.addWidget(_label(title, 1.05, bold=True))
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(20)
+    grid.setVerticalSpacing(4)
+    grid.setColumnStretch(0, 3)
+    side = Qt.AlignmentFlag.AlignRight if numbers else Qt.AlignmentFlag.AlignLeft
+    for column, text in enumerate(head):
+        label = _label(text, muted=True)
+        label.setAlignment(side if column else Qt.AlignmentFlag.AlignLeft)
+        grid.addWidget(label, 0, column)
+        if column and (numbers or column < 3):
+            grid.setColumnStretch(column, 2)
+    for number, row in enumerate(rows, start=1):
+        differs = row[-1] not in ("", "=")
+        for column, text in enumerate(row):
+            label = _label(text, bold=differs and column > 0)
+            label.setAlignment(side if column else Qt.AlignmentFlag.AlignLeft)
+            grid.addWidget(label, number, column)
+    layout.addLayout(grid)
+    return card

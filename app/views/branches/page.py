@@ -1,0 +1,187 @@
+"""The page of branches: the tree to the left, two of them side by side to the right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QInputDialog,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.language import mark, tr
+from app.views.branches.comparison import Comparison
+from app.views.branches.rows import Row, rows_of
+from engine.drill.branches import Branches
+
+COLUMNS = (
+    mark("Branch"),
+    mark("Leaves at"),
+    mark("Is at"),
+    mark("Without service"),
+    mark("Lost"),
+    mark("Points"),
+)
+_CURRENT = "● "
+
+
+class BranchPage(QWidget):
+    """Signals carry names of branches."""
+
+    switched = Signal(str)
+    renamed = Signal(str, str)
+    pruned = Signal(str)
+    left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tree: Branches | None = None
+        self.tree = QTreeWidget()
+        self.tree.setAccessibleName(tr("Branches"))
+        self.tree.setHeaderLabels([tr(title) for title in COLUMNS])
+        self.tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.tree.setRootIsDecorated(True)
+        self.tree.setUniformRowHeights(True)
+        self.tree.currentItemChanged.connect(lambda *_: self._show_chosen())
+        self.tree.itemActivated.connect(lambda *_: self._go_on())
+        self.comparison = Comparison()
+        self.go_on = self._button(tr("Go on with it"), self._go_on, tr("Enter"))
+        self.go_on.setProperty("primary", "true")
+        self.rename = self._button(tr("Rename…"), self._ask_for_name, "F2")
+        self.prune = self._button(tr("Remove"), self._prune, tr("Del"))
+        self.back = self._button(tr("Back"), self.left.emit, "Esc")
+        self._note = QLabel()
+        self._note.setWordWrap(True)
+        self._note.setProperty("muted", "true")
+        self._lay_out()
+
+    def _button(self, text: str, do: Callable[[], object], key: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setToolTip(f"{text.rstrip('…')} ({key})")
+        button.clicked.connect(lambda _=False: do())
+        return button
+
+    def _lay_out(self) -> None:
+        title = QLabel(tr("Branches of this run"))
+        title.setFont(theme.sized(title.font(), 1.5, bold=True))
+        buttons = QHBoxLayout()
+        for button in (self.go_on, self.rename, self.prune):
+            buttons.addWidget(button)
+        buttons.addStretch()
+        buttons.addWidget(self.back)
+        side = QWidget()
+        column = QVBoxLayout(side)
+        column.setContentsMargins(18, 14, 8, 14)
+        column.setSpacing(8)
+        column.addWidget(title)
+        column.addWidget(self._note)
+        column.addWidget(self.tree, 1)
+        column.addLayout(buttons)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.addWidget(side)
+        split.addWidget(self.comparison)
+        split.setStretchFactor(0, 4)
+        split.setStretchFactor(1, 6)
+        split.setChildrenCollapsible(False)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(split)
+
+    # --- what is shown --------------------------------------------------------------------------------------
+
+    def show_tree(self, tree: Branches) -> None:
+        """Show every branch of *tree*, the current one chosen."""
+        self._tree = tree
+        rows = rows_of(tree)
+        items: dict[str, QTreeWidgetItem] = {}
+        self.tree.clear()
+        for row in rows:
+            item = items[row.name] = QTreeWidgetItem(_cells(row))
+            item.setData(0, Qt.ItemDataRole.UserRole, row.name)
+            for column in range(1, len(COLUMNS)):
+                item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            if row.current:
+                font = item.font(0)
+                font.setBold(True)
+                item.setFont(0, font)
+            parent = items.get(row.parent or "")
+            if parent is None:
+                self.tree.addTopLevelItem(item)
+            else:
+                parent.addChild(item)
+        self.tree.expandAll()
+        header = self.tree.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for column in range(1, len(COLUMNS)):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        said = tr(
+            "A branch begins where somebody looks back and goes on from there. ● is the one that is played."
+        )
+        alone = tr(
+            "There is one branch so far: look back on the time line and go on from there to begin another."
+        )
+        self._note.setText(said if len(rows) > 1 else alone)
+        self.tree.setCurrentItem(items[tree.current])
+        self._show_chosen()
+
+    @property
+    def chosen(self) -> str:
+        """Name of the branch that the tree stands on."""
+        item = self.tree.currentItem()
+        return str(item.data(0, Qt.ItemDataRole.UserRole)) if item is not None else ""
+
+    def _show_chosen(self) -> None:
+        tree, name = self._tree, self.chosen
+        if tree is None or not name:
+            return
+        current = name == tree.current
+        self.go_on.setText(tr("Go on") if current else tr("Go on with it"))
+        self.prune.setEnabled(not current and tree.root(name).parent is not None)
+        other = tree.current if not current else tree.root(name).parent
+        self.comparison.show_pair(tree, other or name, name)
+
+    # --- what is asked for ----------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        doing = {
+            Qt.Key.Key_F2: self._ask_for_name,
+            Qt.Key.Key_Delete: self._prune,
+            Qt.Key.Key_Escape: self.left.emit,
+        }
+        do = doing.get(Qt.Key(event.key()))
+        if do is None:
+            super().keyPressEvent(event)
+        else:
+            do()
+
+    def _go_on(self) -> None:
+        if self.chosen:
+            self.switched.emit(self.chosen)
+
+    def _ask_for_name(self) -> None:
+        name = self.chosen
+        text, said = QInputDialog.getText(self, tr("Rename the branch"), tr("Name:"), text=name)
+        if said and text.strip() and name:
+            self.renamed.emit(name, text)
+
+    def _prune(self) -> None:
+        if self.prune.isEnabled():
+            self.pruned.emit(self.chosen)
+
+
+def _cells(row: Row) -> list[str]:
+    name = f"{_CURRENT}{row.name}" if row.current else row.name
+    return [name, row.from_text, row.at, row.downtime, row.lost, row.points]

@@ -1,0 +1,97 @@
+"""What the page of branches shows, as plain rows. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app import formatting
+from app.language import mark, tr
+from engine.constants import TICKS_PER_S
+from engine.drill.branches import Branches
+from engine.drill.difference import FirstDifference, OutcomeRow
+from engine.drill.drill import Drill
+from engine.drill.report import availability_json
+from engine.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One branch."""
+
+    name: str
+    parent: str | None
+    current: bool
+    from_text: str
+    """Where it left its parent."""
+    at: str
+    """How far it is."""
+    downtime: str
+    lost: str
+    points: str
+
+
+def rows_of(tree: Branches) -> list[Row]:
+    """Every branch, after its parent."""
+    return [_row(tree, name, tree.of(name).drill) for name in tree.names()]
+
+
+def _row(tree: Branches, name: str, drill: Drill) -> Row:
+    root, sums, score = tree.root(name), availability_json(drill.world), drill.score()
+    at = formatting.run_time(drill.world.t_s)
+    shown = score.scored and (drill.finished or drill.terms.progress)
+    return Row(
+        name=name,
+        parent=root.parent,
+        current=name == tree.current,
+        from_text=formatting.run_time(root.tick / TICKS_PER_S, 1) if root.parent is not None else "",
+        at=tr("{moment}, over").format(moment=at) if drill.finished else at,
+        downtime=formatting.seconds(sums["downtime_s"], 1),
+        lost=formatting.number(sums["lost_transactions"]),
+        points=f"{score.total:g}" if shown else formatting.NOTHING,
+    )
+
+
+OUTCOMES = {
+    "downtime_s": mark("without service"),
+    "exposed_s": mark("served without a mirror in step"),
+    "lost_transactions": mark("committed transactions lost"),
+    "lost_kb": mark("log lost"),
+    "commands": mark("commands and acts"),
+    "ended_at_s": mark("length of the run"),
+    "score": "points",
+}
+"""Name of a figure -> how it is called."""
+
+
+def outcome_cells(row: OutcomeRow) -> tuple[str, str, str, str]:
+    """Name, left, right, and what the right one has more."""
+    name = tr(OUTCOMES.get(row.name, row.name))
+    sign = "+" if row.delta > 0 else "−" if row.delta < 0 else ""
+    delta = f"{sign}{_figure(row.name, abs(row.delta))}" if row.delta else "="
+    return name, _figure(row.name, row.left), _figure(row.name, row.right), delta
+
+
+def _figure(name: str, value: float) -> str:
+    if name.endswith("_s"):
+        return formatting.seconds(value, 1)
+    if name.endswith("_kb"):
+        return formatting.kb(value)
+    return formatting.number(round(value)) if name != "score" else f"{value:g}"
+
+
+def first_words(found: FirstDifference | None, left: str, right: str) -> str:
+    """Where the two part, in a sentence each."""
+    if found is None:
+        return tr("Up to where both have come, they are the same.")
+    moment = formatting.run_time(found.tick / TICKS_PER_S, 2)
+    return tr("They part at {moment}.\n{left}: {one}\n{right}: {other}").format(
+        moment=moment, left=left, one=_event(found.left), right=right, other=_event(found.right)
+    )
+
+
+def _event(event: Event | None) -> str:
+    if event is None:
+        return tr("nothing more happens")
+    where = f"{event.server}: " if event.server else ""
+    text = " ".join(event.text.split())
+    return f"{where}{text[:200]} ({formatting.run_time(event.t_s, 2)})"

@@ -1,0 +1,6 @@
+"""The page after a run."""
+
+from app.views.debrief.failovers import phases_of
+from app.views.debrief.page import Debrief
+
+__all__ = ["Debrief", "phases_of"]

@@ -1,0 +1,46 @@
+"""What was typed and answered in a run, with what was said to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app import formatting
+from app.language import tr
+from app.views.debrief.parts import code, label, muted, table
+
+
+def question(row: Mapping[str, Any]) -> QWidget:
+    """What was asked, what was said to it, and what is right."""
+    box = QWidget()
+    layout = QVBoxLayout(box)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(2)
+    layout.addWidget(label(f"{formatting.run_time(row['asked_t_s'], 1)}  {row['text']}", 1.0, bold=True))
+    right = row.get("right") or ()
+    for number, choice in enumerate(row["choices"], start=1):
+        mark = "✓" if number in right else "✗" if number == row.get("choice") else "·"
+        yours = f"  ({tr('your answer')})" if number == row.get("choice") else ""
+        layout.addWidget(label(f"{mark}  {choice}{yours}"))
+    if row.get("choice") is None:
+        layout.addWidget(label(tr("Nobody answered.")))
+    if row.get("why"):
+        layout.addWidget(muted(str(row["why"])))
+    return box
+
+
+def commands(report: Mapping[str, Any]) -> QWidget | None:
+    """Every batch with what the server said to it; None if nothing was typed."""
+    rows = list(_batches(report))
+    return table((tr("at"), tr("server"), tr("batch"), ""), rows, (0, 0, 1, 0)) if rows else None
+
+
+def _batches(report: Mapping[str, Any]) -> Iterator[tuple[str | QWidget, ...]]:
+    for batch in report.get("sql") or ():
+        errors = [m for m in batch.get("messages") or () if int(m.get("severity") or 0) > 10]
+        said = "".join(f"\nMsg {m['number']}: {m['text']}" for m in errors)
+        text = " ".join(str(batch.get("batch", "")).split())
+        done = muted(tr("✗ refused") if errors else tr("✓ done"))
+        yield muted(formatting.run_time(batch["t_s"], 1)), str(batch["server"]), code(f"{text}{said}"), done

@@ -1,0 +1,111 @@
+"""Failovers in the debrief: phases to scale, and the published time where the conditions are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app import formatting, theme
+from app.language import tr
+from app.views.debrief.parts import label
+
+PHASES: Final = (
+    ("failed", "detected", "detection", None),
+    ("detected", "redo_done", "redo", 1),
+    ("redo_done", "decided", "decision", 2),
+    ("decided", "online", "role change", 0),
+    ("online", "undo_done", "undo", 3),
+)
+"""From step, to step, name, colour of a series (None: idle), as in the timing panel: what a failover's time goes
+into. Undo runs while clients work again."""
+
+
+class Failover(QWidget):
+    """One failover: its phases to scale, its time, and the published one or why there is none to compare."""
+
+    def __init__(self, failover: Mapping[str, Any], unlike: str = "") -> None:
+        super().__init__()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        head = tr("{database}: {kind} failover {from_server} → {to_server}, cause: {cause}")
+        layout.addWidget(label(head.format(**failover), 1.0, bold=True))
+        layout.addWidget(_PhaseBar(failover))
+        layout.addWidget(label(verdict(failover, unlike)))
+
+
+def phases_of(failover: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """(name, seconds) of the phases that are known."""
+    found = []
+    for start, end, name, _ in PHASES:
+        from_s, to_s = failover.get(f"{start}_t_s"), failover.get(f"{end}_t_s")
+        if from_s is not None and to_s is not None and to_s >= from_s:
+            found.append((name, to_s - from_s))
+    return found
+
+
+def verdict(failover: Mapping[str, Any], unlike: str = "") -> str:
+    """The time of a failover beside the published one. *unlike*: why it must not be compared."""
+    took = failover.get("failover_s")
+    if took is None:
+        return tr("It was not completed.")
+    lost = failover.get("lost_transactions") or 0
+    losses = (
+        tr("{count} committed transactions were lost.").format(count=formatting.number(lost)) if lost else ""
+    )
+    said = tr("From detection to the new principal: {time}.").format(time=formatting.seconds(took))
+    published = failover.get("published_s")
+    if published is None:
+        reason = (
+            f" {tr('The published table is not comparable: {reason}.').format(reason=unlike)}"
+            if unlike
+            else ""
+        )
+        return f"{said} {tr('Nothing comparable is published.')}{reason} {losses}".rstrip()
+    share = formatting.percent(took / published - 1.0, 0, sign=True)
+    beside = tr("Published: {time} ({reference}), {share}.").format(
+        time=formatting.seconds(published, 1), reference=failover["published_ref"], share=share
+    )
+    return f"{said} {beside} {losses}".rstrip()
+
+
+class _PhaseBar(QWidget):
+    """Phases side by side, as long as they lasted, with name and seconds below."""
+
+    def __init__(self, failover: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._phases = phases_of(failover)
+        self.setAccessibleName(", ".join(f"{name} {seconds:.2f} s" for name, seconds in self._phases))
+
+    def sizeHint(self) -> QSize:
+        return QSize(300, round(self.fontMetrics().height() * 2.6))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self.palette())
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        line = self.fontMetrics().height()
+        total = sum(seconds for _, seconds in self._phases) or 1.0
+        small = theme.sized(self.font(), 0.88)
+        metrics = QFontMetricsF(small)
+        texts = [f"{name} {formatting.seconds(seconds)}" for name, seconds in self._phases]
+        left, text_left = 0.0, 0.0
+        tones = {
+            name: colours.idle if series is None else colours.series[series] for _, _, name, series in PHASES
+        }
+        for (name, seconds), text in zip(self._phases, texts, strict=True):
+            width = self.width() * seconds / total
+            painter.fillRect(QRectF(left, 0, max(1.5, width - 1.5), line * 0.9), tones[name])
+            swatch = QRectF(text_left, line * 1.45, line * 0.55, line * 0.55)
+            painter.fillRect(swatch, tones[name])
+            painter.setFont(small)
+            painter.setPen(colours.text)
+            painter.drawText(
+                QRectF(swatch.right() + 5, line * 1.15, 400, line * 1.2), Qt.AlignmentFlag.AlignVCenter, text
+            )
+            text_left = swatch.right() + 5 + metrics.horizontalAdvance(text) + line * 0.9
+            left += width

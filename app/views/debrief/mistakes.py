@@ -1,0 +1,84 @@
+"""Each thing that cost points: when, why, what would have been better, and a try from there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app import formatting
+from app.language import mark, tr
+from app.views.debrief.parts import label, muted
+from app.views.debrief.story import moment
+from engine.constants import TICKS_PER_S
+from engine.drill.mistakes import Mistake
+
+SHOWN: Final = 8
+"""The costliest; every one stands in the score as well."""
+
+SIZES: Final = {"slip": mark("slip"), "mistake": mark("mistake"), "blunder": mark("blunder")}
+
+
+def mistakes(
+    found: Sequence[Mistake], can_retry: bool, retry: Callable[[float], None], watch: Callable[[float], None]
+) -> list[QWidget]:
+    """The costliest mistakes in their order. *retry* and *watch* are given seconds since the start."""
+    worst = sorted(found, key=lambda mistake: -mistake.points)[:SHOWN]
+    rows = [_mistake(each, can_retry, retry, watch) for each in sorted(worst, key=lambda each: each.tick)]
+    if len(found) > len(worst):
+        more = tr("{count} smaller ones stand in the score below.").format(count=len(found) - len(worst))
+        rows.append(muted(more))
+    return rows
+
+
+def _mistake(
+    mistake: Mistake, can_retry: bool, retry: Callable[[float], None], watch: Callable[[float], None]
+) -> QWidget:
+    box = QWidget()
+    row = QHBoxLayout(box)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(18)
+    side = QVBoxLayout()
+    side.setSpacing(0)
+    points = label(f"−{mistake.points:g}", 1.35, bold=True)
+    points.setWordWrap(False)
+    side.addWidget(points)
+    size = muted(tr(SIZES[mistake.size]))
+    size.setWordWrap(False)
+    side.addWidget(size)
+    side.addStretch()
+    side_box = QWidget()
+    side_box.setLayout(side)
+    side_box.setFixedWidth(round(box.fontMetrics().height() * 4.6))
+    side.setContentsMargins(0, 0, 0, 0)
+    words = QVBoxLayout()
+    words.setSpacing(2)
+    words.addWidget(label(f"{moment(mistake.tick)}  {mistake.what}", 1.0, bold=True))
+    if mistake.cause:
+        words.addWidget(label(tr("After: {cause}").format(cause=mistake.cause)))
+    if mistake.better:
+        words.addWidget(label(tr("Better: {better}").format(better=mistake.better)))
+    if can_retry:
+        words.addLayout(_buttons(mistake, retry, watch))
+    row.addWidget(side_box, 0, Qt.AlignmentFlag.AlignTop)
+    row.addLayout(words, 1)
+    return box
+
+
+def _buttons(mistake: Mistake, retry: Callable[[float], None], watch: Callable[[float], None]) -> QHBoxLayout:
+    at_s = mistake.retry_tick / TICKS_PER_S
+    text = formatting.run_time(at_s, 1)
+    again = QPushButton(tr("Retry from this moment ({moment})").format(moment=text))
+    again.clicked.connect(lambda _=False: retry(at_s))
+    look = QPushButton(tr("Look at it"))
+    look.setToolTip(tr("Show the desk as it was at {moment}").format(moment=text))
+    look.clicked.connect(lambda _=False: watch(at_s))
+    row = QHBoxLayout()
+    row.setContentsMargins(0, 4, 0, 0)
+    for button in (again, look):
+        button.setProperty("small", "true")
+        row.addWidget(button)
+    row.addStretch()
+    return row

@@ -1,0 +1,348 @@
+"""After a drill: what it was worth and why, its course, each failover beside the published time, and another try."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import formatting
+from app.course import Span, course_of
+from app.language import mark, tr
+from app.strip import Strip
+from app.views.debrief import answers, story
+from app.views.debrief.failovers import Failover
+from app.views.debrief.mistakes import mistakes
+from app.views.debrief.parts import Points, ScoreRing, card, label, muted
+from app.views.debrief.reference import reference
+from engine.constants import TICKS_PER_S
+from engine.drill.review import Review
+from engine.drill.watch import DOWN, EXPOSED, Lanes
+
+Report = Mapping[str, Any]
+"""As of `run --json`."""
+
+ENDED: Final = {
+    "goals": mark("all goals are reached"),
+    "time": mark("the time was over"),
+    "forbidden": mark("something happened that must never happen"),
+    "asked": mark("you ended it"),
+    None: mark("it was left"),
+}
+
+EXPORTS: Final = (
+    ("html", mark("Web page (HTML)…")),
+    ("pdf", mark("Print (PDF, one page and an annex)…")),
+    ("csv", mark("Tables (CSV)…")),
+    ("json", mark("Data, to be played again (JSON)…")),
+    ("runbook", mark("Runbook of what you did (SQL)…")),
+    ("reference", mark("Runbook of the reference (SQL)…")),
+)
+"""Kind of file -> its entry in the menu."""
+
+PAGE_WIDTH_UNITS: Final = 76
+FAILOVERS_SHOWN: Final = 6
+MOMENTS_SHOWN: Final = 6
+"""Moments listed for one item of the score; more would only be a wall of numbers."""
+
+
+class Debrief(QScrollArea):
+    """One page about a finished run: from its report alone, or with all that looking back on it tells."""
+
+    retry_wanted = Signal(float)
+    """From this moment, in seconds; 0: from the start."""
+    fresh_wanted = Signal()
+    """The same drill with other numbers."""
+    solution_wanted = Signal()
+    watch_wanted = Signal(float)
+    """The run as it was at this moment, in seconds."""
+    branches_wanted = Signal()
+    export_wanted = Signal(str)
+    """Kind of file, of `EXPORTS`."""
+    left = Signal()
+    history_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAccessibleName(tr("Debrief"))
+        self._report: Report | None = None
+        self._review: Review | None = None
+        self._can_retry = self._has_solution = False
+        self._moment_s: float | None = None
+        self._retry_here = QPushButton()
+        self._build()
+
+    def show_report(
+        self, report: Report, can_retry: bool, has_solution: bool, review: Review | None = None
+    ) -> None:
+        """Show *report*; trying again needs the scenario, and *review* that the run can be played again."""
+        self._report, self._can_retry, self._has_solution = report, can_retry, has_solution
+        self._review = review
+        self._moment_s = None
+        self._build()
+        self.verticalScrollBar().setValue(0)
+
+    def moment(self) -> float | None:
+        """The moment that was chosen for a retry, in seconds."""
+        return self._moment_s
+
+    # --- building -------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(28, 20, 28, 24)
+        column.setSpacing(14)
+        if self._report is not None:
+            for part in self._parts(self._report):
+                column.addWidget(part)
+        column.addStretch()
+        inside.setMaximumWidth(PAGE_WIDTH_UNITS * self.fontMetrics().height())
+        page = QWidget()
+        row = QHBoxLayout(page)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addStretch(1)
+        row.addWidget(inside, 1000)
+        row.addStretch(1)
+        before = self.takeWidget()
+        if before is not None:
+            before.deleteLater()  # not at once: a change of font may be on its way through these very widgets
+        self.setWidget(page)
+
+    def _parts(self, report: Report) -> Iterator[QWidget]:
+        review = self._review
+        yield self._head(report)
+        planned = story.goals(report)
+        if planned:
+            yield card(tr("What was planned"), *planned)
+        yield card(tr("What it came to"), story.figures(report, review))
+        yield card(tr("Course"), self._course(report))
+        if review is not None:
+            yield card(tr("What happened, and why"), *story.happened(review))
+            found = mistakes(review.mistakes, self._can_retry, self.retry_wanted.emit, self.watch_wanted.emit)
+            if found:
+                yield card(tr("What cost points"), *found)
+            guards = story.preconditions(review)
+            if guards:
+                yield card(tr("Why there was an automatic failover, or none"), *guards)
+        if report["failovers"]:
+            yield card(tr("Failovers beside the published times"), *self._failovers(report))
+        if report["score"]["scored"]:
+            yield card(tr("Score, point by point"), self._score(report))
+        asked = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]
+        if asked:
+            yield card(tr("Questions"), *[answers.question(row) for row in asked])
+        if review is not None and review.reference is not None:
+            yield card(tr("The reference solution"), *self._reference(review))
+        commands = answers.commands(report)
+        if commands is not None:
+            yield card(tr("Commands"), commands)
+
+    def _failovers(self, report: Report) -> list[QWidget]:
+        """Each with its phases; those of many databases in a line of words."""
+        rows = report["failovers"]
+        unlike = [f.unlike for f in self._review.failovers] if self._review is not None else []
+        unlike += [""] * (len(rows) - len(unlike))
+        found: list[QWidget] = [
+            Failover(row, why) for row, why in list(zip(rows, unlike, strict=False))[:FAILOVERS_SHOWN]
+        ]
+        if len(rows) > FAILOVERS_SHOWN:
+            times = [row["failover_s"] for row in rows if row["failover_s"] is not None]
+            said = tr("{count} failovers in all, from {least} to {most}.")
+            least, most = (
+                formatting.seconds(pick(times)) if times else formatting.NOTHING for pick in (min, max)
+            )
+            found.append(muted(said.format(count=len(rows), least=least, most=most)))
+        return found
+
+    def _reference(self, review: Review) -> list[QWidget]:
+        assert review.reference is not None
+        watch = QPushButton(tr("Watch it step by step"))
+        watch.clicked.connect(self.solution_wanted)
+        row = QHBoxLayout()
+        row.addWidget(watch)
+        row.addStretch()
+        box = QWidget()
+        box.setLayout(row)
+        row.setContentsMargins(0, 0, 0, 0)
+        return [box, *reference(review.reference)]
+
+    def _head(self, report: Report) -> QWidget:
+        head = QWidget()
+        title = label(str(report.get("title") or report["scenario"]), 1.8, bold=True)
+        words = muted(_ended(report))
+        names = QVBoxLayout()
+        names.setSpacing(4)
+        names.addWidget(title)
+        names.addWidget(words)
+        names.addLayout(self._buttons())
+        row = QHBoxLayout(head)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addLayout(names, 1)
+        if report["score"]["scored"]:
+            row.addWidget(ScoreRing(float(report["score"]["total"])))
+        return head
+
+    def _buttons(self) -> QVBoxLayout:
+        """What can be done now, and where to go from here."""
+        self._retry_here = QPushButton()
+        self._retry_here.clicked.connect(lambda: self.retry_wanted.emit(self._moment_s or 0.0))
+        again = self._button(tr("Try again from the start"), lambda: self.retry_wanted.emit(0.0))
+        again.setProperty("primary", "true")
+        again.setToolTip(tr("The same numbers once more (the same seed)"))
+        fresh = self._button(tr("Try with other numbers"), self.fresh_wanted.emit)
+        fresh.setToolTip(
+            tr("A new seed: other moments, and other names and sizes where the drill has variants")
+        )
+        solution = self._button(tr("Watch the reference solution"), self.solution_wanted.emit)
+        watch = self._button(tr("Watch this run"), lambda: self.watch_wanted.emit(self._moment_s or 0.0))
+        again.setVisible(self._can_retry)
+        fresh.setVisible(self._can_retry and bool(self._report and self._report["score"]["scored"]))
+        solution.setVisible(self._has_solution)
+        watch.setVisible(self._review is not None)
+        export = QPushButton(tr("Export"))
+        menu = QMenu(export)
+        for kind, text in EXPORTS:
+            if kind != "reference" or self._has_solution:
+                menu.addAction(tr(text)).triggered.connect(
+                    lambda _=False, kind=kind: self.export_wanted.emit(kind)
+                )
+        export.setMenu(menu)
+        export.setVisible(self._review is not None)
+        branches = self._button(tr("Branches"), self.branches_wanted.emit)
+        branches.setVisible(self._review is not None)
+        drills = self._button(tr("All drills"), self.left.emit)
+        history = self._button(tr("History"), self.history_wanted.emit)
+        both = QVBoxLayout()
+        both.setContentsMargins(0, 8, 0, 0)
+        for line in ((again, self._retry_here, fresh, solution, watch), (export, branches, drills, history)):
+            row = QHBoxLayout()
+            for button in line:
+                row.addWidget(button)
+            row.addStretch()
+            both.addLayout(row)
+        self._show_moment()
+        return both
+
+    def _button(self, text: str, do: Callable[[], object]) -> QPushButton:
+        button = QPushButton(text)
+        button.clicked.connect(lambda _=False: do())
+        return button
+
+    def _course(self, report: Report) -> QWidget:
+        databases = list(report["availability"]["databases"])
+        course = course_of(report["events"], databases, databases)
+        strip = Strip()
+        strip.show_course(course, float(report["ended_at_s"]), live=False)
+        strip.moment_chosen.connect(self._choose_moment)
+        if self._review is not None and self._review.lanes:
+            strip.show_states(_states(self._review.lanes))
+        words = tr(
+            "Service, protection by a mirror in step, and the mirroring state as the principal knew it."
+        )
+        try_there = tr("Click a moment, or walk with the arrow keys and Enter, to try again from there.")
+        note = muted(f"{words} {try_there}" if self._can_retry else words)
+        box = QWidget()
+        layout = QVBoxLayout(box)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(strip)
+        layout.addWidget(note)
+        return box
+
+    def _choose_moment(self, t_s: float) -> None:
+        self._moment_s = t_s
+        self._show_moment()
+
+    def _show_moment(self) -> None:
+        known = self._moment_s is not None and self._can_retry
+        self._retry_here.setVisible(known)
+        said = tr("Try again from {moment}")
+        self._retry_here.setText(said.format(moment=formatting.run_time(self._moment_s or 0.0, 1)))
+
+    # --- score ----------------------------------------------------------------------------------------------
+
+    def _score(self, report: Report) -> QWidget:
+        box = QWidget()
+        column = QVBoxLayout(box)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(14)
+        for item in report["score"]["items"]:
+            row = QHBoxLayout()
+            row.setSpacing(18)
+            row.addWidget(Points(float(item["points"]), float(item["max"])), 0, Qt.AlignmentFlag.AlignTop)
+            row.addLayout(self._item(item), 1)
+            column.addLayout(row)
+        return box
+
+    def _item(self, item: Mapping[str, Any]) -> QVBoxLayout:
+        layout = QVBoxLayout()
+        layout.setSpacing(2)
+        layout.addWidget(label(str(item["name"]), 1.0, bold=True))
+        layout.addWidget(label(str(item["why"])))
+        if item.get("better"):
+            layout.addWidget(label(tr("Better: {better}").format(better=item["better"])))
+        moments = list(dict.fromkeys(item.get("at_s") or ()))[:MOMENTS_SHOWN]
+        if moments:
+            layout.addLayout(self._moments(moments))
+        return layout
+
+    def _moments(self, moments: Sequence[float]) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        lead = muted(tr("At"))
+        lead.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+        row.addWidget(lead)
+        for t_s in moments:
+            button = QPushButton(formatting.run_time(t_s, 1))
+            button.setProperty("small", "true")
+            button.setToolTip(tr("Choose this moment for another try"))
+            button.setEnabled(self._can_retry)
+            button.clicked.connect(lambda _=False, t_s=t_s: self._choose_moment(t_s))
+            row.addWidget(button)
+        row.addStretch()
+        return row
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._build()
+
+
+def _ended(report: Report) -> str:
+    """How it ended and which goals were reached."""
+    ended = tr(ENDED.get(report.get("ended_by"), ENDED[None]))
+    goals = report.get("goals", ())
+    met = sum(bool(goal["met"]) for goal in goals)
+    said = ended
+    if met < len(goals):
+        said = tr("{met} of {all} goals are reached; {ended}").format(met=met, all=len(goals), ended=ended)
+    length = formatting.seconds(report["ended_at_s"], 1)
+    whole = tr("{what}, after {length}. {mode}, seed {seed}.").format(
+        what=said, length=length, mode=report["mode"], seed=report["seed"]
+    )
+    return whole[:1].upper() + whole[1:]
+
+
+def _states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[Span]]]:
+    """Mirroring state of the database that fared worst."""
+
+    def harm(lane: Lanes) -> int:
+        bad = [span for span in (*lane.service, *lane.protection) if span.what in (DOWN, EXPOSED)]
+        return sum(span.ticks for span in bad)
+
+    worst = max(lanes.values(), key=harm)
+    spans = [Span(s.from_tick / TICKS_PER_S, s.to_tick / TICKS_PER_S, s.what) for s in worst.state]
+    return [(tr("state"), spans)]

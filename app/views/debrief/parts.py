@@ -1,0 +1,147 @@
+"""Pieces of the debrief: labels, cards, figures, the ring of points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from app import theme
+
+
+def label(text: str, scale: float = 1.0, bold: bool = False) -> QLabel:
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setFont(theme.sized(label.font(), scale, bold))
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+def card(title: str, *parts: QWidget) -> QFrame:
+    card = QFrame()
+    card.setProperty("card", "true")
+    layout = QVBoxLayout(card)
+    layout.setContentsMargins(18, 12, 18, 16)
+    layout.setSpacing(10)
+    layout.addWidget(label(title, 1.15, bold=True))
+    for part in parts:
+        layout.addWidget(part)
+    return card
+
+
+def figure(value: str, what: str) -> QWidget:
+    box = QWidget()
+    layout = QVBoxLayout(box)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(0)
+    number, words = label(value, 1.5, bold=True), label(what)
+    words.setProperty("muted", "true")
+    for part in (number, words):
+        part.setWordWrap(False)
+        layout.addWidget(part)
+    return box
+
+
+def muted(text: str) -> QLabel:
+    found = label(text)
+    found.setProperty("muted", "true")
+    return found
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]], stretch: Sequence[int]) -> QWidget:
+    """Rows under headings; *stretch* shares the width out, 0 for columns that are as wide as their text."""
+    box = QWidget()
+    grid = QGridLayout(box)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(18)
+    grid.setVerticalSpacing(7)
+    for column, (title, share) in enumerate(zip(head, stretch, strict=True)):
+        grid.setColumnStretch(column, share)
+        title_label = muted(title)
+        title_label.setWordWrap(False)
+        grid.addWidget(title_label, 0, column)
+    for number, row in enumerate(rows, start=1):
+        for column, cell in enumerate(row):
+            shown = label(cell) if isinstance(cell, str) else cell
+            if not stretch[column] and isinstance(shown, QLabel):
+                shown.setWordWrap(False)
+            grid.addWidget(shown, number, column, Qt.AlignmentFlag.AlignTop)
+    return box
+
+
+def code(text: str) -> QLabel:
+    """T-SQL and acts."""
+    found = label(text)
+    found.setFont(theme.fixed_font(0.95))
+    return found
+
+
+class ScoreRing(QWidget):
+    """Points of a hundred as a ring and a number."""
+
+    def __init__(self, total: float) -> None:
+        super().__init__()
+        self._total = total
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(f"Score {total:g} of 100")
+
+    def sizeHint(self) -> QSize:
+        side = round(self.fontMetrics().height() * 6.5)
+        return QSize(side, side)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self.palette())
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        width = self.width() * 0.09
+        box = QRectF(self.rect()).adjusted(width, width, -width, -width)
+        painter.setPen(QPen(colours.idle_soft, width))
+        painter.drawArc(box, 0, 360 * 16)
+        tone = colours.ok if self._total >= 80.0 else colours.warn if self._total >= 50.0 else colours.bad
+        painter.setPen(QPen(tone, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
+        painter.drawArc(box, 90 * 16, -round(self._total / 100.0 * 360 * 16))
+        painter.setPen(colours.text)
+        painter.setFont(theme.sized(self.font(), 2.2, bold=True))
+        line = QFontMetricsF(painter.font()).height()
+        upper = QRectF(0, self.height() / 2 - line * 0.68, self.width(), line)
+        painter.drawText(upper, Qt.AlignmentFlag.AlignCenter, f"{self._total:g}")
+        painter.setPen(colours.muted)
+        painter.setFont(theme.sized(self.font(), 0.85))
+        painter.drawText(upper.translated(0, line * 0.72), Qt.AlignmentFlag.AlignCenter, "of 100")
+
+
+class Points(QWidget):
+    """Points of one item as a number over a bar."""
+
+    def __init__(self, points: float, most: float) -> None:
+        super().__init__()
+        self._points, self._most = points, most
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(f"{points:g} of {most:g} points")
+
+    def sizeHint(self) -> QSize:
+        line = self.fontMetrics().height()
+        return QSize(round(line * 5.5), round(line * 1.9))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self.palette())
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        line = self.fontMetrics().height()
+        painter.setFont(theme.sized(self.font(), 1.05, bold=True))
+        painter.setPen(colours.text)
+        text = f"{self._points:g} / {self._most:g}" if self._most else f"{self._points:g}"
+        painter.drawText(QRectF(0, 0, self.width(), line * 1.2), Qt.AlignmentFlag.AlignLeft, text)
+        bar = QRectF(0, line * 1.35, self.width(), line * 0.35)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours.idle_soft)
+        painter.drawRoundedRect(bar, bar.height() / 2, bar.height() / 2)
+        share = self._points / self._most if self._most > 0.0 else 1.0 if self._points < 0.0 else 0.0
+        if share > 0.0:
+            good = self._points >= self._most > 0.0
+            painter.setBrush(colours.ok if good else colours.bad if self._points < 0.0 else colours.warn)
+            bar.setWidth(max(bar.height(), bar.width() * share))
+            painter.drawRoundedRect(bar, bar.height() / 2, bar.height() / 2)

@@ -1,0 +1,52 @@
+"""The reference solution beside what was done."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.language import tr
+from app.views.debrief.parts import code, label, muted, table
+from app.views.debrief.story import moment
+from engine.drill.review import Reference
+
+LINE_LENGTH_MAX: Final = 220
+"""Characters of a step that are shown; the export has all of it."""
+
+
+def reference(found: Reference) -> list[QWidget]:
+    """Each step with its reason and when it was done here."""
+    rows: list[tuple[str | QWidget, ...]] = []
+    for step in found.steps:
+        done = (
+            tr("at {moment}").format(moment=moment(step.done_tick))
+            if step.done_tick is not None
+            else tr("never")
+        )
+        rows.append((muted(moment(step.tick)), _step(step.line, step.why), done))
+    parts: list[QWidget] = [table((tr("at"), tr("what it does, and why"), tr("you")), rows, (0, 1, 0))]
+    if found.besides:
+        parts.append(label(tr("What you did besides"), 1.0, bold=True))
+        more = [(muted(moment(item.tick)), code(_short(item.words))) for item in found.besides]
+        parts.append(table((tr("at"), tr("act")), more, (0, 1)))
+    return parts
+
+
+def _step(line: str, why: str) -> QWidget:
+    text = _short(line)
+    found = code(text)
+    if not why:
+        return found
+    box = QWidget()
+    column = QVBoxLayout(box)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(1)
+    column.addWidget(found)
+    column.addWidget(muted(why))
+    return box
+
+
+def _short(line: str) -> str:
+    text = " ".join(line.split())
+    return text if len(text) <= LINE_LENGTH_MAX else f"{text[: LINE_LENGTH_MAX - 1]}…"

@@ -1,0 +1,170 @@
+"""What was planned, what happened and why: figures, goals, outages with their preconditions, losses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from app import formatting
+from app.language import mark, tr, trn
+from app.views.debrief.parts import figure, label, muted, table
+from engine.constants import TICKS_PER_S
+from engine.drill.review import Outage, Review
+from engine.drill.watch import HOLDS, Lanes
+from engine.model import Tick
+
+Report = Mapping[str, Any]
+
+DATABASES_MAX: Final = 6
+"""Databases with lines of their own; of more, those that stood still or were exposed for longest."""
+
+FIGURES: Final = (
+    ("downtime_s", mark("without service")),
+    ("exposed_s", mark("served without a mirror in step")),
+    ("lost_transactions", mark("committed transactions lost")),
+    ("lost_kb", mark("log lost")),
+)
+
+
+def moment(tick: Tick) -> str:
+    return formatting.run_time(tick / TICKS_PER_S, 1)
+
+
+def _amount(name: str, value: float) -> str:
+    if name.endswith("_s"):
+        return formatting.seconds(value, 1)
+    return formatting.kb(value) if name.endswith("_kb") else formatting.number(value)
+
+
+def figures(report: Report, review: Review | None) -> QWidget:
+    """Downtime, exposure and losses, with the reference's below; of each database where there are several."""
+    box = QWidget()
+    grid = QGridLayout(box)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(36)
+    grid.setVerticalSpacing(8)
+    totals = report["availability"]
+    reference = review.reference if review is not None else None
+    theirs = {row.name: row.right for row in reference.outcomes} if reference is not None else {}
+    for column, (name, what) in enumerate(FIGURES, start=1):
+        grid.addWidget(figure(_amount(name, totals[name]), tr(what)), 0, column)
+        if name in theirs:
+            beside = muted(tr("reference: {value}").format(value=_amount(name, theirs[name])))
+            beside.setWordWrap(False)
+            grid.addWidget(beside, 1, column)
+    several = totals["databases"] if len(totals["databases"]) > 1 else {}
+    worst = sorted(several.items(), key=lambda row: (-row[1]["downtime_s"], -row[1]["exposed_s"]))
+    for line, (name, account) in enumerate(worst[:DATABASES_MAX], start=2):
+        grid.addWidget(label(name, 1.0, bold=True), line, 0)
+        for column, (counter, _) in enumerate(FIGURES, start=1):
+            grid.addWidget(label(_amount(counter, account[counter])), line, column)
+    if len(worst) > DATABASES_MAX:
+        rest = tr("{count} more databases, none worse than these").format(count=len(worst) - DATABASES_MAX)
+        grid.addWidget(muted(rest), DATABASES_MAX + 2, 0, 1, 5)
+    grid.setColumnStretch(5, 1)
+    return box
+
+
+def goals(report: Report) -> list[QWidget]:
+    """Each goal with when it was reached."""
+    found: list[QWidget] = []
+    for goal in report.get("goals", ()):
+        when = tr("not reached")
+        if goal["met"]:
+            when = tr("reached at {moment}").format(moment=formatting.run_time(goal["met_t_s"], 1))
+        found.append(label(f"{'✓' if goal['met'] else '✗'}  {goal['text']} ({when})"))
+    return found
+
+
+def happened(review: Review) -> list[QWidget]:
+    """A sentence or two about each stretch without service and each loss."""
+    shown = review.outages[:DATABASES_MAX]
+    found: list[QWidget] = [_outage(outage) for outage in shown]
+    if len(review.outages) > len(shown):
+        more = tr("{count} more stretches without service, of other databases or later ones.")
+        found.append(muted(more.format(count=len(review.outages) - len(shown))))
+    found += [_loss(review, number) for number in range(min(len(review.lost), DATABASES_MAX))]
+    if not found:
+        found.append(label(tr("The clients never lost their database, and nothing was lost.")))
+    return found
+
+
+def _outage(outage: Outage) -> QWidget:
+    said = tr("{database} stood still from {start} to {end}, {length}. {why}")
+    return label(
+        said.format(
+            database=outage.database,
+            start=moment(outage.span.from_tick),
+            end=moment(outage.span.to_tick),
+            length=formatting.seconds(outage.span.ticks / TICKS_PER_S, 1),
+            why=outage.verdict,
+        )
+    )
+
+
+def _loss(review: Review, number: int) -> QWidget:
+    lost = review.lost[number]
+    said = trn(
+        "{count} committed transaction of {database} ({size} of log) is gone for good since {moment}: {server} "
+        "serves without it.",
+        "{count} committed transactions of {database} ({size} of log) are gone for good since {moment}: {server} "
+        "serves without them.",
+        lost.transactions,
+    )
+    return label(
+        said.format(
+            count=formatting.number(lost.transactions),
+            database=lost.database,
+            size=formatting.kb(lost.kb),
+            moment=moment(lost.tick),
+            server=lost.server,
+        ),
+        1.0,
+        bold=True,
+    )
+
+
+def preconditions(review: Review) -> list[QWidget]:
+    """For each outage, everything that an automatic failover needs, whether it held then, and since when."""
+    found: list[QWidget] = []
+    for outage in review.outages[:DATABASES_MAX]:
+        lanes = review.lanes.get(outage.database)
+        if lanes is None or not lanes.preconditions:
+            continue
+        rows = list(_guards(lanes, outage))
+        head = tr("{database}, from {start} to {end}")
+        title = head.format(
+            database=outage.database, start=moment(outage.span.from_tick), end=moment(outage.span.to_tick)
+        )
+        found.append(label(title, 1.0, bold=True))
+        heads = ("", tr("an automatic failover needs"), tr("how it was"), tr("seen in"))
+        found.append(table(heads, rows, (0, 4, 3, 3)))
+    return found
+
+
+def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]:
+    """A row for each precondition, those that stood in the way first."""
+    against = {(guard.name, guard.seen_in): since for guard, since in outage.against}
+    rows = []
+    for guard in lanes.preconditions:
+        inside = [
+            span
+            for span in guard.spans
+            if span.to_tick > outage.span.from_tick and span.from_tick < outage.span.to_tick
+        ]
+        if not inside:
+            continue
+        key = (guard.name, guard.seen_in)
+        if key in against:
+            since = against[key]
+            how = tr("not so, since {moment}").format(moment=moment(since)) if since else tr("never so")
+            rows.append((0, ("✗", guard.name, how, guard.seen_in)))
+        else:
+            held = next((span for span in inside if span.what == HOLDS), None)
+            how = tr("so") if held is None or not held.from_tick else tr("so, since {moment}")
+            how = how.format(moment=moment(held.from_tick) if held is not None else "")
+            mark_of = "✓" if held is not None else "·"
+            rows.append((1, (mark_of, guard.name, how if held is not None else tr("not so"), guard.seen_in)))
+    return (row for _, row in sorted(rows, key=lambda found: found[0]))

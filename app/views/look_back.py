@@ -1,0 +1,132 @@
+"""A bar over the desk while a past moment is on screen: which one, and the ways out of it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from app import formatting, theme
+from app.language import tr
+from engine.drill.schema import Step
+
+
+class LookBack(QFrame):
+    """Hidden while the run is shown as it stands."""
+
+    now_wanted = Signal()
+    go_on_wanted = Signal()
+    step_wanted = Signal(int)
+    """-1: to the step before; 1: to the next one."""
+    left = Signal()
+    """Away from a run that is over."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(tr("Looking back"))
+        self._mark = QLabel()
+        self._head, self._text, self._line = QLabel(), QLabel(), QLabel()
+        for label in (self._head, self._text, self._line):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        for label in (self._text, self._line):
+            label.setWordWrap(True)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.now = self._button(tr("Return to now"), self.now_wanted.emit, primary=True)
+        self.go_on = self._button(tr("Go on from here"), self.go_on_wanted.emit)
+        self.go_on.setToolTip(tr("Begin a branch that leaves the run at this moment; the run itself is kept"))
+        self.previous = self._button(tr("Previous step"), lambda: self.step_wanted.emit(-1))
+        self.next = self._button(tr("Next step"), lambda: self.step_wanted.emit(1), primary=True)
+        self.leave = self._button(tr("Leave"), self.left.emit)
+        buttons = QHBoxLayout()
+        for button in (self.previous, self.next, self.now, self.go_on, self.leave):
+            buttons.addWidget(button)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(14, 6, 10, 6)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(2)
+        grid.setColumnStretch(2, 1)
+        grid.addWidget(self._mark, 0, 0)
+        grid.addWidget(self._head, 0, 1)
+        grid.addWidget(self._text, 0, 2)
+        grid.addLayout(buttons, 0, 3)
+        grid.addWidget(self._line, 1, 1, 1, 3)
+        self._show_theme()
+        self.hide()
+
+    def _button(self, text: str, do: object, primary: bool = False) -> QPushButton:
+        button = QPushButton(text)
+        button.setProperty("small", "true")
+        if primary:
+            button.setProperty("primary", "true")
+        button.clicked.connect(lambda _=False: do())  # type: ignore[operator]
+        return button
+
+    # --- what is shown --------------------------------------------------------------------------------------
+
+    def show_past(self, t_s: float, now_s: float, may_go_on: bool) -> None:
+        """A moment of the run that goes on."""
+        self._head.setText(tr("Looking back"))
+        said = tr("You are looking at {moment} of {now}. Nothing can be changed here; Run plays it again.")
+        self._text.setText(said.format(moment=formatting.run_time(t_s, 1), now=formatting.run_time(now_s, 1)))
+        self._line.hide()
+        self._offer(self.now, *([self.go_on] if may_go_on else []))
+
+    def show_recorded(self, t_s: float, end_s: float, may_go_on: bool) -> None:
+        """A moment of a run that is over."""
+        self._head.setText(tr("A run that is over"))
+        said = tr("You are looking at {moment} of {now}. Run plays it; a click on the time line goes there.")
+        self._text.setText(said.format(moment=formatting.run_time(t_s, 1), now=formatting.run_time(end_s, 1)))
+        self._line.hide()
+        self._offer(*([self.go_on] if may_go_on else []), self.leave)
+
+    def show_step(self, done: int, steps: tuple[Step, ...], lines: list[str], t_s: float) -> None:
+        """The reference after *done* of its *steps*; *lines* are what it has done."""
+        self._head.setText(tr("The reference solution"))
+        moment = formatting.run_time(t_s, 1)
+        if not done:
+            said = tr("Nothing is done yet. Next step goes to what is done first; Run plays up to it.")
+            self._text.setText(said)
+        else:
+            why = steps[done - 1].why if done <= len(steps) else ""
+            said = tr("{moment}, step {done} of {all}: {why}")
+            self._text.setText(said.format(moment=moment, done=done, all=len(steps), why=why))
+        self._line.setText(_short(lines[done - 1]) if done else "")
+        self._line.setVisible(done > 0)
+        self.previous.setEnabled(done > 0)
+        self.next.setEnabled(done < len(lines))
+        self._offer(self.previous, self.next, self.leave)
+
+    def _offer(self, *offered: QPushButton) -> None:
+        for button in (self.previous, self.next, self.now, self.go_on, self.leave):
+            button.setVisible(button in offered)
+        self.show()
+
+    # --- theme ----------------------------------------------------------------------------------------------
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._show_theme()
+
+    def _show_theme(self) -> None:
+        colours = theme.tokens(self.palette())
+        self._mark.setPixmap(theme.pixmap("retry", colours.info, self.fontMetrics().height()))
+        self._head.setFont(theme.sized(self.font(), 1.05, bold=True))
+        self._line.setFont(theme.fixed_font(0.95))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self.palette())
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), colours.info_soft)
+        painter.setPen(colours.info)
+        painter.drawLine(self.rect().topLeft(), self.rect().topRight())
+        painter.drawLine(self.rect().bottomLeft(), self.rect().bottomRight())
+
+
+LINE_LENGTH_MAX = 160
+"""Characters of a step that are shown; the SQL window and the journal have all of it."""
+
+
+def _short(line: str) -> str:
+    text = " ".join(line.split())
+    return text if len(text) <= LINE_LENGTH_MAX else f"{text[: LINE_LENGTH_MAX - 1]}…"
