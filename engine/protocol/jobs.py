@@ -85,13 +85,13 @@ def find(world: World, server: str, name: str) -> Job:
     for job in world.servers[server].jobs:
         if job.name.lower() == name.lower():
             return job
-    raise SqlError(14262, name)
+    raise SqlError(14262, "@job_name", name)
 
 
 def add(world: World, server: str, job: Job) -> list[Message]:
     """sp_add_job; 14261 if the name is taken."""
     if any(known.name.lower() == job.name.lower() for known in world.servers[server].jobs):
-        raise SqlError(14261, job.name)
+        raise SqlError(14261, "@name", job.name)
     world.update_server(server, jobs=(*world.servers[server].jobs, job))
     return []
 

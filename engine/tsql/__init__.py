@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from engine.model import World
+from engine.tsql import agent, client
 from engine.tsql.check import parse_only
-from engine.tsql.client import HANDLERS, cancel, check_connections, submit
+from engine.tsql.client import cancel, submit
 from engine.tsql.complete import complete
 
 __all__ = ["HANDLERS", "cancel", "check_connections", "complete", "parse_only", "submit"]
+
+HANDLERS: Final = {**client.HANDLERS, **agent.HANDLERS}
+"""Timers that this package sets."""
+
+
+def check_connections(world: World) -> None:
+    """After each reaction of the protocol: connections that it ends, batches that it wakes, alerts that it answers."""
+    client.check_connections(world)
+    agent.watch(world)

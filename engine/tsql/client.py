@@ -20,6 +20,9 @@ QUEUE_MAX: Final = 16
 TEXT_MAX: Final = 1_000_000
 """Characters of one submission: some 25,000 lines, which take seconds to compile at worst. Assumed."""
 
+AGENT_MARK: Final = "#agent:"
+"""In the names of windows in which job steps run (agent.py)."""
+
 FIRST_SPID: Final = 51
 """User sessions are numbered from 51 on."""
 
@@ -214,6 +217,9 @@ def _finish(world: World, name: str, run: Run) -> None:
         done = Message(0, 0, 0, 0, "Commands completed successfully.", server_of(name))
         run = replace(run, messages=(done,))
     _emit_done(world, name, run)
+    if AGENT_MARK in name:
+        error = next((message.text for message in run.messages if message.is_error), "")
+        world.at(world.tick, "tsql.step_done", name, error, run.started_tick)
     kept: Window = world.sessions[name]
     if kept.server:
         world.sessions[name] = kept = replace(kept, server="", session=None)
@@ -276,7 +282,7 @@ def _connected(world: World, name: str, kept: Window, server: str) -> Session | 
     return Session(
         server=server,
         spid=spid,
-        login=f"{there.domain}\\dba",
+        login=there.service_account if AGENT_MARK in name else f"{there.domain}\\dba",
         started_tick=there.started_tick,
         login_tick=world.tick,
     )

@@ -146,14 +146,12 @@ DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
 
 # --- configuration ---------------------------------------------------------------------------------------
 
-_ASKED: Final = "CONFIG "
-"""Prefix of session options that hold values of sp_configure until RECONFIGURE."""
-
 
 def configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
     """sp_configure [name [, value]]: shows options, or notes a value for the next RECONFIGURE."""
     name, value = arguments.get("@configname"), arguments.get("@configvalue")
-    advanced = dict(machine.session.options).get(_ASKED + "show advanced options") == "1"
+    context = machine.context
+    advanced = option_value(context, "show advanced options") == 1
     visible = [option for option in OPTIONS if advanced or not option[5]]
     if name is not None:
         wanted = to_text(name).lower()
@@ -165,7 +163,7 @@ def configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
             raise SqlError(15124, name)
     if value is None:
         rows = [
-            (o[0], o[2], o[3], _asked(machine, o[0]), option_value(machine.context, o[0])) for o in visible
+            (o[0], o[2], o[3], configured_value(context, o[0]), option_value(context, o[0])) for o in visible
         ]
         machine.add_result(("name", "minimum", "maximum", "config_value", "run_value"), sorted(rows))
         return
@@ -173,26 +171,33 @@ def configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
     number = int(to_number(value))
     if not option[2] <= number <= option[3]:
         raise SqlError(15129, number, option[0])
-    machine.say_number(15457, option[0], _asked(machine, option[0]), number)
-    options = {**dict(machine.session.options), _ASKED + option[0]: str(number)}
-    machine.note(options=tuple(options.items()))
+    machine.say_number(15457, option[0], configured_value(context, option[0]), number)
+    _write_down(machine, option[0], value=number)
 
 
-def _asked(machine: Machine, name: str) -> int:
-    kept = dict(machine.session.options).get(_ASKED + name)
-    return int(kept) if kept is not None else option_value(machine.context, name)
+def _write_down(machine: Machine, name: str, **values: int) -> None:
+    world, server = machine.world, machine.session.server
+    if ledger.find(world, server, "options", "name", name) is None:
+        used = option_value(machine.context, name)
+        ledger.add(world, server, "options", name=name, value=used, in_use=used)
+    ledger.change(world, server, "options", lambda row: row["name"] == name, **values)
+
+
+_WITH_EFFECT: Final = frozenset(
+    {"max worker threads", "show advanced options", "xp_cmdshell", "Database Mail XPs", "Agent XPs"}
+)
+"""Options that something here looks at."""
 
 
 def reconfigure(machine: Machine) -> None:
     """RECONFIGURE: values that sp_configure has noted take effect."""
-    for name, value in machine.session.options:
-        if not name.startswith(_ASKED) or int(value) == option_value(
-            machine.context, name.removeprefix(_ASKED)
-        ):
+    for row in ledger.rows(machine.world, machine.session.server, "options"):
+        name, value = to_text(row["name"]), int(str(row["value"]))
+        if value == option_value(machine.context, name):
             continue
-        option = name.removeprefix(_ASKED)
-        if option == "max worker threads":
-            machine.world.update_server(machine.session.server, max_worker_threads=int(value))
-        elif option != "show advanced options":
-            machine.not_simulated(f"the option '{option}' is taken and has no effect")
+        _write_down(machine, name, in_use=value)
+        if name == "max worker threads":
+            machine.world.update_server(machine.session.server, max_worker_threads=value)
+        elif name not in _WITH_EFFECT:
+            machine.not_simulated(f"the option '{name}' is taken and has no effect")
     machine.note(error=0, rowcount=0)

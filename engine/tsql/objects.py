@@ -111,7 +111,11 @@ def listed(context: Context) -> list[tuple[str, UserObject]]:
     """The objects of the current database, by name."""
     database = context.session.database
     here = (_home(context, database), database.lower())
-    kept = sorted((key[2], found) for key, found in context.world.objects.items() if key[:2] == here)
+    kept = sorted(
+        (key[2], found)
+        for key, found in context.world.objects.items()
+        if key[:2] == here and isinstance(found, Kept)
+    )
     return [(found.name, found.item) for _, found in kept]
 
 

@@ -128,9 +128,16 @@ def _direct(match: re.Match[str], lines: list[str], steps: list[Step], known: di
 
 def _substitute(line: str, known: Mapping[str, str]) -> tuple[str, str | None]:
     for match in _VARIABLE.finditer(line):
-        if match["name"].lower() not in known:
+        if match["name"].lower() not in known and match["name"] not in _AGENT_TOKENS:
             return line, match["name"]
-    return _VARIABLE.sub(lambda match: known[match["name"].lower()], line), None
+    return _VARIABLE.sub(lambda match: known.get(match["name"].lower(), match.group()), line), None
+
+
+_AGENT_TOKENS: Final = frozenset(
+    {"DATE", "INST", "JOBID", "JOBNAME", "MACH", "OSCMD", "SQLDIR", "SQLLOGDIR", "SRVR", "STEPCT", "STEPID"}
+    | {"STEPNAME", "STRTDT", "STRTTM", "TIME"}
+)
+"""Tokens of SQL Server Agent, which scripts hand on to job steps as they stand."""
 
 
 def _state_after(line: str, state: str) -> str:

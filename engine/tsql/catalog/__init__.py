@@ -9,6 +9,7 @@ from engine.messages import SqlError
 from engine.tsql import objects
 from engine.tsql.catalog import (
     activity,
+    agent,
     counters,
     databases,
     empty,
@@ -26,7 +27,19 @@ from engine.tsql.plans import Unsimulated
 
 __all__ = ["VIEWS", "Column", "Record", "View", "find", "names", "object_id", "partial_view", "rows_of"]
 
-_PARTS: Final = (activity, counters, databases, empty, host, instance, mirroring, msdb, returned, security)
+_PARTS: Final = (
+    activity,
+    agent,
+    counters,
+    databases,
+    empty,
+    host,
+    instance,
+    mirroring,
+    msdb,
+    returned,
+    security,
+)
 """Importing a part defines its views."""
 
 _OLD: Final = frozenset(

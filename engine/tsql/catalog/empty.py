@@ -127,20 +127,14 @@ msdb.dbo.sysmaintplan_plans 2005: id uniqueidentifier, name sysname, description
 msdb.dbo.sysmaintplan_subplans 2005: subplan_id uniqueidentifier, subplan_name sysname, subplan_description
     nvarchar, plan_id uniqueidentifier, job_id uniqueidentifier, msx_job_id uniqueidentifier, schedule_id int,
     msx_plan bit;
-msdb.dbo.sysmail_allitems 2005: mailitem_id int, profile_id int, recipients varchar, copy_recipients varchar,
-    subject nvarchar, body nvarchar, sent_status varchar, sent_date datetime, send_request_date datetime,
-    last_mod_date datetime;
 msdb.dbo.sysmail_sentitems 2005: mailitem_id int, profile_id int, recipients varchar, subject nvarchar, body
     nvarchar, sent_status varchar, sent_date datetime, send_request_date datetime;
 msdb.dbo.sysmail_faileditems 2005: mailitem_id int, profile_id int, recipients varchar, subject nvarchar, body
     nvarchar, sent_status varchar, sent_date datetime, send_request_date datetime, last_mod_date datetime;
-msdb.dbo.sysmail_unsentitems 2005: mailitem_id int, profile_id int, recipients varchar, subject nvarchar, body
-    nvarchar, sent_status varchar, sent_date datetime, send_request_date datetime;
 msdb.dbo.sysmail_event_log 2005: log_id int, event_type varchar, log_date datetime, description nvarchar,
     process_id int, mailitem_id int, account_id int, last_mod_date datetime, last_mod_user sysname;
 msdb.dbo.sysmail_server 2005: account_id int, servertype sysname, servername sysname, port int, username
     nvarchar, credential_id int, use_default_credentials bit, enable_ssl bit;
-msdb.dbo.sysmail_principalprofile 2005: profile_id int, principal_sid varbinary, is_default bit;
 """
 """name, first version: columns. Documented [DOC: system views, system tables]."""
 

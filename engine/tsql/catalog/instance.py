@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.messages import TEXTS, text_of
-from engine.tsql import objects
+from engine.tsql import ledger, objects
 from engine.tsql.catalog.view import VIEWS, Record, Rows, none, view
 from engine.tsql.context import Context
 from engine.tsql.data import Table
@@ -28,6 +28,22 @@ OPTIONS: Final = (
     ("xp_cmdshell", 16390, 0, 1, 0, True, True),
     ("Database Mail XPs", 16386, 0, 1, 0, True, True),
     ("backup compression default", 1579, 0, 1, 0, False, True),
+    ("Ad Hoc Distributed Queries", 16391, 0, 1, 0, True, True),
+    ("Ole Automation Procedures", 16388, 0, 1, 0, True, True),
+    ("clr enabled", 1562, 0, 1, 0, False, True),
+    ("cost threshold for parallelism", 1538, 0, 32767, 5, True, True),
+    ("cross db ownership chaining", 400, 0, 1, 0, False, True),
+    ("default trace enabled", 1568, 0, 1, 1, True, True),
+    ("fill factor (%)", 109, 0, 100, 0, True, False),
+    ("network packet size (B)", 505, 512, 32767, 4096, True, True),
+    ("nested triggers", 115, 0, 1, 1, False, True),
+    ("optimize for ad hoc workloads", 1581, 0, 1, 0, True, True),
+    ("priority boost", 1517, 0, 1, 0, True, False),
+    ("remote admin connections", 1576, 0, 1, 0, False, True),
+    ("remote proc trans", 542, 0, 1, 0, False, True),
+    ("scan for startup procs", 1547, 0, 1, 0, True, False),
+    ("blocked process threshold (s)", 1569, 0, 86400, 0, True, True),
+    ("SMO and DMO XPs", 16387, 0, 1, 1, True, True),
 )
 """Configuration options that scripts look at. Documented [DOC: server configuration options]."""
 
@@ -36,7 +52,19 @@ def option_value(context: Context, name: str) -> int:
     """The value in use of one option."""
     if name == "max worker threads":
         return context.server.max_worker_threads
-    return next(option[4] for option in OPTIONS if option[0] == name)
+    return _set_value(context, name, "in_use")
+
+
+def configured_value(context: Context, name: str) -> int:
+    """The value of one option that sp_configure has written down; RECONFIGURE makes it the one in use."""
+    kept = ledger.find(context.world, context.server.name, "options", "name", name)
+    return option_value(context, name) if kept is None else int(str(kept["value"]))
+
+
+def _set_value(context: Context, name: str, column: str) -> int:
+    kept = ledger.find(context.world, context.server.name, "options", "name", name)
+    default = next(option[4] for option in OPTIONS if option[0] == name)
+    return default if kept is None else int(str(kept[column]))
 
 
 def _configurations(context: Context) -> Iterable[Record]:
@@ -45,7 +73,7 @@ def _configurations(context: Context) -> Iterable[Record]:
         yield {
             "configuration_id": number,
             "name": name,
-            "value": value,
+            "value": configured_value(context, name),
             "minimum": least,
             "maximum": most,
             "value_in_use": value,

@@ -1,4 +1,4 @@
-"""Tables of msdb: Agent jobs, the rows of the mirroring monitor, suspect pages, backup history."""
+"""Tables of msdb: the rows of the mirroring monitor, suspect pages, backup history."""
 
 from __future__ import annotations
 
@@ -6,58 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.protocol import backup, monitor
-from engine.tsql.catalog.view import Record, lsn, none, unique_id, view
+from engine.tsql.catalog.view import Record, lsn, none, view
 from engine.tsql.context import Context
-
-
-def _jobs(context: Context) -> Iterable[Record]:
-    for job in context.server.jobs:
-        yield {
-            "job_id": unique_id("job", context.session.server, job.name),
-            "originating_server_id": 0,
-            "name": job.name,
-            "enabled": int(job.enabled),
-            "description": "No description available.",
-            "start_step_id": 1,
-            "category_id": 0,
-            "owner_sid": b"\x01",
-            "date_created": context.now(-86_400_00 * 100),
-            "date_modified": context.now(-86_400_00 * 100),
-            "notify_level_eventlog": 0,
-            "notify_level_email": 0,
-            "notify_email_operator_id": 0,
-            "delete_level": 0,
-            "version_number": 3,
-        }
-
-
-_JOBS: Final = """job_id uniqueidentifier, originating_server_id int, name sysname, enabled tinyint,
-    description nvarchar, start_step_id int, category_id int, owner_sid varbinary, notify_level_eventlog int,
-    notify_level_email int, notify_level_netsend int, notify_level_page int, notify_email_operator_id int,
-    notify_netsend_operator_id int, notify_page_operator_id int, delete_level int, date_created datetime,
-    date_modified datetime, version_number int"""
-view("msdb.dbo.sysjobs", _JOBS, _jobs)
-view("msdb.dbo.sysjobs_view", _JOBS, _jobs)
-
-
-def _steps(context: Context) -> Iterable[Record]:
-    for job in context.server.jobs:
-        yield {
-            "job_id": unique_id("job", context.session.server, job.name),
-            "step_id": 1,
-            "step_name": job.name,
-            "subsystem": "TSQL",
-            "command": "",
-            "database_name": job.database or "master",
-        }
-
-
-view(
-    "msdb.dbo.sysjobsteps",
-    """job_id uniqueidentifier, step_id int, step_name sysname, subsystem nvarchar, command nvarchar,
-    database_name sysname, last_run_outcome int, last_run_date int, last_run_time int, …""",
-    _steps,
-)
 
 # --- the mirroring monitor -------------------------------------------------------------------------------
 
@@ -202,34 +152,3 @@ view(
     backup_set_id int, restore_type char(1), replace bit, recovery bit, …""",
     none,
 )
-view("msdb.dbo.sysalerts", """id int, name sysname, event_source nvarchar, message_id int, severity int,
-    enabled tinyint, database_name sysname, job_id uniqueidentifier, …""", none)  # fmt: skip
-view("msdb.dbo.sysoperators", "id int, name sysname, enabled tinyint, email_address nvarchar, …", none)
-view("msdb.dbo.sysjobhistory", """instance_id int, job_id uniqueidentifier, step_id int, step_name sysname,
-    message nvarchar, run_status int, run_date int, run_time int, run_duration int, …""", none)  # fmt: skip
-view("msdb.dbo.sysjobactivity", """session_id int, job_id uniqueidentifier, start_execution_date datetime,
-    stop_execution_date datetime, …""", none)  # fmt: skip
-view(
-    "msdb.dbo.sysjobschedules",
-    "schedule_id int, job_id uniqueidentifier, next_run_date int, next_run_time int, …",
-    none,
-)
-view("msdb.dbo.sysschedules", "schedule_id int, name sysname, enabled int, freq_type int, …", none)
-
-
-def _categories(context: Context) -> Iterable[Record]:
-    yield {"category_id": 0, "category_class": 1, "category_type": 1, "name": "[Uncategorized (Local)]"}
-    yield {"category_id": 3, "category_class": 1, "category_type": 1, "name": "Database Maintenance"}
-
-
-view(
-    "msdb.dbo.syscategories",
-    "category_id int, category_class int, category_type tinyint, name sysname",
-    _categories,
-)
-
-# --- Database Mail, which nobody has set up here ---------------------------------------------------------
-
-view("msdb.dbo.sysmail_profile", "profile_id int, name sysname, description nvarchar, …", none)
-view("msdb.dbo.sysmail_account", "account_id int, name sysname, email_address nvarchar, …", none)
-view("msdb.dbo.sysmail_profileaccount", "profile_id int, account_id int, sequence_number int, …", none)

@@ -10,7 +10,7 @@ from engine.tsql import statements as s
 from engine.tsql.data import Declared
 from engine.tsql.machine import Machine
 from engine.tsql.plans import Unsimulated
-from engine.tsql.procedures import accounts, agent, information, monitoring
+from engine.tsql.procedures import accounts, alerts, information, jobs, mail, monitoring, servers, system
 from engine.tsql.procedures.call import Call, Procedure, Procedures, bound, procedure
 from engine.tsql.values import convert, parse_type, to_text
 
@@ -40,9 +40,10 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         arguments = bound(machine, plain, found, statement.arguments)
         call = Call(machine, plain, database or machine.session.database, arguments)
         found.run(call)
-        for argument in statement.arguments:
-            if argument.output and argument.name in call.outputs and isinstance(argument.value, s.Variable):
-                machine.set_variable(argument.value.name, call.outputs[argument.name])
+        for place, argument in enumerate(statement.arguments):
+            parameter = argument.name or found.parameters[place]
+            if argument.output and parameter in call.outputs and isinstance(argument.value, s.Variable):
+                machine.set_variable(argument.value.name, call.outputs[parameter])
         machine.note(error=0)
     if statement.returns:
         machine.set_variable(statement.returns, 0)
@@ -149,9 +150,13 @@ def _for_each_database(call: Call) -> None:
 PROCEDURES: Final[Procedures] = {
     "sp_msforeachdb": procedure(_for_each_database, "@command1 @replacechar? @command2? @command3?"),
     **accounts.PROCEDURES,
-    **agent.PROCEDURES,
+    **alerts.PROCEDURES,
     **information.PROCEDURES,
+    **jobs.PROCEDURES,
+    **mail.PROCEDURES,
     **monitoring.PROCEDURES,
+    **servers.PROCEDURES,
+    **system.PROCEDURES,
 }
 """Every procedure by its name in small letters."""
 

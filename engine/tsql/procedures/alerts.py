@@ -1,0 +1,234 @@
+"""Operators, alerts and their notifications, categories: written down, and answered by agent.py."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.messages import SqlError
+from engine.protocol import jobs
+from engine.tsql import agent, ledger
+from engine.tsql.ledger import Record
+from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.procedures.jobs import job_named
+from engine.tsql.values import to_text
+
+
+def existing(call: Call, table: str, parameter: str, column: str = "name") -> Record:
+    """The row that a parameter names; 14262 if there is none."""
+    found = ledger.find(call.world, call.server, table, column, call.text(parameter))
+    if found is None:
+        raise SqlError(14262, parameter, call.text(parameter))
+    return found
+
+
+def new_name(call: Call, table: str, parameter: str = "@name") -> str:
+    """The name of something new; 14261 if it is taken."""
+    name = call.text(parameter)
+    if ledger.find(call.world, call.server, table, "name", name) is not None:
+        raise SqlError(14261, parameter, name)
+    return name
+
+
+def set_given(call: Call, table: str, row: Record, columns: dict[str, str]) -> None:
+    """Set the columns whose parameters have been given."""
+    changes = {column: call.get(name) for name, column in columns.items() if call.get(name) is not None}
+    ledger.change(call.world, call.server, table, lambda other: other["id"] == row["id"], **changes)
+
+
+# --- operators -------------------------------------------------------------------------------------------
+
+_OPERATOR: Final = {
+    "@new_name": "name",
+    "@enabled": "enabled",
+    "@email_address": "email_address",
+    "@pager_address": "pager_address",
+    "@pager_days": "pager_days",
+    "@netsend_address": "netsend_address",
+}
+
+
+def _add_operator(call: Call) -> None:
+    name = new_name(call, "sysoperators")
+    ledger.add(call.world, call.server, "sysoperators", name=name, enabled=1, pager_days=0)
+    set_given(call, "sysoperators", existing(call, "sysoperators", "@name"), _OPERATOR)
+
+
+def _update_operator(call: Call) -> None:
+    set_given(call, "sysoperators", existing(call, "sysoperators", "@name"), _OPERATOR)
+
+
+def _delete_operator(call: Call) -> None:
+    row = existing(call, "sysoperators", "@name")
+    ledger.remove(call.world, call.server, "sysoperators", lambda other: other["id"] == row["id"])
+    ledger.remove(
+        call.world, call.server, "sysnotifications", lambda other: other["operator_id"] == row["id"]
+    )
+
+
+_OPERATOR_COLUMNS: Final = ("id", "name", "enabled", "email_address", "pager_address", "netsend_address")
+
+
+def _help_operator(call: Call) -> None:
+    rows = ledger.rows(call.world, call.server, "sysoperators")
+    if call.get("@operator_name") is not None:
+        rows = [existing(call, "sysoperators", "@operator_name")]
+    call.show(_OPERATOR_COLUMNS, [tuple(row.get(name) for name in _OPERATOR_COLUMNS) for row in rows])
+
+
+# --- alerts ----------------------------------------------------------------------------------------------
+
+_ALERT: Final = {
+    "@new_name": "name",
+    "@message_id": "message_id",
+    "@severity": "severity",
+    "@enabled": "enabled",
+    "@delay_between_responses": "delay_between_responses",
+    "@notification_message": "notification_message",
+    "@include_event_description_in": "include_event_description",
+    "@database_name": "database_name",
+    "@event_description_keyword": "event_description_keyword",
+    "@performance_condition": "performance_condition",
+    "@wmi_namespace": "wmi_namespace",
+    "@wmi_query": "wmi_query",
+}
+
+
+def _add_alert(call: Call) -> None:
+    name = new_name(call, "sysalerts")
+    job = job_named(call) if _names_job(call) else None
+    agent.begin_watching(call.world, call.server)
+    ledger.add(call.world, call.server, "sysalerts", name=name, job=job, enabled=1, occurrence_count=0)
+    row = existing(call, "sysalerts", "@name")
+    set_given(call, "sysalerts", row, _ALERT)
+    if call.get("@performance_condition") is not None:
+        call.machine.not_simulated("alerts on performance counters never occur here")
+    elif (
+        call.get("@wmi_query") is not None
+        and "DATABASE_MIRRORING_STATE_CHANGE" not in call.text("@wmi_query").upper()
+    ):
+        call.machine.not_simulated("of WMI events only DATABASE_MIRRORING_STATE_CHANGE occurs here")
+
+
+def _names_job(call: Call) -> bool:
+    """A job has been named; all zeros or an empty name mean none."""
+    given = call.get("@job_id")
+    text = call.text("@job_name") if given is None else to_text(given)
+    return bool(text.strip("0-x"))
+
+
+def _update_alert(call: Call) -> None:
+    row = existing(call, "sysalerts", "@name")
+    set_given(call, "sysalerts", row, _ALERT)
+    if call.get("@job_id") is not None or call.get("@job_name") is not None:
+        job = job_named(call) if _names_job(call) else None
+        ledger.change(call.world, call.server, "sysalerts", lambda other: other["id"] == row["id"], job=job)
+    if call.get("@occurrence_count") is not None:
+        ledger.change(
+            call.world,
+            call.server,
+            "sysalerts",
+            lambda other: other["id"] == row["id"],
+            occurrence_count=call.number("@occurrence_count"),
+        )
+
+
+def _delete_alert(call: Call) -> None:
+    row = existing(call, "sysalerts", "@name")
+    ledger.remove(call.world, call.server, "sysalerts", lambda other: other["id"] == row["id"])
+    ledger.remove(call.world, call.server, "sysnotifications", lambda other: other["alert_id"] == row["id"])
+
+
+_ALERT_COLUMNS: Final = (
+    "id", "name", "message_id", "severity", "enabled", "delay_between_responses", "last_occurrence_date",
+    "last_occurrence_time", "occurrence_count", "database_name", "wmi_query",
+)  # fmt: skip
+
+
+def _help_alert(call: Call) -> None:
+    rows = ledger.rows(call.world, call.server, "sysalerts")
+    if call.get("@alert_name") is not None:
+        rows = [existing(call, "sysalerts", "@alert_name")]
+    call.show(_ALERT_COLUMNS, [tuple(row.get(name) for name in _ALERT_COLUMNS) for row in rows])
+
+
+def _add_notification(call: Call) -> None:
+    alert = existing(call, "sysalerts", "@alert_name")
+    operator = existing(call, "sysoperators", "@operator_name")
+    ledger.add(
+        call.world,
+        call.server,
+        "sysnotifications",
+        alert_id=alert["id"],
+        operator_id=operator["id"],
+        notification_method=call.number("@notification_method", 1),
+    )
+
+
+def _delete_notification(call: Call) -> None:
+    alert = existing(call, "sysalerts", "@alert_name")
+    operator = existing(call, "sysoperators", "@operator_name")
+    ledger.remove(
+        call.world,
+        call.server,
+        "sysnotifications",
+        lambda row: (row["alert_id"], row["operator_id"]) == (alert["id"], operator["id"]),
+    )
+
+
+# --- categories ------------------------------------------------------------------------------------------
+
+_CLASSES: Final = {"JOB": 1, "ALERT": 2, "OPERATOR": 3}
+_TYPES: Final = {"LOCAL": 1, "MULTI-SERVER": 2, "NONE": 3}
+
+
+def _add_category(call: Call) -> None:
+    ledger.add(
+        call.world,
+        call.server,
+        "syscategories",
+        name=new_name(call, "syscategories"),
+        category_class=_CLASSES.get(call.text("@class").upper(), 1),
+        category_type=_TYPES.get(call.text("@type").upper(), 1),
+    )
+
+
+def _delete_category(call: Call) -> None:
+    row = existing(call, "syscategories", "@name")
+    ledger.remove(call.world, call.server, "syscategories", lambda other: other["id"] == row["id"])
+
+
+def _notify_operator(call: Call) -> None:
+    if not jobs.agent_runs(call.world, call.server):
+        raise SqlError(22022)
+    call.machine.not_simulated("mail and pagers: nothing leaves the instance")
+
+
+_ALERT_PARAMETERS: Final = """@message_id? @severity? @enabled? @delay_between_responses? @notification_message?
+@include_event_description_in? @database_name? @event_description_keyword? @job_id? @job_name?
+@raise_snmp_trap? @performance_condition? @category_name? @wmi_namespace? @wmi_query?"""
+_OPERATOR_PARAMETERS: Final = """@enabled? @email_address? @pager_address? @weekday_pager_start_time?
+@weekday_pager_end_time? @saturday_pager_start_time? @saturday_pager_end_time? @sunday_pager_start_time?
+@sunday_pager_end_time? @pager_days? @netsend_address? @category_name?"""
+
+PROCEDURES: Final[Procedures] = {
+    "sp_add_operator": procedure(_add_operator, f"@name {_OPERATOR_PARAMETERS}"),
+    "sp_update_operator": procedure(_update_operator, f"@name @new_name? {_OPERATOR_PARAMETERS}"),
+    "sp_delete_operator": procedure(_delete_operator, "@name @reassign_to_operator?"),
+    "sp_help_operator": procedure(_help_operator, "@operator_name? @operator_id?"),
+    "sp_add_alert": procedure(_add_alert, f"@name {_ALERT_PARAMETERS}"),
+    "sp_update_alert": procedure(
+        _update_alert,
+        f"@name @new_name? @occurrence_count? @count_reset_date? @count_reset_time? {_ALERT_PARAMETERS}",
+    ),
+    "sp_delete_alert": procedure(_delete_alert, "@name"),
+    "sp_help_alert": procedure(_help_alert, "@alert_name? @order_by? @alert_id? @category_name?"),
+    "sp_add_notification": procedure(_add_notification, "@alert_name @operator_name @notification_method"),
+    "sp_update_notification": procedure(_add_notification, "@alert_name @operator_name @notification_method"),
+    "sp_delete_notification": procedure(_delete_notification, "@alert_name @operator_name"),
+    "sp_add_category": procedure(_add_category, "@class? @type? @name?"),
+    "sp_delete_category": procedure(_delete_category, "@class @name"),
+    "sp_notify_operator": procedure(
+        _notify_operator,
+        "@profile_name? @id? @name? @subject? @body? @file_attachments? @mail_database?",
+    ),
+}

@@ -1,0 +1,298 @@
+"""Jobs of SQL Server Agent: made, changed, started; their steps and schedules."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.messages import SqlError
+from engine.model import Job
+from engine.protocol import jobs
+from engine.tsql import agent, ledger
+from engine.tsql.catalog.view import unique_id
+from engine.tsql.ledger import Record
+from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.values import Scalar, guid_text, to_text
+
+
+def job_named(call: Call) -> str:
+    """The job that @job_name or @job_id names. 14262 if there is none."""
+    if call.get("@job_name") is not None:
+        return jobs.find(call.world, call.server, call.text("@job_name")).name
+    given = call.get("@job_id")
+    wanted = guid_text(given) if isinstance(given, bytes) else call.text("@job_id").upper()
+    for job in call.world.servers[call.server].jobs:
+        if unique_id("job", call.server, job.name) == wanted:
+            return job.name
+    raise SqlError(14262, "@job_id", call.text("@job_id"))
+
+
+def _of_job(job: str) -> dict[str, Scalar]:
+    return {"job": job}
+
+
+def _add_job(call: Call) -> None:
+    enabled = call.get("@enabled") is None or bool(call.number("@enabled"))
+    name = call.text("@job_name")
+    call.say(jobs.add(call.world, call.server, Job(name=name, enabled=enabled)))
+    ledger.add(
+        call.world,
+        call.server,
+        "sysjobs",
+        job=name,
+        description=call.get("@description") or "No description available.",
+        start_step_id=call.number("@start_step_id", 1),
+        notify_level_eventlog=call.number("@notify_level_eventlog", 2),
+        notify_level_email=call.number("@notify_level_email"),
+        date_created=call.machine.context.now(),
+        date_modified=call.machine.context.now(),
+    )
+    call.outputs["@job_id"] = unique_id("job", call.server, name)
+
+
+def _update_job(call: Call) -> None:
+    name = job_named(call)
+    if call.get("@enabled") is not None:
+        call.say(jobs.update(call.world, call.server, name, enabled=bool(call.number("@enabled"))))
+    columns = {
+        "@description": "description",
+        "@start_step_id": "start_step_id",
+        "@notify_level_email": "notify_level_email",
+        "@notify_level_eventlog": "notify_level_eventlog",
+    }
+    given = {column: call.get(parameter) for parameter, column in columns.items()}
+    changes = {column: value for column, value in given.items() if value is not None}
+    ledger.change(call.world, call.server, "sysjobs", lambda row: row["job"] == name, **changes)
+    if call.get("@new_name") is not None:
+        call.machine.not_simulated("a new name for a job")
+
+
+def _delete_job(call: Call) -> None:
+    name = job_named(call)
+    call.say(jobs.delete(call.world, call.server, name))
+    for table in ("sysjobs", "sysjobsteps", "sysjobschedules", "sysjobhistory"):
+        ledger.remove(call.world, call.server, table, lambda row: row["job"] == name)
+
+
+def _help_job(call: Call) -> None:
+    only = job_named(call) if call.get("@job_name") is not None or call.get("@job_id") is not None else None
+    rows = [
+        (unique_id("job", call.server, job.name), call.server, job.name, int(job.enabled), job.database)
+        for job in call.world.servers[call.server].jobs
+        if only in (None, job.name)
+    ]
+    call.show(("job_id", "originating_server", "name", "enabled", "database_name"), rows)
+
+
+def _start_job(call: Call) -> None:
+    name = job_named(call)
+    agent.start(call.world, call.server, name)
+    call.machine.say(f"Job '{name}' started successfully.")
+
+
+def _stop_job(call: Call) -> None:
+    name = job_named(call)
+    if not jobs.agent_runs(call.world, call.server):
+        raise SqlError(22022)
+    if not any(window.endswith(f":{name}") and agent.MARK in window for window in call.world.batches):
+        raise SqlError(22022)
+    call.machine.not_simulated("sp_stop_job: a step that runs goes on to its end")
+
+
+# --- steps -----------------------------------------------------------------------------------------------
+
+_STEP: Final = {
+    "@step_name": "step_name",
+    "@subsystem": "subsystem",
+    "@command": "command",
+    "@database_name": "database_name",
+    "@on_success_action": "on_success_action",
+    "@on_success_step_id": "on_success_step_id",
+    "@on_fail_action": "on_fail_action",
+    "@on_fail_step_id": "on_fail_step_id",
+    "@retry_attempts": "retry_attempts",
+    "@retry_interval": "retry_interval",
+    "@output_file_name": "output_file_name",
+    "@flags": "flags",
+}
+_STEP_DEFAULTS: Final[dict[str, Scalar]] = {
+    "subsystem": "TSQL",
+    "command": "",
+    "database_name": "master",
+    "on_success_action": 1,
+    "on_success_step_id": 0,
+    "on_fail_action": 2,
+    "on_fail_step_id": 0,
+    "retry_attempts": 0,
+    "retry_interval": 0,
+    "flags": 0,
+}
+"""Documented [DOC: sp_add_jobstep]."""
+
+
+def _add_step(call: Call) -> None:
+    name = job_named(call)
+    number = call.number("@step_id", len(agent.steps_of(call.world, call.server, name)) + 1)
+    given = {column: call.get(parameter) for parameter, column in _STEP.items()}
+    values = {**_STEP_DEFAULTS, **{column: value for column, value in given.items() if value is not None}}
+    _put_step(call, name, number, values)
+
+
+def _put_step(call: Call, job: str, number: int, values: dict[str, Scalar]) -> None:
+    values["subsystem"] = to_text(values["subsystem"]).strip()
+    ledger.add(call.world, call.server, "sysjobsteps", **_of_job(job), step_id=number, **values)
+    if to_text(values["subsystem"]).upper() != "TSQL":
+        call.machine.not_simulated(
+            f"steps of the subsystem {to_text(values['subsystem'])} are kept and do nothing"
+        )
+
+
+def _step_of(call: Call, name: str) -> Record:
+    number = call.number("@step_id")
+    for step in agent.steps_of(call.world, call.server, name):
+        if step["step_id"] == number:
+            return step
+    raise SqlError(14262, "@step_id", number)
+
+
+def _update_step(call: Call) -> None:
+    step = _step_of(call, job_named(call))
+    given = {column: call.get(parameter) for parameter, column in _STEP.items()}
+    changes = {column: value for column, value in given.items() if value is not None}
+    ledger.change(call.world, call.server, "sysjobsteps", lambda row: row["id"] == step["id"], **changes)
+
+
+def _delete_step(call: Call) -> None:
+    name = job_named(call)
+    chosen = agent.steps_of(call.world, call.server, name)
+    if call.number("@step_id"):
+        chosen = [_step_of(call, name)]
+    gone = {step["id"] for step in chosen}
+    ledger.remove(call.world, call.server, "sysjobsteps", lambda row: row["id"] in gone)
+
+
+def _help_step(call: Call) -> None:
+    steps = agent.steps_of(call.world, call.server, job_named(call))
+    columns = ("step_id", "step_name", "subsystem", "command", "flags", "on_success_action", "on_fail_action")
+    call.show(
+        (*columns, "database_name"), [tuple(row.get(n) for n in (*columns, "database_name")) for row in steps]
+    )
+
+
+# --- schedules -------------------------------------------------------------------------------------------
+
+_SCHEDULE: Final = {
+    f"@{column}": column
+    for column in (
+        "enabled", "freq_type", "freq_interval", "freq_subday_type", "freq_subday_interval",
+        "freq_relative_interval", "freq_recurrence_factor", "active_start_date", "active_end_date",
+        "active_start_time", "active_end_time",
+    )
+}  # fmt: skip
+
+
+def _new_schedule(call: Call, parameter: str) -> int:
+    """Schedules are kept as they are given; no job runs by one here."""
+    given = {column: call.get(name) for name, column in _SCHEDULE.items()}
+    values = {"enabled": 1, **{column: value for column, value in given.items() if value is not None}}
+    name = call.text(parameter)
+    number = ledger.add(call.world, call.server, "sysschedules", name=name, **values)
+    call.machine.not_simulated(
+        f"schedule '{name}' is kept; jobs run here when an alert or sp_start_job starts them"
+    )
+    call.outputs["@schedule_id"] = number
+    call.outputs["@schedule_uid"] = unique_id("schedule", call.server, number)
+    return number
+
+
+def _add_schedule(call: Call) -> None:
+    _new_schedule(call, "@schedule_name")
+
+
+def _add_job_schedule(call: Call) -> None:
+    job = job_named(call)
+    number = _new_schedule(call, "@name")
+    ledger.add(call.world, call.server, "sysjobschedules", **_of_job(job), schedule_id=number)
+
+
+def _attach_schedule(call: Call) -> None:
+    job = job_named(call)
+    number: Scalar = call.get("@schedule_id")
+    if number is None:
+        found = ledger.find(call.world, call.server, "sysschedules", "name", call.text("@schedule_name"))
+        if found is None:
+            raise SqlError(14262, "@schedule_name", call.text("@schedule_name"))
+        number = found["id"]
+    ledger.add(call.world, call.server, "sysjobschedules", **_of_job(job), schedule_id=number)
+
+
+def _delete_schedule(call: Call) -> None:
+    column, value = ("id", call.get("@schedule_id"))
+    if value is None:
+        column, value = "name", call.text("@schedule_name") or call.text("@name")
+    found = ledger.find(call.world, call.server, "sysschedules", column, value)
+    if found is None:
+        raise SqlError(14262, f"@schedule_{column}", to_text(value))
+    ledger.remove(call.world, call.server, "sysschedules", lambda row: row["id"] == found["id"])
+    ledger.remove(call.world, call.server, "sysjobschedules", lambda row: row["schedule_id"] == found["id"])
+
+
+def _add_server(call: Call) -> None:
+    """Every job here is local: there is nothing to write down but that the job exists."""
+    job_named(call)
+
+
+_WHICH: Final = "@job_id? @job_name?"
+_STEP_PARAMETERS: Final = f"""{_WHICH} @step_id? @step_name? @subsystem? @command? @additional_parameters?
+@cmdexec_success_code? @on_success_action? @on_success_step_id? @on_fail_action? @on_fail_step_id? @server?
+@database_name? @database_user_name? @retry_attempts? @retry_interval? @os_run_priority? @output_file_name?
+@flags? @proxy_id? @proxy_name? @step_uid?"""
+_WHEN: Final = """@enabled? @freq_type? @freq_interval? @freq_subday_type? @freq_subday_interval?
+@freq_relative_interval? @freq_recurrence_factor? @active_start_date? @active_end_date? @active_start_time?
+@active_end_time?"""
+
+PROCEDURES: Final[Procedures] = {
+    "sp_add_job": procedure(
+        _add_job,
+        """@job_name @enabled? @description? @start_step_id? @category_name? @category_id? @owner_login_name?
+        @notify_level_eventlog? @notify_level_email? @notify_level_netsend? @notify_level_page?
+        @notify_email_operator_name? @notify_netsend_operator_name? @notify_page_operator_name? @delete_level?
+        @job_id? @originating_server?""",
+    ),
+    "sp_update_job": procedure(
+        _update_job,
+        f"""{_WHICH} @new_name? @enabled? @description? @start_step_id? @category_name? @owner_login_name?
+        @notify_level_eventlog? @notify_level_email? @notify_level_netsend? @notify_level_page?
+        @notify_email_operator_name? @notify_netsend_operator_name? @notify_page_operator_name? @delete_level?
+        @automatic_post?""",
+    ),
+    "sp_delete_job": procedure(
+        _delete_job, f"{_WHICH} @originating_server? @delete_history? @delete_unused_schedule?"
+    ),
+    "sp_help_job": procedure(
+        _help_job, f"{_WHICH} @job_aspect? @job_type? @owner_login_name? @subsystem? @enabled?"
+    ),
+    "sp_start_job": procedure(
+        _start_job, "@job_name? @job_id? @error_flag? @server_name? @step_name? @output_flag?"
+    ),
+    "sp_stop_job": procedure(_stop_job, "@job_name? @job_id? @originating_server? @server_name?"),
+    "sp_add_jobstep": procedure(_add_step, _STEP_PARAMETERS),
+    "sp_update_jobstep": procedure(_update_step, _STEP_PARAMETERS),
+    "sp_delete_jobstep": procedure(_delete_step, f"{_WHICH} @step_id?"),
+    "sp_help_jobstep": procedure(_help_step, f"{_WHICH} @step_id? @step_name? @suffix?"),
+    "sp_add_schedule": procedure(
+        _add_schedule,
+        f"@schedule_name {_WHEN} @owner_login_name? @schedule_uid? @schedule_id? @originating_server?",
+    ),
+    "sp_add_jobschedule": procedure(
+        _add_job_schedule, f"{_WHICH} @name? {_WHEN} @schedule_id? @automatic_post? @schedule_uid?"
+    ),
+    "sp_attach_schedule": procedure(
+        _attach_schedule, f"{_WHICH} @schedule_id? @schedule_name? @automatic_post?"
+    ),
+    "sp_delete_schedule": procedure(
+        _delete_schedule, "@schedule_id? @schedule_name? @force_delete? @automatic_post?"
+    ),
+    "sp_delete_jobschedule": procedure(_delete_schedule, f"{_WHICH} @name? @keep_schedule? @automatic_post?"),
+    "sp_add_jobserver": procedure(_add_server, f"{_WHICH} @server_name? @automatic_post?"),
+    "sp_delete_jobserver": procedure(_add_server, f"{_WHICH} @server_name?"),
+}

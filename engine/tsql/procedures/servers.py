@@ -1,0 +1,43 @@
+"""Linked servers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.protocol import jobs
+from engine.tsql.procedures.call import Call, Procedures, procedure
+
+
+def _add(call: Call) -> None:
+    call.say(jobs.add_linked_server(call.world, call.server, call.text("@server")))
+
+
+def _drop(call: Call) -> None:
+    call.say(jobs.drop_linked_server(call.world, call.server, call.text("@server")))
+
+
+def _list(call: Call) -> None:
+    names = (call.server, *call.world.servers[call.server].linked_servers)
+    rows = [(name, "SQLNCLI", "SQL Server", name) for name in names]
+    call.show(("SRV_NAME", "SRV_PROVIDERNAME", "SRV_PRODUCT", "SRV_DATASOURCE"), rows)
+
+
+def _accepted(call: Call) -> None:
+    """A setting of a link that changes nothing here: every linked server can be asked with one's own login."""
+    call.machine.not_simulated(f"{call.name} is taken and has no effect")
+
+
+PROCEDURES: Final[Procedures] = {
+    "sp_addlinkedserver": procedure(
+        _add, "@server @srvproduct? @provider? @datasrc? @location? @provstr? @catalog? @linkedstyle?"
+    ),
+    "sp_addserver": procedure(_accepted, "@server @local? @duplicate_ok?"),
+    "sp_dropserver": procedure(_drop, "@server @droplogins?"),
+    "sp_linkedservers": procedure(_list),
+    "sp_helpserver": procedure(_list, "@server? @optname? @show_topology?"),
+    "sp_serveroption": procedure(_accepted, "@server @optname @optvalue"),
+    "sp_addlinkedsrvlogin": procedure(
+        _accepted, "@rmtsrvname @useself? @locallogin? @rmtuser? @rmtpassword?"
+    ),
+    "sp_droplinkedsrvlogin": procedure(_accepted, "@rmtsrvname @locallogin?"),
+}

@@ -1,0 +1,68 @@
+"""Extended procedures that reach out of the instance: the command shell, the registry, files."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.messages import SqlError
+from engine.tsql.catalog.instance import option_value
+from engine.tsql.plans import Unsimulated
+from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.values import Scalar
+
+
+def _shell(call: Call) -> None:
+    """xp_cmdshell: 15281 while it is turned off, as it is from the start."""
+    if not option_value(call.machine.context, "xp_cmdshell"):
+        raise SqlError(15281, "procedure 'sys.xp_cmdshell'", "xp_cmdshell")
+    raise Unsimulated("commands of the operating system")
+
+
+_REGISTRY: Final[dict[str, Scalar]] = {
+    "backupdirectory": "D:\\Backup",
+    "defaultdata": "D:\\Data",
+    "defaultlog": "L:\\Log",
+    "tcpport": "1433",
+    "tcpdynamicports": "",
+    "loginmode": 2,
+    "auditlevel": 2,
+}
+"""Values of the registry that scripts read of an instance. Paths as new files get them here; the others assumed."""
+
+
+def _read_registry(call: Call) -> None:
+    """The value as a grid, or in the OUTPUT parameter; what is not there is NULL and, without OUTPUT, message 22001."""
+    name = call.text("@value_name").lower()
+    value = call.machine.context.server.service_account if name == "objectname" else _REGISTRY.get(name)
+    call.outputs["@value"] = value
+    if "@value" in call.arguments:
+        return
+    if value is None:
+        call.machine.say_number(22001)
+        return
+    call.show(("Value", "Data"), [(call.get("@value_name"), value)])
+
+
+def _write_registry(call: Call) -> None:
+    call.machine.not_simulated(f"{call.name}: nothing is written to the registry")
+
+
+def _message_id(call: Call) -> None:
+    call.machine.not_simulated(f"{call.name} is taken and has no effect")
+
+
+_KEY: Final = "@rootkey @key @value_name? @value? @no_output?"
+
+PROCEDURES: Final[Procedures] = {
+    "xp_cmdshell": procedure(_shell, "@command? @no_output?"),
+    "xp_regread": procedure(_read_registry, _KEY),
+    "xp_instance_regread": procedure(_read_registry, _KEY),
+    "xp_regwrite": procedure(_write_registry, "@rootkey @key @value_name? @type? @value?"),
+    "xp_instance_regwrite": procedure(_write_registry, "@rootkey @key @value_name? @type? @value?"),
+    "sp_addmessage": procedure(_message_id, "@msgnum? @severity? @msgtext? @lang? @with_log? @replace?"),
+    "sp_cycle_errorlog": procedure(_message_id),
+    "sp_cycle_agent_errorlog": procedure(_message_id),
+    "sp_delete_backuphistory": procedure(_message_id, "@oldest_date"),
+    "sp_delete_database_backuphistory": procedure(_message_id, "@database_name"),
+    "sp_purge_jobhistory": procedure(_message_id, "@job_name? @job_id? @oldest_date?"),
+}

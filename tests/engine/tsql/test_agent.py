@@ -1,0 +1,143 @@
+"""SQL Server Agent: alerts on mirroring events start jobs, as the scripts that fail over all databases have it."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import World
+from tests.engine.tsql.console import ask, run_on
+from tests.engine.worlds import M, P, do, lab
+
+JOB = """DECLARE @job uniqueidentifier
+EXEC msdb.dbo.sp_add_job @job_name = 'answer', @job_id = @job OUTPUT
+EXEC msdb.dbo.sp_add_jobstep @job_id = @job, @step_name = 'note it', @command = N'
+    INSERT msdb.dbo.seen VALUES (N''$(ESCAPE_SQUOTE(WMI(DatabaseName)))'', $(ESCAPE_NONE(WMI(State))))',
+    @on_success_action = 3
+EXEC msdb.dbo.sp_add_jobstep @job_id = @job, @step_name = 'fail', @command = N'SELECT 1/0'
+EXEC msdb.dbo.sp_add_jobserver @job_id = @job
+CREATE TABLE msdb.dbo.seen (name sysname, state int)"""
+ALERT = """EXEC msdb.dbo.sp_add_alert @name = 'changes', @job_name = 'answer', @wmi_query =
+    N'SELECT * FROM DATABASE_MIRRORING_STATE_CHANGE WHERE {}'"""
+SEEN = "SELECT name, state FROM msdb.dbo.seen"
+HISTORY = "SELECT step_id, run_status FROM msdb.dbo.sysjobhistory ORDER BY instance_id"
+
+
+def prepared(where: str) -> World:
+    world = lab(workload="none")
+    ask(world, P, JOB)
+    ask(world, P, ALERT.format(where))
+    return world
+
+
+def test_a_state_change_starts_the_job_with_its_tokens_filled_in() -> None:
+    world = prepared("State = 9 AND DatabaseName = ''Sales''")
+    do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
+    assert ask(world, P, SEEN).grids == [[["Sales", 9]]]
+    assert ask(world, P, HISTORY).grids == [[[1, 1], [2, 0], [0, 0]]]
+    count = "SELECT occurrence_count FROM msdb.dbo.sysalerts WHERE name = 'changes'"
+    assert ask(world, P, count).value == 1
+
+
+def test_an_event_that_the_query_does_not_choose_is_passed_over() -> None:
+    world = prepared("State = 8")
+    do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
+    assert ask(world, P, SEEN).grids == [[]]
+
+
+@pytest.mark.parametrize("change", ["@enabled = 0", "@job_name = ''"])
+def test_an_alert_that_is_disabled_or_has_no_job_starts_nothing(change: str) -> None:
+    world = prepared("State = 9")
+    ask(world, P, f"EXEC msdb.dbo.sp_update_alert @name = 'changes', {change}")
+    do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
+    assert ask(world, P, SEEN).grids == [[]]
+
+
+def test_nothing_answers_while_the_agent_is_stopped() -> None:
+    world = prepared("State = 9")
+    world.update_server(P, agent_running=False)
+    do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
+    assert ask(world, P, SEEN).grids == [[]]
+    assert ask(world, P, "EXEC msdb.dbo.sp_start_job 'answer'").numbers == [22022]
+
+
+def test_a_failover_is_told_where_it_began() -> None:
+    """The best-known script of all: an alert on states 7 and 8 fails the other databases over too."""
+    world = lab(workload="none")
+    ask(world, P, JOB)
+    ask(world, P, ALERT.format("State = 7 OR State = 8"))
+    do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
+    assert ask(world, P, SEEN).grids == [[["Sales", 7]]]
+
+
+def test_an_automatic_failover_is_told_on_the_new_principal() -> None:
+    world = lab(workload="none")
+    ask(world, M, JOB)
+    ask(world, M, ALERT.format("State = 7 OR State = 8"))
+    do(world, "power-off SERVER_A", then_s=60)
+    assert ["Sales", 8] in ask(world, M, SEEN).grids[0]
+
+
+def test_a_message_of_the_error_log_is_answered_by_its_number_or_severity() -> None:
+    world = lab(workload="none")
+    ask(world, P, "EXEC msdb.dbo.sp_add_alert @name = 'loud', @severity = 16")
+    ask(world, P, "EXEC msdb.dbo.sp_add_alert @name = 'other', @message_id = 32040")
+    do(world, "sql SERVER_A RAISERROR('trouble', 16, 1) WITH LOG")
+    counts = "SELECT name, occurrence_count FROM msdb.dbo.sysalerts ORDER BY name"
+    assert ask(world, P, counts).grids == [[["loud", 1], ["other", 0]]]
+    run_on(world, 3600)
+    assert ask(world, P, counts).grids == [[["loud", 1], ["other", 0]]]  # one line, one answer
+
+
+def test_a_fork_answers_as_the_world_it_came_from() -> None:
+    world = prepared("State = 9")
+    other = world.fork()
+    for one in (world, other):
+        do(one, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
+    assert world.state_hash() == other.state_hash()
+
+
+def test_names_that_are_not_there_are_14262_and_those_that_are_14261() -> None:
+    world = lab(workload="none")
+    assert ask(world, P, "EXEC msdb.dbo.sp_delete_alert 'no'").texts == [
+        "Msg 14262, Level 16, State 1, Line 1: The specified @name ('no') does not exist."
+    ]
+    twice = "EXEC msdb.dbo.sp_add_operator 'dba' EXEC msdb.dbo.sp_add_operator 'DBA'"
+    assert ask(world, P, twice).numbers == [14261]
+    assert ask(world, P, "EXEC msdb.dbo.sp_add_alert @name = 'a', @job_name = 'no'").numbers == [14262]
+
+
+def test_what_waits_for_a_schedule_says_that_it_will_not_run() -> None:
+    text = """EXEC msdb.dbo.sp_add_job 'nightly'
+        EXEC msdb.dbo.sp_add_jobschedule @job_name = 'nightly', @name = 'at night', @freq_type = 4
+        SELECT s.name, s.freq_type FROM msdb.dbo.sysschedules s JOIN msdb.dbo.sysjobschedules j
+            ON j.schedule_id = s.schedule_id"""
+    answer = ask(lab(), P, text)
+    assert answer.texts[0].startswith("Not simulated: schedule 'at night' is kept")
+    assert answer.grids == [[["at night", 4]]]
+
+
+def test_mail_waits_in_the_queue_and_says_so() -> None:
+    world = lab(workload="none")
+    send = "EXEC msdb.dbo.sp_send_dbmail @profile_name = 'p', @recipients = 'dba@corp', @subject = 'down'"
+    assert ask(world, P, send).numbers == [15281]
+    ask(
+        world,
+        P,
+        "EXEC sp_configure 'show advanced', 1 RECONFIGURE EXEC sp_configure 'Database Mail', 1 RECONFIGURE",
+    )
+    assert ask(world, P, send).numbers == [14607]
+    ask(world, P, "EXEC msdb.dbo.sysmail_add_profile_sp 'p'")
+    answer = ask(world, P, f"{send} SELECT subject, sent_status FROM msdb.dbo.sysmail_allitems")
+    assert answer.grids == [[["down", "unsent"]]]
+    assert [text for text in answer.texts if text.startswith("Not simulated: delivery")]
+
+
+def test_options_stay_set_for_other_windows() -> None:
+    world = lab(workload="none")
+    ask(world, P, "EXEC sp_configure 'show advanced options', 1 RECONFIGURE")
+    ask(world, f"{P}#2", "EXEC sp_configure 'xp_cmdshell', 1")
+    assert ask(world, f"{P}#3", "EXEC xp_cmdshell 'dir'").numbers == [15281]  # not before RECONFIGURE
+    ask(world, P, "RECONFIGURE")
+    assert ask(world, f"{P}#3", "EXEC xp_cmdshell 'dir'").texts == [
+        "Not simulated: commands of the operating system"
+    ]
