@@ -8,9 +8,11 @@ from typing import Final
 from engine.messages import SqlError
 from engine.model import Role
 from engine.protocol import logspace, pages
+from engine.tsql import ledger
 from engine.tsql import statements as s
 from engine.tsql.catalog.databases import log_space
-from engine.tsql.catalog.instance import OPTIONS, option_value
+from engine.tsql.catalog.instance import OPTIONS, configured_value, option_value
+from engine.tsql.catalog.view import lsn
 from engine.tsql.machine import Machine
 from engine.tsql.plans import Unsimulated
 from engine.tsql.values import Scalar, to_number, to_text
