@@ -324,6 +324,8 @@ class Copy:
     """A data backup is under way and needs the log from here on."""
     active_from_kb: float | None = None
     """Beginning of the oldest transaction that somebody holds open."""
+    window_transactions: tuple[tuple[int, float, Tick], ...] = ()
+    """(session id, where its log begins, when) of transactions that T-SQL windows hold open here."""
     restoring: int = 0
     """Number of the RESTORE that is under way or was broken off: the copy is of no use yet; 0 none."""
     was_mirror: bool = False

@@ -109,7 +109,8 @@ def witness_is(facts: Facts, database: str, word: str) -> bool:
 
 def safety_is(facts: Facts, database: str, word: str) -> bool:
     copy = principal(facts.world, database)
-    return word == (NO_SESSION if copy is None or copy.safety is Safety.UNKNOWN else copy.safety.name)
+    none = copy is None or copy.guid is None or copy.safety is Safety.UNKNOWN
+    return word == (NO_SESSION if none or copy is None else copy.safety.name)
 
 
 def client_is(facts: Facts, client: str, server: str | None) -> bool:
@@ -209,7 +210,7 @@ def _failovers(kind: str | None) -> Callable[[Facts, str], float]:
 
 def _timeout_s(facts: Facts, database: str) -> float:
     copy = principal(facts.world, database)
-    return float(copy.timeout_s) if copy is not None else 0.0
+    return float(copy.timeout_s) if copy is not None and copy.guid is not None else 0.0
 
 
 def _operations_kb(facts: Facts, database: str) -> float:

@@ -198,6 +198,11 @@ class Flow:
         self._known(row)
         return float(self.state[row, k.QUEUED])
 
+    def waited_for_workers_s(self, row: int) -> float:
+        """Connection seconds that have passed in waiting for a worker thread since the row began."""
+        self._known(row)
+        return float(self.state[row, k.QUEUED_S])
+
     def crossings(self, row: int) -> Crossing:
         """What holds for the row now, armed or not."""
         self._known(row)

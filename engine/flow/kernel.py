@@ -103,8 +103,9 @@ SMOOTH = 18
     STALL_S,  # a lost packet holds up what follows it
     WANDER,  # slow part of the jitter
     NOISE,  # random stream of the link
-) = range(27, 59)
-STATE_COLUMNS = 59
+    QUEUED_S,  # connections waiting for a worker thread, over time
+) = range(27, 60)
+STATE_COLUMNS = 60
 TOTALS = 9
 
 # Columns of a row's parameters, all derived from its setup for one step length.
@@ -302,6 +303,7 @@ def write_log(state: Array, params: Array, i: int, hosts: Array, h: int, known: 
     leaving = state[i, THINKING] * params[i, THINK_OUT]
     want = state[i, QUEUED] + leaving
     entering = want * hosts[h, ADMITTED]
+    state[i, QUEUED_S] += (want - entering) * dt
     other = state[i, IN_OTHER] + entering
     to_cpu = other * params[i, OTHER_OUT]
     cpu = state[i, ON_CPU] + to_cpu

@@ -26,6 +26,7 @@ from engine.model import (
     World,
 )
 from engine.protocol import (
+    addresses,
     errorlog,
     failover,
     lineage,
@@ -154,7 +155,7 @@ def partner_force(world: World, server: str, database: str) -> Outcome:
 def partner_off(world: World, server: str, database: str) -> Outcome:
     """SET PARTNER OFF: on either partner, in any state; the other partner hears of it when it can."""
     copy = copy_on(world, server, database)
-    if copy.guid is None and copy.partner is not None:
+    if copy.guid is None and copy.partner_address is not None:
         world.update_copy(_key(copy), partner=None, partner_address=None)  # the session never began
         return []
     copy = _in_session(world, server, database)
@@ -268,9 +269,9 @@ def partner_set(world: World, server: str, database: str, address: str) -> Outco
     copy = copy_on(world, server, database)
     if copy.guid is not None:
         raise SqlError(1405, copy.database)
-    if copy.partner is not None:
+    if copy.partner_address is not None:
         raise SqlError(1405, copy.database)  # a future mirror that knows its principal already
-    host = prerequisites.host_of(world, address)
+    host = addresses.host_of(world, address)
     if host == server:
         raise SqlError(1452)
     prerequisites.own_side(world, copy, address)
@@ -280,10 +281,11 @@ def partner_set(world: World, server: str, database: str, address: str) -> Outco
         return []
     if copy.db_state is not DbState.ONLINE:
         raise SqlError(1467, copy.database)
-    port = prerequisites.port_of(address)
-    if host is None or not prerequisites.reaches(world, server, host, port, witness=False):
+    if host is None:
+        addresses.note_dead(world, server, address)
+    if host is None or not prerequisites.reaches(world, server, host, address, witness=False):
         raise SqlError(1418, address)
-    return _establish(world, copy, prerequisites.other_side(world, copy, host), address)
+    return _establish(world, copy, prerequisites.other_side(world, copy, host, address), address)
 
 
 def _establish(world: World, copy: Copy, other: Copy, address: str) -> Outcome:
@@ -325,14 +327,15 @@ def _establish(world: World, copy: Copy, other: Copy, address: str) -> Outcome:
 def witness_set(world: World, server: str, database: str, address: str) -> Outcome:
     """SET WITNESS = 'TCP://host:port': on the principal, all three connected, the mirror caught up."""
     copy = _on_principal(world, server, database)
-    host = prerequisites.host_of(world, address)
+    host = addresses.host_of(world, address)
     if host in (copy.server, copy.partner):
         raise SqlError(1429, address)
     if host is not None and host == copy.witness:
         raise SqlError(1446, address)
     _need_connection(world, copy)
-    port = prerequisites.port_of(address)
-    if host is None or not prerequisites.reaches(world, server, host, port, witness=True):
+    if host is None:
+        addresses.note_dead(world, server, address)
+    if host is None or not prerequisites.reaches(world, server, host, address, witness=True):
         raise SqlError(1456, address)
     if not security.plays(world.servers[host], witness=True):
         raise SqlError(1427, address)

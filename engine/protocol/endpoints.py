@@ -58,7 +58,7 @@ def create(
     _check(here, asked)
     _put(world, server, asked)
     if asked.state is EndpointState.STARTED:
-        errorlog.write(world, server, 9690)
+        _note_start(world, server)
     network.reassess(world)
     return []
 
@@ -82,8 +82,10 @@ def alter(world: World, server: str, name: str, *, state: str | None = None, **c
     _put(world, server, after)
     if after.state is not before.state:
         started = after.state is EndpointState.STARTED
-        if started or before.state is EndpointState.STARTED:
-            errorlog.write(world, server, 9690 if started else 9691)
+        if started:
+            _note_start(world, server)
+        elif before.state is EndpointState.STARTED:
+            errorlog.write(world, server, 9691)
     elif said and after.state is EndpointState.STARTED:
         _restart(world, server)
     network.reassess(world)
@@ -148,6 +150,16 @@ def _check(server: Server, end: Endpoint) -> None:
             raise SqlError(28055, end.certificate)
     if end.state is EndpointState.STARTED and end.port in server.used_ports:
         raise SqlError(9692, end.port)
+
+
+def _note_start(world: World, server: str) -> None:
+    """9690, or why the endpoint cannot listen: LISTENER_IP is not an address of this computer."""
+    here = world.servers[server]
+    assert here.endpoint is not None
+    if here.endpoint.ip not in ("ALL", security.LOOPBACK, security.own_ip(here)):
+        errorlog.write(world, server, 26024, here.endpoint.ip, here.endpoint.port)
+    else:
+        errorlog.write(world, server, 9690)
 
 
 def _put(world: World, server: str, end: Endpoint | None) -> None:

@@ -215,12 +215,17 @@ def note_effects(world: World) -> None:
             effect = effect_of(world, fault)
             if effect:
                 world.faults[index] = replace(fault, effective_tick=world.tick, effect=effect)
+        elif fault.verb == "fill-log" and fault.reverted_tick is None and not effect_of(world, fault):
+            world.faults[index] = replace(fault, reverted_tick=world.tick)  # other work has made room
 
 
 def effect_of(world: World, fault: Fault) -> str:
     """What proves that the fault has taken hold, in words; empty if nothing does yet."""
     if fault.verb in chores.DO:
         return chores.effect_of(world, fault)
+    if fault.verb == "fill-log":
+        full = [copy.server for copy in world.copies_of(fault.args[0]) if copy.log_full]
+        return f"the log of {fault.args[0]} is full on {full[0]}" if full else ""
     names = set(fault.args[:2])
     if fault.verb in ("slow-disk", "slow-cpu", "degrade"):
         return "in force from the next write or packet on"

@@ -143,6 +143,19 @@ def release_transaction(world: World, server: str, database: str) -> None:
         world.update_copy((server, copy.database), active_from_kb=None)
 
 
+def note_window_transactions(world: World, server: str, database: str, holders: tuple[int, ...]) -> None:
+    """The sessions *holders* have a transaction open in the database, others have none (any more)."""
+    key = (server, database)
+    copy = world.copies.get(key)
+    if copy is None or copy.row is None or world.rows[copy.row][0] != key:
+        return
+    known = {entry[0]: entry for entry in copy.window_transactions}
+    at = world.flow.positions(copy.row).generated_kb
+    now = tuple(known.get(spid, (spid, at, world.tick)) for spid in sorted(holders))
+    if now != copy.window_transactions:
+        world.update_copy(key, window_transactions=now)
+
+
 def shrink(world: World, server: str, database: str, target_kb: float) -> list[Message]:
     """DBCC SHRINKFILE of the log: down to *target_kb*, but not below what is in use."""
     commands.use_database(world, server, database)

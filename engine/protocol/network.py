@@ -17,7 +17,7 @@ from engine.constants import (
     SESSION_CLOSE_NOTICED_S,
 )
 from engine.model import Contact, Link, Service, World, ticks
-from engine.protocol import security
+from engine.protocol import addresses, security
 
 Hearing = Literal["ok", "hard", "closed", "silent"]
 """ok; hard: the network stack reports an error; closed: the other end said goodbye; silent: nothing comes."""
@@ -75,6 +75,7 @@ def can_connect(world: World, guid: int, me: str, peer: str) -> bool:
         and passing(world, me, peer)
         and all(security.plays(world.servers[name], _is_witness(world, guid, name)) for name in (me, peer))
         and security.handshake(world, me, peer) is None
+        and addresses.leads_to(world, addresses.known_to(world, guid, me, peer), peer)
         and not _disk_failed(world, guid, me)
         and not _disk_failed(world, guid, peer)
     )
@@ -131,9 +132,14 @@ def drop_contacts(world: World, guid: int, server: str) -> None:
             world.contacts[key] = gone
 
 
-def _note_refusal(world: World, caller: str, acceptor: str) -> None:
-    """The ERRORLOG has the reason if *caller* reaches *acceptor* and is turned away."""
+def _note_refusal(world: World, guid: int, caller: str, acceptor: str) -> None:
+    """The ERRORLOG has the reason if *caller* reaches *acceptor* and is turned away, or calls elsewhere."""
     if world.servers[acceptor].answering and passing(world, caller, acceptor):
+        address = addresses.known_to(world, guid, caller, acceptor)
+        if address is not None and not addresses.leads_to(world, address, acceptor):
+            if not _is_witness(world, guid, caller):  # a witness waits to be called
+                addresses.note_dead(world, caller, address)
+            return
         refusal = security.handshake(world, caller, acceptor)
         if refusal is not None:
             security.note_refusal(world, caller, acceptor, refusal)
@@ -163,7 +169,7 @@ def reassess(world: World, only: int | None = None, awake: str | None = None) ->
         else:
             wanted = "reconnect" if can_connect(world, guid, me, peer) else "ok"
             if wanted == "ok":
-                _note_refusal(world, me, peer)
+                _note_refusal(world, guid, me, peer)
         wanted = "" if wanted == "ok" else wanted
         if wanted == contact.pending:
             continue

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from engine.messages import SqlError
 from engine.model import Copy, DbState, RecoveryModel, Server, World
-from engine.protocol import errorlog, lineage, network, rows, security
-
-ADDRESS: Final = re.compile(r"tcp://(?P<host>[^:/\s]+|\[[0-9a-f:]+\]):(?P<port>\d{1,5})/?$", re.IGNORECASE)
+from engine.protocol import addresses, errorlog, lineage, network, rows, security
 
 NO_PARTNER: Final = ("Express", "Workgroup", "Web")
 """Editions that may be a witness only. Documented [WP, DOC]."""
-
-
-def host_of(world: World, address: str) -> str | None:
-    """The server that *address* names (short, with its domain, or by number); 1449 if it is no address."""
-    match = ADDRESS.match(address.strip())
-    if match is None:
-        raise SqlError(1449)
-    name = match["host"].lower()
-    for server in world.servers:
-        if name in (server.lower(), security.client_ip(world, server)) or name.startswith(
-            f"{server.lower()}."
-        ):
-            return server
-    return None
 
 
 def own_side(world: World, copy: Copy, address: str) -> None:
@@ -42,25 +25,18 @@ def own_side(world: World, copy: Copy, address: str) -> None:
         raise SqlError(1418, address)
 
 
-def reaches(world: World, caller: str, host: str, port: int | None, *, witness: bool) -> bool:
-    """*caller* gets a connection to the endpoint of *host*; a refusal is written into the ERRORLOG."""
+def reaches(world: World, caller: str, host: str, address: str | None, *, witness: bool) -> bool:
+    """*caller* gets a connection to the endpoint of *host*; why it does not is written into the ERRORLOG."""
     other = world.servers[host]
-    if other.endpoint is None or port not in (None, other.endpoint.port):
-        return False
     if not (other.answering and network.passing(world, caller, host)):
+        return False
+    if address is not None and not addresses.leads_to(world, address, host):
+        addresses.note_dead(world, caller, address)
         return False
     refusal = security.handshake(world, caller, host)
     if refusal is not None:
         security.note_refusal(world, caller, host, refusal)
     return refusal is None and (witness or security.plays(other, witness=False))
-
-
-def port_of(address: str) -> int:
-    """The port that an address names; 1449 if it is no address."""
-    match = ADDRESS.match(address.strip())
-    if match is None:
-        raise SqlError(1449)
-    return int(match["port"])
 
 
 def same_product(a: Server, b: Server) -> bool:
@@ -77,10 +53,10 @@ def version_fits(world: World, principal: str, mirror: str) -> bool:
     return world.servers[principal].version <= world.servers[mirror].version
 
 
-def other_side(world: World, copy: Copy, host: str) -> Copy:
-    """The copy on *host* that is fit to become the mirror of *copy*, or why there is none.
+def other_side(world: World, copy: Copy, host: str, address: str) -> Copy:
+    """The copy on *host* (at *address*) that is fit to become the mirror of *copy*, or why there is none.
 
-    1448, 1410, 1419, 1416, 1407, 1463, 1424, 1465, 1412, 1478 in this order (derived).
+    1448, 1410, 1466, 1464, 1416, 1418, 1436, 1463, 1424, 1465, 1475, 1412, 1478, 1450 in this order (derived).
     """
     other = world.copies.get((host, copy.database))
     if other is None:
@@ -89,8 +65,11 @@ def other_side(world: World, copy: Copy, host: str) -> Copy:
         raise SqlError(1410, copy.database)
     if other.db_state is not DbState.RESTORING or other.restoring:
         raise SqlError(1464, copy.database)
-    if other.partner != copy.server:
+    if other.partner_address is None:
         raise SqlError(1416, copy.database)
+    if not addresses.leads_to(world, other.partner_address, copy.server):
+        addresses.note_dead(world, host, other.partner_address)  # it calls back, and elsewhere
+        raise SqlError(1418, address)
     if other.family != copy.family:
         raise SqlError(1436, copy.database)
     if not same_product(world.servers[copy.server], world.servers[host]):

@@ -86,7 +86,13 @@ def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int)
         return
     old = copy.role
     world.update_copy(
-        key, role=role, role_sequence=sequence, backup_from_kb=None, active_from_kb=None, operation=None
+        key,
+        role=role,
+        role_sequence=sequence,
+        backup_from_kb=None,
+        active_from_kb=None,
+        window_transactions=(),
+        operation=None,
     )
     errorlog.write(world, key[0], 1480, key[1], old.name, role.name, reason)
     world.emit(

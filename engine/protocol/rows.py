@@ -182,8 +182,10 @@ def log_holds(world: World, copy: Copy, row: int) -> list[tuple[str, float]]:
         holds.append(("LOG_BACKUP", copy.last_log_backup_kb))
     if copy.backup_from_kb is not None:
         holds.append(("ACTIVE_BACKUP_OR_RESTORE", copy.backup_from_kb))
-    if copy.active_from_kb is not None:
-        holds.append(("ACTIVE_TRANSACTION", copy.active_from_kb))
+    held = [kb for _, kb, _ in copy.window_transactions]
+    held += [copy.active_from_kb] if copy.active_from_kb is not None else []
+    if held:
+        holds.append(("ACTIVE_TRANSACTION", min(held)))
     if copy.guid is not None:
         mirror = world.rows[row][1]
         hardened = at.hardened_kb if mirror is not None else _partner_end_kb(world, copy)

@@ -66,10 +66,20 @@ class Refusal:
 # --- listening -------------------------------------------------------------------------------------
 
 
+LOOPBACK: Final = "127.0.0.1"
+
+
 def listens(server: Server) -> bool:
-    """The instance has a started endpoint and TCP/IP to listen with."""
+    """The instance has a started endpoint, an address of its own for it, and TCP/IP to listen with."""
     end = server.endpoint
-    return end is not None and end.state is EndpointState.STARTED and server.tcp_listening
+    if end is None or end.state is not EndpointState.STARTED or not server.tcp_listening:
+        return False
+    return end.ip in ("ALL", LOOPBACK, own_ip(server))
+
+
+def own_ip(server: Server) -> str:
+    """The address of a server in its network."""
+    return f"10.0.0.{server.host + 11}"
 
 
 def open_for(world: World, a: str, b: str) -> bool:
@@ -82,7 +92,9 @@ def open_for(world: World, a: str, b: str) -> bool:
 def reachable_port(world: World, server: str) -> bool:
     """The endpoint of *server* can be connected to from outside."""
     state = world.servers[server]
-    return state.endpoint is not None and listens(state) and state.endpoint.port not in state.blocked_ports
+    if state.endpoint is None or not listens(state) or state.endpoint.ip == LOOPBACK:
+        return False
+    return state.endpoint.port not in state.blocked_ports
 
 
 def plays(server: Server, witness: bool) -> bool:
@@ -269,7 +281,7 @@ def login_of_user(server: Server, user: User) -> Login | None:
 
 def client_ip(world: World, server: str) -> str:
     """The address of a server as ERRORLOG lines show it."""
-    return f"10.0.0.{world.servers[server].host + 11}"
+    return own_ip(world.servers[server])
 
 
 def note_refusal(world: World, caller: str, acceptor: str, refusal: Refusal) -> None:

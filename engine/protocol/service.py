@@ -210,7 +210,13 @@ def _gone(world: World, server: str) -> None:
             {"witness_state": WitnessState.UNKNOWN, "recovering": True} if in_session else {}
         )
         world.update_copy(
-            key, armed=False, backup_from_kb=None, active_from_kb=None, operation=None, **changes
+            key,
+            armed=False,
+            backup_from_kb=None,
+            active_from_kb=None,
+            window_transactions=(),
+            operation=None,
+            **changes,
         )
     rows.refresh(world)
     network.reassess(world)

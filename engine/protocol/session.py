@@ -311,7 +311,7 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
     world.update_copy(principal, role_sequence=max(lead.role_sequence, follow.role_sequence))
     failover.cancel_automatic(world, lead.guid)
     if lead.db_state is not DbState.ONLINE:
-        sync.start_serving(world, principal)
+        sync.start_serving(world, principal, announce=suspended)
     if not suspended:
         sync.begin_synchronizing(world, principal, mirror)
     else:

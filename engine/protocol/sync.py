@@ -14,16 +14,18 @@ def stop_serving(world: World, key: Key) -> None:
     copy = world.copies[key]
     errorlog.trace(world, key, 10)
     if copy.db_state is DbState.ONLINE:
-        world.update_copy(key, db_state=DbState.RECOVERING, operation=None, active_from_kb=None)
+        world.update_copy(key, db_state=DbState.RECOVERING, operation=None, active_from_kb=None,
+                          window_transactions=())  # fmt: skip
         errorlog.write(world, key[0], 1445, key[1])
 
 
-def start_serving(world: World, key: Key) -> None:
-    """The principal has quorum (again) and opens its database."""
+def start_serving(world: World, key: Key, *, announce: bool = True) -> None:
+    """The principal has quorum (again) and opens its database; unless it synchronizes at once, that is announced."""
     copy = world.copies[key]
     if copy.db_state is not DbState.ONLINE:
         world.update_copy(key, db_state=DbState.ONLINE, recovering=False)
-        errorlog.write(world, key[0], 1440, key[1])
+        if announce:
+            errorlog.write(world, key[0], 1440, key[1])
         if copy.row is None:
             rows.add_row(world, key, copy.end_of_log_kb)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
-from engine.protocol import commands
+from engine.protocol import commands, logspace
 from engine.tsql import script
 from engine.tsql.data import Run, Session, Window
 from engine.tsql.execute import perform
@@ -293,8 +293,21 @@ def _alive(world: World, session: Session) -> bool:
     return reachable(world, session.server) and there.started_tick == session.started_tick
 
 
+def note_transactions(world: World) -> None:
+    """Have the log of each database wait for the transactions that windows hold open in it."""
+    holders: dict[tuple[str, str], list[int]] = {}
+    for kept in world.sessions.values():
+        session = kept.session
+        if session is not None and session.transactions:
+            holders.setdefault((session.server, session.database), []).append(session.spid)
+    held = [key for key, copy in world.copies.items() if copy.window_transactions]
+    for key in sorted({*holders, *held}):
+        logspace.note_window_transactions(world, *key, tuple(holders.get(key, ())))
+
+
 def check_connections(world: World) -> None:
     """After each reaction of the protocol: end what the loss of a server or database ends, wake what waits for one."""
+    note_transactions(world)
     for name, kept in list(world.sessions.items()):
         session = kept.session
         if session is None:

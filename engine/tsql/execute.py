@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from engine.messages import SqlError, text_of
-from engine.protocol import commands, errorlog
+from engine.protocol import commands, errorlog, logspace
 from engine.tsql import administer, cursors, maintenance, objects, procedures, queries, waiting
 from engine.tsql import statements as s
 from engine.tsql.context import SYSTEM_DATABASES
@@ -254,6 +254,17 @@ def _transaction(machine: Machine, statement: s.Transaction) -> None:
             raise SqlError(3903)
         count = 0
     machine.note(transactions=count, error=0, rowcount=0)
+    _hold_log(machine)
+
+
+def _hold_log(machine: Machine) -> None:
+    """An open transaction keeps its log; what the world does not know yet is noted at once, for DBCC OPENTRAN."""
+    copy = machine.context.copy_named(machine.session.database)
+    if copy is None:
+        return
+    others = tuple(spid for spid, _, _ in copy.window_transactions if spid != machine.session.spid)
+    mine = (machine.session.spid,) if machine.session.transactions else ()
+    logspace.note_window_transactions(machine.world, copy.server, copy.database, (*others, *mine))
 
 
 def _execute_string(machine: Machine, statement: s.ExecuteString) -> None:

@@ -110,13 +110,34 @@ def _checkdb(machine: Machine, arguments: Arguments) -> None:
     machine.say_messages(pages.check(machine.world, machine.session.server, copy.database))
 
 
+STORY_SPID: Final = 50
+"""Session id under which DBCC OPENTRAN shows a transaction that an application left open. Assumed."""
+
+
 def _opentran(machine: Machine, arguments: Arguments) -> None:
     copy = machine.context.copy_named(machine.context.open_database(_database(machine, arguments)))
-    if copy is None or copy.active_from_kb is None:
+    held = [] if copy is None else [(kb, spid, tick) for spid, kb, tick in copy.window_transactions]
+    if copy is not None and copy.active_from_kb is not None:
+        held.append((copy.active_from_kb, STORY_SPID, None))
+    if copy is None or not held:
         machine.say_number(7952)
         return
-    machine.say(f"Transaction information for database '{copy.database}'.")
-    machine.say("Oldest active transaction: begun by another session and not yet ended.")
+    begins_kb, spid, tick = min(held, key=lambda entry: entry[0])
+    place = str(lsn(begins_kb)).rjust(25, "0")
+    started = f"    Start time    : {machine.context.now(tick)}" if tick is not None else None
+    lines = (
+        f"Transaction information for database '{copy.database}'.",
+        "",
+        "Oldest active transaction:",
+        f"    SPID (server process ID): {spid}",
+        "    UID (user ID) : -1",
+        "    Name          : user_transaction",
+        f"    LSN           : ({int(place[:10])}:{int(place[10:20])}:{int(place[20:])})",
+        started,
+    )
+    for line in lines:
+        if line is not None:
+            machine.say(line or " ")
 
 
 def _shrinkfile(machine: Machine, arguments: Arguments) -> None:

@@ -253,6 +253,10 @@ _WAITS: Final = (
 )
 
 
+THREADPOOL_WAIT_MS: Final = 100.0
+"""Mean wait of a request for a worker thread, from which the number of waits is counted back. Assumed."""
+
+
 def _waits(context: Context) -> Iterable[Record]:
     """Benign waits pass with time; DBMIRRORING_CMD and WRITELOG grow with the commits of the principals here."""
     up_ms = 10.0 * (context.world.tick - context.server.started_tick)
@@ -268,6 +272,12 @@ def _waits(context: Context) -> Iterable[Record]:
             at, now = context.world.flow.positions(copy.row), context.world.flow.reading(copy.row)
             commits += at.transactions
             delay_ms += at.transactions * now.commit_delay_ms
+    starved_ms = 1000.0 * sum(
+        context.world.flow.waited_for_workers_s(copy.row)
+        for copy in context.copies()
+        if copy.role is not Role.MIRROR and copy.row is not None
+    )
+    grown["THREADPOOL"] = (starved_ms / THREADPOOL_WAIT_MS, starved_ms)
     grown["WRITELOG"] = (commits, commits * 2.0)
     grown["DBMIRROR_DBM_EVENT"] = (commits, delay_ms)
     for name in ("CHECKPOINT_QUEUE", "LAZYWRITER_SLEEP", "LOGMGR_QUEUE", "SLEEP_TASK"):

@@ -93,9 +93,9 @@ def _principal(context: Context, copy: Copy, at: Positions, now: Reading, ratio:
     }
 
 
-def _message_kb(now: Reading) -> float:
-    """Mean size of a message of log; one block of 4 KB when nothing is sent."""
-    return max(4.0, now.log_send_kb_per_s / now.sends_per_s) if now.sends_per_s > 0 else 4.0
+def _flushes(context: Context, row: int, at: Positions) -> float:
+    """Log writes since the row began: one for each commit, and one for each full block. It never falls."""
+    return at.transactions + at.flushed_kb / context.world.flow.row_setup(row).site.log_block_kb
 
 
 def _database_values(context: Context, copy: Copy) -> dict[str, float]:
@@ -108,7 +108,7 @@ def _database_values(context: Context, copy: Copy) -> dict[str, float]:
         "Log Bytes Flushed/sec": at.flushed_kb * 1024.0,
         "Log File(s) Size (KB)": now.log_size_kb,
         "Log File(s) Used Size (KB)": now.log_used_kb,
-        "Log Flushes/sec": at.flushed_kb / _message_kb(now),
+        "Log Flushes/sec": _flushes(context, copy.row, at),
         "Percent Log Used": 100.0 * now.log_used_kb / max(1.0, now.log_size_kb),
         "Transactions/sec": at.transactions,
     }

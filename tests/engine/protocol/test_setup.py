@@ -121,7 +121,7 @@ def test_the_future_mirror_remembers_its_principal_until_off() -> None:
     world = prepared()
     commands.partner_set(world, M, DB, address(W))
     assert refusal(commands.partner_set, world, M, DB, address(P)) == 1405
-    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1416, "it waits for another principal"
+    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418, "it calls back elsewhere"
     commands.partner_off(world, M, DB)
     mirror(world)
     assert state(world)[0] is MirrorState.SYNCHRONIZED
@@ -300,3 +300,44 @@ def test_stopping_the_endpoint_of_the_mirror_is_a_clean_cut() -> None:
     endpoints.alter(world, M, "Mirroring", state="STARTED")
     wait(world, 10.0)
     assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
+
+
+@pytest.mark.parametrize("wrong", ["TCP://SERVER_A:5023", "TCP://NOBODY:5022", "TCP://10.0.0.11:5022"])
+def test_a_wrong_address_on_the_mirror_matters(wrong: str) -> None:
+    """It calls back elsewhere: 1418 at the principal, 1474 in the mirror's ERRORLOG, no session."""
+    world = READY.fork()
+    commands.partner_set(world, M, DB, wrong)
+    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
+    assert any(line[1] == 1474 and wrong in line[4] for line in world.errorlog[M])
+    assert world.copies[PRINCIPAL].guid is None
+
+
+def test_an_endpoint_at_a_number_is_reached_by_that_number() -> None:
+    world = READY.fork()
+    endpoints.alter(world, M, "Mirroring", ip="10.0.0.12")
+    commands.partner_set(world, M, DB, address(P))
+    assert refusal(commands.partner_set, world, P, DB, "TCP://10.0.0.12:5022") == 0
+    wait(world, 10.0)
+    assert world.copies[MIRROR].mirror_state is MirrorState.SYNCHRONIZED
+
+
+@pytest.mark.parametrize("ip", ["10.0.0.99", "127.0.0.1"])
+def test_an_endpoint_at_a_foreign_number_is_reached_by_nobody(ip: str) -> None:
+    world = READY.fork()
+    endpoints.alter(world, M, "Mirroring", ip=ip)
+    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
+
+
+def test_new_ports_on_both_sides_part_the_partners_until_one_is_taken_back() -> None:
+    """One address that still leads somewhere is enough; without any they never meet again."""
+    world = lab(witness=False)
+    endpoints.alter(world, M, "Mirroring", port=7022)
+    wait(world, 5.0)
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+    endpoints.alter(world, P, "Mirroring", port=7022)
+    wait(world, 60.0)
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED
+    assert any(line[1] == 1474 and "10061" in line[4] for line in world.errorlog[P])
+    endpoints.alter(world, P, "Mirroring", port=5022)
+    wait(world, 5.0)
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED

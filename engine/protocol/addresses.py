@@ -1,0 +1,78 @@
+"""Network addresses of mirroring endpoints: `TCP://host:port`, whom they name, and whether somebody listens there."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from engine.messages import SqlError
+from engine.model import World
+from engine.protocol import errorlog, security
+
+ADDRESS: Final = re.compile(r"tcp://(?P<host>[^:/\s]+|\[[0-9a-f:]+\]):(?P<port>\d{1,5})/?$", re.IGNORECASE)
+NUMERIC: Final = re.compile(r"\d{1,3}(\.\d{1,3}){3}$")
+
+NOBODY_LISTENS: Final = (
+    "Connection attempt failed with error: '10061(No connection could be made because the target machine actively "
+    "refused it.)'."
+)
+NO_SUCH_HOST: Final = "DNS lookup failed with error: '11001(No such host is known.)'."
+"""What error 2 of message 1474 says. The first has been seen in logs, the second is from memory."""
+
+
+def _match(address: str) -> re.Match[str]:
+    match = ADDRESS.match(address.strip())
+    if match is None:
+        raise SqlError(1449)
+    return match
+
+
+def host_of(world: World, address: str) -> str | None:
+    """The server that *address* names (short, with its domain, or by number); 1449 if it is no address."""
+    name = _match(address)["host"].lower()
+    for server in world.servers:
+        if name in (server.lower(), security.client_ip(world, server)) or name.startswith(
+            f"{server.lower()}."
+        ):
+            return server
+    return None
+
+
+def port_of(address: str) -> int:
+    """The port that an address names; 1449 if it is no address."""
+    return int(_match(address)["port"])
+
+
+def leads_to(world: World, address: str | None, server: str) -> bool:
+    """Who calls *address* gets the mirroring endpoint of *server*; None stands for an address that nobody has said.
+
+    By number only an endpoint can be called that listens on that very number (LISTENER_IP) [DOC].
+    """
+    if address is None:
+        return True
+    match = ADDRESS.match(address.strip())
+    end = world.servers[server].endpoint
+    if match is None or end is None or host_of(world, address) != server or int(match["port"]) != end.port:
+        return False
+    return NUMERIC.match(match["host"]) is None or match["host"] == end.ip
+
+
+def known_to(world: World, guid: int, me: str, peer: str) -> str | None:
+    """The address under which *me* calls *peer* in session *guid*; a witness has it from the other partner."""
+    mine = world.copy_in_session(guid, me)
+    for copy in (mine,) if mine is not None else world.session_copies(guid):
+        if copy.partner == peer:
+            return copy.partner_address
+        if copy.witness == peer:
+            return copy.witness_address
+    return None
+
+
+def note_dead(world: World, caller: str, address: str) -> None:
+    """1474 in the ERRORLOG of a caller whose address leads nowhere, once until something about its endpoint changes."""
+    server = world.servers[caller]
+    if (address, NOBODY_LISTENS) in server.refused:
+        return
+    world.update_server(caller, refused=(*server.refused, (address, NOBODY_LISTENS)))
+    reason = NO_SUCH_HOST if host_of(world, address) is None else NOBODY_LISTENS
+    errorlog.write(world, caller, 1474, 2, reason, address)

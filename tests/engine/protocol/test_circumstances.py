@@ -1,0 +1,89 @@
+"""What slows, fills or starves an instance, as its own views and counters tell it."""
+
+from __future__ import annotations
+
+from engine.drill.facts import Facts, safety_is
+from engine.model import World
+from tests.engine.worlds import DB, PRINCIPAL, M, P, do, lab
+
+
+def ask(world: World, server: str, sql: str) -> list[list[object]]:
+    """The rows of the last grid."""
+    done = [event for event in do(world, f"sql {server} {sql}", then_s=0.0) if event.kind == "sql_done"]
+    return done[-1].get("results")[-1]["rows"]
+
+
+def counter(world: World, server: str, name: str) -> int:
+    sql = f"SELECT cntr_value FROM sys.dm_os_performance_counters WHERE instance_name='{DB}' AND counter_name='{name}'"
+    value = ask(world, server, sql)[0][0]
+    assert isinstance(value, int)
+    return value
+
+
+def test_a_slow_data_disk_lets_the_redo_queue_grow_and_drain_again() -> None:
+    world = lab()
+    do(world, f"slow-disk {M} data factor=10", then_s=60.0)
+    grown = counter(world, M, "Redo Queue KB")
+    assert grown > 5_000
+    do(world, f"slow-disk {M} data factor=1", then_s=30.0)
+    assert counter(world, M, "Redo Queue KB") < grown / 10
+
+
+def test_an_open_transaction_of_a_window_holds_the_log_until_it_ends_or_its_connection_breaks() -> None:
+    reason = f"SELECT log_reuse_wait_desc FROM sys.databases WHERE name='{DB}'"
+    for end in ("ROLLBACK", "COMMIT", None):
+        world = lab()
+        do(world, f"sql {P}#2 USE {DB}\n    BEGIN TRAN", then_s=1.0)
+        do(world, f"sql {P} BACKUP LOG {DB} TO DISK='D:\\Backup\\a.trn'", then_s=200.0)
+        do(world, f"sql {P} BACKUP LOG {DB} TO DISK='D:\\Backup\\b.trn'", then_s=5.0)
+        assert ask(world, P, reason) == [["ACTIVE_TRANSACTION"]]
+        if end is None:
+            do(world, f"restart-service {P}", then_s=60.0)
+        else:
+            do(world, f"sql {P}#2 {end}", then_s=0.1)
+        assert all(not copy.window_transactions for copy in world.copies.values())
+
+
+def test_log_flushes_never_fall() -> None:
+    world = lab()
+    seen = []
+    for line in ("note calm", f"workload {DB} Workload2", f"workload {DB} none", f"workload {DB} Workload1"):
+        do(world, line, then_s=20.0)
+        seen.append(counter(world, P, "Log Flushes/sec"))
+    assert seen == sorted(seen)
+    assert seen[0] > 1_000
+
+
+def test_few_worker_threads_show_as_threadpool_waits() -> None:
+    waits = "SELECT wait_time_ms FROM sys.dm_os_wait_stats WHERE wait_type='THREADPOOL'"
+    world = lab()
+    do(world, then_s=10.0)
+    before = ask(world, P, waits)[0][0]
+    do(world, f"sql {P} EXEC sp_configure 'show advanced options', 1; RECONFIGURE", then_s=0.1)
+    do(world, f"sql {P} EXEC sp_configure 'max worker threads', 128; RECONFIGURE", then_s=0.1)
+    do(world, f"workload {DB} Workload1 scale=20", then_s=30.0)
+    assert before == 0
+    after = ask(world, P, waits)[0][0]
+    assert isinstance(after, int)
+    assert after > 1_000
+
+
+def test_fill_log_takes_hold_and_ends_with_room() -> None:
+    world = lab()
+    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER SUSPEND", then_s=5.0)
+    do(world, f"fill-log {DB}", then_s=5.0)
+    (fault,) = world.faults
+    assert world.copies[PRINCIPAL].log_full
+    assert fault.effective_tick is not None
+    assert "full" in fault.effect
+    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER RESUME", then_s=900.0)
+    do(world, f"sql {P} BACKUP LOG {DB} TO DISK='D:\\Backup\\a.trn'", then_s=600.0)
+    assert not world.copies[PRINCIPAL].log_full
+    assert world.faults[0].reverted_tick is not None
+
+
+def test_without_a_session_safety_is_none() -> None:
+    world = lab()
+    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=5.0)
+    assert safety_is(Facts(world, []), DB, "NONE")
+    assert not safety_is(Facts(world, []), DB, "FULL")
