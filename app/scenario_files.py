@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
+from app.language import tr
 from app.storage.profile import default_folder
 from engine.drill import limits
 from engine.drill.scenario import Scenario, load_scenario
@@ -62,8 +63,14 @@ def find(name_or_path: str) -> ScenarioFile:
             return _read(path)
     names = [file.name for file in all_files()[0]]
     near = difflib.get_close_matches(name_or_path, names, 1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
-    raise NoScenario(f"There is no scenario {name_or_path!r}, by name or as a file; {hint}")
+    hint = (
+        tr("did you mean {name}?").format(name=near[0])
+        if near
+        else tr("there are {names}").format(names=", ".join(names))
+    )
+    raise NoScenario(
+        tr("There is no scenario {name!r}, by name or as a file; {hint}").format(name=name_or_path, hint=hint)
+    )
 
 
 def _shipped() -> Iterator[ScenarioFile]:
@@ -82,15 +89,21 @@ def _is_file(path: Path) -> bool:
 
 def _read(path: Path) -> ScenarioFile:
     if not _is_file(path):  # a pipe would be waited for, a device never ends
-        raise NoScenario(f"{path} is not a file")
+        raise NoScenario(tr("{path} is not a file").format(path=path))
     try:
         with path.open("rb") as file:
             raw = file.read(BYTES_MAX + 1)
         if len(raw) > BYTES_MAX:
-            raise NoScenario(f"{path} is larger than a scenario may be ({BYTES_MAX // 1_000_000} MB)")
+            raise NoScenario(
+                tr("{path} is larger than a scenario may be ({most} MB)").format(
+                    path=path, most=BYTES_MAX // 1_000_000
+                )
+            )
         text = raw.decode("utf-8").replace("\r\n", "\n")
     except OSError as error:
-        raise NoScenario(f"{path} cannot be read: {error.strerror}") from error
+        raise NoScenario(tr("{path} cannot be read: {why}").format(path=path, why=error.strerror)) from error
     except UnicodeDecodeError as error:
-        raise NoScenario(f"{path} is not text in UTF-8 (byte {error.start + 1})") from error
+        raise NoScenario(
+            tr("{path} is not text in UTF-8 (byte {start})").format(path=path, start=error.start + 1)
+        ) from error
     return ScenarioFile(path.stem, str(path), text, shipped=False)

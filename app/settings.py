@@ -23,6 +23,7 @@ class Key(Generic[Value]):
 
 THEME: Final = Key("look/theme", "system")
 FONT_SCALE: Final = Key("look/font_scale", 1.0)
+LANGUAGE: Final = Key("look/language", "system")
 REDUCED_MOTION: Final = Key("look/reduced_motion", False)
 GEOMETRY: Final = Key("window/geometry", QByteArray())
 LAYOUT_PROFILE: Final = Key("window/layout_profile", "learner")

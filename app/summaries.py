@@ -15,6 +15,7 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from app.language import tr
 from app.scenario_files import ScenarioFile
 from engine.drill.problems import ScenarioProblems
 from engine.drill.report import program_version
@@ -58,7 +59,9 @@ def read(files: Iterable[ScenarioFile], folder: Path | None) -> tuple[list[Summa
         try:
             found[key] = kept.get(key) or summary_of(file.load(), file.shipped)
         except ScenarioProblems as problem:
-            problems.append(f"{file.file} cannot be played: {problem.problems[0]}")
+            problems.append(
+                tr("{file} cannot be played: {why}").format(file=file.file, why=problem.problems[0])
+            )
     if folder is not None and found != kept:
         _keep(found, folder)
     return list(found.values()), problems

@@ -9,8 +9,10 @@ from types import TracebackType
 
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from app.language import tr
 from app.main_window.ahead import compile_ahead, leave
 from app.main_window.appearance import apply_theme
+from app.main_window.speech import speak
 from app.main_window.window import TITLE, MainWindow
 from app.settings import WindowSettings
 from app.storage import Profile, StorageProblem, open_profile
@@ -26,6 +28,7 @@ def open_window(scenario: Scenario | None) -> int:
     app.setApplicationName("mirrordrill")
     app.setApplicationDisplayName(TITLE)
     store = WindowSettings()
+    speak(app, store)
     apply_theme(store)
     try:
         profile: Profile | None = open_profile()
@@ -50,9 +53,9 @@ def open_window(scenario: Scenario | None) -> int:
 def _goes_on_without(problem: str) -> bool:
     """Ask whether to play although nothing can be kept."""
     box = QMessageBox(QMessageBox.Icon.Warning, TITLE, problem)
-    box.setInformativeText("You can play, but no run, result or unsent query will be kept.")
-    play = box.addButton("Play without a record", QMessageBox.ButtonRole.AcceptRole)
-    box.addButton("Quit", QMessageBox.ButtonRole.RejectRole)
+    box.setInformativeText(tr("You can play, but no run, result or unsent query will be kept."))
+    play = box.addButton(tr("Play without a record"), QMessageBox.ButtonRole.AcceptRole)
+    box.addButton(tr("Quit"), QMessageBox.ButtonRole.RejectRole)
     box.exec()
     return box.clickedButton() is play
 
@@ -75,9 +78,11 @@ def _stop_loudly(
     usual(kind, error, trace)
     window.session.pause()
     box = QMessageBox(
-        QMessageBox.Icon.Critical, TITLE, f"Mirrordrill has a fault and has to stop: {error!r}."
+        QMessageBox.Icon.Critical,
+        TITLE,
+        tr("Mirrordrill has a fault and has to stop: {error!r}.").format(error=error),
     )
-    box.setInformativeText("Your run is recorded up to here; the next start offers to continue it.")
+    box.setInformativeText(tr("Your run is recorded up to here; the next start offers to continue it."))
     box.setDetailedText("".join(traceback.format_exception(kind, error, trace)))
     box.exec()
     QApplication.exit(1)

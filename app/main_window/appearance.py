@@ -10,11 +10,27 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import keys, settings, theme
-from app.main_window.desk import PROFILES, Desk
+from app.language import LANGUAGES, mark, tr
+from app.main_window.desk import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER, PROFILES, Desk
 from app.settings import WindowSettings
 
 KEY_SCHEME: Final = settings.Key("keys/scheme", keys.SSMS)
 KEY_CHANGES: Final = settings.Key("keys/changes", "")
+
+LAYOUTS: Final = {
+    LEARNER: mark("Learner"),
+    INSTRUCTOR: mark("Instructor"),
+    AUTHOR: mark("Author"),
+    PRESENTER: mark("Presenter"),
+}
+THEMES: Final = {
+    theme.SYSTEM: mark("As the system"),
+    theme.LIGHT: mark("Light"),
+    theme.DARK: mark("Dark"),
+    theme.CONTRAST: mark("High contrast"),
+}
+TONGUES: Final = {settings.LANGUAGE.default: mark("As the system"), **LANGUAGES}
+"""What can be chosen, each with its words in menus; languages are called as they call themselves."""
 
 
 class Appearance(QObject):
@@ -32,33 +48,39 @@ class Appearance(QObject):
         self._actions = dict(actions)
         """Every action whose keys can be chosen, by its name in the table of keys."""
         self._groups: dict[str, QActionGroup] = {}
-        self._motion = QAction("Reduce &motion", self)
+        self._motion = QAction(tr("Reduce &motion"), self)
         self._motion.setCheckable(True)
         self._motion.setChecked(store.get(settings.REDUCED_MOTION))
         self._motion.toggled.connect(self._set_reduced_motion)
 
     def fill_menu(self, menu: QMenu) -> None:
         """Put the choices into the View menu."""
-        menu.addMenu(self._choices("Layout", PROFILES, self.set_layout))
-        menu.addMenu(self._choices("Theme", theme.CHOICES, self.set_theme))
+        menu.addMenu(self._choices("layout", tr("&Layout"), LAYOUTS, self.set_layout))
+        menu.addMenu(self._choices("theme", tr("&Theme"), THEMES, self.set_theme))
+        menu.addMenu(
+            self._choices("language", tr("Language (&from the next start)"), TONGUES, self.set_language)
+        )
         menu.addAction(self._motion)
-        self._tick("Layout", self.layout)
-        self._tick("Theme", self._store.get(settings.THEME))
+        self._tick("layout", self.layout)
+        self._tick("theme", self._store.get(settings.THEME))
+        self._tick("language", self._store.get(settings.LANGUAGE))
 
-    def _choices(self, title: str, names: tuple[str, ...], choose: Callable[[str], None]) -> QMenu:
-        menu = QMenu(f"&{title}")
-        self._groups[title] = QActionGroup(menu)
-        for name in names:
-            action = QAction(name.capitalize(), menu)
+    def _choices(
+        self, what: str, title: str, names: Mapping[str, str], choose: Callable[[str], None]
+    ) -> QMenu:
+        menu = QMenu(title)
+        self._groups[what] = QActionGroup(menu)
+        for name, words in names.items():
+            action = QAction(tr(words), menu)
             action.setCheckable(True)
             action.setData(name)
             action.triggered.connect(lambda _=False, name=name: choose(name))
-            self._groups[title].addAction(action)
+            self._groups[what].addAction(action)
             menu.addAction(action)
         return menu
 
-    def _tick(self, title: str, name: str) -> None:
-        for action in self._groups[title].actions() if title in self._groups else ():
+    def _tick(self, what: str, name: str) -> None:
+        for action in self._groups[what].actions() if what in self._groups else ():
             action.setChecked(action.data() == name)
 
     @property
@@ -70,8 +92,13 @@ class Appearance(QObject):
 
     def set_theme(self, choice: str) -> None:
         self._store.set(settings.THEME, choice)
-        self._tick("Theme", choice)
+        self._tick("theme", choice)
         self.apply()
+
+    def set_language(self, choice: str) -> None:
+        """Kept for the next start: words that are on screen already stay as they are."""
+        self._store.set(settings.LANGUAGE, choice)
+        self._tick("language", choice)
 
     def next_theme(self) -> None:
         at = theme.CHOICES.index(self._store.get(settings.THEME))
@@ -140,7 +167,7 @@ class Appearance(QObject):
         """Change to another layout; the one that is left is kept."""
         self.keep_layout()
         self._store.set(settings.LAYOUT_PROFILE, profile)
-        self._tick("Layout", profile)
+        self._tick("layout", profile)
         self.restore_layout()
 
     def restore_layout(self) -> None:

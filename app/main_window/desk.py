@@ -9,6 +9,7 @@ from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
+from app.language import mark, tr
 from engine.events import Event
 from engine.model import World
 
@@ -47,18 +48,18 @@ _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDoc
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 
 PLACES: Final = (
-    Place("brief", "Brief", _LEFT, 0, (LEARNER, INSTRUCTOR, AUTHOR)),
-    Place("explorer", "Object Explorer", _LEFT, 1, ()),
-    Place("console", "SQL windows", _BOTTOM, 0, (LEARNER, INSTRUCTOR, AUTHOR)),
-    Place("charts", "Charts", _RIGHT, 0, (LEARNER, INSTRUCTOR, PRESENTER)),
-    Place("timing", "Timing", _RIGHT, 1),
-    Place("error_log", "Logs", _RIGHT, 1),
-    Place("trace", "States", _RIGHT, 1),
-    Place("monitor", "Monitor", _RIGHT, 1, (LEARNER, INSTRUCTOR)),
-    Place("events", "Events", _RIGHT, 1),
-    Place("ledger", "Faults", _RIGHT, 0, (INSTRUCTOR, AUTHOR)),
-    Place("table", "Table", _RIGHT, 1, ()),
-    Place("system", "System Monitor", _RIGHT, 1, ()),
+    Place("brief", mark("Brief"), _LEFT, 0, (LEARNER, INSTRUCTOR, AUTHOR)),
+    Place("explorer", mark("Object Explorer"), _LEFT, 1, ()),
+    Place("console", mark("SQL windows"), _BOTTOM, 0, (LEARNER, INSTRUCTOR, AUTHOR)),
+    Place("charts", mark("Charts"), _RIGHT, 0, (LEARNER, INSTRUCTOR, PRESENTER)),
+    Place("timing", mark("Timing"), _RIGHT, 1),
+    Place("error_log", mark("Logs"), _RIGHT, 1),
+    Place("trace", mark("States"), _RIGHT, 1),
+    Place("monitor", mark("Monitor"), _RIGHT, 1, (LEARNER, INSTRUCTOR)),
+    Place("events", mark("Events"), _RIGHT, 1),
+    Place("ledger", mark("Faults"), _RIGHT, 0, (INSTRUCTOR, AUTHOR)),
+    Place("table", mark("Table"), _RIGHT, 1, ()),
+    Place("system", mark("System Monitor"), _RIGHT, 1, ()),
 )
 """Every dock that there can be, in the order of the View menu."""
 
@@ -111,7 +112,7 @@ class Desk(QMainWindow):
         self.arrange(LEARNER)
 
     def _add_dock(self, place: Place, view: QWidget) -> None:
-        dock = QDockWidget(place.title, self)
+        dock = QDockWidget(tr(place.title), self)
         dock.setObjectName(place.name)
         dock.setWidget(view)
         dock.topLevelChanged.connect(lambda _: self._show_title_bars())

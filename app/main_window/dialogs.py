@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
+from app.language import tr
 from app.main_window.appearance import Appearance
 from app.views.key_editor import KeyEditor
 from app.views.shortcut_sheet import ShortcutSheet
@@ -14,7 +15,7 @@ from app.views.shortcut_sheet import ShortcutSheet
 
 def ask_note(parent: QWidget, do: Callable[[str], None]) -> None:
     """A remark for the run, as an input line."""
-    text, said = QInputDialog.getText(parent, "Note", "Write into the run:")
+    text, said = QInputDialog.getText(parent, tr("Note"), tr("Write into the run:"))
     if said and text.strip():
         do(f"note {text.strip()}")
 
@@ -22,7 +23,7 @@ def ask_note(parent: QWidget, do: Callable[[str], None]) -> None:
 def ask_moment(parent: QWidget, now_s: float, run_to: Callable[[float], None]) -> None:
     """A moment to come, in seconds since the start."""
     to_s, said = QInputDialog.getDouble(
-        parent, "Run to", "Seconds since the start:", now_s + 60.0, now_s, now_s + 86_400.0, 2
+        parent, tr("Run to"), tr("Seconds since the start:"), now_s + 60.0, now_s, now_s + 86_400.0, 2
     )
     if said:
         run_to(to_s)
@@ -30,7 +31,7 @@ def ask_moment(parent: QWidget, now_s: float, run_to: Callable[[float], None]) -
 
 def ask_file(parent: QWidget) -> str:
     """The path of a scenario; empty if somebody has changed his mind."""
-    name, _ = QFileDialog.getOpenFileName(parent, "Open a scenario", "", "Scenarios (*.toml)")
+    name, _ = QFileDialog.getOpenFileName(parent, tr("Open a scenario"), "", tr("Scenarios (*.toml)"))
     return name
 
 

@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Final
 
 from app import scenario_files, summaries
+from app.language import tr
 from app.scenario_files import NoScenario
 from app.storage import Profile, StorageProblem, UnfinishedRun
 from app.summaries import Summary
@@ -90,7 +91,7 @@ class Library:
             run_id=run.run_id,
             title=self.title(run.scenario_name),
             t_s=run.tick / TICKS_PER_S,
-            when=run.started_at.astimezone().strftime("begun %Y-%m-%d %H:%M"),
+            when=tr("begun {date}").format(date=run.started_at.astimezone().strftime("%Y-%m-%d %H:%M")),
             problem=run.problem,
         )
 

@@ -9,13 +9,14 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QMenu
 
 from app.acts import put_heading
+from app.language import mark, tr
 from app.offers import Target
 from engine.model import World
 
 BARS: Final[tuple[tuple[str, tuple[str | None, ...]], ...]] = (
-    ("&Drill", ("drill.open", "drill.restart", None, "drill.hint", "drill.note", "drill.act", None,
+    (mark("&Drill"), ("drill.open", "drill.restart", None, "drill.hint", "drill.note", "drill.act", None,
                 "drill.finish", None, "drill.quit")),
-    ("&Time", ("time.play", "time.step", "time.next_event", "time.next_state", "time.run_to", None,
+    (mark("&Time"), ("time.play", "time.step", "time.next_event", "time.next_state", "time.run_to", None,
                "time.faster", "time.slower", "time.normal")),
 )  # fmt: skip
 """Menu -> names of actions; None is a line."""
@@ -49,10 +50,10 @@ def build_bar(window: QMainWindow, actions: Mapping[str, QAction]) -> dict[str, 
     """The menus by their title; those that change are filled when they open."""
     menus: dict[str, QMenu] = {}
     for title, names in BARS:
-        menus[title] = window.menuBar().addMenu(title)
+        menus[title] = window.menuBar().addMenu(tr(title))
         fill(menus[title], names, actions)
-    for title in ("&Faults", "&Query", "&View", "&Tools", "&Help"):
-        menus[title] = window.menuBar().addMenu(title)
+    for title in (mark("&Faults"), mark("&Query"), mark("&View"), mark("&Tools"), mark("&Help")):
+        menus[title] = window.menuBar().addMenu(tr(title))
     return menus
 
 
@@ -64,7 +65,12 @@ def things(world: World) -> list[tuple[str, list[Target]]]:
     links += [Target("link", (client, server)) for client in world.clients for server in names]
     clients = [Target("client", (name,)) for name in world.clients]
     databases = [Target("database", (name,)) for name in world.databases()]
-    return [("Servers", servers), ("Links", links), ("Applications", clients), ("Databases", databases)]
+    return [
+        (tr("Servers"), servers),
+        (tr("Links"), links),
+        (tr("Applications"), clients),
+        (tr("Databases"), databases),
+    ]
 
 
 def fill_faults(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.language import tr
+
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
     from app.views.fidelity import Fidelity
@@ -26,7 +28,7 @@ class Tools:
             self.planner = Planner()
             self.planner.closed.connect(self._window.show_home)
             self._window.pages.addWidget(self.planner)
-        self._window.go_to(self.planner, "Link planner")
+        self._window.go_to(self.planner, tr("Link planner"))
 
     def show_fidelity(self) -> None:
         """Worked out while the page is open."""
@@ -38,12 +40,12 @@ class Tools:
             self.fidelity.closed.connect(self._window.show_home)
             self._window.closing.connect(self.fidelity.stop)
             self._window.pages.addWidget(self.fidelity)
-        self._window.go_to(self.fidelity, "Fidelity")
+        self._window.go_to(self.fidelity, tr("Fidelity"))
 
 
 def attach(window: MainWindow) -> None:
     """Put the pages' entries into the menu; the pages are `window.tools`."""
     window.tools = Tools(window)
     menu = window.menus["&Tools"]
-    menu.addAction("&Link planner", window.tools.show_planner)
-    menu.addAction("&Fidelity to the papers", window.tools.show_fidelity)
+    menu.addAction(tr("&Link planner"), window.tools.show_planner)
+    menu.addAction(tr("&Fidelity to the papers"), window.tools.show_fidelity)

@@ -11,6 +11,7 @@ from typing import Final
 from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
 from sqlalchemy.engine import ExceptionContext
 
+from app.language import tr
 from app.storage.drives import network_system
 from app.storage.problems import ProblemKind, StorageProblem, problem_from
 
@@ -31,15 +32,17 @@ def open_database(folder: Path) -> tuple[sqlite3.Connection, Engine]:
     file = folder / FILE_NAME
     system = network_system(folder)
     if system is not None:
-        sentence = (
-            f"The profile folder {folder} is on a network drive ({system}), where a killed program or a second one "
-            "could damage it: choose a folder on a disk of this computer."
-        )
+        sentence = tr(
+            "The profile folder {folder} is on a network drive ({system}), where a killed "
+            "program or a second one could damage it: choose a folder on a disk of this computer."
+        ).format(folder=folder, system=system)
         raise StorageProblem(ProblemKind.NETWORK_DRIVE, sentence)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        sentence = f"The profile folder {folder} cannot be made: {error.strerror}."
+        sentence = tr("The profile folder {folder} cannot be made: {why}.").format(
+            folder=folder, why=error.strerror
+        )
         raise StorageProblem(ProblemKind.CANNOT_OPEN, sentence) from error
     with _said_plainly(file):
         connection = _connect(file)
@@ -115,7 +118,9 @@ def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
     if (
         application_id != APPLICATION_ID and tables
     ):  # an empty one is new, or was interrupted before its first table
-        sentence = f"The file {file} belongs to another program: move it away and start again."
+        sentence = tr("The file {file} belongs to another program: move it away and start again.").format(
+            file=file
+        )
         raise StorageProblem(ProblemKind.NOT_A_PROFILE, sentence)
 
 
@@ -123,8 +128,14 @@ def _refuse_damage(connection: sqlite3.Connection, file: Path) -> None:
     faults = check(connection, "quick_check")
     if faults:
         backups = [backup for backup in backup_files(file) if backup.exists()]
-        remedy = f"put the backup {backups[0]} in its place" if backups else "move it away and start again"
-        sentence = f"The profile {file} is damaged ({faults[0]}): {remedy}."
+        remedy = (
+            tr("put the backup {backup} in its place").format(backup=backups[0])
+            if backups
+            else tr("move it away and start again")
+        )
+        sentence = tr("The profile {file} is damaged ({detail}): {remedy}.").format(
+            file=file, detail=faults[0], remedy=remedy
+        )
         raise StorageProblem(ProblemKind.DAMAGED, sentence)
 
 
@@ -176,11 +187,11 @@ def _migrate(connection: sqlite3.Connection, engine: Engine, file: Path) -> None
     if revision == newest:
         return
     if revision is not None and revision not in known:
-        sentence = (
-            f"The profile {file} has version {revision}, this Mirrordrill knows versions up to {newest}: "
-            "install the newer Mirrordrill that wrote it, or read its contents with "
+        sentence = tr(
+            "The profile {file} has version {revision}, this Mirrordrill knows versions up to "
+            "{newest}: install the newer Mirrordrill that wrote it, or read its contents with "
             "`mirrordrill doctor --export FILE`."
-        )
+        ).format(file=file, revision=revision, newest=newest)
         raise StorageProblem(ProblemKind.NEWER, sentence)
     if revision is not None:
         back_up(connection, file)

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+from app.language import tr
 from app.storage.database import APPLICATION_ID, check
 from app.storage.problems import ProblemKind, StorageProblem, problem_from
 
@@ -37,7 +38,8 @@ def export_profile(file: Path, target: Path) -> int:
         target.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise StorageProblem(
-            ProblemKind.CANNOT_OPEN, f"{target} cannot be written: {error.strerror}."
+            ProblemKind.CANNOT_OPEN,
+            tr("{target} cannot be written: {why}.").format(target=target, why=error.strerror),
         ) from error
     return sum(len(rows) for rows in tables.values())
 
@@ -47,13 +49,19 @@ def _copied(file: Path, folder: Path) -> Path:
     copy = folder / "copy.sqlite"
     try:
         if file.stat().st_size > BYTES_MAX:
-            raise StorageProblem(ProblemKind.CANNOT_OPEN, f"The file {file} is larger than a profile may be.")
+            raise StorageProblem(
+                ProblemKind.CANNOT_OPEN,
+                tr("The file {file} is larger than a profile may be.").format(file=file),
+            )
         shutil.copyfile(file, copy)
         log = file.with_name(file.name + "-wal")
         if log.exists():
             shutil.copyfile(log, folder / "copy.sqlite-wal")
     except OSError as error:
-        raise StorageProblem(ProblemKind.CANNOT_OPEN, f"{file} cannot be read: {error.strerror}.") from error
+        raise StorageProblem(
+            ProblemKind.CANNOT_OPEN,
+            tr("{file} cannot be read: {why}.").format(file=file, why=error.strerror),
+        ) from error
     return copy
 
 
@@ -69,10 +77,15 @@ def _opened(copy: Path) -> sqlite3.Connection:
 def _refuse(copy: sqlite3.Connection, file: Path) -> None:
     (application_id,) = copy.execute("PRAGMA application_id").fetchone()
     if application_id != APPLICATION_ID:
-        raise StorageProblem(ProblemKind.NOT_A_PROFILE, f"The file {file} is not a Mirrordrill profile.")
+        raise StorageProblem(
+            ProblemKind.NOT_A_PROFILE, tr("The file {file} is not a Mirrordrill profile.").format(file=file)
+        )
     faults = check(copy, "quick_check")
     if faults:
-        raise StorageProblem(ProblemKind.DAMAGED, f"The profile {file} is damaged ({faults[0]}).")
+        raise StorageProblem(
+            ProblemKind.DAMAGED,
+            tr("The profile {file} is damaged ({detail}).").format(file=file, detail=faults[0]),
+        )
 
 
 def _tables(copy: sqlite3.Connection) -> list[str]:

@@ -6,6 +6,8 @@ import sqlite3
 from enum import Enum
 from pathlib import Path
 
+from app.language import mark, tr
+
 
 class ProblemKind(Enum):
     """What the caller may want to tell apart; the sentence is for people."""
@@ -32,39 +34,48 @@ class StorageProblem(Exception):
 _BY_SQLITE_CODE = {
     sqlite3.SQLITE_CANTOPEN: (
         ProblemKind.CANNOT_OPEN,
-        "The profile {file} cannot be opened: its folder must exist and be writable for you.",
+        mark("The profile {file} cannot be opened: its folder must exist and be writable for you."),
     ),
-    sqlite3.SQLITE_PERM: (ProblemKind.CANNOT_OPEN, "The system does not let you open the profile {file}."),
+    sqlite3.SQLITE_PERM: (
+        ProblemKind.CANNOT_OPEN,
+        mark("The system does not let you open the profile {file}."),
+    ),
     sqlite3.SQLITE_READONLY: (
         ProblemKind.READ_ONLY,
-        "The profile {file} cannot be written: make the file and its folder writable for you.",
+        mark("The profile {file} cannot be written: make the file and its folder writable for you."),
     ),
     sqlite3.SQLITE_IOERR_LOCK: (  # what a file without write permission gives to an exclusive lock
         ProblemKind.READ_ONLY,
-        "The profile {file} cannot be locked for writing: make the file and its folder writable for you, "
-        "and keep it on a disk of this computer.",
+        mark(
+            "The profile {file} cannot be locked for writing: make the file and its folder writable for you, "
+            "and keep it on a disk of this computer."
+        ),
     ),
     sqlite3.SQLITE_FULL: (
         ProblemKind.DISK_FULL,
-        "The disk that holds {file} is full: the last act was not recorded, everything before it was; "
-        "free some space and repeat it.",
+        mark(
+            "The disk that holds {file} is full: the last act was not recorded, everything before it was; "
+            "free some space and repeat it."
+        ),
     ),
     sqlite3.SQLITE_BUSY: (
         ProblemKind.IN_USE,
-        "The profile {file} is in use by another Mirrordrill: close that one first.",
+        mark("The profile {file} is in use by another Mirrordrill: close that one first."),
     ),
     sqlite3.SQLITE_IOERR: (
         ProblemKind.DISK_FAILED,
-        "The disk failed while {file} was read or written ({detail}): the last act was not recorded.",
+        mark("The disk failed while {file} was read or written ({detail}): the last act was not recorded."),
     ),
     sqlite3.SQLITE_NOTADB: (
         ProblemKind.NOT_A_PROFILE,
-        "The file {file} is not a Mirrordrill profile: move it away and start again.",
+        mark("The file {file} is not a Mirrordrill profile: move it away and start again."),
     ),
     sqlite3.SQLITE_CORRUPT: (
         ProblemKind.DAMAGED,
-        "The profile {file} is damaged ({detail}): put a backup from its folder in its place, "
-        "or move it away and start again.",
+        mark(
+            "The profile {file} is damaged ({detail}): put a backup from its folder in its place, "
+            "or move it away and start again."
+        ),
     ),
 }
 
@@ -80,4 +91,4 @@ def problem_from(error: BaseException | None, file: Path) -> StorageProblem | No
     if found is None:
         return None
     kind, sentence = found
-    return StorageProblem(kind, sentence.format(file=file, detail=error))
+    return StorageProblem(kind, tr(sentence).format(file=file, detail=error))

@@ -10,6 +10,7 @@ from zlib import crc32
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.language import tr
 from app.storage.models import ABANDONED, RUNNING, Checkpoint, Line, Run
 
 RunId = NewType("RunId", int)
@@ -167,12 +168,16 @@ def _link(chain: int, tick: int, text: str) -> int:
 
 def _problem(run: Run, lines: tuple[JournalLine, ...]) -> str | None:
     """A shorter or other journal would play another drill and say nothing, so it is refused."""
-    where = f"The journal of run {run.id} ({run.scenario_name})"
+    where = tr("The journal of run {id} ({scenario})").format(id=run.id, scenario=run.scenario_name)
     if len(lines) != run.line_count:
-        return f"{where} holds {len(lines)} of {run.line_count} lines: the file was damaged or changed."
+        return tr("{where} holds {count} of {all} lines: the file was damaged or changed.").format(
+            where=where, count=len(lines), all=run.line_count
+        )
     chain = 0
     for line in lines:
         chain = _link(chain, line.tick, line.text)
     if chain != run.line_chain:
-        return f"{where} is not the one that was written: the file was damaged or changed."
+        return tr("{where} is not the one that was written: the file was damaged or changed.").format(
+            where=where
+        )
     return None

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from app import formatting, theme
 from app.course import Span
-from app.language import tr
+from app.language import mark, tr
 from engine.events import Event
 from engine.model import World
 
-NO_SESSION: Final = "no session"
+NO_SESSION: Final = mark("no session")
 """What events say of a copy that is not mirrored."""
 
 LOOKS: Final = {

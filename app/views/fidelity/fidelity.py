@@ -75,10 +75,17 @@ class Fidelity(QWidget):
         colours = theme.tokens(self.palette())
         parts = []
         if rows:
-            parts.append(f"<b>{len(rows)} rows: {len(rows) - len(failed)} pass, {len(failed)} fail</b>")
+            parts.append(
+                "<b>"
+                + tr("{all} rows: {passed} pass, {failed} fail").format(
+                    all=len(rows), passed=len(rows) - len(failed), failed=len(failed)
+                )
+                + "</b>"
+            )
         if failed:
             tone = colours.text if explained == len(failed) else colours.bad
-            parts.append(f'<span style="color:{tone.name()}">{explained} of these with a known reason</span>')
+            known = tr("{n} of these with a known reason").format(n=explained)
+            parts.append(f'<span style="color:{tone.name()}">{known}</span>')
         parts += [f'<span style="color:{colours.muted.name()}">{doing}</span>'] if doing else []
         self.summary.setText("&nbsp;&nbsp;&nbsp;".join(parts))
 

@@ -27,7 +27,15 @@ from engine.published.rows import Class, Row
 PASS: Final = "pass"
 ALL: Final = mark("All sections")
 VERDICTS: Final = ((mark("All verdicts"), None), (mark("Pass"), "pass"), (mark("Fail"), "fail"))
-CLASSES: Final = ((mark("All classes"), None), *((str(kind).capitalize(), kind) for kind in Class))
+VERDICT_WORDS: Final = {"pass": mark("pass"), "fail": mark("fail")}
+CLASS_WORDS: Final = {
+    Class.CALIBRATED: mark("calibrated"),
+    Class.SHARED: mark("shared"),
+    Class.PREDICTED: mark("predicted"),
+    Class.STATEMENT: mark("statement"),
+    Class.INPUT: mark("input"),
+}
+CLASSES: Final = ((mark("All classes"), None), *((words, kind) for kind, words in CLASS_WORDS.items()))
 
 
 def value(row: Row, side: float | str) -> str:
@@ -56,7 +64,7 @@ COLUMNS: Final = (
         title="",
         text=lambda row: "✓" if row.verdict == PASS else "✕",
         tone=lambda row: "ok" if row.verdict == PASS else "bad",
-        tip=lambda row: row.verdict,
+        tip=lambda row: tr(VERDICT_WORDS[row.verdict]),
         sample="✓",
     ),
     Column(title=mark("Row"), text=lambda row: row.id, sample="T1.Workload1.connections"),
@@ -85,7 +93,7 @@ COLUMNS: Final = (
         right=True,
         sample="+12.3 %",
     ),
-    Column(title=mark("Class"), text=lambda row: str(row.kind), sample="calibrated"),
+    Column(title=mark("Class"), text=lambda row: tr(CLASS_WORDS[row.kind]), sample="calibrated"),
     Column(
         title=mark("Source"),
         text=_place,
@@ -183,7 +191,7 @@ class RowsPage(QWidget):
             own = [row for row in self.rows if name in (None, row.section)]
             passed = sum(row.verdict == PASS for row in own)
             item = self.sections.item(place)
-            item.setText(f"{name or ALL}\n{_counts(passed, len(own))}")
+            item.setText(f"{name or tr(ALL)}\n{_counts(passed, len(own))}")
             unexplained = any(row.verdict != PASS and row.reason is None for row in own)
             tone = "bad" if unexplained else "warn" if passed < len(own) else "text"
             item.setForeground(QColor(getattr(colours, tone)))
@@ -197,14 +205,23 @@ class RowsPage(QWidget):
             return
         row: Row = rows[index.row()]
         parts = [f"<b>{row.id}</b> {_safe(row.what)}"]
-        figures = f"Published: {_safe(value(row, row.published))}. Ours: {_safe(value(row, row.ours))}"
+        figures = tr("Published: {published}. Ours: {ours}").format(
+            published=_safe(value(row, row.published)), ours=_safe(value(row, row.ours))
+        )
         if row.error_percent is not None:
             figures += f" ({error(row)})"
         if row.band is not None:
-            figures += f", 5 to 95 % of the runs {row.band[0]:g} to {row.band[1]:g} {row.unit}"
-        parts.append(f"{figures}. Class: {row.kind}. Verdict: {row.verdict}.")
+            figures += ", " + tr("5 to 95 % of the runs {low:g} to {high:g} {unit}").format(
+                low=row.band[0], high=row.band[1], unit=row.unit
+            )
+        told = tr("{figures}. Class: {kind}. Verdict: {verdict}.")
+        parts.append(
+            told.format(
+                figures=figures, kind=tr(CLASS_WORDS[row.kind]), verdict=tr(VERDICT_WORDS[row.verdict])
+            )
+        )
         parts += [_safe(text) for text in (row.note, row.reason) if text]
-        parts.append(tr("Source: {safe}").format(safe=_safe(row.source)))
+        parts.append(tr("Source: {source}").format(source=_safe(row.source)))
         self.detail.setText("<br>".join(parts))
 
     # --- looks ----------------------------------------------------------------------------------------------
@@ -263,7 +280,8 @@ class RowsPage(QWidget):
 def _choice(name: str, entries: Iterable[tuple[str, object]]) -> QComboBox:
     box = QComboBox()
     for text, data in entries:
-        box.addItem(text, data)
+        words = tr(text)
+        box.addItem(words[:1].upper() + words[1:], data)
     box.setAccessibleName(name)
     return box
 
@@ -272,7 +290,9 @@ def _counts(passed: int, every: int) -> str:
     if not every:
         return "…"
     failed = every - passed
-    return f"{passed} of {every} pass" + (f", {failed} fail" if failed else "")
+    if not failed:
+        return tr("{passed} of {all} pass").format(passed=passed, all=every)
+    return tr("{passed} of {all} pass, {failed} fail").format(passed=passed, all=every, failed=failed)
 
 
 def _text(row: Row) -> str:

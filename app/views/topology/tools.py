@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QWidget
 
 from app import theme
+from app.language import tr
 
 _ICONS = {
     "note": "note",
@@ -28,9 +29,9 @@ class Tools(QFrame):
         super().__init__(parent)
         self._actions = actions
         self._act = QToolButton()
-        self._act.setText("Act on it ▾")
+        self._act.setText(tr("Act on it ▾"))
         self._act.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-        self._act.setToolTip("What can be done to the selected thing (Enter, or the right mouse button)")
+        self._act.setToolTip(tr("What can be done to the selected thing (Enter, or the right mouse button)"))
         self._act.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self)
         menu.aboutToShow.connect(menu.clear)
@@ -56,7 +57,7 @@ class Tools(QFrame):
     def show_target(self, title: str | None) -> None:
         """Name the thing that is selected."""
         self._act.setEnabled(title is not None)
-        self._act.setText(f"Act on {title} ▾" if title else "Nothing is selected")
+        self._act.setText(tr("Act on {title} ▾").format(title=title) if title else tr("Nothing is selected"))
         self.place()
 
     def show_theme(self) -> None:

@@ -118,17 +118,17 @@ class Topology(QGraphicsView):
         self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorUnderMouse)
         self.setFrameShape(QGraphicsView.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Topology")
+        self.setAccessibleName(tr("Topology"))
         self.tools = zoom_actions(
             self,
             (
                 ("note", tr("Stick a note on the canvas (N)"), self.add_note),
                 ("spotlight", tr("Spotlight: dim everything but what is selected (S)"), self.spotlight),
                 ("find", tr("Find a server, application or database (Ctrl+F)"), self.find_thing),
-                ("larger", "Zoom in (+)", self.zoom_in),
-                ("smaller", "Zoom out (-)", self.zoom_out),
-                ("fit", "Fit everything in (0)", self.fit),
-                ("rearrange", "Put every card back where it belongs", self.rearrange),
+                ("larger", tr("Zoom in (+)"), self.zoom_in),
+                ("smaller", tr("Zoom out (-)"), self.zoom_out),
+                ("fit", tr("Fit everything in (0)"), self.fit),
+                ("rearrange", tr("Put every card back where it belongs"), self.rearrange),
             ),
         )
         self._finder = Finder(self, self._names)
