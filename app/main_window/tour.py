@@ -52,7 +52,7 @@ def attach(window: MainWindow) -> None:
         window.store.set(settings.TOUR_SEEN, True)
 
     def start(by_itself: bool = False) -> None:
-        if window.session.drill is None or window.pages.currentWidget() is not window.desk_page:
+        if window.pages.currentWidget() is not window.desk_page:
             window.notice.tell(tr("The tour shows the desk: open a drill first."))
             return
         tour.start(take_focus=not by_itself)

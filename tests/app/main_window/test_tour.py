@@ -1,0 +1,75 @@
+"""The tour: offered once, walked with the keyboard while time stands still, repeated on demand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from app import settings
+from app.main_window import MainWindow
+from app.settings import WindowSettings
+from tests.app.main_window.conftest import Hands, shown
+
+
+@pytest.fixture
+def toured(window: MainWindow) -> MainWindow:
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    window.session.pause()
+    return window
+
+
+def test_it_is_offered_once_and_leaves_the_keyboard_alone(
+    qtbot: Any, toured: MainWindow, store: WindowSettings, profile: Any
+) -> None:
+    tour = toured.tour
+    assert tour.isVisible()
+    assert not tour.isAncestorOf(QApplication.focusWidget())
+    qtbot.mouseClick(tour.end, Qt.MouseButton.LeftButton)
+    assert not tour.isVisible()
+    assert store.get(settings.TOUR_SEEN)
+    again = shown(qtbot, profile, store)
+    again.choose("lab")
+    again.brief.started.emit("lab")
+    assert not again.tour.isVisible()
+
+
+def test_it_points_at_real_things_and_stays_in_the_window(qtbot: Any, toured: MainWindow) -> None:
+    tour, titles = toured.tour, []
+    toured.actions_by_name["help.tour"].trigger()
+    while tour.isVisible():
+        titles.append(tour.title.text())
+        widget = tour.stop_shown.widget()
+        assert widget is not None
+        assert widget.isVisible()
+        assert toured.rect().contains(tour.geometry()), titles[-1]
+        assert tour.text.height() >= tour.text.heightForWidth(tour.text.width())
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    assert len(titles) >= 6
+    assert len(set(titles)) == len(titles)
+
+
+def test_keys_go_back_and_end_it_and_the_window_works_meanwhile(qtbot: Any, toured: MainWindow) -> None:
+    tour = toured.tour
+    toured.actions_by_name["help.tour"].trigger()
+    first = tour.title.text()
+    qtbot.keyClick(tour, Qt.Key.Key_Right)
+    assert tour.title.text() != first
+    toured.session.do("power-off SERVER_A")
+    qtbot.keyClick(tour, Qt.Key.Key_Left)
+    assert tour.title.text() == first
+    qtbot.keyClick(tour, Qt.Key.Key_Escape)
+    assert not tour.isVisible()
+    assert toured.session.drill is not None
+    assert not toured.session.drill.world.servers["SERVER_A"].powered
+
+
+def test_it_goes_with_the_desk(hands: Hands, toured: MainWindow) -> None:
+    toured.show_home()
+    assert not toured.tour.isVisible()
+    toured.actions_by_name["help.tour"].trigger()
+    assert not toured.tour.isVisible()
+    assert "open a drill" in toured.notice.text
