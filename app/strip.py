@@ -24,14 +24,15 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app import formatting, theme
 from app.course import DOWN, EXPOSED, MERGED, OWN, PROTECTED, SERVING, Course, Marker, Span
+from app.language import mark, tr
 from app.theme import Tokens
 
 SPANS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
 """What the whole strip may stand for: it grows by leaps, so that markers do not creep."""
 
-LANES: Final = ("service", "mirror")
-LANE_PITCH: Final = 0.78
-"""Height of a further lane with its gap, in lines of text."""
+LANES: Final = (mark("service"), mark("mirror"))
+LANE_PITCH: Final = 1.2
+"""Height of a lane with its gap, in lines of text, where there are states."""
 NEAR_PX: Final = 7.0
 """How near to a marker a click means it."""
 LABEL_SCALE: Final = 0.78
@@ -54,19 +55,19 @@ SHAPES: Final = {
 """Kind of marker -> tone and shape, so that colour alone tells nothing."""
 
 WORDS: Final = {
-    "fault": "fault",
-    "repair": "repair",
-    "detection": "detected",
-    "transition": "change",
-    "rewind": "gone back",
+    "fault": mark("fault"),
+    "repair": mark("repair"),
+    "detection": mark("detected"),
+    "transition": mark("change"),
+    "rewind": mark("gone back"),
     "sql": "T-SQL",
-    "error": "T-SQL, refused",
-    "failover": "failover",
-    "reached": "goal",
-    "missed": "goal",
-    "question": "question",
-    "hint": "hint",
-    "note": "note",
+    "error": mark("T-SQL, refused"),
+    "failover": mark("failover"),
+    "reached": mark("goal"),
+    "missed": mark("goal"),
+    "question": mark("question"),
+    "hint": mark("hint"),
+    "note": mark("note"),
 }
 
 
@@ -92,10 +93,10 @@ class Strip(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.setAccessibleName("Timeline")
+        self.setAccessibleName(tr("Timeline"))
 
     def sizeHint(self) -> QSize:
-        return QSize(400, round(self.fontMetrics().height() * (3.4 + len(self._more) * LANE_PITCH)))
+        return QSize(400, round(self.fontMetrics().height() * (1.95 + self._lane_lines())))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(160, self.sizeHint().height())
@@ -180,9 +181,13 @@ class Strip(QWidget):
         if self._lane_box is None:
             line = self.fontMetrics().height()
             left = self._label_width() + 10.0
-            height = 1.45 + len(self._more) * LANE_PITCH
-            self._lane_box = QRectF(left, line * 0.95, max(20.0, self.width() - left - 10.0), line * height)
+            high = line * self._lane_lines()
+            self._lane_box = QRectF(left, line * 0.95, max(20.0, self.width() - left - 10.0), high)
         return self._lane_box
+
+    def _lane_lines(self) -> float:
+        """Height of all lanes in lines of text; with states there is room for words in them."""
+        return 1.45 if not self._more else (2 + len(self._more)) * LANE_PITCH
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -196,7 +201,12 @@ class Strip(QWidget):
         """Room for the names of the lanes, if there is much."""
         if self.width() < 400:
             return 0.0
-        return QFontMetricsF(theme.sized(self.font(), LABEL_SCALE)).horizontalAdvance(LANES[0]) + 8.0
+        return (
+            QFontMetricsF(theme.sized(self.font(), LABEL_SCALE)).horizontalAdvance(
+                max(map(tr, LANES), key=len)
+            )
+            + 8.0
+        )
 
     def x_of(self, t_s: float) -> float:
         """Where a moment lies across the widget."""
@@ -274,7 +284,7 @@ class Strip(QWidget):
     def _draw_names(self, painter: QPainter, colours: Tokens, lanes: Sequence[QRectF]) -> None:
         painter.setFont(theme.sized(self.font(), LABEL_SCALE))
         painter.setPen(colours.muted)
-        names = (*LANES, *(name for name, _ in self._more))
+        names = (*map(tr, LANES), *(name for name, _ in self._more))
         for name, lane in zip(names, lanes, strict=True):
             box = QRectF(0.0, lane.top() - 4.0, lane.left() - 6.0, lane.height() + 8.0)
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
@@ -339,7 +349,7 @@ class Strip(QWidget):
 
     def _tip_at(self, x: float) -> str:
         t_s = self.time_at(x)
-        what = [span.what for spans in self._spans() for span in spans if span.from_s <= t_s <= span.to_s]
+        what = [tr(span.what) for spans in self._spans() for span in spans if span.from_s <= t_s <= span.to_s]
         return ": ".join([formatting.run_time(t_s, 1), *([", ".join(dict.fromkeys(what))] if what else [])])
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -415,4 +425,4 @@ def nice_step(span_s: float, marks: int) -> float:
 
 
 def _tip(marker: Marker) -> str:
-    return f"{formatting.run_time(marker.t_s, 1)} {WORDS[marker.kind]}: {marker.text}"
+    return f"{formatting.run_time(marker.t_s, 1)} {tr(WORDS[marker.kind])}: {marker.text}"

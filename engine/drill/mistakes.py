@@ -16,6 +16,9 @@ from engine.model import Tick, ticks
 LOOK_BACK: Final = ticks(2.0)
 """Conditions are looked at once a second, so an act comes up to a second, and its batch a little, before its price."""
 
+NEVER: Final = "Never done: "
+"""Begins the cause of what was missed."""
+
 BLUNDER_POINTS: Final = 10.0
 MISTAKE_POINTS: Final = 3.0
 """From so many points on a loss is called a blunder, or a mistake; below, a slip. Assumed: a tenth of a drill, and
@@ -96,7 +99,7 @@ def _moment(
         at = next((event.tick for event in drill.events if event.get("lost_transactions")), at)
     elif rule.kind in ("goals", "condition") and plan:
         tick, line = plan[0]
-        return at, min(tick, at), f"Never done: {line.splitlines()[0]}"
+        return at, min(tick, at), f"{NEVER}{line.splitlines()[0]}"
     return at, _act(drill, at), ""
 
 

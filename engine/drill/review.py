@@ -65,9 +65,14 @@ class Outage:
     server: str
     """Which had served it."""
     failed_over: bool
+    by: str
+    """Kind of the failover that ended it: automatic, manual or forced; empty if none did."""
     against: tuple[tuple[Precondition, Tick], ...]
     """Preconditions that did not hold, and since when."""
+    told: str
+    """Who took over, in a sentence."""
     verdict: str
+    """The same, and what stood against an automatic failover."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +140,8 @@ def review(drill: Drill) -> Review:
     """Look back on *drill*: it is played again, and so is the reference. Not for an exam that is not over."""
     lanes = watch(drill)
     reference = _reference(drill)
-    omitted = [] if reference is None else [s for s in reference.steps if s.done_tick is None]
+    steps = [] if reference is None else [s for s in reference.steps if not s.line.startswith("answer ")]
+    omitted = [step for step in steps if step.done_tick is None]
     plan = [(s.tick, s.line) for s in omitted if not s.looks] or [(s.tick, s.line) for s in omitted]
     score = drill.score()
     return Review(
@@ -228,11 +234,15 @@ def _outage(drill: Drill, lanes: Lanes, span: Span) -> Outage:
         else tuple(_against(lanes, span, span.to_tick if done is None else done.detected_tick))
     )
     if automatic and done is not None:
-        verdict = f"{done.to_server} took over by itself."
+        verdict = told = f"{done.to_server} took over by itself."
+    elif done is not None:
+        told = f"{done.to_server} took over because it was told to ({done.kind})."
+        verdict = told if done.kind == "manual" else f"{told} {_reasons(against)}"
     else:
-        told = f"{done.to_server} took over because it was told to ({done.kind})." if done is not None else ""
-        verdict = f"{told or 'There was no failover.'} {_reasons(against)}"
-    return Outage(lanes.database, span, server, automatic, against, verdict)
+        told = "There was no failover."
+        verdict = f"{told} {_reasons(against)}"
+    by = done.kind if done is not None else ""
+    return Outage(lanes.database, span, server, automatic, by, against, told, verdict)
 
 
 def _against(lanes: Lanes, outage: Span, end: Tick) -> list[tuple[Precondition, Tick]]:

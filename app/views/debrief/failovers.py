@@ -13,8 +13,12 @@ from app import formatting, theme
 from app.language import tr
 from app.views.debrief.parts import label
 
+DETECTION: Final = "detection"
+ORDERED: Final = "until it was ordered"
+"""The phase before a failover that somebody gave the order for."""
+
 PHASES: Final = (
-    ("failed", "detected", "detection", None),
+    ("failed", "detected", DETECTION, None),
     ("detected", "redo_done", "redo", 1),
     ("redo_done", "decided", "decision", 2),
     ("decided", "online", "role change", 0),
@@ -44,7 +48,8 @@ def phases_of(failover: Mapping[str, Any]) -> list[tuple[str, float]]:
     for start, end, name, _ in PHASES:
         from_s, to_s = failover.get(f"{start}_t_s"), failover.get(f"{end}_t_s")
         if from_s is not None and to_s is not None and to_s >= from_s:
-            found.append((name, to_s - from_s))
+            ordered = start == "failed" and failover.get("kind") != "automatic"
+            found.append((ORDERED if ordered else name, to_s - from_s))
     return found
 
 
@@ -60,12 +65,8 @@ def verdict(failover: Mapping[str, Any], unlike: str = "") -> str:
     said = tr("From detection to the new principal: {time}.").format(time=formatting.seconds(took))
     published = failover.get("published_s")
     if published is None:
-        reason = (
-            f" {tr('The published table is not comparable: {reason}.').format(reason=unlike)}"
-            if unlike
-            else ""
-        )
-        return f"{said} {tr('Nothing comparable is published.')}{reason} {losses}".rstrip()
+        apart = tr("Not compared with the published times: {reason}.").format(reason=unlike)
+        return f"{said} {apart if unlike else tr('Nothing comparable is published.')} {losses}".rstrip()
     share = formatting.percent(took / published - 1.0, 0, sign=True)
     beside = tr("Published: {time} ({reference}), {share}.").format(
         time=formatting.seconds(published, 1), reference=failover["published_ref"], share=share
@@ -97,6 +98,7 @@ class _PhaseBar(QWidget):
         tones = {
             name: colours.idle if series is None else colours.series[series] for _, _, name, series in PHASES
         }
+        tones[ORDERED] = colours.idle
         for (name, seconds), text in zip(self._phases, texts, strict=True):
             width = self.width() * seconds / total
             painter.fillRect(QRectF(left, 0, max(1.5, width - 1.5), line * 0.9), tones[name])

@@ -13,7 +13,7 @@ from app.language import mark, tr
 from app.views.debrief.parts import label, muted
 from app.views.debrief.story import moment
 from engine.constants import TICKS_PER_S
-from engine.drill.mistakes import Mistake
+from engine.drill.mistakes import NEVER, Mistake
 
 SHOWN: Final = 8
 """The costliest; every one stands in the score as well."""
@@ -57,7 +57,12 @@ def _mistake(
     words.setSpacing(2)
     words.addWidget(label(f"{moment(mistake.tick)}  {mistake.what}", 1.0, bold=True))
     if mistake.cause:
-        words.addWidget(label(tr("After: {cause}").format(cause=mistake.cause)))
+        said = (
+            mistake.cause
+            if mistake.cause.startswith(NEVER)
+            else tr("After: {cause}").format(cause=mistake.cause)
+        )
+        words.addWidget(label(said))
     if mistake.better:
         words.addWidget(label(tr("Better: {better}").format(better=mistake.better)))
     if can_retry:
@@ -77,6 +82,7 @@ def _buttons(mistake: Mistake, retry: Callable[[float], None], watch: Callable[[
     look.clicked.connect(lambda _=False: watch(at_s))
     row = QHBoxLayout()
     row.setContentsMargins(0, 4, 0, 0)
+    row.setSpacing(8)
     for button in (again, look):
         button.setProperty("small", "true")
         row.addWidget(button)

@@ -228,8 +228,10 @@ class Debrief(QScrollArea):
         history = self._button(tr("History"), self.history_wanted.emit)
         both = QVBoxLayout()
         both.setContentsMargins(0, 8, 0, 0)
+        both.setSpacing(8)
         for line in ((again, self._retry_here, fresh, solution, watch), (export, branches, drills, history)):
             row = QHBoxLayout()
+            row.setSpacing(8)
             for button in line:
                 row.addWidget(button)
             row.addStretch()
@@ -330,10 +332,12 @@ def _ended(report: Report) -> str:
     if met < len(goals):
         said = tr("{met} of {all} goals are reached; {ended}").format(met=met, all=len(goals), ended=ended)
     length = formatting.seconds(report["ended_at_s"], 1)
-    whole = tr("{what}, after {length}. {mode}, seed {seed}.").format(
-        what=said, length=length, mode=report["mode"], seed=report["seed"]
+    return tr("{what}, after {length}. {mode}, seed {seed}.").format(
+        what=f"{said[:1].upper()}{said[1:]}",
+        length=length,
+        mode=str(report["mode"]).capitalize(),
+        seed=report["seed"],
     )
-    return whole[:1].upper() + whole[1:]
 
 
 def _states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[Span]]]:

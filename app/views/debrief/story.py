@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from PySide6.QtWidgets import QGridLayout, QWidget
@@ -80,28 +80,64 @@ def goals(report: Report) -> list[QWidget]:
 
 def happened(review: Review) -> list[QWidget]:
     """A sentence or two about each stretch without service and each loss."""
-    shown = review.outages[:DATABASES_MAX]
-    found: list[QWidget] = [_outage(outage) for outage in shown]
-    if len(review.outages) > len(shown):
+    groups = _together(review.outages)
+    found: list[QWidget] = [_outage(group) for group in groups[:DATABASES_MAX]]
+    if len(groups) > DATABASES_MAX:
         more = tr("{count} more stretches without service, of other databases or later ones.")
-        found.append(muted(more.format(count=len(review.outages) - len(shown))))
+        found.append(muted(more.format(count=sum(map(len, groups[DATABASES_MAX:])))))
     found += [_loss(review, number) for number in range(min(len(review.lost), DATABASES_MAX))]
     if not found:
         found.append(label(tr("The clients never lost their database, and nothing was lost.")))
     return found
 
 
-def _outage(outage: Outage) -> QWidget:
+def _together(outages: Sequence[Outage]) -> list[list[Outage]]:
+    """Outages of many databases at the same time and for the same reasons, as one."""
+    groups: dict[Any, list[Outage]] = {}
+    for outage in outages:
+        why = tuple((guard.name, since) for guard, since in outage.against)
+        about = (outage.span.from_tick // TICKS_PER_S, outage.span.to_tick // TICKS_PER_S, outage.told, why)
+        groups.setdefault(about, []).append(outage)
+    return list(groups.values())
+
+
+def _names(group: Sequence[Outage]) -> str:
+    first = group[0].database
+    if len(group) == 1:
+        return first
+    return trn("{database} and {count} more", "{database} and {count} more", len(group) - 1).format(
+        database=first, count=len(group) - 1
+    )
+
+
+def _outage(group: Sequence[Outage]) -> QWidget:
+    outage = group[0]
     said = tr("{database} stood still from {start} to {end}, {length}. {why}")
     return label(
         said.format(
-            database=outage.database,
+            database=_names(group),
             start=moment(outage.span.from_tick),
             end=moment(outage.span.to_tick),
             length=formatting.seconds(outage.span.ticks / TICKS_PER_S, 1),
-            why=outage.verdict,
+            why=f"{outage.told} {_against(outage)}".strip(),
         )
     )
+
+
+def _against(outage: Outage) -> str:
+    """What stood against an automatic failover, each with since when; where it could be seen stands in the table."""
+    if outage.by in ("automatic", "manual"):
+        return ""
+    if not outage.against:
+        return tr("Nothing mirrored the database then, or there was no time for more.")
+    said = [
+        tr("“{what}” was not so {since}").format(
+            what=guard.name,
+            since=tr("since {moment}").format(moment=moment(since)) if since else tr("from the start"),
+        )
+        for guard, since in outage.against
+    ]
+    return tr("Nobody took over by itself: {reasons}.").format(reasons=", ".join(said))
 
 
 def _loss(review: Review, number: int) -> QWidget:
@@ -129,14 +165,15 @@ def _loss(review: Review, number: int) -> QWidget:
 def preconditions(review: Review) -> list[QWidget]:
     """For each outage, everything that an automatic failover needs, whether it held then, and since when."""
     found: list[QWidget] = []
-    for outage in review.outages[:DATABASES_MAX]:
+    for group in _together(review.outages)[:DATABASES_MAX]:
+        outage = group[0]
         lanes = review.lanes.get(outage.database)
-        if lanes is None or not lanes.preconditions:
+        if lanes is None or not lanes.preconditions or outage.by == "manual":
             continue
         rows = list(_guards(lanes, outage))
         head = tr("{database}, from {start} to {end}")
         title = head.format(
-            database=outage.database, start=moment(outage.span.from_tick), end=moment(outage.span.to_tick)
+            database=_names(group), start=moment(outage.span.from_tick), end=moment(outage.span.to_tick)
         )
         found.append(label(title, 1.0, bold=True))
         heads = ("", tr("an automatic failover needs"), tr("how it was"), tr("seen in"))
