@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from app.language import mark, tr
 from engine.inputs import VERBS
 
 EventRow = Mapping[str, Any]
@@ -21,8 +22,8 @@ MERGED: Final = frozenset({"transition", "detection"})
 MERGED_LINES_MAX: Final = 8
 """Lines of one mark; a hundred databases change in the same moment."""
 
-SERVING, DOWN = "serving", "not serving"
-PROTECTED, EXPOSED, UNSERVED = "protected", "exposed", "nothing to protect"
+SERVING, DOWN = mark("serving"), mark("not serving")
+PROTECTED, EXPOSED, UNSERVED = mark("protected"), mark("exposed"), mark("nothing to protect")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,7 @@ def _marker(event: EventRow) -> Iterator[tuple[str, str]]:
     elif kind == "question":
         yield "question", text
     elif kind == "hint":
-        yield "hint", f"hint opened: {text}"
+        yield "hint", tr("hint opened: {hint}").format(hint=text)
     elif kind == "note" and not event.get("refused") and "ended_by" not in event:
         yield "note", text
 

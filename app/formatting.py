@@ -6,10 +6,23 @@ import math
 from datetime import datetime, timedelta
 from typing import Final
 
+from app.language import mark, tr
 from engine.constants import TICKS_PER_S
 
 NOTHING: Final = "–"
 """Stands where there is no value."""
+
+_MODES: Final = {
+    "guided": mark("guided"),
+    "practice": mark("practice"),
+    "exam": mark("exam"),
+    "lab": mark("free play"),
+}
+
+
+def mode(name: str) -> str:
+    """How a drill is taken, as people read it."""
+    return tr(_MODES.get(name, name))
 
 
 def number(value: float | None, decimals: int = 0) -> str:

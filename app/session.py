@@ -12,7 +12,7 @@ from typing import Final
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
 
 from app import formatting
-from app.language import tr
+from app.language import mark, tr
 from app.recording import NoRecorder, NotRecorded, Recorder
 from engine.constants import TICKS_PER_S
 from engine.drill.conditions import ConditionProblem
@@ -41,11 +41,11 @@ LAG_SHARE: Final = 0.9
 SEARCH_TICKS_MAX: Final = 3600 * TICKS_PER_S
 """A search for the next event gives up after an hour in which nothing happens."""
 
-READ_ONLY: Final = (
+READ_ONLY: Final = mark(
     "You are looking at {moment}, where nothing can be done any more: return to now, or go on from here."
 )
-OVER: Final = "This run is over: it can be looked at, but nothing can be done in it."
-ANSWER_FIRST: Final = "Time stands still until the question in the brief is answered."
+OVER: Final = mark("This run is over: it can be looked at, but nothing can be done in it.")
+ANSWER_FIRST: Final = mark("Time stands still until the question in the brief is answered.")
 
 STATE_KINDS: Final = frozenset({"state", "role", "witness", "availability"})
 EVENT_KINDS: Final = STATE_KINDS | {
@@ -243,7 +243,7 @@ class Session(QObject):
         if not self._may_advance() or self.drill is None:
             return
         if self._stands_still(self.drill):
-            self.refused.emit(ANSWER_FIRST)
+            self.refused.emit(tr(ANSWER_FIRST))
         else:
             self._set_running(True)
 
@@ -276,7 +276,7 @@ class Session(QObject):
         """One tick (10 ms) further."""
         self.pause()
         if self.drill is not None and self._stands_still(self.drill):
-            self.refused.emit(ANSWER_FIRST)
+            self.refused.emit(tr(ANSWER_FIRST))
         elif self._may_advance():
             self._advance(1, SLICE_TICKS)
             self._beat(self._since_heartbeat_ms + HEARTBEAT_MS)
@@ -390,7 +390,9 @@ class Session(QObject):
         )  # what is lost is not made up for
         self._say_lag(behind, done / TICKS_PER_S / (elapsed_ms / 1000.0) if elapsed_ms else 0.0)
 
-    def _advance(self, ticks: int, slice_ticks: int, stop: Callable[[Sequence[Event]], bool] | None = None) -> int:
+    def _advance(
+        self, ticks: int, slice_ticks: int, stop: Callable[[Sequence[Event]], bool] | None = None
+    ) -> int:
         """Up to *ticks* further within the budget; stops after a slice of which *stop* wants it."""
         if self.history is None or self.drill is None or ticks <= 0:
             return 0
@@ -472,7 +474,7 @@ class Session(QObject):
         if not self._may_advance() or self.drill is None:
             return
         if self._stands_still(self.drill):
-            self.refused.emit(ANSWER_FIRST)
+            self.refused.emit(tr(ANSWER_FIRST))
             return
         self.pause()
         start = self.drill.tick
@@ -495,7 +497,7 @@ class Session(QObject):
             if search.condition and not search.found:
                 self.refused.emit(tr("Within an hour of simulated time it did not come to that."))
             elif search.kinds and not search.found:
-                self.refused.emit(tr("Nothing has happened for an hour of simulated time."))
+                self.refused.emit(tr(tr("Nothing has happened for an hour of simulated time.")))
         else:
             done = self.drill.tick - search.start_tick
             self.progress.emit(done / (search.until_tick - search.start_tick))
@@ -509,7 +511,9 @@ class Session(QObject):
                 load.go_on(SLICE_TICKS * 10)
         except InputProblem as problem:
             self.cancel()
-            self.refused.emit(_sentence(f"The journal cannot be played again: {problem}"))
+            self.refused.emit(
+                _sentence(tr("The journal cannot be played again: {problem}").format(problem=problem))
+            )
             return
         if load.done:
             self.cancel()

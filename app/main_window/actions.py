@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from app import keys, theme
+from app.language import tr
 from app.theme import Tokens
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def build(owner: QWidget, doing: Mapping[str, Callable[[], Any]]) -> dict[str, Q
     """An action for each name in *doing*, which work anywhere in the window of *owner*."""
     actions: dict[str, QAction] = {}
     for name, do in doing.items():
-        action = actions[name] = QAction(keys.BY_NAME[name].text, owner)
+        action = actions[name] = QAction(tr(keys.BY_NAME[name].text), owner)
         action.setObjectName(name)
         action.triggered.connect(lambda _=False, do=do: do())
         owner.addAction(action)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import keys, scenario_files, settings, theme
+from app import formatting, keys, scenario_files, settings, theme
 from app.language import tr
 from app.main_window import (
     actions,
@@ -188,7 +188,7 @@ class MainWindow(QMainWindow):
             },
         )
         finish = QToolButton()
-        self.actions_by_name["drill.finish"].setIconText("End drill")
+        self.actions_by_name["drill.finish"].setIconText(tr("End drill"))
         finish.setDefaultAction(self.actions_by_name["drill.finish"])
         finish.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         bar = QFrame()
@@ -367,15 +367,16 @@ class MainWindow(QMainWindow):
         self._scenario = drill.scenario
         self.notice.clear()
         keeping.put_cards(self.store, self.topology, drill.scenario.name)
-        kept = "not recorded" if self.profile is None or self.play.watching else "recorded"
-        what = "reference solution" if self.play.watching else drill.mode.value
-        self._state.setText(f"{what}  ·  seed {drill.seed}  ·  {kept}")
+        unkept = self.profile is None or self.play.watching
+        kept = tr("not recorded") if unkept else tr("recorded")
+        what = tr("reference solution") if self.play.watching else formatting.mode(drill.mode.value)
+        self._state.setText("  ·  ".join((what, tr("seed {number}").format(number=drill.seed), kept)))
         self.go_to(self.desk_page, drill.scenario.title)
         self.topology.setFocus()
 
     def show_history(self) -> None:
         self.history.show_runs(self.library.runs())
-        self.go_to(self.history, "History")
+        self.go_to(self.history, tr("History"))
 
     def go_to(self, page: QWidget, title: str) -> None:
         """Show one of the pages; what belongs to the desk is off elsewhere."""
@@ -393,7 +394,7 @@ class MainWindow(QMainWindow):
 
     def _show_running(self, running: bool) -> None:
         action = self.actions_by_name["time.play"]
-        action.setText("Pause" if running else "Run")
+        action.setText(tr("Pause") if running else tr("Run"))
         colours = theme.tokens(self.palette())
         action.setIcon(theme.icon("pause" if running else "play", colours, colours.on_accent))
         actions.show_keys([action])
@@ -443,7 +444,7 @@ class MainWindow(QMainWindow):
     def _open_palette(self) -> None:
         drill = self.session.drill
         groups: list[tuple[str, list[QAction]]] = [("", list(self.actions_by_name.values()))]
-        groups.append(("Query", list(self.console.tools.values())))
+        groups.append((tr("Query"), list(self.console.tools.values())))
         if drill is not None:
             for _, targets in menus.things(drill.world):
                 groups += [(target.title, self.topology.actions_for(target)) for target in targets]

@@ -45,7 +45,7 @@ class Row:
 
     @property
     def searched(self) -> str:
-        return " ".join((self.command.group, self.command.text, *self.keys))
+        return " ".join((tr(self.command.group), tr(self.command.text), *self.keys))
 
 
 def _tone(row: Row) -> str | None:
@@ -53,14 +53,14 @@ def _tone(row: Row) -> str | None:
 
 
 COLUMNS: Final = (
-    Column(title=mark("Group"), text=lambda r: r.command.group, tone=_tone, sample="Object Explorer"),
-    Column(title=mark("Command"), text=lambda r: r.command.text, tone=_tone, bold=lambda r: r.changed,
+    Column(title=mark("Group"), text=lambda r: tr(r.command.group), tone=_tone, sample="Object Explorer"),
+    Column(title=mark("Command"), text=lambda r: tr(r.command.text), tone=_tone, bold=lambda r: r.changed,
            sample="Put every panel back where it belongs"),
     Column(title=mark("Keys"), text=lambda r: written(r.keys), tone=_tone, bold=lambda r: r.changed,
            sample="Ctrl+Shift+E  or  Ctrl+Shift+D"),
     Column(title=mark("Usually"), text=lambda r: written(r.usual) if r.changed else "", tone=lambda r: "muted",
            sample="Ctrl+Shift+Backspace"),
-    Column(title=mark("Where"), text=lambda r: SCOPES[r.command.scope][0], tone=lambda r: "muted"),
+    Column(title=mark("Where"), text=lambda r: tr(SCOPES[r.command.scope][0]), tone=lambda r: "muted"),
 )  # fmt: skip
 
 
@@ -194,9 +194,9 @@ class KeyEditor(QDialog):
     def _show_command(self) -> None:
         row = self._row
         command = row.command if row is not None else None
-        where = SCOPES[command.scope][0] if command is not None else ""
+        where = tr(SCOPES[command.scope][0]) if command is not None else ""
         self.name.setText(
-            tr("New keys for <b>{text}</b>, {where}:").format(text=command.text, where=where)
+            tr("New keys for <b>{command}</b>, {where}:").format(command=tr(command.text), where=where)
             if command is not None
             else ""
         )

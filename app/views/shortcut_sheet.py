@@ -144,7 +144,7 @@ def search(query: str, chosen: Keys) -> list[Command]:
 
 
 def _searched(command: Command, texts: Sequence[str]) -> str:
-    return " ".join((command.group, command.text, *texts, *(keys.shown(text) for text in texts)))
+    return " ".join((tr(command.group), tr(command.text), *texts, *(keys.shown(text) for text in texts)))
 
 
 def sheet_html(
@@ -155,7 +155,7 @@ def sheet_html(
         return f'<p style="color:{colours.muted.name()}">No command and no key like this.</p>'
     groups: dict[str, list[Command]] = {}
     for command in commands:
-        groups.setdefault(command.group, []).append(command)
+        groups.setdefault(tr(command.group), []).append(command)
     cells = "".join(
         f'<td width="{100 // columns}%" style="padding-right:28px">{column}</td>'
         for column in _columns(
@@ -180,12 +180,12 @@ def _columns(blocks: list[str], heights: list[int], count: int) -> list[str]:
 def _group_html(name: str, commands: Sequence[Command], chosen: Keys, colours: theme.Tokens) -> str:
     """A heading that says where its keys work at least, and its rows."""
     rows = "".join(
-        f'<tr><td style="padding:3px 12px 3px 0">{escape(command.text)}</td>'
+        f'<tr><td style="padding:3px 12px 3px 0">{escape(tr(command.text))}</td>'
         f'<td align="right" style="padding:3px 0">{_keys_html(chosen[command.name], colours)}</td></tr>'
         for command in commands
     )
     scope = commands[-1].scope
-    place = "" if scope == keys.WINDOW else f"&nbsp; {escape(keys.SCOPES[scope][0])}"
+    place = "" if scope == keys.WINDOW else f"&nbsp; {escape(tr(keys.SCOPES[scope][0]))}"
     return (
         f'<p style="margin:14px 0 5px 0"><b>{escape(name)}</b>'
         f'<span style="color:{colours.muted.name()}">{place}</span></p>'

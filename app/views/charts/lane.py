@@ -11,16 +11,16 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from app import formatting, theme
 from app.course import EXPOSED, PROTECTED, UNSERVED, Marker, Span
-from app.language import tr
+from app.language import mark, tr
 from app.strip import SHAPES, WORDS, draw_shape
 
 NEAR_PX: Final = 6
 MARK_PX: Final = 5.0
 
 LOOKS: Final = {
-    PROTECTED: ("protected", "ok", "ok_soft", Qt.BrushStyle.NoBrush),
-    EXPOSED: ("exposed", "warn", "warn_soft", Qt.BrushStyle.BDiagPattern),
-    UNSERVED: ("down", "bad", "bad_soft", Qt.BrushStyle.Dense6Pattern),
+    PROTECTED: (mark("protected"), "ok", "ok_soft", Qt.BrushStyle.NoBrush),
+    EXPOSED: (mark("exposed"), "warn", "warn_soft", Qt.BrushStyle.BDiagPattern),
+    UNSERVED: (mark("down"), "bad", "bad_soft", Qt.BrushStyle.Dense6Pattern),
 }
 """How the database was: word, tokens of the theme for text and ground, pattern where something is wrong."""
 
@@ -56,7 +56,7 @@ class Lane(QWidget):
         """The course in words, for who cannot see it."""
         totals: dict[str, float] = {}
         for span in self._spans:
-            word = LOOKS[span.what][0]
+            word = tr(LOOKS[span.what][0])
             totals[word] = totals.get(word, 0.0) + span.to_s - span.from_s
         return ", ".join(f"{word} {formatting.seconds(total, 0)}" for word, total in totals.items())
 
@@ -78,10 +78,10 @@ class Lane(QWidget):
             self._paint_span(painter, span, colours)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         middle = 1.5 * self._row_height()
-        for mark in self._marks:
-            x = self._place_of(mark.t_s)
+        for marker in self._marks:
+            x = self._place_of(marker.t_s)
             if left <= x <= right:
-                self._paint_mark(painter, QPointF(x, middle), mark.kind, colours)
+                self._paint_mark(painter, QPointF(x, middle), marker.kind, colours)
         if self._cursor_s is not None:
             painter.setPen(QPen(colours.text, 1.0))
             x = round(self._place_of(self._cursor_s)) + 0.5
@@ -99,7 +99,7 @@ class Lane(QWidget):
         painter.fillRect(place, ground)
         painter.fillRect(place, QBrush(tone, pattern))
         painter.fillRect(QRectF(x0, place.bottom() - 1.0, place.width(), 2.0), tone)
-        text = f"{word} {formatting.seconds(span.to_s - span.from_s, 1)}"
+        text = f"{tr(word)} {formatting.seconds(span.to_s - span.from_s, 1)}"
         width = self.fontMetrics().horizontalAdvance(text) + 8
         if width <= place.width():
             words = QRectF(place.left(), place.top(), width, place.height())
@@ -117,13 +117,13 @@ class Lane(QWidget):
 
     def marks_near(self, x: float) -> list[Marker]:
         """Marks within a few pixels of *x*."""
-        return [mark for mark in self._marks if abs(self._place_of(mark.t_s) - x) <= NEAR_PX]
+        return [marker for marker in self._marks if abs(self._place_of(marker.t_s) - x) <= NEAR_PX]
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             lines = [
-                f"{formatting.run_time(mark.t_s, 2)}  {WORDS[mark.kind]}: {mark.text}"
-                for mark in self.marks_near(event.pos().x())
+                f"{formatting.run_time(marker.t_s, 2)}  {tr(WORDS[marker.kind])}: {marker.text}"
+                for marker in self.marks_near(event.pos().x())
             ]
             QToolTip.showText(event.globalPos(), "\n".join(lines[:12]) or self.summary, self)
             return True
@@ -132,5 +132,5 @@ class Lane(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         near = self.marks_near(event.position().x())
         if near and event.button() == Qt.MouseButton.LeftButton:
-            closest = min(near, key=lambda mark: abs(self._place_of(mark.t_s) - event.position().x()))
+            closest = min(near, key=lambda marker: abs(self._place_of(marker.t_s) - event.position().x()))
             self.time_selected.emit(closest.t_s)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QHelpEvent, QPainter, QPaintEvent, QPen
@@ -12,11 +12,15 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from app import formatting, theme
 from app.course import Span
 from app.language import mark, tr
+from app.series import Array
 from engine.events import Event
 from engine.model import World
 
 NO_SESSION: Final = mark("no session")
 """What events say of a copy that is not mirrored."""
+
+DOWN: Final = "no instance"
+"""What stands in a lane while SQL Server does not run there."""
 
 LOOKS: Final = {
     "SYNCHRONIZED": ("ok", Qt.BrushStyle.NoBrush),
@@ -25,6 +29,7 @@ LOOKS: Final = {
     "DISCONNECTED": ("bad", Qt.BrushStyle.Dense6Pattern),
     "PENDING_FAILOVER": ("warn", Qt.BrushStyle.DiagCrossPattern),
     NO_SESSION: ("idle", Qt.BrushStyle.NoBrush),
+    DOWN: ("idle", Qt.BrushStyle.BDiagPattern),
 }
 """State -> tone of the theme, and a pattern, so that colour alone tells nothing."""
 
@@ -38,10 +43,13 @@ class States:
     def __init__(self, database: str) -> None:
         self.database = database
         self._changes: dict[str, list[tuple[float, str]]] = {}
+        self._runs: dict[str, list[tuple[float, bool]]] = {}
+        self._standing: Any = None
+        self._followed = 0
 
     def start(self, world: World, events: Iterable[Event]) -> None:
         """Begin with the copies of *world* and everything that has happened to them."""
-        self._changes = {}
+        self._changes, self._runs, self._standing, self._followed = {}, {}, None, 0
         self.add(events)
         for copy in world.copies_of(self.database):
             state = copy.mirror_state.name if copy.mirror_state is not None else NO_SESSION
@@ -55,16 +63,37 @@ class States:
             lane = self._changes.setdefault(str(event.server), [(0.0, before)])
             lane.append((event.t_s, after))
 
+    def follow(self, standings: Sequence[Any], times_s: Array) -> None:
+        """How the servers were at each sample: where none runs there is no state."""
+        for place in range(self._followed, min(len(standings), len(times_s))):
+            if standings[place] is not self._standing:
+                self._standing = standings[place]
+                for name, server in self._standing.servers.items():
+                    seen = self._runs.setdefault(name, [(0.0, True)])
+                    if seen[-1][1] != server.running:
+                        seen.append((float(times_s[place]), server.running))
+        self._followed = max(self._followed, min(len(standings), len(times_s)))
+
     def lanes(self, until_s: float) -> dict[str, list[Span]]:
         """The states of each server in the order of their names, up to *until_s*."""
         found = {}
         for server in sorted(self._changes):
             changes = self._changes[server]
             ends = [*(t_s for t_s, _ in changes[1:]), max(until_s, changes[-1][0])]
-            found[server] = [
-                Span(t_s, end_s, state) for (t_s, state), end_s in zip(changes, ends, strict=True)
-            ]
+            spans = [Span(t_s, end_s, state) for (t_s, state), end_s in zip(changes, ends, strict=True)]
+            found[server] = _without(spans, self._runs.get(server, []), until_s)
         return found
+
+
+def _without(spans: list[Span], runs: list[tuple[float, bool]], until_s: float) -> list[Span]:
+    """The spans, cut where the instance did not run."""
+    ends = [*(t_s for t_s, _ in runs[1:]), until_s]
+    for (from_s, running), to_s in zip(runs, ends, strict=bool(runs)):
+        if not running:
+            before = [Span(s.from_s, min(s.to_s, from_s), s.what) for s in spans if s.from_s < from_s]
+            after = [Span(max(s.from_s, to_s), s.to_s, s.what) for s in spans if s.to_s > to_s]
+            spans = [*before, Span(from_s, to_s, DOWN), *after]
+    return spans
 
 
 class StateLanes(QWidget):
@@ -92,7 +121,7 @@ class StateLanes(QWidget):
     @property
     def summary(self) -> str:
         """The last state of each server, for who cannot see the lanes."""
-        return ", ".join(f"{server} {spans[-1].what}" for server, spans in self._lanes.items())
+        return ", ".join(f"{server} {tr(spans[-1].what)}" for server, spans in self._lanes.items())
 
     def sizeHint(self) -> QSize:
         return QSize(200, max(1, len(self._lanes)) * self._row_height())
@@ -135,12 +164,12 @@ class StateLanes(QWidget):
         painter.fillRect(place, ground)
         painter.fillRect(place, QBrush(tone, pattern))
         painter.fillRect(QRectF(x0, place.top(), 2.0, place.height()), tone)
-        width = self.fontMetrics().horizontalAdvance(span.what) + 8
+        width = self.fontMetrics().horizontalAdvance(tr(span.what)) + 8
         if width <= place.width():
             words = QRectF(place.left() + 2.0, place.top(), width, place.height())
             painter.fillRect(words, ground)
             painter.setPen(tone)
-            painter.drawText(words, Qt.AlignmentFlag.AlignCenter, span.what)
+            painter.drawText(words, Qt.AlignmentFlag.AlignCenter, tr(span.what))
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
@@ -154,5 +183,5 @@ class StateLanes(QWidget):
             for span in spans:
                 if self._place_of(span.from_s) <= x <= self._place_of(span.to_s):
                     times = f"{formatting.run_time(span.from_s, 2)} – {formatting.run_time(span.to_s, 2)}"
-                    return f"{server}  {span.what}\n{times}"
+                    return f"{server}  {tr(span.what)}\n{times}"
         return self.summary
