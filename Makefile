@@ -2,9 +2,10 @@
 # make lock   renews requirements.lock   make lock UPGRADE=--upgrade    moves to the newest versions (uv needed)
 # make screenshots    pictures of every view, in screenshots/
 # make bench-window   frame times and start of the real window
+# make words          brings the catalogues of other languages up to date with the program (assets/languages)
 # run, test, screenshots and bench-window first install what is missing, see .ci/prepare.
 
-.PHONY: run test format lint types pytest prepare lock screenshots bench-window
+.PHONY: run test format lint types pytest prepare lock screenshots bench-window words
 
 run:
 	@sh .ci/prepare xcb
@@ -28,6 +29,15 @@ screenshots: prepare
 
 bench-window: prepare
 	QT_QPA_PLATFORM=offscreen .venv/bin/python -m tests.window_bench
+
+words: prepare
+	@mkdir -p build
+	.venv/bin/pybabel -q extract --no-default-keywords --keyword="tr mark trn:1,2" --project=Mirrordrill \
+		--add-location=file --sort-by-file --width=110 --output-file=build/words.pot app
+	@for po in assets/languages/*.po; do language=$$(basename $$po .po); \
+		.venv/bin/pybabel -q update --locale=$$language --input-file=build/words.pot --output-file=$$po \
+			--no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --width=110; \
+		.venv/bin/pybabel compile --statistics --locale=$$language --input-file=$$po --output-file=$${po%.po}.mo; done
 
 lock:
 	uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --extra dev \
