@@ -209,6 +209,35 @@ class Volume:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A database snapshot on a server."""
+
+    name: str
+    database_id: int
+    source: str
+    """The database whose picture it is."""
+    source_id: int
+    tick: Tick
+    """When it was taken."""
+    drive: str = "D"
+    files: tuple[tuple[str, str], ...] = ()
+    """(logical name, path) of each of its sparse files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """A row of msdb.dbo.restorehistory."""
+
+    database: str
+    backup_id: int
+    kind: str
+    """D database, I differential, L log."""
+    tick: Tick
+    replace: bool = False
+    recovery: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
     """One computer with one SQL Server instance on it."""
 
@@ -255,6 +284,10 @@ class Server:
     volumes: tuple[Volume, ...] = ()
     """Drives whose size counts. C, D and L exist without this, as large as need be; others only if listed."""
     alerts: tuple[Alert, ...] = ()
+    snapshots: tuple[Snapshot, ...] = ()
+    """Database snapshots, oldest first."""
+    restores: tuple[Restored, ...] = ()
+    """Restores that were completed here, oldest first."""
     agent_running: bool = True
     installs: int = 0
     """Versions and service packs installed since the start."""

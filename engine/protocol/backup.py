@@ -11,7 +11,18 @@ from typing import Final
 from engine.constants import BACKUP_LEAST_S, PAGE_KB
 from engine.messages import Message, SqlError, text_of
 from engine.model import Copy, DbFile, DbState, Key, RecoveryModel, Role, Tick, User, World, ticks
-from engine.protocol import accounts, clock, commands, errorlog, files, logspace, redo, rows, volumes
+from engine.protocol import (
+    accounts,
+    clock,
+    commands,
+    errorlog,
+    files,
+    logspace,
+    redo,
+    rows,
+    snapshots,
+    volumes,
+)
 from engine.protocol.lineage import Lineage
 
 DATABASE, DIFFERENTIAL, LOG = "DATABASE", "DIFFERENTIAL", "LOG"
@@ -232,6 +243,8 @@ def _key(copy: Copy) -> Key:
 
 
 def _may_back_up(world: World, server: str, database: str, title: str, *, damaged: bool = False) -> Copy:
+    if snapshots.find(world, server, database) is not None:
+        raise SqlError(3002, also=(3013,), title=title)
     copy = next(
         (c for k, c in world.copies.items() if k[0] == server and k[1].lower() == database.lower()), None
     )

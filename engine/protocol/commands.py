@@ -39,6 +39,7 @@ from engine.protocol import (
     security,
     service,
     session,
+    snapshots,
     sync,
 )
 from engine.protocol.roles import Cause
@@ -69,7 +70,8 @@ def abandon(world: World, server: str, handler: str, args: tuple[Any, ...]) -> N
 
 
 def copy_on(world: World, server: str, database: str) -> Copy:
-    """The copy of *database* on *server*, found without regard to case; 5011 if there is none."""
+    """The copy of *database* on *server*, found without regard to case; 5011 if there is none, 5093 for a snapshot."""
+    snapshots.refuse_change(world, server, database)
     for (where, name), copy in world.copies.items():
         if where == server and name.lower() == database.lower():
             return copy
@@ -459,6 +461,10 @@ def in_use(world: World, copy: Copy) -> bool:
 def use_database(world: World, server: str, database: str) -> Outcome:
     """USE database, or a login that names it: refused unless this server lets clients in."""
     if database.lower() in ("master", "msdb", "tempdb", "model"):
+        return []
+    picture = snapshots.find(world, server, database)
+    if picture is not None:
+        snapshots.open_for(world, server, picture)
         return []
     try:
         copy = copy_on(world, server, database)

@@ -1,12 +1,13 @@
-"""CREATE DATABASE and DROP DATABASE: databases that come and go by statement."""
+"""CREATE DATABASE, DROP DATABASE, detach and attach: databases that come and go by statement."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Final
 
 from engine.messages import Message, SqlError
-from engine.model import Availability, Copy, World
-from engine.protocol import commands, errorlog, jobs, rows
+from engine.model import Availability, Copy, DbState, MirrorState, Role, Snapshot, User, World
+from engine.protocol import commands, errorlog, files, jobs, rows, snapshots, volumes
 
 NEW_DATA_KB: Final = 3.0 * 1024
 NEW_LOG_KB: Final = 1.0 * 1024
@@ -18,14 +19,12 @@ FIRST_LOG_KB: Final = 64.0
 
 def create(world: World, server: str, name: str) -> list[Message]:
     """CREATE DATABASE name: empty, FULL recovery, no backup yet. 1801 if the name is taken on this server."""
-    mine = [copy for (where, _), copy in world.copies.items() if where == server]
-    if name.lower() in ("master", "msdb", "model", "tempdb", *(copy.database.lower() for copy in mine)):
-        raise SqlError(1801, name)
+    _need_free_name(world, server, name)
     key = (server, name)
     world.copies[key] = Copy(
         server=server,
         database=name,
-        database_id=max([4, *(copy.database_id for copy in mine)]) + 1,
+        database_id=snapshots.next_database_id(world, server),
         family=-world.next_id(),  # of no other database's
         full_backup=False,
         log_backup_every_s=0.0,
@@ -38,10 +37,23 @@ def create(world: World, server: str, name: str) -> list[Message]:
     return []
 
 
+def _need_free_name(world: World, server: str, name: str) -> None:
+    mine = [copy.database.lower() for (where, _), copy in world.copies.items() if where == server]
+    taken = name.lower() in ("master", "msdb", "model", "tempdb", *mine)
+    if taken or snapshots.find(world, server, name) is not None:
+        raise SqlError(1801, name)
+
+
 def drop(world: World, server: str, name: str) -> list[Message]:
-    """DROP DATABASE name. 3701 there is none, 3702 an application uses it, 3708 system database, 3743 mirrored."""
+    """DROP DATABASE name, of a snapshot too.
+
+    3701 there is none, 3702 an application uses it, 3708 system database, 3709 snapshots of it, 3743 mirrored.
+    """
     if name.lower() in ("master", "msdb", "model", "tempdb"):
         raise SqlError(3708, name)
+    picture = snapshots.find(world, server, name)
+    if picture is not None:
+        return snapshots.drop(world, server, picture)
     copy = next((c for k, c in world.copies.items() if k[0] == server and k[1].lower() == name.lower()), None)
     if copy is None:
         raise SqlError(3701, "database", name)
@@ -49,11 +61,156 @@ def drop(world: World, server: str, name: str) -> list[Message]:
         raise SqlError(3743, copy.database)
     if commands.in_use(world, copy):
         raise SqlError(3702, copy.database)
-    key = (server, copy.database)
+    _remove(world, copy, "drop")
+    return []
+
+
+def _remove(world: World, copy: Copy, verb: str) -> None:
+    key = (copy.server, copy.database)
+    pictures = snapshots.of_database(world, *key)
+    if pictures:
+        raise SqlError(3709, verb, pictures[0].name)
     if copy.row is not None:
         rows.remove_row(world, copy.row)
     jobs.disarm_log_backup(world, key)
     del world.copies[key]
-    left = tuple(user for user in world.servers[server].users if user.database != copy.database)
-    world.update_server(server, users=left)
+    left = tuple(user for user in world.servers[copy.server].users if user.database != copy.database)
+    world.update_server(copy.server, users=left)
+
+
+# --- snapshots -------------------------------------------------------------------------------------
+
+SNAPSHOT_EDITIONS: Final = ("Enterprise", "Developer")
+"""Editions that have snapshots, up to 2014. Documented."""
+
+
+def create_snapshot(
+    world: World, server: str, name: str, source: str, files: tuple[tuple[str, str], ...]
+) -> list[Message]:
+    """CREATE DATABASE name ON (NAME, FILENAME) … AS SNAPSHOT OF source; *files* are logical names and paths.
+
+    1801 the name is taken, 1844 edition, 911 no such source, 5093 a snapshot of a snapshot, 5127 a data file is not
+    named, 5014 a file that the source does not have, 5133 no such drive; 1822 for a source that is not open, and for a
+    mirror that is not SYNCHRONIZED. What the source refuses (955, 952 …) comes before.
+    """
+    state = world.servers[server]
+    _need_free_name(world, server, name)
+    if state.edition not in SNAPSHOT_EDITIONS:
+        raise SqlError(1844, "Database Snapshot", f"{state.edition} Edition")
+    if snapshots.find(world, server, source) is not None:
+        raise SqlError(5093)
+    try:
+        copy = commands.copy_on(world, server, source)
+    except SqlError:
+        raise SqlError(911, source) from None
+    _need_readable(world, copy)
+    _need_files(world, copy, files)
+    drive = volumes.drive_of(files[0][1]) if files else copy.data_drive
+    made = Snapshot(
+        name=name,
+        database_id=snapshots.next_database_id(world, server),
+        source=copy.database,
+        source_id=copy.database_id,
+        tick=world.tick,
+        drive=drive,
+        files=files,
+    )
+    world.update_server(server, snapshots=(*state.snapshots, made))
+    for (home, database, item), kept in list(world.objects.items()):
+        if database == copy.database.lower() and home in (server, copy.partner or server):
+            world.objects.setdefault((server, name.lower(), item), kept)
+    return []
+
+
+def _need_readable(world: World, copy: Copy) -> None:
+    """A mirror must be SYNCHRONIZED; any other source must be open."""
+    if copy.role is Role.MIRROR:
+        if copy.mirror_state is not MirrorState.SYNCHRONIZED or copy.recovering or copy.disk_failed:
+            raise SqlError(1822)
+        return
+    if copy.db_state in (DbState.RESTORING, DbState.OFFLINE):
+        raise SqlError(1822)
+    commands.use_database(world, copy.server, copy.database)
+
+
+def _need_files(world: World, copy: Copy, files: tuple[tuple[str, str], ...]) -> None:
+    """Every data file of the source, and no other, is given a place on a drive that exists."""
+    named = {name.lower(): path for name, path in files}
+    data = {file.name.lower(): file.name for file in volumes.files_of(copy) if not file.log}
+    for name, shown in data.items():
+        if name not in named:
+            raise SqlError(5127, shown)
+    for name, path in named.items():
+        if name not in data:
+            raise SqlError(5014, "file", name, copy.database)
+        if not volumes.has_drive(world.servers[copy.server], volumes.drive_of(path)):
+            raise SqlError(5133, path)
+
+
+# --- detach and attach -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DetachedFile:
+    """The first data file of a database that was detached; the others stand for themselves in *image*."""
+
+    image: Copy
+    users: tuple[User, ...]
+
+    @property
+    def size_kb(self) -> float:
+        return self.image.size_kb
+
+
+def detach(world: World, server: str, name: str) -> list[Message]:
+    """sp_detach_db: the files stay. 7940 system database, 15010 there is none, 3743, 3703 in use, 3707, 3709."""
+    if name.lower() in ("master", "msdb", "model", "tempdb"):
+        raise SqlError(7940)
+    copy = next((c for k, c in world.copies.items() if k[0] == server and k[1].lower() == name.lower()), None)
+    if copy is None:
+        raise SqlError(15010, name)
+    if copy.guid is not None:
+        raise SqlError(3743, copy.database)
+    if commands.in_use(world, copy):
+        raise SqlError(3703, "database", copy.database)
+    if copy.disk_failed or copy.db_state is not DbState.ONLINE or copy.row is None:
+        raise SqlError(3707)
+    end = world.flow.positions(copy.row).flushed_kb
+    image = replace(copy, row=None, end_of_log_kb=end, redone_kb=end, committed_kb=end, window_transactions=(),
+                    active_from_kb=None, operation=None)  # fmt: skip
+    users = tuple(user for user in world.servers[server].users if user.database == copy.database)
+    path = volumes.path_of(copy, volumes.files_of(copy)[0])
+    _remove(world, copy, "detach")
+    world.files[server, path] = DetachedFile(image, users)
+    return []
+
+
+def attach(world: World, server: str, name: str, path: str) -> list[Message]:
+    """CREATE DATABASE name ON (FILENAME = path) FOR ATTACH: open, its log chain unbroken. 1801, 1829, 5120."""
+    _need_free_name(world, server, name)
+    if not path:
+        raise SqlError(1829)
+    host, local = files.locate(world, server, path)
+    local = files.spelled(world, host, local)
+    found = world.files.get((host, local))
+    if not isinstance(found, DetachedFile) or host != server:
+        raise SqlError(5120, path, files.NO_FILE)
+    key = (server, name)
+    drive = volumes.drive_of(local)
+    world.copies[key] = replace(
+        found.image,
+        server=server,
+        database=name,
+        database_id=snapshots.next_database_id(world, server),
+        db_state=DbState.ONLINE,
+        data_drive=drive,
+        log_backup_every_s=0.0,
+        recovering=False,
+    )
+    del world.files[host, local]
+    rows.add_row(world, key, found.image.end_of_log_kb)
+    world.availability.setdefault(name, Availability(database=name, since_tick=world.tick))
+    users = tuple(replace(user, database=name) for user in found.users)
+    world.update_server(server, users=(*world.servers[server].users, *users))
+    errorlog.write(world, server, 17137, name)
     return []

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S
 from engine.messages import Message, text_of
-from engine.model import Copy, DbState, Key, MirrorState, PageRepair, Role, World
+from engine.model import Copy, DbState, Key, MirrorState, PageRepair, Role, Snapshot, World
 from engine.protocol import commands, errorlog, quorum, redo, roles, sync
 
 NOT_REPAIRABLE: Final = (0, 9)
@@ -117,9 +117,19 @@ def check(world: World, server: str, database: str) -> list[Message]:
     """DBCC CHECKDB: what is damaged, and the closing line. 954 on a mirror."""
     commands.use_database(world, server, database)
     copy = commands.copy_on(world, server, database)
-    lines = [_error(8939, page, copy.database) for page in copy.bad_pages]
+    return _found(copy, copy.database)
+
+
+def check_snapshot(world: World, server: str, picture: Snapshot) -> list[Message]:
+    """DBCC CHECKDB of a snapshot, the way to check a mirror: it meets the pages of its source."""
+    commands.use_database(world, server, picture.name)
+    return _found(world.copies[server, picture.source], picture.name)
+
+
+def _found(copy: Copy, name: str) -> list[Message]:
+    lines = [_error(8939, page, name) for page in copy.bad_pages]
     count = len(copy.bad_pages)
-    closing = text_of(8989, count, copy.database)[1]
+    closing = text_of(8989, count, name)[1]
     return [*lines, Message(8989, 10, 1, 0, closing), Message(2528, 0, 1, 0, text_of(2528)[1])]
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from engine.constants import BACKUP_LEAST_S, RECOVER_RESTORED_S
 from engine.messages import Message, SqlError
-from engine.model import Availability, Copy, DbFile, DbState, Key, User, World, ticks
-from engine.protocol import backup, commands, errorlog, files, jobs, lineage, rows, volumes
+from engine.model import Availability, Copy, DbFile, DbState, Key, Restored, User, World, ticks
+from engine.protocol import backup, commands, errorlog, files, jobs, lineage, rows, snapshots, volumes
 from engine.protocol.backup import DATABASE, DIFFERENTIAL, LOG, BackupFile, BackupSet
 
 TITLES = {DATABASE: "RESTORE DATABASE", DIFFERENTIAL: "RESTORE DATABASE", LOG: "RESTORE LOG"}
@@ -44,6 +45,14 @@ def _chosen(world: World, server: str, path: str, number: int, title: str) -> Ba
     return sets[number - 1]
 
 
+def _not_of_snapshots(world: World, server: str, database: str, title: str) -> None:
+    """3002 for a snapshot; 5094 for a database that has some: they must be dropped first."""
+    if snapshots.find(world, server, database) is not None:
+        raise SqlError(3002, also=(3013,), title=title)
+    if snapshots.of_database(world, server, database):
+        raise SqlError(5094, also=(3013,), title=title)
+
+
 def _existing(world: World, server: str, database: str) -> Copy | None:
     wanted = database.lower()
     return next((c for (s, name), c in world.copies.items() if s == server and name.lower() == wanted), None)
@@ -69,6 +78,7 @@ def restore_database(
     """
     title = "RESTORE DATABASE"
     old = _existing(world, server, database)
+    _not_of_snapshots(world, server, database, title)
     if old is not None and (old.guid is not None):
         raise SqlError(3104, old.database, also=(3013,), title=title)
     chosen = _chosen(world, server, path, file, title)
@@ -125,11 +135,10 @@ def _placed(
         placed.append(replace(item, drive=drive))
     _need_space(world, server, old, placed, title)
     data, log, *extra = placed
-    ids = [copy.database_id for (where, _), copy in world.copies.items() if where == server]
     return Copy(
         server=server,
         database=database,
-        database_id=old.database_id if old is not None else max([4, *ids]) + 1,
+        database_id=old.database_id if old is not None else snapshots.next_database_id(world, server),
         db_state=DbState.RESTORING,
         recovery_model=image.recovery_model,
         family=image.family,
@@ -276,6 +285,7 @@ def _done(
         extra_files=copy.extra_files if chosen.kind == DATABASE else _with_drives(copy, chosen),
     )
     _put_users(world, key, chosen.users)
+    _keep_history(world, key, chosen, recovery)
     word = "Log was" if chosen.kind == LOG else "Database was"
     errorlog.write_text(
         world,
@@ -286,6 +296,17 @@ def _done(
     if recovery:
         commands.open_restored(world, key)
     return _report(world, chosen, database, title, since)
+
+
+KINDS: Final = {DATABASE: "D", DIFFERENTIAL: "I", LOG: "L"}
+"""restore_type of msdb.dbo.restorehistory. Documented."""
+
+
+def _keep_history(world: World, key: Key, chosen: BackupSet, recovery: bool) -> None:
+    done = Restored(
+        database=key[1], backup_id=chosen.id, kind=KINDS[chosen.kind], tick=world.tick, recovery=recovery
+    )
+    world.update_server(key[0], restores=(*world.servers[key[0]].restores, done))
 
 
 def _with_drives(copy: Copy, chosen: BackupSet) -> tuple[DbFile, ...]:

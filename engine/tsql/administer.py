@@ -374,11 +374,15 @@ def _drop_database(machine: Machine, name: str) -> Outcome:
 
 
 def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
+    world, server = machine.world, machine.session.server
     if statement.snapshot_of is not None:
-        raise Unsimulated("database snapshots")
+        return databases.create_snapshot(
+            world, server, statement.name, statement.snapshot_of, statement.files
+        )
     if statement.attach:
-        raise Unsimulated("CREATE DATABASE … FOR ATTACH")
-    return databases.create(machine.world, machine.session.server, statement.name)
+        paths = [path for _, path in statement.files]
+        return databases.attach(world, server, statement.name, paths[0] if paths else "")
+    return databases.create(world, server, statement.name)
 
 
 COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
-from engine.model import Copy, Server, World
-from engine.protocol import commands
+from engine.model import Copy, Server, Snapshot, World
+from engine.protocol import commands, snapshots
 from engine.tsql.data import Caught, Declared, Session, Table
 from engine.tsql.values import Scalar, stamp
 
@@ -25,6 +26,8 @@ class Context:
     variables: dict[str, Declared] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
     caught: Caught | None = None
+    written: list[tuple[tuple[str, str, str], Any]] = field(default_factory=list)
+    """Objects that the statement has written to, as they were before (transactions.py)."""
 
     @property
     def server(self) -> Server:
@@ -60,19 +63,31 @@ class Context:
         if name.lower() in SYSTEM_DATABASES:
             return SYSTEM_DATABASES[name.lower()]
         copy = self.copy_named(name)
-        return copy.database_id if copy is not None else None
+        if copy is not None:
+            return copy.database_id
+        picture = self.snapshot_named(name)
+        return picture.database_id if picture is not None else None
 
     def database_name(self, number: int) -> str | None:
         system = {value: name for name, value in SYSTEM_DATABASES.items()}
         if number in system:
             return system[number]
-        return next((copy.database for copy in self.copies() if copy.database_id == number), None)
+        known = {copy.database_id: copy.database for copy in self.copies()}
+        known.update({one.database_id: one.name for one in self.server.snapshots})
+        return known.get(number)
+
+    def snapshot_named(self, name: str) -> Snapshot | None:
+        """The database snapshot of that name on this server."""
+        return snapshots.find(self.world, self.session.server, name)
 
     def open_database(self, name: str) -> str:
         """The name as this server writes it; raises 911, 954, 955 … if it cannot be opened."""
         commands.use_database(self.world, self.session.server, name)
-        copy = self.copy_named(name)
-        return copy.database if copy is not None else name.lower()
+        known = self.copy_named(name)
+        if known is not None:
+            return known.database
+        picture = self.snapshot_named(name)
+        return picture.name if picture is not None else name.lower()
 
     def variable(self, name: str) -> Scalar:
         """The value of a scalar variable; 137 if it has not been declared."""

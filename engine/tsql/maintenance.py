@@ -99,6 +99,10 @@ def _database(machine: Machine, arguments: Arguments) -> str:
 def _checkdb(machine: Machine, arguments: Arguments) -> None:
     name = _database(machine, arguments)
     copy = machine.context.copy_named(name)
+    picture = machine.context.snapshot_named(name)
+    if copy is None and picture is not None:
+        machine.say_messages(pages.check_snapshot(machine.world, machine.session.server, picture))
+        return
     if copy is None:
         machine.say_number(2528)
         return
@@ -116,7 +120,9 @@ STORY_SPID: Final = 50
 
 def _opentran(machine: Machine, arguments: Arguments) -> None:
     copy = machine.context.copy_named(machine.context.open_database(_database(machine, arguments)))
-    held = [] if copy is None else [(kb, spid, tick) for spid, kb, tick in copy.window_transactions]
+    held: list[tuple[float, int, int | None]] = []
+    if copy is not None:
+        held += [(kb, spid, tick) for spid, kb, tick in copy.window_transactions]
     if copy is not None and copy.active_from_kb is not None:
         held.append((copy.active_from_kb, STORY_SPID, None))
     if copy is None or not held:

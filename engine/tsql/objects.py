@@ -86,7 +86,11 @@ def find(context: Context, parts: tuple[str, ...]) -> UserObject | None:
 def put(context: Context, parts: tuple[str, ...], new: UserObject) -> None:
     """Keep an object under its name. Those of a mirrored database are on both sides; their log is not counted."""
     place = place_of(context, parts)
+    picture = context.snapshot_named(place[1])
+    if picture is not None:
+        raise SqlError(3906, picture.name)
     old: Kept | None = context.world.objects.get(place)
+    context.written.append((place, old))
     context.world.objects[place] = Kept(parts[-1] if old is None else old.name, new)
 
 
@@ -104,7 +108,9 @@ def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> No
     """DROP; 3701 if there is none of that kind."""
     if type(find(context, parts)) is not kind:
         raise SqlError(3701, KINDS[kind][2], ".".join(parts))
-    del context.world.objects[place_of(context, parts)]
+    place = place_of(context, parts)
+    context.written.append((place, context.world.objects[place]))
+    del context.world.objects[place]
 
 
 def listed(context: Context) -> list[tuple[str, UserObject]]:

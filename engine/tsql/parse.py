@@ -173,7 +173,27 @@ def _option(c: Children) -> tuple[str, Any]:
 
 def _create_database(c: Children) -> s.Statement:
     parts = _merged(c[1:])
-    return s.CreateDatabase(c[0], parts.get("snapshot_of"), parts.get("attach", False))
+    words = [word for part in c[1:] for word in part.get("words", ())]
+    return s.CreateDatabase(c[0], parts.get("snapshot_of"), parts.get("attach", False), _named_files(words))
+
+
+def _named_files(words: list[str]) -> tuple[tuple[str, str], ...]:
+    """(NAME, FILENAME) of each file specification in brackets; a name that is not there is empty."""
+    found: list[tuple[str, str]] = []
+    name = ""
+    for place, word in enumerate(words):
+        if word == "(":
+            name = ""
+        value = words[place + 2] if place + 2 < len(words) else ""  # a sign stands between
+        if word.upper() == "NAME":
+            name = value
+        elif word.upper() == "FILENAME":
+            found.append((name, value))
+    return tuple(found)
+
+
+def _create_words(c: Children) -> dict[str, Any]:
+    return {"words": [str(word) for part in c for word in (part if isinstance(part, list) else [part])]}
 
 
 def _dbcc(c: Children) -> s.Statement:
@@ -324,8 +344,8 @@ _BUILD: Final[dict[str, Callable[[Children], Any]]] = {
     "restore_info": lambda c: s.RestoreInfo(_upper(c[0]), c[1]["devices"], _merged(c).get("options", ())),
     "snapshot_of": lambda c: {"snapshot_of": c[0]},
     "create_for": lambda c: {"attach": _upper(c[0]).startswith("ATTACH")},
-    "create_other": lambda c: {},
-    "any_in_create": lambda c: None,
+    "create_other": _create_words,
+    "any_in_create": lambda c: c[0] if c else ",",
     "create_database": _create_database,
     # the instance
     "shutdown": lambda c: s.Shutdown(bool(c)),

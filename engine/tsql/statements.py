@@ -288,6 +288,8 @@ class CreateDatabase(Statement):
     name: str
     snapshot_of: str | None = None
     attach: bool = False
+    files: tuple[tuple[str, str], ...] = ()
+    """(logical name, path) of each file that is named."""
 
 
 # --- the instance ---------------------------------------------------------------------------------------

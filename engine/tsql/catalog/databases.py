@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.messages import SqlError
-from engine.model import Copy, DbState, Role
+from engine.model import Copy, DbState, Role, Snapshot
 from engine.protocol import logspace, quorum, rows, volumes
 from engine.tsql.catalog.view import Record, lsn, unique_id, view
 from engine.tsql.context import SYSTEM_DATABASES, Context
@@ -151,6 +151,17 @@ def all_databases(context: Context) -> Iterable[Record]:
         yield _database(context, name, number)
     for copy in context.copies():
         yield _copy(context, copy)
+    for picture in context.server.snapshots:
+        yield {
+            **_database(context, picture.name, picture.database_id),
+            "source_database_id": picture.source_id,
+            "create_date": context.now(picture.tick),
+            "is_read_only": 1,
+            "recovery_model": 1,
+            "recovery_model_desc": "FULL",
+            "snapshot_isolation_state": 1,
+            "snapshot_isolation_state_desc": "ON",
+        }
 
 
 DATABASES: Final = view(
@@ -258,15 +269,34 @@ def _system_files(context: Context, name: str) -> list[Record]:
     return [{**file, "database_id": number} for file in files]
 
 
+def _sparse_files(context: Context, picture: Snapshot) -> list[Record]:
+    source = context.copy_named(picture.source)
+    size_kb = source.size_kb if source is not None else 0.0
+    return [
+        {
+            **_file(name, path, place, False, size_kb, 0.0),
+            "database_id": picture.database_id,
+            "is_read_only": 1,
+            "is_sparse": 1,
+        }
+        for place, (name, path) in enumerate(picture.files, start=1)
+    ]
+
+
 def _master_files(context: Context) -> Iterable[Record]:
     for name in SYSTEM_DATABASES:
         yield from _system_files(context, name)
     for copy in context.copies():
         yield from files_of(context, copy)
+    for picture in context.server.snapshots:
+        yield from _sparse_files(context, picture)
 
 
 def _database_files(context: Context) -> Iterable[Record]:
     name = context.session.database
+    picture = context.snapshot_named(name)
+    if picture is not None:
+        return _sparse_files(context, picture)
     copy = context.copy_named(name)
     return files_of(context, copy) if copy is not None else _system_files(context, name)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.protocol import backup, monitor
-from engine.tsql.catalog.view import Record, lsn, none, view
+from engine.tsql.catalog.view import Record, lsn, view
 from engine.tsql.context import Context
 
 # --- the mirroring monitor -------------------------------------------------------------------------------
@@ -146,9 +146,25 @@ view(
     "media_set_id int, physical_device_name nvarchar, device_type tinyint, …",
     _media,
 )
+
+
+def _restores(context: Context) -> Iterable[Record]:
+    for number, one in enumerate(context.server.restores, start=1):
+        yield {
+            "restore_history_id": number,
+            "restore_date": context.now(one.tick),
+            "destination_database_name": one.database,
+            "user_name": "sa",
+            "backup_set_id": one.backup_id,
+            "restore_type": one.kind,
+            "replace": int(one.replace),
+            "recovery": int(one.recovery),
+        }
+
+
 view(
     "msdb.dbo.restorehistory",
     """restore_history_id int, restore_date datetime, destination_database_name sysname, user_name sysname,
     backup_set_id int, restore_type char(1), replace bit, recovery bit, …""",
-    none,
+    _restores,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.messages import SqlError
-from engine.protocol import accounts, commands
+from engine.protocol import accounts, commands, databases
 from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures.call import Call, Procedures, procedure
 
@@ -47,14 +47,18 @@ def _role(call: Call) -> None:
 
 
 def _refused_while_mirrored(call: Call) -> None:
-    """Detach and rename: 1468 and 957 in a session, otherwise not simulated."""
+    """Rename: 957 in a session, otherwise not simulated."""
     name = call.text("@dbname")
     copy = call.machine.context.copy_named(name)
     if copy is None:
         raise SqlError(15010, name)
     if copy.guid is not None:
-        raise SqlError(957 if call.name.endswith("renamedb") else 3743, copy.database)
+        raise SqlError(957, copy.database)
     raise Unsimulated(call.name)
+
+
+def _detach(call: Call) -> None:
+    call.say(databases.detach(call.world, call.server, call.text("@dbname")))
 
 
 def _database_option(call: Call) -> None:
@@ -82,7 +86,7 @@ PROCEDURES: Final[Procedures] = {
     "sp_revokedbaccess": procedure(_revoke_access, "@name_in_db"),
     "sp_addsrvrolemember": procedure(_role, "@loginame @rolename"),
     "sp_addrolemember": procedure(_role, "@rolename @membername"),
-    "sp_detach_db": procedure(_refused_while_mirrored, "@dbname @skipchecks? @keepfulltextindexfile?"),
+    "sp_detach_db": procedure(_detach, "@dbname @skipchecks? @keepfulltextindexfile?"),
     "sp_renamedb": procedure(_refused_while_mirrored, "@dbname @newname"),
     "sp_dboption": procedure(_database_option, "@dbname @optname? @optvalue?"),
 }

@@ -1,0 +1,48 @@
+"""Database snapshots: read-only pictures of a database, for reports on a mirror. Facts 1.5 [DOC: database snapshots].
+
+What a snapshot costs its source (copy-on-write, the growth of its sparse files) is not simulated.
+"""
+
+from __future__ import annotations
+
+from engine.messages import Message, SqlError
+from engine.model import Snapshot, World
+
+
+def find(world: World, server: str, name: str) -> Snapshot | None:
+    """The snapshot of that name on the server, found without regard to case."""
+    wanted = name.lower()
+    return next((one for one in world.servers[server].snapshots if one.name.lower() == wanted), None)
+
+
+def of_database(world: World, server: str, database: str) -> list[Snapshot]:
+    """The snapshots of a copy, oldest first."""
+    return [one for one in world.servers[server].snapshots if one.source.lower() == database.lower()]
+
+
+def next_database_id(world: World, server: str) -> int:
+    """The id that the next database of the server gets."""
+    copies = [copy.database_id for (where, _), copy in world.copies.items() if where == server]
+    return max([4, *copies, *(one.database_id for one in world.servers[server].snapshots)]) + 1
+
+
+def open_for(world: World, server: str, found: Snapshot) -> None:
+    """Raises what USE of the snapshot meets: it needs the files of its source."""
+    source = world.copies.get((server, found.source))
+    if source is None or source.disk_failed:
+        raise SqlError(945, found.name)
+
+
+def drop(world: World, server: str, found: Snapshot) -> list[Message]:
+    """DROP DATABASE of a snapshot; its source is left alone."""
+    state = world.servers[server]
+    world.update_server(server, snapshots=tuple(one for one in state.snapshots if one is not found))
+    for key in [key for key in world.objects if key[:2] == (server, found.name.lower())]:
+        del world.objects[key]
+    return []
+
+
+def refuse_change(world: World, server: str, database: str) -> None:
+    """5093 if the name is that of a snapshot: no ALTER DATABASE touches it."""
+    if find(world, server, database) is not None:
+        raise SqlError(5093, also=(5069,))
