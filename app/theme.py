@@ -423,7 +423,9 @@ QCheckBox::indicator:focus, QRadioButton::indicator:focus { border: 2px solid $f
 QCheckBox::indicator:checked, QGroupBox::indicator:checked, QAbstractItemView::indicator:checked {
     background: $accent; border-color: $accent; image: url("$tick");
 }
-QRadioButton::indicator:checked { background: $accent; border: 3px solid $surface; outline: 1px solid $accent; }
+QRadioButton::indicator:checked {
+    width: 0.5em; height: 0.5em; background: $surface; border: 4px solid $accent; border-radius: 0.4em;
+}
 QCheckBox::indicator:disabled, QRadioButton::indicator:disabled { background: $window; border-color: $border; }
 QCheckBox::indicator:checked:disabled { background: $idle_soft; }
 QMenu::indicator { width: 0.95em; height: 0.95em; padding-left: 6px; }

@@ -7,18 +7,20 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMainWindow, QTreeView, QWidget
 
 from app import settings, theme
 from app.main_window import MainWindow
 from app.main_window.appearance import apply_theme
-from app.main_window.desk import INSTRUCTOR, PRESENTER
+from app.main_window.desk import AUTHOR, INSTRUCTOR, PRESENTER
 from app.offers import Target
 from app.settings import WindowSettings
 from app.storage import open_profile
+from engine.drill.scenario import Scenario, load_scenario
 
 SIZES = ((1366, 768), (1920, 1080))
 LARGE_TEXT = 2.0
@@ -31,12 +33,25 @@ WHERE mirroring_guid IS NOT NULL
 """
 
 
+def lab_of(databases: int) -> Scenario:
+    """The shipped lab with many equal databases instead of one; the load is shared among them."""
+    text = (files("scenarios") / "lab.toml").read_text(encoding="utf-8")
+    if databases > 1:
+        text = text.replace(
+            'name = "Sales"\nworkload = "Workload1"',
+            f'name = "Sales001"\ncount = {databases}\nworkload = "Workload1"\nscale = {1 / databases}',
+        )
+        text = text.replace('"Sales"', '"Sales001"')
+    return load_scenario(text, "lab")
+
+
 @contextmanager
 def opened(folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1.0) -> Iterator[MainWindow]:
     """A window of its own profile, in the look asked for; time goes on by frames only."""
     store = WindowSettings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
     store.set(settings.THEME, choice)
     store.set(settings.FONT_SCALE, font_scale)
+    store.set(settings.TOUR_SEEN, True)
     apply_theme(store)
     with open_profile(folder / "profile") as profile:
         window = MainWindow(profile, store, by_itself=False)
@@ -83,11 +98,19 @@ def scenes(window: MainWindow) -> Iterator[str]:
     run_sql(window, "SERVER_B", QUERY)
     window.topology.choose(Target("server", ("SERVER_A",)))
     yield "desk-after-failover"
+    yield from _over_the_desk(window)
     window.desk.go_to("error_log")
     window.session.do("power-on SERVER_A")
     pass_time(window, 30.0)
     yield "desk-logs"
-    for profile in (INSTRUCTOR, PRESENTER):
+    for panel in ("explorer", "trace", "table", "system", "ledger"):
+        window.desk.go_to(panel)
+        if panel == "explorer":
+            window.explorer.findChild(QTreeView).expandToDepth(2)
+        pass_time(window, 1.0)
+        yield f"desk-{panel}"
+    window.appearance.reset_layout()
+    for profile in (INSTRUCTOR, AUTHOR, PRESENTER):
         window.appearance.set_layout(profile)
         yield f"desk-{profile}"
     pass_time(window, 200.0)
@@ -98,6 +121,43 @@ def scenes(window: MainWindow) -> Iterator[str]:
     yield "history"
     window.tools.show_planner()
     yield "planner"
+    window.tools.show_fidelity()
+    for _ in range(300):
+        QApplication.processEvents()
+    yield "fidelity"
+    window.show_brief(lab_of(200))
+    window.brief.started.emit("lab")
+    window.session.pause()
+    pass_time(window, 20.0)
+    window.topology.go_to("Sales042")
+    pass_time(window, 1.0)
+    yield "desk-200-databases"
+
+
+def _over_the_desk(window: MainWindow) -> Iterator[str]:
+    """What comes and goes over the desk: tour, notes and spotlight, palette, keys."""
+    window.actions_by_name["help.tour"].trigger()
+    window.tour._go(2)
+    yield "tour"
+    window.tour.stop()
+    window.topology.choose(Target("server", ("SERVER_B",)))
+    window.topology.spotlight()
+    window.topology.put_notes([("Who decides that SERVER_B may serve?", 60.0, -190.0)])
+    window.moments.look_at(31.0)
+    yield "desk-spotlight"
+    window.topology.put_notes([])
+    window.topology.light(())
+    window.moments.choose_span((20.0, 45.0))
+    yield "desk-span"
+    window.moments.forget()
+    window.actions_by_name["help.palette"].trigger()
+    window.palette_of_commands.field.setText("power")
+    yield "palette"
+    window.palette_of_commands.close_it()
+    window.actions_by_name["help.sheet"].trigger()
+    QApplication.processEvents()
+    yield "keys\n"
+    _dialog().close()
 
 
 def take(folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1.0) -> None:
@@ -109,7 +169,14 @@ def take(folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1
             for _ in range(3):
                 QApplication.processEvents()
             text = "" if font_scale == 1.0 else f"-text-{font_scale:.0%}"
-            window.grab().save(str(folder / f"{name}-{choice}-{size[0]}x{size[1]}{text}.png"))
+            shown = _dialog() if name.endswith("\n") else window  # a name with a line end is that of a dialog
+            file = f"{name.strip()}-{choice.replace(' ', '-')}-{size[0]}x{size[1]}{text}.png"
+            shown.grab().save(str(folder / file))
+
+
+def _dialog() -> QWidget:
+    """What has opened over the window."""
+    return next(w for w in QApplication.topLevelWidgets() if w.isVisible() and not isinstance(w, QMainWindow))
 
 
 def main() -> int:
@@ -121,6 +188,7 @@ def main() -> int:
     for choice in (theme.LIGHT, theme.DARK):
         for size in SIZES:
             take(folder, choice, size)
+    take(folder, theme.CONTRAST, SIZES[0])
     take(folder, theme.LIGHT, SIZES[1], LARGE_TEXT)
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
     return 0

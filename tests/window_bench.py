@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import resource
 import subprocess
 import sys
 import tempfile
-from importlib.resources import files
+from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -21,11 +22,12 @@ from PySide6.QtWidgets import QApplication
 
 from app.main_window import MainWindow
 from app.storage.profile import FOLDER_VARIABLE
-from engine.drill.scenario import Scenario, load_scenario
-from tests.screenshots import opened
+from engine.model import ticks
+from tests.screenshots import lab_of, opened
 
 DATABASES = (1, 20, 100, 200)
-SPEEDS = (1.0, 100.0)
+HOUR_S = 3600.0
+SEEKS = 60
 FRAME_MS = 16.0
 FRAMES = 400
 SIZE = (1920, 1080)
@@ -50,30 +52,63 @@ window.show(); app.processEvents(); print(time.perf_counter() - t)
 """
 
 
-def lab_of(databases: int) -> Scenario:
-    """The shipped lab with many equal databases instead of one; the load is shared among them."""
-    text = (files("scenarios") / "lab.toml").read_text(encoding="utf-8")
-    if databases > 1:
-        text = text.replace(
-            'name = "Sales"\nworkload = "Workload1"',
-            f'name = "Sales001"\ncount = {databases}\nworkload = "Workload1"\nscale = {1 / databases}',
-        )
-        text = text.replace('"Sales"', '"Sales001"')
-    return load_scenario(text, "lab")
-
-
-def frames(window: MainWindow, speed: float) -> dict[str, Any]:
-    """Median, 95th percentile and worst frame in ms over FRAMES frames at *speed*."""
+def frames(window: MainWindow, speed: float, until_s: float | None = None) -> dict[str, Any]:
+    """Median, 95th percentile and worst frame in ms, over FRAMES frames at *speed* or all *until_s*."""
     session = window.session
     session.set_speed(speed)
     took = []
-    for _ in range(FRAMES):
+    while len(took) < FRAMES if until_s is None else now_s(window) < until_s:
         begun = perf_counter()
         session.on_frame(FRAME_MS)
         QApplication.processEvents()
         took.append((perf_counter() - begun) * 1000.0)
+    return spread(took)
+
+
+def seeks(window: MainWindow) -> dict[str, Any]:
+    """How long it takes until a moment of the run that was asked for is on screen, over SEEKS moments."""
+    session, chance = window.session, random.Random(1)
+    end = ticks(now_s(window))
+    session.pause()
+    took = []
+    for _ in range(SEEKS):
+        tick = chance.randrange(end)
+        begun = perf_counter()
+        session.look(tick)
+        QApplication.processEvents()
+        took.append((perf_counter() - begun) * 1000.0)
+    session.look_at_now()
+    session.play()
+    return spread(took)
+
+
+def spread(took: list[float]) -> dict[str, Any]:
     took.sort()
-    return {"median_ms": took[FRAMES // 2], "p95_ms": took[int(FRAMES * 0.95)], "worst_ms": took[-1]}
+    return {"median_ms": took[len(took) // 2], "p95_ms": took[int(len(took) * 0.95)], "worst_ms": took[-1]}
+
+
+def now_s(window: MainWindow) -> float:
+    drill = window.session.live
+    assert drill is not None
+    return drill.world.t_s
+
+
+def resident_mb() -> float:
+    """What the process holds now (Linux); its peak elsewhere."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return pages * resource.getpagesize() / 1e6
+
+
+def played_hour(window: MainWindow) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Frames at 1x at first, at 100x for a whole simulated hour, at 1x after it; then seeks in that hour."""
+    frames(window, 1.0)  # the first frames lay everything out
+    yield "1x", frames(window, 1.0)
+    yield "100x for an hour", frames(window, 100.0, HOUR_S)
+    yield "1x after the hour", frames(window, 1.0)
+    yield "seek in the hour", seeks(window)
 
 
 def start_s(code: str) -> float:
@@ -97,8 +132,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "light", SIZE) as window:
             window.show_brief(lab_of(databases))
             window.brief.started.emit("lab")
-            for speed in SPEEDS:
-                row = {"databases": databases, "speed": speed, **frames(window, speed)}
+            for what, figures in played_hour(window):
+                row = {"databases": databases, "what": what, **figures, "resident_mb": resident_mb()}
                 rows.append(row)
                 print(
                     "  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items())

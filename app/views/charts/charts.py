@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QScrollArea,
+    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -32,6 +33,7 @@ from app.views.charts import export
 from app.views.charts.lane import LOOKS, Lane
 from app.views.charts.panel import SHADE_ALPHA, Panel
 from app.views.charts.states import StateLanes, States
+from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import DbState, World
 from engine.protocol import volumes
@@ -50,7 +52,7 @@ ALL_STARTS_WITH_S: Final = 60.0
 LINED: Final = ("fault", "repair", "failover")
 """Markers that are drawn through the charts, too."""
 
-PANEL_HEIGHT_MIN_PX: Final = 52
+PANEL_HEIGHT_MIN_PX: Final = 45
 DRAG_PX: Final = 5
 """A press that moves farther selects a span; else it is a click."""
 QUEUE_WORTH_KB: Final = 1024.0
@@ -144,8 +146,9 @@ class Charts(QWidget):
         self._all.clicked.connect(lambda: self._choose_span(None))
         self._all.hide()
         bar.addWidget(self._all)
-        bar.addStretch(1)
-        bar.addWidget(self._time)
+        self._time.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._time.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        bar.addWidget(self._time, 1)
         self._counter_menu = QMenu(self)
         for counter in COUNTERS.values():
             action = self._counter_menu.addAction(f"{tr(counter.title)} ({counter.unit.name})")
@@ -236,6 +239,8 @@ class Charts(QWidget):
         """Show only this span (seconds since the start), or time as it goes by again."""
         self._between = span
         self._all.setVisible(span is not None)
+        for button in self._spans.buttons():  # in its place, so that the panel needs no more width
+            button.setVisible(span is None)
         if span is not None:
             self._all.setText(f"{formatting.run_time(span[0], 1)} – {formatting.run_time(span[1], 1)}  ✕")
         self._refresh()
@@ -340,6 +345,9 @@ class Charts(QWidget):
             panel.background.update()
         bounds = (self._pixel_of(from_s), self._pixel_of(to_s))
         self.lane.show_course(spans, self._markers, bounds)
+        if self._drill is not None:
+            times_s = self._drill.samples.ticks / TICKS_PER_S
+            self._states.follow(self._drill.standings, times_s)
         self.states.show_lanes(self._states.lanes(now_s), bounds)
         self.states.setVisible(self._truth)
         self._read()

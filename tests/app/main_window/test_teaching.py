@@ -17,7 +17,7 @@ from app.settings import WindowSettings
 from app.views.topology.scene import DIMMED
 from engine.drill.drill import Drill
 from tests.app.main_window.conftest import Hands, shown
-from tests.window_bench import lab_of
+from tests.screenshots import lab_of
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for menus
 

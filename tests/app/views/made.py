@@ -39,6 +39,7 @@ class Run:
     terms: Terms = TERMS[Mode.LAB]
     published: dict[int, tuple[float, str]] = field(default_factory=dict)
     unlike: dict[int, str] = field(default_factory=dict)
+    standings: list[Any] = field(default_factory=list)
     samples: Samples = field(default_factory=lambda: Samples(every=100))
 
     @property
