@@ -127,7 +127,6 @@ def scenes(window: MainWindow) -> Iterator[str]:
     yield "fidelity"
     window.show_brief(lab_of(200))
     window.brief.started.emit("lab")
-    window.session.pause()
     pass_time(window, 20.0)
     window.topology.go_to("Sales042")
     pass_time(window, 1.0)

@@ -269,3 +269,19 @@ def test_rows_make_figures_of_their_own() -> None:
     ours, published = made["Many databases"].panels[0].lines
     assert (ours.x, ours.y, published.y) == ((20.0, 100.0), (30.0, 150.0), (20.0, 100.0))
     assert figures_of([WORDS]) == {}
+
+
+def test_a_figure_lives_through_a_change_of_theme_and_takes_its_colours(qtbot: Any, qapp: Any) -> None:
+    """Its parts must not go while Qt still hands the style on to them: that once ended the program."""
+    theme.apply(qapp, theme.LIGHT)
+    plot = FigurePlot()
+    qtbot.addWidget(plot)
+    plot.show_figure(CURVE)
+    plot.resize(400, 300)
+    plot.show()
+    for choice, scale in ((theme.DARK, 1.0), (theme.CONTRAST, 1.5), (theme.LIGHT, 1.0)):
+        old = plot.plots[0]
+        colours = theme.apply(qapp, choice, scale)
+        assert plot.plots[0] is old, "the parts went while the style was being handed on"
+        qtbot.waitUntil(lambda old=old: plot.plots[0] is not old)
+        assert plot._view.backgroundBrush().color() == colours.surface
