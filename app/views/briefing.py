@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting, theme
+from app.language import mark, tr, trn
 from app.prose import Prose
 from app.wrap_button import WrapButton
 from engine.constants import TICKS_PER_S
@@ -32,12 +33,12 @@ from engine.model import World
 if TYPE_CHECKING:
     from engine.drill.drill import Drill
 
-HINT_LAYERS: Final = ("Where to look", "What it means", "What to type")
+HINT_LAYERS: Final = (mark("Where to look"), mark("What it means"), mark("What to type"))
 
 MODES: Final = (
-    ("practice", "Practice", "hints cost points"),
-    ("guided", "Guided", "hints are free"),
-    ("exam", "Exam", "no hints"),
+    ("practice", mark("Practice"), mark("hints cost points")),
+    ("guided", mark("Guided"), mark("hints are free")),
+    ("exam", mark("Exam"), mark("no hints")),
 )
 """Ways to take a scored drill, the usual one first."""
 
@@ -48,15 +49,17 @@ PAGE_WIDTH_UNITS: Final = 46
 def goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
     """(mark, tone, words) of a goal at *tick*."""
     if state.met_tick is not None:
-        return "✓", "ok", f"reached at {formatting.run_time(state.met_tick / TICKS_PER_S)}"
+        at = formatting.run_time(state.met_tick / TICKS_PER_S)
+        return "✓", "ok", tr("reached at {time}").format(time=at)
     if state.missed_tick is not None:
-        return "✗", "bad", f"missed at {formatting.run_time(state.missed_tick / TICKS_PER_S)}"
+        at = formatting.run_time(state.missed_tick / TICKS_PER_S)
+        return "✗", "bad", tr("missed at {time}").format(time=at)
     words = []
     if state.since_tick is not None and goal.hold:
         held_s = (tick - state.since_tick) / TICKS_PER_S
-        words.append(f"holds for {held_s:.0f} of {goal.hold:.0f} s")
+        words.append(tr("holds for {held:.0f} of {hold:.0f} s").format(held=held_s, hold=goal.hold))
     if goal.within is not None:
-        words.append(f"by {formatting.run_time(goal.within)}")
+        words.append(tr("by {time}").format(time=formatting.run_time(goal.within)))
     return "○", "muted", ", ".join(words)
 
 
@@ -76,18 +79,18 @@ class BriefPage(QWidget):
         for label in (self._title, self._facts):
             label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from anybody
         self._text = Prose(whole=True)
-        self._text.setAccessibleName("Brief")
-        self._goals_title = _heading("Goals")
+        self._text.setAccessibleName(tr("Brief"))
+        self._goals_title = _heading(tr("Goals"))
         self._goals = QLabel()
         self._goals.setWordWrap(True)
         self._goals.setTextFormat(Qt.TextFormat.PlainText)
         self._modes = QButtonGroup(self)
         self._mode_box = QWidget()
-        self._start = QPushButton("Start the clock")
+        self._start = QPushButton(tr("Start the clock"))
         self._start.setProperty("primary", "true")
         self._start.setDefault(True)
         self._start.clicked.connect(lambda: self.started.emit(self.mode))
-        self._back = QPushButton("Back to the drills")
+        self._back = QPushButton(tr("Back to the drills"))
         self._back.clicked.connect(self.left)
         self._scored = True
         self._card = QFrame()
@@ -99,7 +102,7 @@ class BriefPage(QWidget):
         modes = QHBoxLayout(self._mode_box)
         modes.setContentsMargins(0, 0, 0, 0)
         for name, title, what in MODES:
-            button = QRadioButton(f"{title}: {what}")
+            button = QRadioButton(f"{tr(title)}: {tr(what)}")
             button.setObjectName(name)
             button.setChecked(name == MODES[0][0])
             self._modes.addButton(button)
@@ -145,9 +148,13 @@ class BriefPage(QWidget):
 
     def show_scenario(self, scenario: Scenario) -> None:
         self._title.setText(scenario.title)
-        facts = [scenario.level, f"about {scenario.minutes} minutes"]
+        facts = [tr(scenario.level), tr("about {minutes} minutes").format(minutes=scenario.minutes)]
         facts += [", ".join(skill.replace("-", " ") for skill in scenario.skills)] if scenario.skills else []
-        facts += [f"ends after {scenario.length / 60.0:g} minutes"] if scenario.length else []
+        facts += (
+            [tr("ends after {length:g} minutes").format(length=scenario.length / 60.0)]
+            if scenario.length
+            else []
+        )
         self._facts.setText("  ·  ".join(facts))
         self._text.show_text(scenario.brief)
         self._goals.setVisible(bool(scenario.goals))
@@ -184,10 +191,10 @@ class Briefing(QScrollArea):
         self._goals: list[_GoalRow] = []
         self._goal_box = QVBoxLayout()
         self._goal_box.setSpacing(6)
-        self._goals_title = _heading("Goals")
-        self._brief_title = _heading("Brief")
+        self._goals_title = _heading(tr("Goals"))
+        self._brief_title = _heading(tr("Brief"))
         self._text = Prose(whole=True)
-        self._hints_title = _heading("Hints")
+        self._hints_title = _heading(tr("Hints"))
         self._hint_for = QLabel()
         self._hint_for.setTextFormat(Qt.TextFormat.PlainText)
         self._hint_for.setWordWrap(True)
@@ -225,7 +232,7 @@ class Briefing(QScrollArea):
         self.setWidget(inside)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setAccessibleName("Brief, goals and hints")
+        self.setAccessibleName(tr("Brief, goals and hints"))
 
     def _hint_button(self, layer: int) -> WrapButton:
         button = WrapButton()
@@ -303,14 +310,17 @@ class Briefing(QScrollArea):
         layers = [layer for layer in (1, 2, 3) if hint is not None and (hint.goal, layer) not in known]
         self._hints_title.setVisible(hint is not None or bool(drill.hints))
         self._hint_for.setVisible(hint is not None)
-        self._hint_for.setText(f"For: {texts.get(hint.goal, hint.goal)}" if hint is not None else "")
+        self._hint_for.setText(
+            tr("For: {goal}").format(goal=texts.get(hint.goal, hint.goal)) if hint is not None else ""
+        )
         for layer, button in enumerate(self._hint_buttons, start=1):
             cost = drill.hint_cost(layer) if hint is not None else 0.0
-            price = f"  (−{cost:g} point{'' if cost == 1.0 else 's'})" if cost else ""
-            button.show_text(f"{HINT_LAYERS[layer - 1]}{price}")
+            words = trn("−{n:g} point", "−{n:g} points", round(cost) if cost == round(cost) else 2)
+            price = f"  ({words.format(n=cost)})" if cost else ""
+            button.show_text(f"{tr(HINT_LAYERS[layer - 1])}{price}")
             button.setVisible(layer in layers and not drill.finished)
         lines = [event for event in drill.events if event.kind == "hint"]
-        said = [f"{HINT_LAYERS[int(event.get('layer')) - 1]}: {event.text}" for event in lines]
+        said = [f"{tr(HINT_LAYERS[int(event.get('layer')) - 1])}: {event.text}" for event in lines]
         self._opened.setText("\n\n".join(said))
         self._opened.setVisible(bool(said))
 
@@ -329,7 +339,7 @@ class _Asked(QFrame):
         super().__init__()
         self.name = asked.name
         self.setProperty("card", "true")
-        title = _heading("What will happen?" if asked.prediction else "Question")
+        title = _heading(tr("What will happen?") if asked.prediction else tr("Question"))
         text = QLabel(asked.text)
         text.setTextFormat(Qt.TextFormat.PlainText)
         text.setWordWrap(True)
@@ -339,7 +349,7 @@ class _Asked(QFrame):
         layout.addWidget(title)
         layout.addWidget(text)
         if asked.until_tick is not None:
-            until = QLabel(f"by {formatting.run_time(asked.until_tick / TICKS_PER_S)}")
+            until = QLabel(tr("by {time}").format(time=formatting.run_time(asked.until_tick / TICKS_PER_S)))
             until.setProperty("muted", "true")
             layout.addWidget(until)
         self._choices = [WrapButton(choice) for choice in asked.choices]
@@ -384,7 +394,7 @@ class _GoalRow(QWidget):
         self._mark.setText(f'<span style="color: {colour}">{mark}</span>')
         self._words.setText(words)
         self._words.setVisible(bool(words))
-        self.setAccessibleName(f"{self.goal.text}: {words or 'open'}")
+        self.setAccessibleName(f"{self.goal.text}: {words or tr('open')}")
 
 
 def _heading(text: str) -> QLabel:

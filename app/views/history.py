@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app import formatting, theme
+from app.language import mark, tr, trn
 from app.tables import Column, TableModel, TableView
 
 
@@ -29,25 +30,27 @@ class Run:
 
 COLUMNS: Final = (
     Column(
-        title="Finished",
+        title=mark("Finished"),
         text=lambda run: run.finished_at.astimezone().strftime("%Y-%m-%d %H:%M"),
         sample="2005-10-22 12:39",
     ),
-    Column(title="Drill", text=lambda run: run.title, sample="The principal loses its power and more"),
-    Column(title="Mode", text=lambda run: run.mode, sample="practice"),
+    Column(title=mark("Drill"), text=lambda run: run.title, sample="The principal loses its power and more"),
+    Column(title=mark("Mode"), text=lambda run: formatting.mode(run.mode), sample="practice"),
     Column(
-        title="Score",
+        title=mark("Score"),
         text=lambda run: formatting.NOTHING if run.score is None else f"{run.score:g}",
         right=True,
         sample="100.0",
     ),
     Column(
-        title="Without service",
+        title=mark("Without service"),
         text=lambda run: formatting.seconds(run.downtime_s, 1),
         right=True,
         sample="59 min 59 s",
     ),
-    Column(title="Transactions lost", text=lambda run: formatting.number(run.lost_transactions), right=True),
+    Column(
+        title=mark("Transactions lost"), text=lambda run: formatting.number(run.lost_transactions), right=True
+    ),
 )
 
 
@@ -59,19 +62,19 @@ class HistoryPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title = QLabel("History")
+        self._title = QLabel(tr("History"))
         self._count = QLabel()
         self._count.setProperty("muted", "true")
-        self._table = TableView(TableModel(COLUMNS), "Finished runs")
+        self._table = TableView(TableModel(COLUMNS), tr("Finished runs"))
         header = self._table.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)  # the drill's title has the room
         self._table.doubleClicked.connect(lambda _: self._open())
         self._table.activated.connect(lambda _: self._open())
-        self._open_button = QPushButton("Open the debrief")
+        self._open_button = QPushButton(tr("Open the debrief"))
         self._open_button.setProperty("primary", "true")
         self._open_button.clicked.connect(self._open)
-        back = QPushButton("All drills")
+        back = QPushButton(tr("All drills"))
         back.clicked.connect(self.left)
         head = QHBoxLayout()
         head.addWidget(self._title)
@@ -91,12 +94,13 @@ class HistoryPage(QWidget):
     def show_runs(self, runs: Sequence[Run]) -> None:
         self._table.table.replace(runs)
         scores = [run.score for run in runs if run.score is not None]
-        mean = f", {sum(scores) / len(scores):.0f} points on average" if scores else ""
-        self._count.setText(
-            f"{len(runs)} finished run{'s' if len(runs) != 1 else ''}{mean}"
-            if runs
-            else "No run has been finished yet."
-        )
+        said = tr("No run has been finished yet.")
+        if runs:
+            said = trn("{n} finished run", "{n} finished runs", len(runs)).format(n=len(runs))
+        if scores:
+            mean = sum(scores) / len(scores)
+            said += ", " + tr("{points:.0f} points on average").format(points=mean)
+        self._count.setText(said)
         self._open_button.setEnabled(bool(runs))
         if runs:
             self._table.selectRow(0)

@@ -24,10 +24,16 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting, theme
+from app.language import mark, tr
 from app.prose import Prose
 from app.theme import Tokens
 
-LEVELS: Final = {"beginner": 1, "intermediate": 2, "advanced": 3, "expert": 4}
+LEVELS: Final = {
+    mark("beginner"): 1,
+    mark("intermediate"): 2,
+    mark("advanced"): 3,
+    mark("expert"): 4,
+}
 """Filled dots of a level, of four."""
 
 _CARD: Final = Qt.ItemDataRole.UserRole
@@ -55,18 +61,18 @@ class Card:
 
     @property
     def facts(self) -> str:
-        parts = [self.level, f"{self.minutes} min"]
+        parts = [tr(self.level), f"{self.minutes} min"]
         parts += [self.result]
-        parts += [] if self.shipped else ["yours"]
+        parts += [] if self.shipped else [tr("yours")]
         return "  ·  ".join(parts)
 
     @property
     def result(self) -> str:
         if not self.scored:
-            return "free play"
+            return tr("free play")
         if self.best is None:
-            return "not finished yet"
-        return f"best {self.best:g} of 100"
+            return tr("not finished yet")
+        return tr("best {best:g} of 100").format(best=self.best)
 
     @property
     def searched(self) -> str:
@@ -98,7 +104,7 @@ class ScenarioPicker(QWidget):
         super().__init__(parent)
         self._cards: list[Card] = []
         self._heading = QLabel("Mirrordrill")
-        self._claim = QLabel("Practise failover of mirrored SQL Server databases until it is boring.")
+        self._claim = QLabel(tr("Practise failover of mirrored SQL Server databases until it is boring."))
         self._claim.setProperty("muted", "true")
         self._claim.setWordWrap(True)
         self._interrupted = QVBoxLayout()
@@ -107,12 +113,12 @@ class ScenarioPicker(QWidget):
         self._problem.setWordWrap(True)
         self._problem.hide()
         self._search = QLineEdit()
-        self._search.setPlaceholderText("Search title, level, skill")
-        self._search.setAccessibleName("Search drills")
+        self._search.setPlaceholderText(tr("Search title, level, skill"))
+        self._search.setAccessibleName(tr("Search drills"))
         self._search.setClearButtonEnabled(True)
         self._search.textChanged.connect(self._filter)
         self._list = QListWidget()
-        self._list.setAccessibleName("Drills")
+        self._list.setAccessibleName(tr("Drills"))
         self._list.setItemDelegate(_CardDelegate(self._list))
         self._list.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self._list.currentItemChanged.connect(lambda *_: self._show_details())
@@ -123,7 +129,7 @@ class ScenarioPicker(QWidget):
         self._show_font()
 
     def _lay_out(self) -> None:
-        history, file = QPushButton("History"), QPushButton("Open a file…")
+        history, file = QPushButton(tr("History")), QPushButton(tr("Open a file…"))
         history.clicked.connect(self.history_wanted)
         file.clicked.connect(self.file_wanted)
         head = QHBoxLayout()
@@ -238,8 +244,8 @@ class _Details(QFrame):
             label.setProperty("muted", "true")
             label.setWordWrap(True)
         self._text = Prose()
-        self._text.setAccessibleName("About this drill")
-        self._start = QPushButton("Open this drill")
+        self._text.setAccessibleName(tr("About this drill"))
+        self._start = QPushButton(tr("Open this drill"))
         self._start.setProperty("primary", "true")
         self._start.clicked.connect(self.wanted)
         buttons = QHBoxLayout()
@@ -258,16 +264,16 @@ class _Details(QFrame):
         if card is None:
             for label in (self._title, self._facts, self._skills):
                 label.clear()
-            self._text.show_text("No drill matches the search.")
+            self._text.show_text(tr("No drill matches the search."))
             return
         self._title.setFont(theme.sized(self.font(), 1.4, bold=True))
         self._title.setText(card.title)
         self._facts.setText(card.facts)
         skills = ", ".join(skill.replace("-", " ") for skill in card.skills)
-        self._skills.setText(f"Trains: {skills}" if skills else "")
+        self._skills.setText(tr("Trains: {skills}").format(skills=skills) if skills else "")
         self._skills.setVisible(bool(skills))
         sources = "\n".join(f"- {source}" for source in card.sources)
-        self._text.show_text(f"{card.brief}\n\n**From**\n\n{sources}" if sources else card.brief)
+        self._text.show_text(f"{card.brief}\n\n**{tr('From')}**\n\n{sources}" if sources else card.brief)
 
 
 class _Banner(QFrame):
@@ -280,15 +286,17 @@ class _Banner(QFrame):
         super().__init__()
         self.setProperty("card", "true")
         at = formatting.run_time(run.t_s)
-        text = run.problem or f"“{run.title}” was interrupted at {at} ({run.when})."
+        text = run.problem or tr("“{title}” was interrupted at {at} ({when}).").format(
+            title=run.title, at=at, when=run.when
+        )
         label = QLabel(text)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
-        go_on = QPushButton(f"Continue at {at}")
+        go_on = QPushButton(tr("Continue at {at}").format(at=at))
         go_on.setProperty("primary", "true")
         go_on.setVisible(run.problem is None)
         go_on.clicked.connect(lambda: self.resumed.emit(run.run_id))
-        give_up = QPushButton("Give up this run")
+        give_up = QPushButton(tr("Give up this run"))
         give_up.clicked.connect(lambda: self.given_up.emit(run.run_id))
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 8, 10, 8)
@@ -357,5 +365,5 @@ def _draw_level(painter: QPainter, card: Card, box: QRectF, font: QFont, colour:
     painter.drawText(
         left,
         Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
-        f"{card.level}  ·  {card.minutes} min",
+        f"{tr(card.level)}  ·  {card.minutes} min",
     )

@@ -152,7 +152,8 @@ def sheet_html(
 ) -> str:
     """The sheet as HTML that QTextDocument understands."""
     if not commands:
-        return f'<p style="color:{colours.muted.name()}">No command and no key like this.</p>'
+        nothing = tr("No command and no key like this.")
+        return f'<p style="color:{colours.muted.name()}">{nothing}</p>'
     groups: dict[str, list[Command]] = {}
     for command in commands:
         groups.setdefault(tr(command.group), []).append(command)

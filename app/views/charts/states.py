@@ -19,7 +19,7 @@ from engine.model import World
 NO_SESSION: Final = mark("no session")
 """What events say of a copy that is not mirrored."""
 
-DOWN: Final = "no instance"
+DOWN: Final = mark("no instance")
 """What stands in a lane while SQL Server does not run there."""
 
 LOOKS: Final = {

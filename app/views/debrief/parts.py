@@ -9,6 +9,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
+from app.language import tr
 
 
 def label(text: str, scale: float = 1.0, bold: bool = False) -> QLabel:
@@ -86,7 +87,7 @@ class ScoreRing(QWidget):
         super().__init__()
         self._total = total
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(f"Score {total:g} of 100")
+        self.setAccessibleName(tr("Score {total:g} of 100").format(total=total))
 
     def sizeHint(self) -> QSize:
         side = round(self.fontMetrics().height() * 6.5)
@@ -110,7 +111,7 @@ class ScoreRing(QWidget):
         painter.drawText(upper, Qt.AlignmentFlag.AlignCenter, f"{self._total:g}")
         painter.setPen(colours.muted)
         painter.setFont(theme.sized(self.font(), 0.85))
-        painter.drawText(upper.translated(0, line * 0.72), Qt.AlignmentFlag.AlignCenter, "of 100")
+        painter.drawText(upper.translated(0, line * 0.72), Qt.AlignmentFlag.AlignCenter, tr("of 100"))
 
 
 class Points(QWidget):
@@ -120,7 +121,7 @@ class Points(QWidget):
         super().__init__()
         self._points, self._most = points, most
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(f"{points:g} of {most:g} points")
+        self.setAccessibleName(tr("{points:g} of {most:g} points").format(points=points, most=most))
 
     def sizeHint(self) -> QSize:
         line = self.fontMetrics().height()
