@@ -443,10 +443,13 @@ def _client_face(world: World, client: Client, readings: dict[int, Reading]) -> 
 
 def _link_faces(world: World, readings: dict[int, Reading]) -> Iterator[LinkFace]:
     drawn: set[frozenset[str]] = set()
+    believed: dict[frozenset[str], list[bool]] = {}
+    for (_, me, peer), contact in world.contacts.items():
+        believed.setdefault(frozenset((me, peer)), []).append(contact.connected)
     for a, b, kind in (*_session_pairs(world), *_client_pairs(world), *_changed_pairs(world)):
         if frozenset((a, b)) not in drawn:
             drawn.add(frozenset((a, b)))
-            yield _link_face(world, a, b, kind, readings)
+            yield _link_face(world, a, b, kind, readings, believed.get(frozenset((a, b)), []))
 
 
 def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
@@ -481,8 +484,10 @@ def _key(copy: Copy) -> tuple[str, str]:
     return copy.server, copy.database
 
 
-def _link_face(world: World, a: str, b: str, kind: str, readings: dict[int, Reading]) -> LinkFace:
-    believed = [c.connected for (_, me, peer), c in world.contacts.items() if {me, peer} == {a, b}]
+def _link_face(
+    world: World, a: str, b: str, kind: str, readings: dict[int, Reading], believed: list[bool]
+) -> LinkFace:
+    """*believed*: whether each end of each session between the two counts the other as connected."""
     status = _link_status(world, a, b)
     passing = status.tone != "bad"
     log_kb_per_s = _log_stream(world, a, b, readings) if kind == "mirroring" and passing else 0.0

@@ -105,6 +105,8 @@ class ServerNode(Node[ServerFace]):
     def target(self) -> Target:
         return Target("server", (self.face.name,))
 
+    _counted: tuple[Any, list[tuple[Sign, int]]] = (None, [])
+
     @property
     def small(self) -> bool:
         return bool(self.face.kind == "witness")
@@ -131,7 +133,14 @@ class ServerNode(Node[ServerFace]):
         return -(-len(self.face.grid) // self._grid_columns())
 
     def _legend_rows(self) -> int:
-        return -(-len({sign for _, sign in self.face.grid}) // 2)
+        return -(-len(self._counts()) // 2)
+
+    def _counts(self) -> list[tuple[Sign, int]]:
+        """How many cells show which sign, the most frequent first; counted only when the grid is another."""
+        if self._counted[0] is not self.face.grid:
+            counts = Counter(sign for _, sign in self.face.grid)
+            self._counted = (self.face.grid, counts.most_common())
+        return self._counted[1]
 
     def _grid_top(self) -> float:
         rows = 2.1 + 1.3 * len(self.face.troubles) + (2.3 if self.small else 0.0)
@@ -215,9 +224,8 @@ class ServerNode(Node[ServerFace]):
             painter.fillRect(cell, style.soft(sign.tone))
             inner = cell.adjusted(side * 0.22, side * 0.22, -side * 0.22, -side * 0.22)
             draw_mark(painter, sign.shape, inner, style.tone(sign.tone))
-        counts = Counter(sign for _, sign in self.face.grid)
         y += self._grid_rows() * step
-        for index, (sign, count) in enumerate(counts.most_common()):
+        for index, (sign, count) in enumerate(self._counts()):
             row, column = divmod(index, 2)
             words = Sign(f"{count} {sign.word.lower()}", sign.tone, sign.shape)
             at = QPointF(left + column * 8.1 * style.unit, _base(style, y + (1.2 * row + 0.7) * style.unit))
