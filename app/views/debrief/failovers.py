@@ -10,19 +10,19 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import formatting, theme
-from app.language import tr
+from app.language import mark, tr
 from app.views.debrief.parts import label
 
-DETECTION: Final = "detection"
-ORDERED: Final = "until it was ordered"
+DETECTION: Final = mark("detection")
+ORDERED: Final = mark("until it was ordered")
 """The phase before a failover that somebody gave the order for."""
 
 PHASES: Final = (
     ("failed", "detected", DETECTION, None),
-    ("detected", "redo_done", "redo", 1),
-    ("redo_done", "decided", "decision", 2),
-    ("decided", "online", "role change", 0),
-    ("online", "undo_done", "undo", 3),
+    ("detected", "redo_done", mark("redo"), 1),
+    ("redo_done", "decided", mark("decision"), 2),
+    ("decided", "online", mark("role change"), 0),
+    ("online", "undo_done", mark("undo"), 3),
 )
 """From step, to step, name, colour of a series (None: idle), as in the timing panel: what a failover's time goes
 into. Undo runs while clients work again."""
@@ -80,7 +80,7 @@ class _PhaseBar(QWidget):
     def __init__(self, failover: Mapping[str, Any]) -> None:
         super().__init__()
         self._phases = phases_of(failover)
-        self.setAccessibleName(", ".join(f"{name} {seconds:.2f} s" for name, seconds in self._phases))
+        self.setAccessibleName(", ".join(f"{tr(name)} {seconds:.2f} s" for name, seconds in self._phases))
 
     def sizeHint(self) -> QSize:
         return QSize(300, round(self.fontMetrics().height() * 2.6))
@@ -93,7 +93,7 @@ class _PhaseBar(QWidget):
         total = sum(seconds for _, seconds in self._phases) or 1.0
         small = theme.sized(self.font(), 0.88)
         metrics = QFontMetricsF(small)
-        texts = [f"{name} {formatting.seconds(seconds)}" for name, seconds in self._phases]
+        texts = [f"{tr(name)} {formatting.seconds(seconds)}" for name, seconds in self._phases]
         left, text_left = 0.0, 0.0
         tones = {
             name: colours.idle if series is None else colours.series[series] for _, _, name, series in PHASES
