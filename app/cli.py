@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +17,7 @@ from engine.drill.drill import Drill, play_inputs
 from engine.drill.lint import lint
 from engine.drill.problems import Problem, ScenarioProblems
 from engine.drill.report import plain, program_version
-from engine.drill.scenario import Scenario, schema
+from engine.drill.scenario import Scenario, load_scenario, schema
 from engine.drill.solution import default_end, play_solution
 from engine.inputs import Input, InputProblem, parse_script
 from engine.model import ticks
@@ -89,6 +90,15 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--json", action="store_true", help="as JSON")
     check.add_argument(
         "--schema", action="store_true", help="print the JSON Schema of scenario files, for editors"
+    )
+    replay = command("replay", "play a recorded run again and compare it, state by state")
+    replay.add_argument("run", metavar="RUN.json", help="as `run --json` or the debrief writes it")
+    record = command(
+        "record", "make a scenario of a recorded run: its faults the timeline, its repairs the solution"
+    )
+    record.add_argument("run", metavar="RUN.json", help="as `run --json` or the debrief writes it")
+    record.add_argument(
+        "--as", dest="target", required=True, metavar="FILE", help="the scenario, a .toml file"
     )
     agents = command("agents", "whether points go to the right players: reference, nothing, random, exploits")
     agents.add_argument(
@@ -311,6 +321,56 @@ def _check(options: argparse.Namespace) -> int:
     return ANSWER_IS_NO if found else AS_ASKED
 
 
+# --- replay, record -----------------------------------------------------------------------------------------
+
+
+def _recorded_run(file: str) -> tuple[dict[str, Any], Drill]:
+    """The report in *file* and its run, played again."""
+    from app import run_files
+    from engine.drill import verify
+
+    try:
+        report, text = run_files.read(Path(file))
+        scenario = load_scenario(text, f"{report['scenario']}.toml")
+        return report, verify.played_again(scenario, report)
+    except (run_files.NoRun, InputProblem) as problem:
+        raise Unusable(str(problem)) from problem
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from engine.drill import verify
+
+    report, drill = _recorded_run(options.run)
+    found = verify.divergence(drill, report)
+    if found is not None:
+        print(f"{options.run} does not play again as it was recorded: {found}")
+        return ANSWER_IS_NO
+    print(
+        f"{options.run} plays again to the same states: {len(drill.hashes)} compared, "
+        f"{len(drill.events)} events, to {drill.world.t_s:g} s, state {drill.state_hash()}"
+    )
+    return AS_ASKED
+
+
+def _record(options: argparse.Namespace) -> int:
+    from engine.drill import recorded
+
+    _, drill = _recorded_run(options.run)
+    target = Path(options.target)
+    name = target.name.removesuffix(".toml")
+    if target.suffix != ".toml" or recorded.slug(name) != name:
+        raise Unusable(f"{target.name} is no name for a scenario: it is like my-drill.toml, in small letters")
+    try:
+        text = recorded.scenario_from_drill(drill, name)
+    except recorded.CannotRecord as problem:
+        print(problem, file=sys.stderr)
+        return ANSWER_IS_NO
+    _write(text, target)
+    left = len(list(recorded.prompts(tomllib.loads(text))))
+    print(f"{target} is written; {left} texts are left to you: `mirrordrill check {target}` names them")
+    return AS_ASKED
+
+
 # --- agents -------------------------------------------------------------------------------------------------
 
 
@@ -425,6 +485,8 @@ COMMANDS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     "list": _list,
     "run": _run,
     "check": _check,
+    "replay": _replay,
+    "record": _record,
     "agents": _agents,
     "fidelity": _fidelity,
     "bench": _bench,

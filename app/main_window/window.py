@@ -24,6 +24,7 @@ from app.language import tr
 from app.main_window import (
     actions,
     branches,
+    by_doing,
     debriefing,
     dialogs,
     keeping,
@@ -99,6 +100,7 @@ PARTS: Final = (
     replay,
     branches,
     debriefing,
+    by_doing,
     tour,
 )
 """What has a file of its own beside this one: each module's `attach(window)` adds its pages, entries and

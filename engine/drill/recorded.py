@@ -24,6 +24,9 @@ from engine.model import Role, World
 TO_WRITE: Final = "TO WRITE: "
 """Begins every text that an author still has to write."""
 
+UNNAMED: Final = ("to-write",)
+"""Stand among the skills until somebody chooses some."""
+
 STORY: Final = frozenset({"fault", "load"})
 """Groups of verbs that tell the story; all others are what the trainee does about it."""
 
@@ -128,7 +131,7 @@ def _base(drill: Drill, name: str, length_s: float) -> dict[str, Any]:
         "summary": f"{TO_WRITE}one sentence about what happens and what is asked",
         "level": data["level"],
         "minutes": max(1, round(length_s / 60.0)),
-        "skills": ["to-write"],
+        "skills": list(UNNAMED),
         "seed": drill.seed,
         "length": length_s,
         "brief": f"{TO_WRITE}who the trainee is, what is at stake, what is asked; not what will break",
@@ -167,7 +170,7 @@ def _goals(drill: Drill, acts: Sequence[Input]) -> list[dict[str, Any]]:
     found = []
     for condition, text in _facts(drill.world):
         if _holds(drill, condition):
-            goal = {"name": _slug(condition), "text": text, "when": condition}
+            goal = {"name": slug(condition), "text": text, "when": condition}
             found.append({**goal, "after": after_s, "hold": HOLD_S})
     return found[:CANDIDATES_MAX]
 
@@ -203,8 +206,9 @@ def _facts(world: World) -> Iterator[tuple[str, str]]:
                 yield f"{client.name} on {server} is CONNECTED", f"{client.name} works on {server}"
 
 
-def _slug(condition: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", condition.lower()).strip("-")[:60].strip("-")
+def slug(words: str) -> str:
+    """*words* as a name that a scenario or a goal may have."""
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:60].strip("-")
 
 
 # --- points -------------------------------------------------------------------------------------------------
@@ -235,8 +239,10 @@ def prompts(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple
     elif isinstance(data, list):
         for number, part in enumerate(data):
             yield from prompts(part, (*path, number))
-    elif isinstance(data, str) and (data.startswith(TO_WRITE) or data == "to-write"):
-        yield path, data.removeprefix(TO_WRITE).replace("to-write", "names of skills")
+    elif isinstance(data, str) and data.startswith(TO_WRITE):
+        yield path, data.removeprefix(TO_WRITE)
+    elif data in UNNAMED:
+        yield path, "names of skills"
 
 
 # --- TOML ---------------------------------------------------------------------------------------------------
@@ -267,7 +273,9 @@ def _is_tables(value: Any) -> bool:
 
 
 def _key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _text(key)
+    if re.fullmatch(r"[A-Za-z0-9_-]+", key):
+        return key
+    return f'"{_escape(key)}"'.replace("\n", "\\n")  # of one line only
 
 
 def _value(value: Any) -> str:
@@ -287,8 +295,12 @@ _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\t": "\\t"}
 
 def _text(text: str) -> str:
     """A basic string; of several lines one that keeps them."""
-    escaped = "".join(_escaped(sign) for sign in text)
+    escaped = _escape(text)
     return f'"""\n{escaped}"""' if "\n" in text else f'"{escaped}"'
+
+
+def _escape(text: str) -> str:
+    return "".join(map(_escaped, text))
 
 
 def _escaped(sign: str) -> str:

@@ -387,3 +387,68 @@ def test_a_debrief_that_cannot_be_written(call: Any, inputs: str, tmp_path: Path
     )
     assert code == 2
     assert "cannot be written" in err
+
+
+# --- replay, record -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def recorded(call: Any, tmp_path: Path) -> Path:
+    """A run in which a server loses its power and gets it back."""
+    lines, file = tmp_path / "lines.txt", tmp_path / "run.json"
+    lines.write_text("30 power-off SERVER_A\n+40 power-on SERVER_A\n")
+    assert call("run", "lab", "--inputs", str(lines), "--until", "300", "--json", str(file))[0] == 0
+    return file
+
+
+def test_a_recorded_run_plays_again_to_the_same_states(call: Any, recorded: Path) -> None:
+    code, out, err = call("replay", str(recorded))
+    assert (code, err) == (0, "")
+    assert json.loads(recorded.read_text())["state_hash"] in out
+
+
+def test_the_first_divergence_of_a_replay_is_named(call: Any, recorded: Path) -> None:
+    report = json.loads(recorded.read_text())
+    changed_hash = next(entry for entry in report["hashes"] if entry["t_s"] == 70.0)
+    changed_hash["hash"] = "0" * 32
+    recorded.write_text(json.dumps(report))
+    code, out, _ = call("replay", str(recorded))
+    assert code == 1
+    assert "the same until 60 s and another one at 70 s, after 70 power-on SERVER_A" in out
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"inputs": 1}, "inputs is missing, or of another kind"),
+        ({"mode": "swim"}, "there is no mode 'swim'"),
+        ({"hashes": [1]}, "its hashes or events are no such"),
+        ({"seed": -1}, "out of range"),
+        ({"scenario_text": "title = 1"}, "title"),
+        ({"inputs": ["nonsense"]}, "nonsense"),
+    ],
+)
+def test_what_is_no_run_is_refused_with_a_sentence(
+    call: Any, recorded: Path, change: dict[str, Any], said: str
+) -> None:
+    recorded.write_text(json.dumps({**json.loads(recorded.read_text()), **change}))
+    code, out, err = call("replay", str(recorded))
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_a_run_without_its_scenario_finds_it_by_name(call: Any, recorded: Path) -> None:
+    report = json.loads(recorded.read_text())
+    del report["scenario_text"]
+    recorded.write_text(json.dumps(report))
+    assert call("replay", str(recorded))[0] == 0
+
+
+def test_a_run_becomes_a_scenario_that_its_solution_solves(call: Any, recorded: Path, tmp_path: Path) -> None:
+    made = tmp_path / "my-drill.toml"
+    code, out, _ = call("record", str(recorded), "--as", str(made))
+    assert code == 0
+    assert "left to you" in out
+    assert call("run", str(made), "--solution")[0] == 0
+    assert call("check", str(made))[0] == 1  # the texts that an author has to write
+    assert call("record", str(recorded), "--as", str(tmp_path / "My Drill.toml"))[0] == 2
