@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from engine.messages import Message, SqlError, text_of
-from engine.protocol import accounts, backup, commands, databases, endpoints, logspace, restore
+from engine.protocol import accounts, backup, clock, commands, databases, endpoints, logspace, restore
 from engine.tsql import backupsets, objects
 from engine.tsql import statements as s
 from engine.tsql.context import SYSTEM_DATABASES
@@ -217,8 +217,8 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
     )
 
 
-_WHOLE_RESTORE: Final = frozenset({"STANDBY", "STOPAT", "STOPATMARK", "STOPBEFOREMARK", "PARTIAL"})
-"""Options that would bring the database to another point than the end of the backup."""
+_WHOLE_RESTORE: Final = frozenset({"STOPATMARK", "STOPBEFOREMARK", "PARTIAL"})
+"""Options that would bring the database to another point than the end of the backup or a time."""
 
 
 def _restore(machine: Machine, statement: s.Restore) -> Outcome:
@@ -229,7 +229,8 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
     if database.lower() in SYSTEM_DATABASES:
         raise Unsimulated("RESTORE of a system database")
     options = _options(machine, statement.options)
-    recovery = "NORECOVERY" not in options
+    standby = "STANDBY" in options
+    recovery = "NORECOVERY" not in options and not standby
     if not statement.devices:
         if not recovery:
             raise SqlError(102, database)
@@ -239,14 +240,17 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
         raise Unsimulated(f"RESTORE … WITH {other[0]}")
     path = _one_device(machine, statement.devices)
     number = int(to_number(options.get("FILE", 1)))
+    stop = options.get("STOPAT")
+    stop_tick = clock.tick_of(world, to_text(stop)) if stop is not None else None
+    ending = restore.Ending(recovery, standby, stop_tick)
     if statement.what == "LOG":
-        return restore.restore_log(world, server, database, path, recovery=recovery, file=number)
+        return restore.restore_log(world, server, database, path, ending=ending, file=number)
     return restore.restore_database(
         world,
         server,
         database,
         path,
-        recovery=recovery,
+        ending=ending,
         replace_existing="REPLACE" in options,
         moves={machine.text(name): machine.text(to) for name, to in statement.moves},
         file=number,

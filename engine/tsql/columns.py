@@ -64,8 +64,8 @@ def parse_columns(text: str) -> tuple[ColumnDefinition, ...]:
             keys |= reader.table_constraint()
         else:
             columns.append(reader.column())
-        if not reader.take_sign(","):
-            break
+        if not reader.take_sign(",") or reader.token.is_op(")"):
+            break  # a comma behind the last column is allowed
     reader.expect(")")
     if reader.token.kind != "end" or not columns:
         raise reader.problem()

@@ -92,6 +92,14 @@ class Frame:
     """Line of the statement that runs or waits."""
 
 
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """What ROLLBACK returns to: the temp tables, and every object written to since, as it was before."""
+
+    tables: tuple[tuple[str, Table], ...]
+    written: tuple[tuple[tuple[str, str, str], Any], ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """The SQL connection of a window."""
@@ -112,6 +120,12 @@ class Session:
     tables: tuple[tuple[str, Table], ...] = ()
     """Temp tables."""
     cursors: tuple[tuple[str, Cursor], ...] = ()
+    undo: Undo | None = None
+    """While a transaction is open."""
+    transaction_name: str = ""
+    savepoints: tuple[tuple[str, Undo], ...] = ()
+    doomed: bool = False
+    """An error under XACT_ABORT has been caught: the transaction can only be rolled back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

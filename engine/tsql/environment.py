@@ -180,7 +180,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "error_state": _error("state"),
     "error_line": _error("line"),
     "error_procedure": lambda context: None,
-    "xact_state": lambda context: int(context.session.transactions > 0),
+    "xact_state": lambda context: -1 if context.session.doomed else int(context.session.transactions > 0),
     "scope_identity": lambda context: context.session.identity,
     "formatmessage": _formatmessage,
     "cursor_status": lambda context, kind, name: _cursor_status(context, name),

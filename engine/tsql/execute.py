@@ -6,15 +6,15 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from engine.messages import SqlError, text_of
-from engine.protocol import commands, errorlog, logspace
-from engine.tsql import administer, cursors, maintenance, objects, procedures, queries, waiting
+from engine.protocol import commands, errorlog
+from engine.tsql import administer, cursors, maintenance, objects, procedures, queries, transactions, waiting
 from engine.tsql import statements as s
 from engine.tsql.context import SYSTEM_DATABASES
 from engine.tsql.data import Caught, Cursor
 from engine.tsql.functions import format_message
 from engine.tsql.machine import ConnectionLost, Machine
 from engine.tsql.plans import Unsimulated
-from engine.tsql.values import to_number, to_text
+from engine.tsql.values import decimal_text, to_number, to_text
 
 Outcome = commands.Outcome
 
@@ -162,7 +162,8 @@ COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {
 
 def _print(machine: Machine, statement: s.Print) -> None:
     value = machine.evaluate(statement.expression)
-    machine.say(to_text(value)[:8000] or " ")
+    scale = machine.scale_of(statement.expression.strip().lower())
+    machine.say(to_text(decimal_text(value, scale))[:8000] or " ")
     machine.note(error=0, rowcount=0)
 
 
@@ -241,32 +242,6 @@ def _throw(machine: Machine, statement: s.Throw) -> None:
     machine.fail_with([Caught(number, 16, state, machine.line, text)], ends_batch=True)
 
 
-def _transaction(machine: Machine, statement: s.Transaction) -> None:
-    count = machine.session.transactions
-    if statement.verb == "BEGIN":
-        count += 1
-    elif statement.verb == "COMMIT":
-        if not count:
-            raise SqlError(3902)
-        count -= 1
-    elif statement.verb == "ROLLBACK":
-        if not count:
-            raise SqlError(3903)
-        count = 0
-    machine.note(transactions=count, error=0, rowcount=0)
-    _hold_log(machine)
-
-
-def _hold_log(machine: Machine) -> None:
-    """An open transaction keeps its log; what the world does not know yet is noted at once, for DBCC OPENTRAN."""
-    copy = machine.context.copy_named(machine.session.database)
-    if copy is None:
-        return
-    others = tuple(spid for spid, _, _ in copy.window_transactions if spid != machine.session.spid)
-    mine = (machine.session.spid,) if machine.session.transactions else ()
-    logspace.note_window_transactions(machine.world, copy.server, copy.database, (*others, *mine))
-
-
 def _execute_string(machine: Machine, statement: s.ExecuteString) -> None:
     if statement.linked_server:
         procedures.check_local(machine, statement.linked_server)
@@ -334,7 +309,7 @@ LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
     s.Return: _return,
     s.Raiserror: _raiserror,
     s.Throw: _throw,
-    s.Transaction: _transaction,
+    s.Transaction: lambda machine, statement: transactions.run(machine, statement),
     s.Waitfor: lambda machine, statement: waiting.wait_for(machine, statement),
     s.Execute: lambda machine, statement: procedures.execute(machine, statement),
     s.ExecuteString: _execute_string,

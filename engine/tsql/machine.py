@@ -10,7 +10,7 @@ from typing import Final
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import commands
-from engine.tsql import catalog, program, queries, sources, tables
+from engine.tsql import catalog, program, queries, sources, tables, transactions
 from engine.tsql import statements as s
 from engine.tsql.columns import parse_columns
 from engine.tsql.context import Context
@@ -20,7 +20,7 @@ from engine.tsql.lexer import SyntaxProblem, name_of, tokens_of
 from engine.tsql.plans import Plan, Unsimulated, plan_condition, plan_expression
 from engine.tsql.scope import Scope
 from engine.tsql.scratch import Scratch
-from engine.tsql.values import Scalar, convert, parse_type, shown, to_text
+from engine.tsql.values import Scalar, convert, parse_type, scale_of_type, shown, to_text
 
 BURST: Final = 1_000
 """Work that a submission may do at once: 1 for a statement, 5 and more for a query. Assumed: a fraction of a second."""
@@ -162,6 +162,8 @@ class Machine:
             self.fail(problem)
         except Unsimulated as problem:
             self.not_simulated(str(problem))
+        finally:
+            transactions.note_written(self)
 
     def _perform(self, action: program.Do | program.Branch) -> None:
         scope = self.scopes[-1]
@@ -296,7 +298,10 @@ class Machine:
         self.note(error=errors[-1].number, rowcount=0)
         if worst >= 20:
             raise ConnectionLost
-        if ends_batch or number in BATCH_ENDS or dict(self.session.options).get("XACT_ABORT") == "ON":
+        aborts = dict(self.session.options).get("XACT_ABORT") == "ON"
+        if aborts and self.session.transactions:
+            transactions.roll_back(self)
+        if aborts or ends_batch or number in BATCH_ENDS:
             self.end_batch()
         elif number in SCOPE_ENDS:
             self.scopes[-1].position = len(self.scopes[-1].code)
@@ -313,6 +318,8 @@ class Machine:
             del self.scopes[depth + 1 :]
             scope.position = handler
             scope.caught.append(error)
+            if self.session.transactions and dict(self.session.options).get("XACT_ABORT") == "ON":
+                self.note(doomed=True)
             self.note(error=error.number)
             return True
         return False
@@ -326,11 +333,8 @@ class Machine:
     def add_result(self, columns: Iterable[str], rows: Iterable[Row]) -> None:
         """A grid of results, or rows for the table of INSERT … EXEC."""
         fixed = [tuple(row) for row in rows]
-        target = self.capture or next(
-            (scope.insert_into for scope in reversed(self.scopes) if scope.insert_into), ""
-        )
-        if target:
-            queries.insert_captured(self, target, fixed)
+        if self.captures:
+            queries.insert_captured(self, self.captures, fixed)
             return
         shown_rows = tuple(tuple(shown(value) for value in row) for row in fixed)
         size = sum(len(str(value)) for row in shown_rows for value in row)
@@ -340,6 +344,13 @@ class Machine:
         elif len(self.results) < OUTPUT_MAX:
             self.run = replace(self.run, characters=self.run.characters + size)
             self.results.append(Result(tuple(columns), shown_rows))
+
+    @property
+    def captures(self) -> str:
+        """The table (and columns) that rows go into instead of a grid: those of INSERT … EXEC. Empty for none."""
+        return self.capture or next(
+            (scope.insert_into for scope in reversed(self.scopes) if scope.insert_into), ""
+        )
 
     # --- values
 
@@ -368,9 +379,16 @@ class Machine:
                 raise SqlError(137, name)
             self.context.session = self.session
             return function(self.context)
+        if name.endswith(" scale"):
+            return self.scale_of(name.removesuffix(" scale"))
         if name not in self.scope.variables:
             raise SqlError(137, name)
         return self.scope.variables[name].value
+
+    def scale_of(self, name: str) -> int | None:
+        """Digits behind the point of a decimal variable; None for one of another type."""
+        declared = self.scope.variables.get(name)
+        return None if declared is None else scale_of_type(declared.type)
 
     def value(self, value: s.Value) -> Scalar:
         """A literal, or the value of a variable."""

@@ -89,6 +89,9 @@ def put(context: Context, parts: tuple[str, ...], new: UserObject) -> None:
     picture = context.snapshot_named(place[1])
     if picture is not None:
         raise SqlError(3906, picture.name)
+    source = context.copy_named(place[1])
+    if source is not None and source.standby:
+        raise SqlError(3906, source.database)
     old: Kept | None = context.world.objects.get(place)
     context.written.append((place, old))
     context.world.objects[place] = Kept(parts[-1] if old is None else old.name, new)

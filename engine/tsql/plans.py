@@ -57,6 +57,8 @@ class Plan:
     """insert, update: columns that the values are for; empty: all."""
     defaults: bool = False
     """INSERT … DEFAULT VALUES."""
+    scales: tuple[int | str | None, ...] = ()
+    """select: digits behind the point of each column, or the variable or column that decides (scales.py)."""
     functions: tuple[tuple[str, str], ...] = ()
     """Functions of other schemas: the name in SQLite, the name as written."""
 

@@ -311,7 +311,7 @@ class _Compiler(Reader):
         if self.token.is_op("("):
             return s.NotSimulated("CREATE VIEW with a list of columns")
         self.up_to_as()
-        query = self.text[self.token.start :]
+        query = self.text[self.token.start :].rstrip().rstrip(";")
         if not self.word("SELECT", "WITH") or not plans.check_statement(query, self.token.line):
             raise self.problem()
         return s.CreateView(name, query, alter)

@@ -11,6 +11,7 @@ from engine.tsql import statements as s
 from engine.tsql.columns import parse_columns
 from engine.tsql.data import Row
 from engine.tsql.plans import Plan, TableRef, plan_statement
+from engine.tsql.values import decimal_text, scale_of_type
 
 if TYPE_CHECKING:
     from engine.tsql.machine import Machine
@@ -29,8 +30,36 @@ def _select(machine: Machine, plan: Plan) -> None:
     if plan.target is not None:
         _select_into(machine, plan.target, columns, rows)
         return
-    machine.add_result(columns, rows)
+    machine.add_result(columns, _with_digits(machine, plan, columns, rows))
     machine.say_rows(len(rows))
+
+
+def _with_digits(machine: Machine, plan: Plan, columns: tuple[str, ...], rows: list[Row]) -> list[Row]:
+    """Decimals as they are shown: 12.50, not 12.5. Rows on their way into a table stay numbers."""
+    if machine.captures or not rows:
+        return rows
+    starred = len(plan.scales) != len(columns)
+    deciding = tuple(name.lower() for name in columns) if starred else plan.scales
+    scales = [_scale(machine, plan, scale) for scale in deciding]
+    if not any(scales):
+        return rows
+    return [
+        tuple(decimal_text(value, scale) for value, scale in zip(row, scales, strict=True)) for row in rows
+    ]
+
+
+def _scale(machine: Machine, plan: Plan, scale: int | str | None) -> int | None:
+    """Digits of a column of the result, asked of the variable or table that decides."""
+    if not isinstance(scale, str):
+        return scale
+    if scale.startswith("@"):
+        return machine.scale_of(scale)
+    for ref in plan.tables:
+        made = sources.made_table(machine, ref)
+        for column in made.columns if made is not None else ():
+            if column.name.lower() == scale:
+                return scale_of_type(column.type)
+    return None
 
 
 def _select_into(machine: Machine, target: TableRef, columns: tuple[str, ...], rows: list[Row]) -> None:

@@ -179,7 +179,5 @@ class Reader:
         self.take()
 
     def body(self) -> str:
-        """The rest of the text, on the lines where it stands."""
-        if self.token.kind == "end":
-            raise self.problem()
+        """The rest of the text, on the lines where it stands; a module may be empty."""
         return "\n" * (self.token.line - 1) + self.text[self.token.start :]

@@ -13,6 +13,7 @@ from engine.tsql import forxml
 from engine.tsql.dialect import write
 from engine.tsql.plans import COLLATION, UNNAMED, TableRef, Unsimulated
 from engine.tsql.reshape import reshaped
+from engine.tsql.scales import keep_digits_in_texts
 
 
 @dataclass(slots=True)
@@ -31,6 +32,7 @@ class Rewritten:
 def rewritten(tree: exp.Expr) -> tuple[str, Rewritten]:
     """Rewrite everything that SQLite would take in another sense; the text for it and what was found."""
     query = Rewritten()
+    keep_digits_in_texts(tree)
     tree = reshaped(tree)
     query.ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     for node in reversed(list(tree.walk())):

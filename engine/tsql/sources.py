@@ -75,6 +75,15 @@ def _made(machine: Machine, ref: TableRef) -> objects.UserObject | None:
     return objects.find(machine.context, ref.parts)
 
 
+def made_table(machine: Machine, ref: TableRef) -> Table | None:
+    """The table that a script has made under that name, if there is one."""
+    try:
+        found = _made(machine, ref) if len(ref.parts) < 4 else None
+    except SqlError:
+        return None
+    return found if isinstance(found, Table) else None
+
+
 def _view_rows(machine: Machine, view: objects.View) -> tuple[Columns, Iterable[Row]]:
     """The rows of a view, computed in a scratch of its own."""
     machine.views += 1

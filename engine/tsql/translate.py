@@ -14,6 +14,7 @@ from engine.tsql.dialect import Unreadable, read
 from engine.tsql.lexer import SyntaxProblem, Token, tokens_of
 from engine.tsql.plans import UNNAMED, Plan, TableRef, Unsimulated
 from engine.tsql.rewrite import Rewritten, rewritten, table_ref, variable_name
+from engine.tsql.scales import Scale, scale_of
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
 
@@ -77,6 +78,9 @@ def _readable(text: str) -> str:
     for place, token in enumerate(tokens):
         if token.kind == "word" and token.text.startswith("#"):
             out += text[copied : token.start] + f"[{token.text}]"
+            copied = token.end
+        if token.is_op("!<", "!>"):
+            out += text[copied : token.start] + (">=" if token.text == "!<" else "<=")
             copied = token.end
         if token.is_op("::") and place and tokens[place - 1].upper in ("FROM", "JOIN", "APPLY"):
             out += text[copied : token.start]
@@ -155,10 +159,11 @@ def _plan_select(tree: exp.Expr) -> Plan:
     into = first.args.get("into")
     target = table_ref(into.find(exp.Table)) if into is not None else None
     first.set("into", None)
+    digits = tuple(scale_of(projection, tree) for projection in first.expressions)
     _name_columns(first)
     sql, query = rewritten(tree)
     kind = "assign" if assigns else "select"
-    return _plan(kind, sql, query, assigns=assigns, target=target)
+    return _plan(kind, sql, query, assigns=assigns, target=target, scales=digits)
 
 
 def _plan(
@@ -169,8 +174,10 @@ def _plan(
     assigns: tuple[str, ...] = (),
     target: TableRef | None = None,
     columns: tuple[str, ...] = (),
+    scales: tuple[Scale, ...] = (),
 ) -> Plan:
     return Plan(
+        scales=scales,
         kind=kind,
         sql=sql,
         tables=tuple(query.tables.values()),

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Final
 
@@ -288,6 +289,23 @@ def to_text(value: Scalar, style: int | None = None) -> str:
     if isinstance(value, bytes):
         return "0x" + value.hex().upper() if style in (1, None) else value.hex().upper()
     return number_text(value)
+
+
+def scale_of_type(text: str) -> int | None:
+    """Digits behind the point of an exact type (money shows two); None for every other one, and for whole numbers."""
+    kind, _, scale = parse_type(text)
+    if "money" in kind:
+        return 2
+    return scale or None if kind in ("decimal", "numeric") else None
+
+
+def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
+    """The number with its digits behind the point; anything else as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(scale, int):
+        return value
+    if not -1e30 < value < 1e30:
+        return value
+    return str(Decimal(repr(value)).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP))
 
 
 def shown(value: Scalar) -> Scalar:

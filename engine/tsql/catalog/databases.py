@@ -52,6 +52,8 @@ def shown_state(copy: Copy) -> DbState:
         return DbState.SUSPECT
     if copy.recovering and copy.db_state is DbState.ONLINE:
         return DbState.RECOVERING
+    if copy.standby and copy.db_state is DbState.RESTORING and not copy.restoring:
+        return DbState.ONLINE
     return copy.db_state
 
 
@@ -132,6 +134,8 @@ def _copy(context: Context, copy: Copy) -> Record:
     return {
         **_database(context, copy.database, copy.database_id),
         "collation_name": COLLATION if state is DbState.ONLINE else None,
+        "is_in_standby": int(copy.standby),
+        "is_read_only": int(copy.standby),
         "state": int(state),
         "state_desc": _STATE[state],
         "recovery_model": int(copy.recovery_model),
