@@ -361,6 +361,12 @@ class Copy:
     """(session id, where its log begins, when) of transactions that T-SQL windows hold open here."""
     restoring: int = 0
     """Number of the RESTORE that is under way or was broken off: the copy is of no use yet; 0 none."""
+    standby: bool = False
+    """Restored WITH STANDBY: restoring, yet readable until the next restore."""
+    bulk_changes: bool = False
+    """Minimally logged changes were made since the last log backup."""
+    last_log_backup_tick: Tick = 0
+    """When the last log backup ended the log that it holds."""
     was_mirror: bool = False
     """It came out of a mirroring session as the mirror and has not been restored from a backup since."""
     workload: str = "none"
@@ -577,6 +583,8 @@ class World:
     """Open SQL connections of the T-SQL windows, by window name."""
     batches: dict[str, Any] = field(default_factory=dict)
     """Running batches, by window name."""
+    transfers: dict[int, tuple[str, str, float]] = field(default_factory=dict)
+    """Files on their way: number -> (from, to, KB/s)."""
     monitor: dict[Key, Any] = field(default_factory=dict)
     """Rows that the Database Mirroring Monitor has recorded."""
     objects: dict[tuple[str, str, str], Any] = field(default_factory=dict)
@@ -690,6 +698,7 @@ class World:
             files=self.files.copy(),
             sessions=self.sessions.copy(),
             batches=self.batches.copy(),
+            transfers=self.transfers.copy(),
             monitor=self.monitor.copy(),
             objects=self.objects.copy(),
             errorlog=self.errorlog.copy(),
@@ -726,6 +735,7 @@ class World:
             self.files,
             self.sessions,
             self.batches,
+            self.transfers,
             self.monitor,
             self.objects,
             self.errorlog,

@@ -53,6 +53,8 @@ class BackupSet:
     started_tick: Tick
     tick: Tick
     """When it was finished."""
+    from_tick: Tick = 0
+    """A log backup: when the log in it began to be written."""
     base: int = 0
     """The full backup that a differential one needs; its own number for a full one."""
     copy_only: bool = False
@@ -142,7 +144,9 @@ def _data_done(
     if kind == DATABASE and not copy_only:
         world.update_copy(key, full_backup_id=number)
         if not copy.full_backup:
-            world.update_copy(key, full_backup=True, last_log_backup_kb=from_kb)
+            world.update_copy(
+                key, full_backup=True, last_log_backup_kb=from_kb, last_log_backup_tick=started_tick
+            )
         redo.note_change(world, key)
     return _report(world, taken, "BACKUP DATABASE")
 
@@ -208,10 +212,11 @@ def _log_done(
         raise SqlError(3059, database, also=(3013,), title="BACKUP LOG")
     number = world.next_id()
     taken = _taken(world, copy, LOG, number, first_kb, last_kb, last_kb - first_kb, started_tick)
-    taken = replace(taken, copy_only=copy_only, tail=tail)
+    taken = replace(taken, copy_only=copy_only, tail=tail, from_tick=copy.last_log_backup_tick)
     _write(world, (host, path), taken, init)
     if not copy_only:
         _note_log_backup(world, key, last_kb)
+        world.update_copy(key, last_log_backup_tick=started_tick, bulk_changes=False)
     return _report(world, taken, "BACKUP LOG")
 
 
@@ -231,8 +236,10 @@ def by_job(world: World, key: Key, path: str) -> None:
     copy = world.copies[key]
     first, last = copy.last_log_backup_kb, rows.end_of_log_kb(world, copy)
     taken = _taken(world, copy, LOG, world.next_id(), first, last, last - first, world.tick)
+    taken = replace(taken, from_tick=copy.last_log_backup_tick)
     _store(world, (key[0], path), taken, init=False)
     _note_log_backup(world, key, last)
+    world.update_copy(key, last_log_backup_tick=world.tick, bulk_changes=False)
 
 
 # --- common ----------------------------------------------------------------------------------------
@@ -250,6 +257,8 @@ def _may_back_up(world: World, server: str, database: str, title: str, *, damage
     )
     if copy is not None and copy.role is Role.MIRROR:
         raise SqlError(3059, copy.database, also=(3013,), title=title)
+    if copy is not None and copy.standby:
+        raise SqlError(3036, copy.database, also=(3013,), title=title)
     if copy is not None and copy.disk_failed:
         if not damaged:
             raise SqlError(945, copy.database, also=(3013,), title=title)

@@ -53,11 +53,16 @@ def copy_file(world: World, item: Input) -> None:
     _tell(
         world, b, f"copying {path} from {a}: {found.size_kb / 1024:.1f} MB, about {seconds:.0f} s", path=path
     )
-    world.after(seconds, "chore.copied", a, b, path, found)
+    number = world.next_id()
+    world.transfers[number] = (a, b, found.size_kb / max(seconds, 0.01))
+    world.all_dirty()
+    world.after(seconds, "chore.copied", a, b, path, found, number)
 
 
-def copied(world: World, a: str, b: str, path: str, found: Any) -> None:
+def copied(world: World, a: str, b: str, path: str, found: Any, number: int) -> None:
     """Timer: the copy of a file ends; it has failed if a server or the link between them is gone."""
+    world.transfers.pop(number, None)
+    world.all_dirty()
     if not (world.servers[a].powered and world.servers[b].powered and network.passing(world, a, b)):
         _tell(world, b, f"copying {path} from {a} to {b} has failed", path=path, failed=True)
         return

@@ -17,6 +17,12 @@ FORMATS: Final = (
     "%Y%m%d %H:%M:%S",
     "%Y-%m-%d %H:%M:%S",
     "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M:%S.%f",
+    "%Y-%m-%dT%H:%M:%S.%f",
+    "%Y%m%d %H:%M:%S.%f",
+    "%Y-%m-%d %H:%M",
+    "%b %d, %Y %I:%M %p",
+    "%b %d %Y %I:%M%p",
     "%m/%d/%Y %H:%M:%S",
 )
 """Dates that T-SQL literals are seen to hold, month before day as with us_english."""

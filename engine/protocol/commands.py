@@ -277,6 +277,8 @@ def partner_set(world: World, server: str, database: str, address: str) -> Outco
     if host == server:
         raise SqlError(1452)
     prerequisites.own_side(world, copy, address)
+    if copy.standby:
+        raise SqlError(1466, copy.database)
     if copy.db_state is DbState.RESTORING:
         # The future mirror only stores where its principal will be; it contacts nobody.
         world.update_copy(_key(copy), partner=host, partner_address=address)
@@ -416,7 +418,7 @@ def open_restored(world: World, key: Key) -> None:
     world.update_copy(
         key, db_state=DbState.ONLINE, fork=copy.fork + 1, lineage=lineage.branch(world, copy.lineage, end),
         partner=None, partner_address=None, failover_lsn_kb=end, log_start_kb=end, last_log_backup_kb=end,
-        was_mirror=False,
+        was_mirror=False, standby=False,
     )  # fmt: skip
     world.flow.add_log_kb(rows.add_row(world, key, end), RECOVERY_LOG_KB)
     errorlog.write(world, key[0], 17137, key[1])
@@ -479,6 +481,8 @@ def use_database(world: World, server: str, database: str) -> Outcome:
             raise SqlError(956, copy.database)
         if copy.db_state is not DbState.ONLINE:
             raise SqlError(955, copy.database)
+    if copy.standby and copy.db_state is DbState.RESTORING and not copy.restoring:
+        return []
     refusals = {DbState.RESTORING: 927, DbState.RECOVERING: 922, DbState.OFFLINE: 942}
     if copy.db_state in refusals:
         raise SqlError(refusals[copy.db_state], copy.database)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from engine.flow.operations import bulk_load, index_build
 from engine.flow.sites import WORKLOADS
 from engine.inputs import Input, InputProblem
-from engine.model import World
+from engine.model import RecoveryModel, World
 from engine.protocol import clients, quorum
 
 
@@ -37,7 +37,8 @@ def start_operation(world: World, item: Input) -> None:
         operation = bulk_load(item.option("rows", 93e6), max(1.0, item.option("batch_rows", 1e6)))
     else:
         operation = index_build(item.option("size", 1.0), online="online" in item.args)
-    world.update_copy(key, operation=operation)
+    minimal = copy.bulk_changes or copy.recovery_model is RecoveryModel.BULK_LOGGED
+    world.update_copy(key, operation=operation, bulk_changes=minimal)
     if not operation.batch_kb and copy.row is not None and copy.active_from_kb is None:
         world.update_copy(key, active_from_kb=world.flow.positions(copy.row).generated_kb)
     world.emit("note", f"{operation.name} begins", server=key[0], database=database)

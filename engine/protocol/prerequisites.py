@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.flow import redo_threads
+from engine.flow.setup import worker_threads
 from engine.messages import SqlError
-from engine.model import Copy, DbState, RecoveryModel, Server, World
+from engine.model import Copy, DbState, RecoveryModel, Role, Server, World
 from engine.protocol import addresses, errorlog, lineage, network, rows, security
 
 NO_PARTNER: Final = ("Express", "Workgroup", "Web")
@@ -63,6 +65,8 @@ def other_side(world: World, copy: Copy, host: str, address: str) -> Copy:
         raise SqlError(1448, copy.database)
     if other.guid is not None:
         raise SqlError(1410, copy.database)
+    if other.standby:
+        raise SqlError(1466, copy.database)
     if other.db_state is not DbState.RESTORING or other.restoring:
         raise SqlError(1464, copy.database)
     if other.partner_address is None:
@@ -78,10 +82,30 @@ def other_side(world: World, copy: Copy, host: str, address: str) -> Copy:
         raise SqlError(1424, copy.database)
     if other.recovery_model is not RecoveryModel.FULL:
         raise SqlError(1465, copy.database)
+    if copy.bulk_changes:
+        raise SqlError(1475, copy.database)
     end = rows.end_of_log_kb(world, other)
     if end > lineage.common_kb(copy.lineage, other.lineage):
         raise SqlError(1412, copy.database, state=0)
     if end < max(copy.log_start_kb, copy.last_log_backup_kb):
         # Facts 1.8: 1478 is what comes after PARTNER OFF and a log backup, 1412 what comes at a first set-up.
         raise SqlError(1478, copy.database) if other.was_mirror else SqlError(1412, copy.database, state=0)
+    for server, as_mirror in ((copy.server, False), (host, True)):
+        if _threads(world, server, as_mirror) > _threads_allowed(world.servers[server]):
+            raise SqlError(1450)
     return other
+
+
+def _threads(world: World, server: str, one_more_mirror: bool) -> int:
+    """Threads that mirroring takes with one session more: 1, 2 for a principal, 3 + redo threads for a mirror."""
+    state = world.servers[server]
+    here = [
+        copy.role for (where, _), copy in world.copies.items() if where == server and copy.guid is not None
+    ]
+    mirrors = sum(role is Role.MIRROR for role in here) + one_more_mirror
+    principals = len(here) + 1 - mirrors
+    return 1 + 2 * principals + (3 + redo_threads(state.cores, state.edition != "Standard")) * mirrors
+
+
+def _threads_allowed(server: Server) -> int:
+    return server.max_worker_threads or worker_threads(server.cores)

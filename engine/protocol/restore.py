@@ -6,16 +6,32 @@ Each function takes the server on which the statement runs and raises SqlError w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from engine.constants import BACKUP_LEAST_S, RECOVER_RESTORED_S
 from engine.messages import Message, SqlError
-from engine.model import Availability, Copy, DbFile, DbState, Key, Restored, User, World, ticks
+from engine.model import Availability, Copy, DbFile, DbState, Key, Restored, Tick, User, World, ticks
 from engine.protocol import backup, commands, errorlog, files, jobs, lineage, rows, snapshots, volumes
 from engine.protocol.backup import DATABASE, DIFFERENTIAL, LOG, BackupFile, BackupSet
 
 TITLES = {DATABASE: "RESTORE DATABASE", DIFFERENTIAL: "RESTORE DATABASE", LOG: "RESTORE LOG"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a RESTORE leaves the database: WITH RECOVERY, NORECOVERY or STANDBY, and STOPAT."""
+
+    recovery: bool = True
+    standby: bool = False
+    stop_tick: Tick | None = None
+
+    @property
+    def finish_s(self) -> float:
+        return RECOVER_RESTORED_S if self.recovery or self.standby else 0.0
+
+
+OPEN: Final = Ending()
 
 
 def sets_in(world: World, server: str, path: str, title: str = "RESTORE HEADERONLY") -> tuple[BackupSet, ...]:
@@ -68,11 +84,14 @@ def restore_database(
     path: str,
     *,
     recovery: bool = True,
+    ending: Ending | None = None,
     replace_existing: bool = False,
     moves: Mapping[str, str] | None = None,
     file: int = 1,
 ) -> commands.Outcome:
     """RESTORE DATABASE … FROM DISK = path; *recovery* False is NORECOVERY, *moves* logical name -> path, FILE = *file*.
+
+    *ending* says more than *recovery* does.
 
     3101, 3104, 3118, 3135, 3136, 3154, 3159, 3169, 3201, 3241, 3257, 4038, 5133, each followed by 3013.
     """
@@ -86,8 +105,11 @@ def restore_database(
         raise SqlError(3135, path, "BACKUP LOG", also=(3013,), title=title)
     if chosen.version > world.servers[server].version:
         raise SqlError(3169, chosen.version, world.servers[server].version, also=(3013,), title=title)
+    ending = ending or Ending(recovery)
+    if ending.stop_tick is not None and ending.stop_tick < chosen.tick:
+        raise SqlError(4335, also=(3013,), title=title)
     if chosen.kind == DIFFERENTIAL:
-        return _differential(world, server, database, old, path, chosen, recovery)
+        return _differential(world, server, database, old, path, chosen, ending)
     if old is not None and not replace_existing:
         _spare_existing(world, old, chosen, title)
     if old is not None and commands.in_use(world, old):
@@ -97,9 +119,8 @@ def restore_database(
     )
     number = world.next_id()
     _put(world, replace(new, restoring=number), chosen.users)
-    duration_s = max(BACKUP_LEAST_S, _read_s(world, server, path, chosen))
-    duration_s += RECOVER_RESTORED_S if recovery else 0.0
-    args = (new.database, number, chosen, world.tick, recovery)
+    duration_s = max(BACKUP_LEAST_S, _read_s(world, server, path, chosen)) + ending.finish_s
+    args = (new.database, number, chosen, world.tick, ending)
     return commands.Pending(world.tick + ticks(duration_s), "restore.done", args)
 
 
@@ -195,25 +216,33 @@ def _put_users(world: World, key: Key, users: tuple[User, ...]) -> None:
 
 
 def _differential(
-    world: World, server: str, database: str, old: Copy | None, path: str, chosen: BackupSet, recovery: bool
+    world: World, server: str, database: str, old: Copy | None, path: str, chosen: BackupSet, ending: Ending
 ) -> commands.Outcome:
     copy = _ready(world, server, database, old, "RESTORE DATABASE")
     if copy.full_backup_id != chosen.base or copy.family != chosen.family:
         raise SqlError(3136, copy.database, also=(3013,), title="RESTORE DATABASE")
-    return _roll_forward(world, copy, path, chosen, recovery)
+    return _roll_forward(world, copy, path, chosen, ending)
 
 
 # --- RESTORE LOG -----------------------------------------------------------------------------------
 
 
 def restore_log(
-    world: World, server: str, database: str, path: str, *, recovery: bool = True, file: int = 1
+    world: World,
+    server: str,
+    database: str,
+    path: str,
+    *,
+    recovery: bool = True,
+    ending: Ending | None = None,
+    file: int = 1,
 ) -> commands.Outcome:
     """RESTORE LOG … FROM DISK = path: the log must follow on what the copy has.
 
     3104, 3117, 3118, 3135, 3154, 3201, 4305 (a gap before it), 4326 (nothing new in it), 4330 (of another recovery
-    path), each followed by 3013.
+    path), 4335 (STOPAT is before what has been restored), each followed by 3013. *ending* says more than *recovery*.
     """
+    ending = ending or Ending(recovery)
     title = "RESTORE LOG"
     old = _existing(world, server, database)
     chosen = _chosen(world, server, path, file, title)
@@ -232,7 +261,17 @@ def restore_log(
     lacking = [f for f in chosen.extra_files if not volumes.has_drive(world.servers[server], f.drive)]
     if any(file not in copy.extra_files for file in lacking):
         raise SqlError(5133, volumes.path_of(copy, lacking[0]), also=(3013,), title=title)
-    return _roll_forward(world, copy, path, chosen, recovery)
+    stop = ending.stop_tick
+    if stop is not None and (stop < chosen.from_tick or _stop_kb(chosen, stop) < end):
+        raise SqlError(4335, also=(3013,), title=title)
+    return _roll_forward(world, copy, path, chosen, ending)
+
+
+def _stop_kb(chosen: BackupSet, stop_tick: Tick) -> float:
+    """Where the log of a backup stood at a time; log is taken to have been written evenly in between."""
+    whole = max(1, chosen.started_tick - chosen.from_tick)
+    share = min(1.0, (stop_tick - chosen.from_tick) / whole)
+    return chosen.first_kb + (chosen.last_kb - chosen.first_kb) * share
 
 
 def _ready(world: World, server: str, database: str, old: Copy | None, title: str) -> Copy:
@@ -246,12 +285,11 @@ def _ready(world: World, server: str, database: str, old: Copy | None, title: st
     return old
 
 
-def _roll_forward(world: World, copy: Copy, path: str, chosen: BackupSet, recovery: bool) -> commands.Outcome:
+def _roll_forward(world: World, copy: Copy, path: str, chosen: BackupSet, ending: Ending) -> commands.Outcome:
     number = world.next_id()
     world.update_copy((copy.server, copy.database), restoring=number)
-    duration_s = max(BACKUP_LEAST_S, _read_s(world, copy.server, path, chosen))
-    duration_s += RECOVER_RESTORED_S if recovery else 0.0
-    args = (copy.database, number, chosen, world.tick, recovery)
+    duration_s = max(BACKUP_LEAST_S, _read_s(world, copy.server, path, chosen)) + ending.finish_s
+    args = (copy.database, number, chosen, world.tick, ending)
     return commands.Pending(world.tick + ticks(duration_s), "restore.done", args)
 
 
@@ -265,14 +303,18 @@ def _read_s(world: World, server: str, path: str, chosen: BackupSet) -> float:
 
 
 def _done(
-    world: World, server: str, database: str, number: int, chosen: BackupSet, since: int, recovery: bool
+    world: World, server: str, database: str, number: int, chosen: BackupSet, since: int, ending: Ending
 ) -> commands.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
     title = TITLES[chosen.kind]
     if copy is None or copy.restoring != number:
         raise SqlError(3101, also=(3013,), title=title)
-    end = max(copy.end_of_log_kb, chosen.last_kb)
+    last_kb, reached = chosen.last_kb, True
+    if ending.stop_tick is not None:
+        reached = chosen.kind == LOG and ending.stop_tick <= chosen.started_tick
+        last_kb = _stop_kb(chosen, ending.stop_tick) if reached else last_kb
+    end = max(copy.end_of_log_kb, last_kb)
     world.update_copy(
         key,
         restoring=0,
@@ -282,10 +324,11 @@ def _done(
         log_start_kb=end,
         lineage=chosen.lineage,
         fork=chosen.fork,
+        standby=ending.standby,
         extra_files=copy.extra_files if chosen.kind == DATABASE else _with_drives(copy, chosen),
     )
     _put_users(world, key, chosen.users)
-    _keep_history(world, key, chosen, recovery)
+    _keep_history(world, key, chosen, ending.recovery and reached)
     word = "Log was" if chosen.kind == LOG else "Database was"
     errorlog.write_text(
         world,
@@ -293,9 +336,18 @@ def _done(
         f"{word} restored. Database: {database}, end of log reached. "
         "This is an informational message only. No user action is required.",
     )
-    if recovery:
+    said = _report(world, chosen, database, title, since)
+    if not reached:
+        return [*said[:-1], Message(0, 0, 0, 0, NOT_REACHED), said[-1]]
+    if ending.recovery:
         commands.open_restored(world, key)
-    return _report(world, chosen, database, title, since)
+    return said
+
+
+NOT_REACHED: Final = (
+    "This backup set contains records that were logged before the designated point in time. "
+    "The database is being left in the restoring state so that more roll forward can be performed."
+)
 
 
 KINDS: Final = {DATABASE: "D", DIFFERENTIAL: "I", LOG: "L"}

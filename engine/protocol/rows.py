@@ -267,13 +267,24 @@ def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
         rtt_ms=path.rtt_ms,
         jitter_ms=path.jitter_ms,
         loss=path.loss,
-        bandwidth_mbps=path.bandwidth_mbps,
+        bandwidth_mbps=_bandwidth_left_mbps(world, copy.server, other.server, path.bandwidth_mbps),
         compression_ratio=copy.compression_ratio if compressed else 1.0,
         encryption=security.encrypted(world, copy.server, other.server),
         mirror_log_disk_factor=peer.log_disk_factor,
         mirror_data_disk_factor=peer.data_disk_factor,
         mirror_cpu_factor=peer.cpu_factor,
     )
+
+
+MBPS_PER_KB_PER_S = 8.0 * 1024.0 / 1e6
+
+
+def _bandwidth_left_mbps(world: World, a: str, b: str, bandwidth_mbps: float) -> float:
+    """What copies of files leave of the link from *a* to *b*; streams share it fairly, mirroring is one of them."""
+    rates = [rate for x, y, rate in world.transfers.values() if (x, y) == (a, b)]
+    if not rates:
+        return bandwidth_mbps
+    return max(bandwidth_mbps / (1 + len(rates)), bandwidth_mbps - sum(rates) * MBPS_PER_KB_PER_S)
 
 
 @cache

@@ -1,0 +1,124 @@
+"""RESTORE to a time and WITH STANDBY, and what mirroring makes of such copies and of bulk-logged changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.messages import SqlError
+from engine.model import Copy, DbState, RecoveryModel, World
+from engine.protocol import backup, commands, restore, rows
+from engine.protocol.restore import Ending
+from tests.engine.protocol.setups import (
+    DB,
+    FULL,
+    MIRROR,
+    PRINCIPAL,
+    TRN,
+    M,
+    P,
+    address,
+    alone,
+    carry,
+    finish,
+    full,
+    log,
+    prepared,
+    refusal,
+    restore_full,
+    wait,
+)
+from tests.engine.worlds import do
+
+LATER = "D:\\Backup\\later.trn"
+
+
+def shipped() -> World:
+    """A full backup restored on SERVER_B, and two log backups of a minute there; the clients work all the while."""
+    world = alone()
+    full(world)
+    log(world)
+    wait(world, 60.0)
+    log(world, path=LATER)
+    for path in (FULL, TRN, LATER):
+        carry(world, path)
+    restore_full(world)
+    return world
+
+
+READY = shipped()
+
+
+def roll(world: World, path: str, ending: Ending) -> Copy:
+    finish(world, M, restore.restore_log(world, M, DB, path, ending=ending))
+    return world.copies[MIRROR]
+
+
+def test_stopat_within_a_log_backup_stops_there_and_opens() -> None:
+    world = READY.fork()
+    before = roll(world, TRN, Ending(recovery=False)).end_of_log_kb
+    last = world.files[M, LATER].sets[0]
+    middle = (last.from_tick + last.started_tick) // 2
+    copy = roll(world, LATER, Ending(stop_tick=middle))
+    assert copy.db_state is DbState.ONLINE
+    assert before + 0.4 * (last.last_kb - before) < rows.end_of_log_kb(world, copy) - 8.0
+    assert rows.end_of_log_kb(world, copy) < before + 0.6 * (last.last_kb - before)
+
+
+def test_stopat_beyond_the_backup_leaves_it_restoring() -> None:
+    world = READY.fork()
+    outcome = restore.restore_log(world, M, DB, TRN, ending=Ending(stop_tick=world.tick + 100_000))
+    said = finish(world, M, outcome)
+    assert any("designated point in time" in message.text for message in said)
+    assert world.copies[MIRROR].db_state is DbState.RESTORING
+
+
+def test_stopat_before_what_is_restored_is_too_early() -> None:
+    world = READY.fork()
+    roll(world, TRN, Ending(recovery=False))
+    assert refusal(restore.restore_log, world, M, DB, LATER, ending=Ending(stop_tick=1)) == 4335
+
+
+def test_standby_is_readable_and_takes_more_log_but_no_partner() -> None:
+    world = READY.fork()
+    copy = roll(world, TRN, Ending(recovery=False, standby=True))
+    assert commands.use_database(world, M, DB) == []
+    assert refusal(commands.partner_set, world, M, DB, address(P)) == 1466
+    with pytest.raises(SqlError) as caught:
+        backup.backup_database(world, M, DB, "D:\\x.bak")
+    assert caught.value.number == 3036
+    copy = roll(world, LATER, Ending(recovery=False))
+    assert not copy.standby
+    assert refusal(commands.use_database, world, M, DB) == 927
+    assert refusal(commands.partner_set, world, M, DB, address(P)) == 0
+
+
+def test_bulk_logged_changes_must_be_backed_up_before_mirroring() -> None:
+    world = prepared()
+    world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.BULK_LOGGED)
+    do(world, f"bulk-load {DB} rows=1000", then_s=30.0)
+    world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.FULL)
+    commands.partner_set(world, M, DB, address(P))
+    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1475
+    log(world, path=LATER)
+    assert not world.copies[PRINCIPAL].bulk_changes
+
+
+def test_a_mirror_without_worker_threads_to_spare_is_refused() -> None:
+    world = prepared()
+    world.update_server(M, max_worker_threads=5)
+    commands.partner_set(world, M, DB, address(P))
+    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1450
+
+
+def test_copying_a_file_takes_bandwidth_from_mirroring_and_gives_it_back() -> None:
+    world = prepared()
+    commands.partner_set(world, M, DB, address(P))
+    commands.partner_set(world, P, DB, address(M))
+    do(world, f"degrade {P} {M} bandwidth_mbps=10", then_s=5.0)
+    row = world.copies[PRINCIPAL].row
+    assert row is not None
+    healthy = world.setups[row].bandwidth_mbps
+    do(world, f"copy-file {P} {M} {FULL}", then_s=5.0)
+    assert world.setups[row].bandwidth_mbps == pytest.approx(healthy / 2)
+    do(world, then_s=3_000.0)
+    assert world.setups[row].bandwidth_mbps == healthy
