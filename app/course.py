@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.language import mark, tr
+from engine.drill.schema import Scenario
 from engine.inputs import VERBS
 
 EventRow = Mapping[str, Any]
@@ -113,6 +114,17 @@ class Course:
         if server in known:
             return known[server] == "SYNCHRONIZED"
         return all(state == "SYNCHRONIZED" for state in known.values())
+
+
+def in_step(scenario: Scenario) -> tuple[str, ...]:
+    """Databases that begin with a mirror in step, each of those that are described together by a count."""
+    each = {database.name: database.names for database in scenario.databases}
+    return tuple(
+        name
+        for session in scenario.sessions
+        if session.state == "SYNCHRONIZED"
+        for name in each.get(session.database, (session.database,))
+    )
 
 
 def course_of(events: Iterable[EventRow], databases: Iterable[str], mirrored: Iterable[str]) -> Course:

@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from PySide6.QtCore import QSettings
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QTreeView, QWidget
 
 from app import settings, theme
@@ -120,10 +121,10 @@ def scenes(window: MainWindow) -> Iterator[str]:
     window.show_history()
     yield "history"
     window.tools.show_planner()
+    QTest.qWait(3_000)  # it is worked out beside the window
     yield "planner"
     window.tools.show_fidelity()
-    for _ in range(300):
-        QApplication.processEvents()
+    QTest.qWait(12_000)
     yield "fidelity"
     window.show_brief(lab_of(200))
     window.brief.started.emit("lab")

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app import theme
-from app.course import Course
+from app.course import Course, in_step
 from app.strip import Strip
 from engine.constants import TICKS_PER_S
 from engine.events import Event
@@ -37,8 +37,7 @@ class Timeline(Strip):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        mirrored = [s.database for s in drill.scenario.sessions if s.state == "SYNCHRONIZED"]
-        self._followed = Course(drill.world.availability, mirrored)
+        self._followed = Course(drill.world.availability, in_step(drill.scenario))
         self._followed.add(event.as_json() for event in drill.events)
         length_s = None if drill.end_tick is None or drill.finished else drill.end_tick / TICKS_PER_S
         self._look_s = None

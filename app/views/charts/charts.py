@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from app import eta, formatting, theme
 from app.counters import COUNTERS, WATCHED
-from app.course import EXPOSED, OWN, UNSERVED, Course, Marker
+from app.course import EXPOSED, OWN, UNSERVED, Course, Marker, in_step
 from app.language import mark, tr
 from app.series import CounterHistory
 from app.strip import SHAPES
@@ -52,7 +52,8 @@ ALL_STARTS_WITH_S: Final = 60.0
 LINED: Final = ("fault", "repair", "failover")
 """Markers that are drawn through the charts, too."""
 
-PANEL_HEIGHT_MIN_PX: Final = 45
+PANEL_HEIGHT_UNITS: Final = 2.7
+"""Least height of a plot in line heights: its name and two labels of its axis do not meet."""
 DRAG_PX: Final = 5
 """A press that moves farther selects a span; else it is a click."""
 QUEUE_WORTH_KB: Final = 1024.0
@@ -62,6 +63,8 @@ LOG_WORTH_S: Final = 3600.0
 QUEUES: Final = {"send_queue_kb": mark("sent in about {time}"), "redo_queue_kb": mark("done in about {time}")}
 LOG: Final = "log_used_kb"
 AXIS_SAMPLE: Final = "500 MB/s"
+NAME_MAX: Final = 12
+"""Letters of a server's name that stand beside its lane; longer ones are shortened."""
 
 
 class Charts(QWidget):
@@ -195,6 +198,7 @@ class Charts(QWidget):
         self._databases.blockSignals(False)
         self._databases.setVisible(len(names) > 1)
         self._cursor_s = self._hover_s = None
+        self._recolour()
         self._start_over(self._database if self._database in names else next(iter(names), ""))
 
     @Slot(object)
@@ -273,7 +277,6 @@ class Charts(QWidget):
             self._view.ci.layout.setRowStretchFactor(number, 1)
         for action in self._counter_menu.actions():
             action.setChecked(action.data() in names)
-        self._view.setMinimumHeight(PANEL_HEIGHT_MIN_PX * len(names) + 20)
         self._recolour()
         self._refresh()
         self.counters_chosen.emit(list(names))
@@ -293,8 +296,7 @@ class Charts(QWidget):
         self._database = database
         self._databases.setCurrentText(database)
         self._history = CounterHistory()
-        mirrored = [s.database for s in self._drill.scenario.sessions if s.state == "SYNCHRONIZED"]
-        self._course = Course([database], {database}.intersection(mirrored))
+        self._course = Course([database], {database}.intersection(in_step(self._drill.scenario)))
         self._all_end_s = ALL_STARTS_WITH_S
         self._states = States(database)
         self._states.start(self._drill.world, self._drill.events)
@@ -517,7 +519,12 @@ class Charts(QWidget):
     def _recolour(self) -> None:
         colours = theme.tokens(self.palette())
         self._view.setBackground(colours.surface)
-        width = self.fontMetrics().horizontalAdvance(AXIS_SAMPLE) + 12
+        metrics = self.fontMetrics()
+        least = PANEL_HEIGHT_UNITS * len(self.panels) + 1.2
+        self._view.setMinimumHeight(round(least * metrics.height()))
+        servers = self._drill.world.servers if self._drill is not None else ()
+        samples = (AXIS_SAMPLE, *(name[:NAME_MAX] for name in servers))
+        width = max(metrics.horizontalAdvance(text) for text in samples) + 12
         for panel in self.panels:
             panel.recolour(colours, width)
             for name in ("left", "bottom"):

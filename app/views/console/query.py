@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from app import formatting, theme
@@ -59,6 +59,7 @@ class QueryWindow(QWidget):
         self._connection = Connection(self.server, 0, 0)
         self._first_line = 1
         self._last_facts = ""
+        self._parts: list[str] = []
         self._band = QLabel()
         self._band.setTextFormat(Qt.TextFormat.RichText)
         self.editor = SqlEditor(complete)
@@ -185,7 +186,21 @@ class QueryWindow(QWidget):
         at = self._connection
         self._last_facts = last
         server = f"{at.server} ({PRODUCT_VERSIONS.get(at.version, '?')})" if at.version else at.server
-        self._facts.setText("   ".join(part for part in (server, at.login, at.database, last) if part))
+        self._parts = [part for part in (server, at.login, at.database, last) if part]
+        self._facts.setToolTip("   ".join(self._parts))
+        self._fit_facts()
+
+    def _fit_facts(self) -> None:
+        """As much of them as there is room for beside the state; what comes last is worth most."""
+        room = self.width() - self._state.sizeHint().width() - 24
+        parts = list(self._parts)
+        while len(parts) > 1 and self.fontMetrics().horizontalAdvance("   ".join(parts)) > room:
+            parts.pop(1 if len(parts) > 2 else 0)
+        self._facts.setText("   ".join(parts))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_facts()
 
     def _paint_band(self) -> None:
         colours = theme.tokens(self.palette())

@@ -25,6 +25,7 @@ class Plan:
     """What a view asks of a scenario."""
 
     sessions: tuple[Session, ...] = (Session(),)
+    databases: tuple[Any, ...] = ()
 
 
 @dataclass
