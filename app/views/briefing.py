@@ -249,6 +249,7 @@ class Briefing(QScrollArea):
         self._text.show_text(drill.scenario.brief)
         for row in self._goals:
             self._goal_box.removeWidget(row)
+            row.hide()
             row.deleteLater()
         self._goals = [_GoalRow(goal) for goal in drill.scenario.goals]
         for row in self._goals:

@@ -38,6 +38,7 @@ class LookBack(QFrame):
         self.next = self._button(tr("Next step"), lambda: self.step_wanted.emit(1), primary=True)
         self.leave = self._button(tr("Leave"), self.left.emit)
         buttons = QHBoxLayout()
+        buttons.setSpacing(8)
         for button in (self.previous, self.next, self.now, self.go_on, self.leave):
             buttons.addWidget(button)
         grid = QGridLayout(self)

@@ -99,6 +99,7 @@ class Comparison(QScrollArea):
             item = self._tables.takeAt(0)
             widget = item.widget() if item is not None else None
             if widget is not None:
+                widget.hide()
                 widget.deleteLater()
         if left is right:
             self._parted.setText(tr("Choose two branches to compare them."))

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app import theme
+from app import formatting, theme
 from app.language import mark, tr
 from app.time_axis import TimeAxis
 from engine.drill.difference import Curve
 
 TITLES: Final = {
-    "send_queue_kb": (mark("Send queue"), "KB"),
-    "redo_queue_kb": (mark("Redo queue"), "KB"),
-    "transactions_per_s": (mark("Transactions"), "/s"),
+    "send_queue_kb": mark("Send queue"),
+    "redo_queue_kb": mark("Redo queue"),
+    "transactions_per_s": mark("Transactions/s"),
 }
-LEFT_PX: Final = 64
+LEFT_PX: Final = 84
+LEAST_TOP: Final = 1.0
+"""An axis goes up to so much at least, also where all is nought."""
+
+HEADROOM: Final = 1.08
+
+
+class AmountAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph is not typed
+    """Amounts in the words of their unit."""
+
+    def __init__(self, words: Callable[[float], str], **options: Any) -> None:
+        super().__init__(orientation="left", **options)
+        self._words = words
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        return [self._words(value) if value >= 0.0 else "" for value in values]
 
 
 class Curves(QWidget):
@@ -30,6 +45,9 @@ class Curves(QWidget):
         super().__init__(parent)
         self._view = pg.GraphicsLayoutWidget()
         self._curves: Sequence[Curve] = ()
+        self._again = QTimer(self)
+        self._again.setSingleShot(True)
+        self._again.timeout.connect(self._show_theme)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._view)
@@ -46,38 +64,41 @@ class Curves(QWidget):
         self._view.clear()
         first = None
         for number, curve in enumerate(self._curves):
-            axis = TimeAxis(orientation="bottom")
-            plot = self._view.addPlot(number, 0, axisItems={"bottom": axis})
-            title, unit = TITLES[curve.counter]
-            plot.setLabel("left", tr(title), units=None)
-            plot.getAxis("left").setLabel(f"{tr(title)} ({unit})")
-            plot.getAxis("left").setWidth(LEFT_PX)
-            for side in ("left", "bottom"):
-                plot.getAxis(side).setPen(colours.border)
-                plot.getAxis(side).setTextPen(colours.muted)
+            below = TimeAxis(orientation="bottom")
+            side = AmountAxis(formatting.kb if curve.counter.endswith("_kb") else formatting.significant)
+            plot = self._view.addPlot(number, 0, axisItems={"bottom": below, "left": side})
+            side.setLabel(tr(TITLES[curve.counter]))
+            side.setWidth(LEFT_PX)
+            for axis in (side, below):
+                axis.setPen(colours.border)
+                axis.setTextPen(colours.muted)
             plot.showGrid(x=True, y=True, alpha=0.15)
             plot.setMenuEnabled(False)
             plot.setMouseEnabled(x=False, y=False)
             plot.hideButtons()
-            dashed = pg.mkPen(colours.muted, width=1.6, style=Qt.PenStyle.DashLine)
+            dashed = pg.mkPen(colours.text, width=1.4, style=Qt.PenStyle.DashLine)
+            plot.plot(
+                *_points(curve.right), pen=pg.mkPen(colours.series[number], width=2.4), connect="finite"
+            )
             plot.plot(*_points(curve.left), pen=dashed, connect="finite")
-            plot.plot(*_points(curve.right), pen=pg.mkPen(colours.series[number], width=2), connect="finite")
+            top = max((value for value in (*curve.left, *curve.right) if value is not None), default=0.0)
+            plot.setYRange(0.0, max(top, LEAST_TOP) * HEADROOM, padding=0.0)
             if first is None:
                 first = plot
             else:
                 plot.setXLink(first)
-            axis.setStyle(showValues=number == len(self._curves) - 1)
+            below.setStyle(showValues=number == len(self._curves) - 1)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            self._show_theme()
+            self._again.start()  # not now: the plots' parts must not go while Qt hands the style on to them
 
     def _show_theme(self) -> None:
         self._view.setBackground(theme.tokens(self.palette()).surface)
         self._draw()
 
 
-def _points(values: Sequence[float | None]) -> tuple[np.ndarray, np.ndarray]:
+def _points(values: Sequence[float | None]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     y = np.array([np.nan if value is None else value for value in values], dtype=float)
     return np.arange(1.0, len(y) + 1.0), y

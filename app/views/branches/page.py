@@ -26,13 +26,14 @@ from app.views.branches.comparison import Comparison
 from app.views.branches.rows import Row, rows_of
 from engine.drill.branches import Branches
 
-COLUMNS = (
-    mark("Branch"),
-    mark("Leaves at"),
-    mark("Is at"),
-    mark("Without service"),
-    mark("Lost"),
-    mark("Points"),
+COLUMNS = (mark("Branch"), mark("Leaves"), mark("Is at"), mark("Down"), mark("Lost"), mark("Points"))
+TIPS = (
+    mark("Name; ● marks the branch that is played"),
+    mark("Where it leaves the branch above"),
+    mark("How far it was run"),
+    mark("Time without service"),
+    mark("Committed transactions that are gone"),
+    mark("Points so far, or in the end"),
 )
 _CURRENT = "● "
 
@@ -51,6 +52,8 @@ class BranchPage(QWidget):
         self.tree = QTreeWidget()
         self.tree.setAccessibleName(tr("Branches"))
         self.tree.setHeaderLabels([tr(title) for title in COLUMNS])
+        for column, tip in enumerate(TIPS):
+            self.tree.headerItem().setToolTip(column, tr(tip))
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.tree.setRootIsDecorated(True)
         self.tree.setUniformRowHeights(True)
