@@ -117,7 +117,7 @@ _VARIANTS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         (mark("Round trip 50 ms"), "rtt_ms=50"),
         (mark("Round trip 200 ms"), "rtt_ms=200"),
         (mark("Bandwidth 10 Mbit/s"), "bandwidth_mbps=10"),
-        (mark("Lose 1 % of packets"), "loss=0.01"),
+        (mark("Packet loss 1 %"), "loss=0.01"),
     ),
 }
 """Verbs that need values are offered with these; any other value can be typed."""

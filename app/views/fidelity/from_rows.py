@@ -76,7 +76,7 @@ def _table_6(rows: Iterable[Row]) -> Figure | None:
     return Figure(
         tr("Table 6: failover time by cause"),
         "Database Mirroring Best Practices and Performance Considerations",
-        tr("Load adds time to every cause; the bars hold 5 to 95 % of 200 runs."),
+        tr("Load adds time to every cause; of 200 runs the bars hold those between 5 and 95 %."),
         "",
         (Panel(tr("Failover time"), "s", tuple(lines)),),
         logarithmic_x=False,

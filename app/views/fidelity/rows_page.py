@@ -211,7 +211,7 @@ class RowsPage(QWidget):
         if row.error_percent is not None:
             figures += f" ({error(row)})"
         if row.band is not None:
-            figures += ", " + tr("5 to 95 % of the runs {low:g} to {high:g} {unit}").format(
+            figures += ", " + tr("runs between 5 and 95 %: {low:g} to {high:g} {unit}").format(
                 low=row.band[0], high=row.band[1], unit=row.unit
             )
         told = tr("{figures}. Class: {kind}. Verdict: {verdict}.")
