@@ -10,9 +10,9 @@ from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import commands, logspace
 from engine.tsql import script
-from engine.tsql.data import Run, Session, Window
+from engine.tsql.data import ConnectionLost, Run, Session, Window
 from engine.tsql.execute import perform
-from engine.tsql.machine import ConnectionLost, Machine
+from engine.tsql.machine import Machine
 
 QUEUE_MAX: Final = 16
 """Submissions that may wait in a window behind the running one. Assumed."""

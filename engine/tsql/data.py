@@ -13,6 +13,14 @@ from engine.tsql.values import Scalar
 Row = tuple[Scalar, ...]
 
 
+class ConnectionLost(Exception):
+    """The connection of the window is gone; *numbers* are the messages that the client shows."""
+
+    def __init__(self, *numbers: int) -> None:
+        super().__init__(*numbers)
+        self.numbers = numbers
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A temp table or table variable with its rows."""

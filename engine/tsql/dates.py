@@ -15,8 +15,11 @@ _PARTS: Final = {
     "day": "day", "dd": "day", "d": "day", "week": "week", "wk": "week", "ww": "week", "weekday": "weekday",
     "dw": "weekday", "w": "weekday", "hour": "hour", "hh": "hour", "minute": "minute", "mi": "minute",
     "n": "minute", "second": "second", "ss": "second", "s": "second", "millisecond": "millisecond",
-    "ms": "millisecond", "microsecond": "microsecond", "mcs": "microsecond",
+    "ms": "millisecond", "microsecond": "microsecond", "mcs": "microsecond", "nanosecond": "nanosecond",
+    "ns": "nanosecond", "iso_week": "iso_week", "isowk": "iso_week", "isoww": "iso_week", "tzoffset": "tzoffset",
+    "tz": "tzoffset",
 }  # fmt: skip
+_MONTHS: Final = {"year": 12, "quarter": 3, "month": 1}
 _STEP: Final = {
     "week": timedelta(weeks=1), "day": timedelta(days=1), "dayofyear": timedelta(days=1),
     "weekday": timedelta(days=1), "hour": timedelta(hours=1), "minute": timedelta(minutes=1),
@@ -40,7 +43,9 @@ def dateadd(name: Scalar, count: Scalar, value: Scalar) -> Scalar:
     try:
         if part in _STEP:
             return stamp(moment + steps * _STEP[part])
-        months = moment.month - 1 + steps * {"year": 12, "quarter": 3, "month": 1}[part]
+        if part not in _MONTHS:
+            raise SqlError(9810, part, "dateadd", "datetime")
+        months = moment.month - 1 + steps * _MONTHS[part]
         year, month = moment.year + months // 12, months % 12 + 1
         last = (datetime(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)).day
         return stamp(moment.replace(year=year, month=month, day=min(moment.day, last)))
@@ -54,11 +59,15 @@ def datediff(name: Scalar, start: Scalar, end: Scalar) -> Scalar:
     if start is None or end is None:
         return None
     a, b = parse_moment(start), parse_moment(end)
-    if part in ("year", "quarter", "month"):
-        size = {"year": 12, "quarter": 3, "month": 1}[part]
+    if part in _MONTHS:
+        size = _MONTHS[part]
         return (b.year * 12 + b.month - 1) // size - (a.year * 12 + a.month - 1) // size
     if part == "week":
         return (b.toordinal()) // 7 - a.toordinal() // 7
+    if part == "nanosecond":
+        return 1000 * int(to_number(datediff("microsecond", start, end)))
+    if part not in _STEP:
+        raise SqlError(9810, part, "datediff", "datetime")
     step = _STEP[part]
     origin = datetime(1, 1, 1)
     count = (b - origin) // step - (a - origin) // step
@@ -78,6 +87,9 @@ def datepart(name: Scalar, value: Scalar) -> Scalar:
         "week": int(moment.strftime("%U")) + 1,
         "weekday": moment.isoweekday() % 7 + 1,
         "millisecond": moment.microsecond // 1000,
+        "nanosecond": moment.microsecond * 1000,
+        "iso_week": moment.isocalendar().week,
+        "tzoffset": 0,
     }
     return computed[part] if part in computed else int(getattr(moment, part))
 

@@ -21,6 +21,15 @@ PRODUCT: Final = {
 }
 """Last service pack of each version: product version, level, name. Documented [DOC: build lists]."""
 
+_EDITION_IDS: Final = {
+    "Enterprise": 1804890536,
+    "Standard": -1534726760,
+    "Developer": -2117995310,
+    "Express": -1592396055,
+    "Workgroup": 1333529388,
+}
+"""EditionID of SERVERPROPERTY. Documented [DOC: SERVERPROPERTY]."""
+
 ENGINE_EDITIONS: Final = {"Standard": 2, "Workgroup": 2, "Enterprise": 3, "Developer": 3, "Express": 4}
 
 
@@ -49,6 +58,27 @@ def _serverproperty(context: Context, name: Scalar) -> Scalar:
         "processid": 1200 + context.server.host,
         "isxtpsupported": int(context.version >= 2014),
         "ishadrenabled": 0 if context.version >= 2012 else None,
+        "hadrmanagerstatus": 2 if context.version >= 2012 else None,
+        "instancedefaultdatapath": "D:\\Data\\" if context.version >= 2012 else None,
+        "instancedefaultlogpath": "L:\\Log\\" if context.version >= 2012 else None,
+        "islocaldb": 0 if context.version >= 2012 else None,
+        "editionid": _EDITION_IDS.get(context.server.edition),
+        "lcid": 1033,
+        "collationid": 872468488,
+        "comparisonstyle": 196609,
+        "sqlcharset": 1,
+        "sqlcharsetname": "iso_1",
+        "sqlsortorder": 52,
+        "sqlsortordername": "nocase_iso",
+        "licensetype": "DISABLED",
+        "numlicenses": None,
+        "buildclrversion": "v2.0.50727" if context.version < 2012 else "v4.0.30319",
+        "resourceversion": number,
+        "filestreamconfiguredlevel": 0,
+        "filestreameffectivelevel": 0,
+        "filestreamsharename": None,
+        "isadvancedanalyticsinstalled": None,
+        "ispolybaseinstalled": None,
     }
     if context.version >= 2014:
         table["productmajorversion"] = number.split(".")[0]
@@ -133,6 +163,66 @@ def _formatmessage(context: Context, message: Scalar, *values: Scalar) -> Scalar
     return format_message(to_text(message), values)
 
 
+def _file(column: str, wanted: str) -> Callable[[Context, Scalar], Scalar]:
+    """FILE_NAME, FILE_ID and their kin: a file of the current database."""
+
+    def find(context: Context, given: Scalar) -> Scalar:
+        for row in catalog.rows_of(context, "sys.database_files"):
+            if to_text(row[column]).casefold() == to_text(given).casefold():
+                return row[wanted]
+        return None
+
+    return find
+
+
+_FILE_PROPERTIES: Final = {"isreadonly": 0, "isprimaryfile": None, "islogfile": None, "spaceused": None}
+
+
+def _fileproperty(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
+    """FILEPROPERTY; SpaceUsed in pages: the used part of a log, and a data file is full here."""
+    asked = to_text(wanted).lower()
+    for row in catalog.rows_of(context, "sys.database_files"):
+        if to_text(row["name"]).casefold() != to_text(name).casefold() or asked not in _FILE_PROPERTIES:
+            continue
+        if asked == "spaceused":
+            return _used_pages(context, row)
+        values = {"islogfile": int(row["type"] == 1), "isprimaryfile": int(row["file_id"] == 1)}
+        return values.get(asked, _FILE_PROPERTIES[asked])
+    return None
+
+
+def _used_pages(context: Context, row: catalog.Record) -> Scalar:
+    size = int(str(row["size"]))
+    if row["type"] != 1:
+        return size
+    for usage in catalog.rows_of(context, "sys.dm_db_log_space_usage"):
+        return round(size * float(str(usage["used_log_space_in_percent"])) / 100.0)
+    return None
+
+
+_TYPES: Final = {
+    34: "image", 35: "text", 36: "uniqueidentifier", 40: "date", 41: "time", 42: "datetime2", 48: "tinyint",
+    52: "smallint", 56: "int", 58: "smalldatetime", 59: "real", 60: "money", 61: "datetime", 62: "float",
+    98: "sql_variant", 99: "ntext", 104: "bit", 106: "decimal", 108: "numeric", 127: "bigint", 165: "varbinary",
+    167: "varchar", 173: "binary", 175: "char", 231: "nvarchar", 239: "nchar", 241: "xml", 256: "sysname",
+}  # fmt: skip
+"""Types by their user_type_id. Documented [DOC: sys.types]."""
+
+
+def _object_property(context: Context, number: Scalar, wanted: Scalar) -> Scalar:
+    kinds = {"istable": "U", "isusertable": "U", "isprocedure": "P", "isview": "V"}
+    row = next((r for r in catalog.rows_of(context, "sys.objects") if r["object_id"] == number), None)
+    if row is None:
+        return None
+    asked = to_text(wanted).lower()
+    return int(to_text(row["type"]).strip() == kinds[asked]) if asked in kinds else 0
+
+
+def _object_name(context: Context, number: Scalar, database: Scalar = None) -> Scalar:
+    rows = (*catalog.rows_of(context, "sys.objects"), *catalog.rows_of(context, "sys.system_objects"))
+    return next((row["name"] for row in rows if row["object_id"] == number), None)
+
+
 CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "getdate": lambda context: context.now(),
     "sysdatetime": lambda context: context.now(),
@@ -144,7 +234,21 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "db_name": _db_name,
     "original_db_name": lambda context: "master",
     "object_id": _object_id,
-    "object_name": lambda context, number, database=None: None,
+    "object_name": _object_name,
+    "object_schema_name": lambda context, number, database=None: (
+        None if _object_name(context, number) is None else "dbo"
+    ),
+    "objectproperty": _object_property,
+    "objectpropertyex": _object_property,
+    "file_name": _file("file_id", "name"),
+    "file_id": _file("name", "file_id"),
+    "file_idex": _file("name", "file_id"),
+    "fileproperty": _fileproperty,
+    "type_name": lambda context, number: _TYPES.get(int(str(number))) if number is not None else None,
+    "type_id": lambda context, name: next(
+        (number for number, known in _TYPES.items() if known == to_text(name).lower()), None
+    ),
+    "filegroup_name": lambda context, number: "PRIMARY" if number == 1 else None,
     "schema_name": lambda context, number=None: "dbo",
     "schema_id": lambda context, name=None: 1,
     "suser_sname": _of_principal("sid", "name"),

@@ -7,12 +7,22 @@ from typing import Any, Final
 
 from engine.messages import SqlError, text_of
 from engine.protocol import commands, errorlog
-from engine.tsql import administer, cursors, maintenance, objects, procedures, queries, transactions, waiting
+from engine.tsql import (
+    administer,
+    cursors,
+    linked,
+    maintenance,
+    objects,
+    procedures,
+    queries,
+    transactions,
+    waiting,
+)
 from engine.tsql import statements as s
 from engine.tsql.context import SYSTEM_DATABASES
-from engine.tsql.data import Caught, Cursor
+from engine.tsql.data import Caught, ConnectionLost, Cursor
 from engine.tsql.functions import format_message
-from engine.tsql.machine import ConnectionLost, Machine
+from engine.tsql.machine import Machine
 from engine.tsql.plans import Unsimulated
 from engine.tsql.values import decimal_text, to_number, to_text
 
@@ -243,19 +253,25 @@ def _throw(machine: Machine, statement: s.Throw) -> None:
 
 
 def _execute_string(machine: Machine, statement: s.ExecuteString) -> None:
-    if statement.linked_server:
-        procedures.check_local(machine, statement.linked_server)
-    machine.enter(to_text(machine.evaluate(statement.expression)))
+    text = to_text(machine.evaluate(statement.expression))
+    if statement.linked_server and statement.linked_server.lower() != machine.session.server.lower():
+        linked.execute(machine, statement.linked_server, text)
+        return
+    machine.enter(text)
 
 
 def _insert_exec(machine: Machine, statement: s.InsertExec) -> None:
-    if isinstance(statement.source, s.ExecuteString):
-        machine.enter(to_text(machine.evaluate(statement.source.expression)), insert_into=statement.target)
+    source = statement.source
+    if isinstance(source, s.ExecuteString) and not source.linked_server:
+        machine.enter(to_text(machine.evaluate(source.expression)), insert_into=statement.target)
         return
     depth = len(machine.scopes)
     machine.capture = statement.target
     try:
-        procedures.execute(machine, statement.source)
+        if isinstance(source, s.ExecuteString):
+            _execute_string(machine, source)
+        else:
+            procedures.execute(machine, source)
     finally:
         machine.capture = ""
     for scope in machine.scopes[depth:]:

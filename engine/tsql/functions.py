@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from engine.messages import SqlError
-from engine.tsql import dates, xmltext
+from engine.tsql import dates, more_functions, xmltext
 from engine.tsql.like import patindex
 from engine.tsql.values import (
     MARK,
@@ -281,6 +281,7 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **dates.FUNCTIONS,
+    **more_functions.FUNCTIONS,
     **xmltext.FUNCTIONS,
     "add": _add,
     "sub": _sub,
@@ -337,18 +338,14 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 
 
 _KNOWN: Final = """
-acos asin atan atn2 cert_id certencoded certprivatekey col_length col_name columnproperty compress
-context_info cos cot current_request_id current_timezone decompress decryptbycert decryptbykey degrees
-difference encryptbycert encryptbykey encryptbypassphrase exp file_id file_idex file_name filegroup_id
-filegroup_name filegroupproperty fileproperty format fulltextcatalogproperty fulltextserviceproperty
-getansinull hashbytes ident_current ident_incr ident_seed index_col indexkey_property indexproperty
-is_objectsigned isjson json_modify json_query json_value key_guid key_id log log10 min_active_rowversion
-object_definition object_schema_name objectproperty objectpropertyex openxml parse permissions pi
-publishingservername pwdcompare pwdencrypt radians rowcount_big sin soundex sql_variant_property stats_date
-string_agg string_escape string_split switchoffset tan textptr textvalid timefromparts todatetimeoffset
-translate try_cast try_parse type_id type_name typeproperty var varp stdevp grouping grouping_id checksum_agg
-datetimefromparts datetime2fromparts cume_dist percent_rank percentile_cont percentile_disc
-fn_listextendedproperty
+atn2 cert_id certencoded certprivatekey col_name columnproperty context_info cot current_request_id
+current_timezone decryptbycert decryptbykey difference encryptbycert encryptbykey encryptbypassphrase
+filegroup_id filegroupproperty fulltextcatalogproperty fulltextserviceproperty getansinull ident_current
+ident_incr ident_seed index_col indexkey_property indexproperty is_objectsigned key_guid key_id
+min_active_rowversion openxml parse permissions publishingservername pwdcompare pwdencrypt rowcount_big
+sql_variant_property stats_date switchoffset textptr textvalid timefromparts todatetimeoffset try_cast
+try_parse typeproperty var varp stdevp grouping grouping_id checksum_agg datetime2fromparts cume_dist
+percent_rank percentile_cont percentile_disc fn_listextendedproperty
 """
 KNOWN: Final = frozenset(_KNOWN.split())
 """Functions that the product has and that are not simulated. Documented [DOC: functions]."""
@@ -362,6 +359,10 @@ SINCE: Final = {
     "sysutcdatetime": 2008,
     "sysdatetimeoffset": 2008,
     "trim": 2017,
+    "format": 2012,
+    "eomonth": 2012,
+    "datefromparts": 2012,
+    "datetimefromparts": 2012,
 }
 """Functions that came later than 2005. Documented [DOC: functions]."""
 

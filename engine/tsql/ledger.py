@@ -53,7 +53,7 @@ def _same(a: Scalar, b: Scalar) -> bool:
     return a == b or (isinstance(a, str) and isinstance(b, str) and a.casefold() == b.casefold())
 
 
-def add(world: World, server: str, table: str, **values: Scalar) -> int:
+def add(world: World, server: str, table: str, /, **values: Scalar) -> int:
     """Add a row and return its number, which it also has in the column `id`."""
     ledger = _of(world, server, table)
     number = ledger.last_id + 1
@@ -62,7 +62,9 @@ def add(world: World, server: str, table: str, **values: Scalar) -> int:
     return number
 
 
-def change(world: World, server: str, table: str, wanted: Callable[[Record], bool], **values: Scalar) -> int:
+def change(
+    world: World, server: str, table: str, wanted: Callable[[Record], bool], /, **values: Scalar
+) -> int:
     """Set columns of the rows that are *wanted*; how many there were."""
     ledger = _of(world, server, table)
     chosen = [wanted(dict(row)) for row in ledger.rows]

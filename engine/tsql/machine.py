@@ -14,7 +14,7 @@ from engine.tsql import catalog, program, queries, sources, tables, transactions
 from engine.tsql import statements as s
 from engine.tsql.columns import parse_columns
 from engine.tsql.context import Context
-from engine.tsql.data import Caught, Declared, Outside, Result, Row, Run, Session
+from engine.tsql.data import Caught, ConnectionLost, Declared, Outside, Result, Row, Run, Session
 from engine.tsql.environment import GLOBALS
 from engine.tsql.lexer import SyntaxProblem, name_of, tokens_of
 from engine.tsql.plans import Plan, Unsimulated, plan_condition, plan_expression
@@ -48,14 +48,6 @@ BATCH_ENDS: Final = frozenset(
 
 SCOPE_ENDS: Final = frozenset({207, 208, 209, 4104, 4121, 195, 174, 189, 205, 116, 141, 147})
 """Errors of names that are found out when the statement is compiled: they end the batch or the text of an EXEC."""
-
-
-class ConnectionLost(Exception):
-    """The connection of the window is gone; *numbers* are the messages that the client shows."""
-
-    def __init__(self, *numbers: int) -> None:
-        super().__init__(*numbers)
-        self.numbers = numbers
 
 
 class Machine:
@@ -427,7 +419,7 @@ class Machine:
         try:
             return self.scratch().select(plan, self.value_of)
         except SqlError as problem:
-            part = catalog.partial_view(self.context, [ref.parts for ref in plan.tables])
+            part = catalog.partial_view(self.context, [ref.parts for ref in plan.tables if not ref.query])
             if problem.number in (207, 4104) and part:
                 raise Unsimulated(f"the column {problem.parameters[0]}, if {part} has it") from None
             raise

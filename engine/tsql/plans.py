@@ -28,6 +28,8 @@ class TableRef:
     parts: tuple[str, ...]
     call: bool = False
     """It is written with brackets, as a table-valued function."""
+    query: str = ""
+    """OPENQUERY: what to ask the server that the one part names."""
 
     @property
     def dotted(self) -> str:
@@ -36,7 +38,7 @@ class TableRef:
     @property
     def key(self) -> str:
         """Name of the table in SQLite."""
-        return self.dotted.lower()
+        return f"{self.dotted.lower()} {self.query}".rstrip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

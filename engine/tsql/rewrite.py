@@ -64,11 +64,20 @@ def table_ref(table: exp.Table | None) -> TableRef:
     assert table is not None
     this = table.this
     names = [part for part in (_part(table.args.get("catalog")), _part(table.args.get("db"))) if part]
+    if isinstance(this, exp.Anonymous) and str(this.this).lower().removeprefix("t_") == "openquery":
+        return _open_query(this)
     if isinstance(this, exp.Anonymous):
         return TableRef((*names, str(this.this).removeprefix("t_")), call=True)
     if isinstance(this, exp.Dot):
         return TableRef((*names, *(part.name for part in this.flatten())))
     return TableRef((*names, _part(this)))
+
+
+def _open_query(call: exp.Anonymous) -> TableRef:
+    """OPENQUERY(server, 'query')."""
+    if len(call.expressions) != 2 or not call.expressions[1].is_string:
+        raise Unsimulated("OPENQUERY of anything but a text")
+    return TableRef((str(call.expressions[0].name),), query=str(call.expressions[1].name))
 
 
 def _rewrite_table(table: exp.Expr, query: Rewritten) -> exp.Expr:

@@ -8,10 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
-from engine.protocol import network
-from engine.tsql import catalog, objects, tables
+from engine.tsql import catalog, linked, objects, tables
 from engine.tsql.context import Context
-from engine.tsql.data import Row, Session, Table
+from engine.tsql.data import Row, Table
 from engine.tsql.plans import TableRef, Unsimulated, plan_statement
 from engine.tsql.scratch import Columns, Scratch
 
@@ -27,11 +26,13 @@ TABLES_MAX: Final = 100
 
 def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
     """Columns and rows of whatever a name in a query means. Raises 208, 1087, 7202 …, or Unsimulated."""
+    if ref.query:
+        return _rows_over_there(machine, ref)
     if ref.call:
         raise Unsimulated(f"the function {ref.dotted}")
     context, parts = machine.context, ref.parts
     if len(parts) == 4:
-        context, parts = _linked(machine, parts[0]), parts[1:]
+        context, parts = linked.context_of(machine, parts[0]), parts[1:]
     else:
         made = _made(machine, ref)
         if isinstance(made, Table):
@@ -47,17 +48,17 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
     return tuple((column.name, column.type) for column in columns), rows
 
 
-def _linked(machine: Machine, name: str) -> Context:
-    """The knowledge of a linked server; 7202 if it is not linked, 7303 if it cannot be reached from here."""
-    here = machine.world.servers[machine.session.server]
-    names = (here.name, *here.linked_servers)
-    linked = next((known for known in names if known.lower() == name.lower()), None)
-    if linked is None:
-        raise SqlError(7202, name)
-    there = machine.world.servers.get(linked)
-    if there is None or not there.answering or not network.passing(machine.world, here.name, linked):
-        raise SqlError(7303, linked)
-    return Context(machine.world, Session(server=linked, spid=0, login=machine.session.login))
+def _rows_over_there(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
+    """OPENQUERY(server, 'query'): the rows that the query has over there."""
+    context = linked.context_of(machine, ref.parts[0])
+    there = type(machine)(machine.world, machine.run, context.session, machine.perform)
+    scratch = Scratch(context, partial(fetch, there))
+    try:
+        names, rows = scratch.select(plan_statement(ref.query), there.value_of)
+    finally:
+        scratch.close()
+    made = tables.from_rows(names, rows)
+    return tuple((column.name, column.type) for column in made.columns), rows
 
 
 def _made(machine: Machine, ref: TableRef) -> objects.UserObject | None:

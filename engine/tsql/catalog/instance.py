@@ -110,6 +110,11 @@ view(
 )
 
 
+def _rpc_out(context: Context, name: str) -> bool:
+    kept = ledger.find(context.world, context.server.name, "serveroptions", "server", name)
+    return kept is not None and bool(kept.get("rpc out"))
+
+
 def _servers(context: Context) -> Iterable[Record]:
     names = (context.server.name, *context.server.linked_servers)
     for number, name in enumerate(names):
@@ -121,7 +126,7 @@ def _servers(context: Context) -> Iterable[Record]:
             "data_source": name,
             "is_linked": int(number > 0),
             "is_remote_login_enabled": 1,
-            "is_rpc_out_enabled": int(number == 0),
+            "is_rpc_out_enabled": int(number == 0 or _rpc_out(context, name)),
             "is_data_access_enabled": int(number > 0),
         }
 

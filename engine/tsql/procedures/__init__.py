@@ -5,22 +5,26 @@ from __future__ import annotations
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql import catalog, objects
+from engine.tsql import catalog, linked, objects
 from engine.tsql import statements as s
 from engine.tsql.data import Declared
+from engine.tsql.lexer import quote
 from engine.tsql.machine import Machine
 from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures import accounts, alerts, information, jobs, mail, monitoring, servers, system
 from engine.tsql.procedures.call import Call, Procedure, Procedures, bound, procedure
-from engine.tsql.values import convert, parse_type, to_text
+from engine.tsql.values import Scalar, convert, parse_type, to_text
 
 
 def execute(machine: Machine, statement: s.Execute) -> None:
     """EXEC procedure. Raises 2812 for one that does not exist, 201, 8144, 8145 for wrong arguments."""
     name = to_text(machine.value_of(statement.target)) if statement.target else statement.procedure
     parts = [part.strip("[]") for part in name.split(".")]
+    if len(parts) == 4 and parts[0].lower() != machine.session.server.lower():
+        linked.execute(machine, parts[0], _call_text(machine, parts[1:], statement))
+        return
     if len(parts) == 4:
-        check_local(machine, parts.pop(0))
+        parts.pop(0)
     plain = parts[-1].lower()
     if plain == "sp_executesql":
         _execute_text(machine, statement)
@@ -49,14 +53,20 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         machine.set_variable(statement.returns, 0)
 
 
-def check_local(machine: Machine, server: str) -> None:
-    """Raises 7202 for a server that is not linked, Unsimulated for work on one that is."""
-    here = machine.context.server
-    if server.lower() == here.name.lower():
-        return
-    if server.lower() in (name.lower() for name in here.linked_servers):
-        raise Unsimulated("EXEC on a linked server")
-    raise SqlError(7202, server)
+def _call_text(machine: Machine, parts: list[str], statement: s.Execute) -> str:
+    """The same call as text for a linked server, with the values of its arguments."""
+    given = []
+    for argument in statement.arguments:
+        value = machine.value(argument.value)
+        shown = "NULL" if value is None else str(value) if isinstance(value, int | float) else _quoted(value)
+        given.append(f"{argument.name} = {shown}" if argument.name else shown)
+    name = ".".join(quote(part) if part else "" for part in parts)
+    return f"EXEC {name} {', '.join(given)}"
+
+
+def _quoted(value: Scalar) -> str:
+    text = to_text(value)
+    return text if isinstance(value, bytes) else "N'" + text.replace("'", "''") + "'"
 
 
 def _run(machine: Machine, name: str, made: objects.Procedure, statement: s.Execute) -> None:

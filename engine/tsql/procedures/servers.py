@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.messages import SqlError
 from engine.protocol import jobs
+from engine.tsql import ledger
 from engine.tsql.procedures.call import Call, Procedures, procedure
 
 
@@ -27,6 +29,23 @@ def _accepted(call: Call) -> None:
     call.machine.not_simulated(f"{call.name} is taken and has no effect")
 
 
+def _option(call: Call) -> None:
+    """sp_serveroption: RPC OUT decides whether EXEC … AT works; the others change nothing here."""
+    wanted, known = call.text("@server"), call.world.servers[call.server].linked_servers
+    name = next((one for one in known if one.lower() == wanted.lower()), None)
+    if name is None:
+        raise SqlError(15015, wanted)
+    option, value = call.text("@optname").lower(), call.text("@optvalue").lower() in ("true", "on")
+    if option not in ("rpc", "rpc out"):
+        _accepted(call)
+        return
+    if ledger.find(call.world, call.server, "serveroptions", "server", name) is None:
+        ledger.add(call.world, call.server, "serveroptions", server=name)
+    ledger.change(
+        call.world, call.server, "serveroptions", lambda row: row["server"] == name, **{option: int(value)}
+    )
+
+
 PROCEDURES: Final[Procedures] = {
     "sp_addlinkedserver": procedure(
         _add, "@server @srvproduct? @provider? @datasrc? @location? @provstr? @catalog? @linkedstyle?"
@@ -35,7 +54,7 @@ PROCEDURES: Final[Procedures] = {
     "sp_dropserver": procedure(_drop, "@server @droplogins?"),
     "sp_linkedservers": procedure(_list),
     "sp_helpserver": procedure(_list, "@server? @optname? @show_topology?"),
-    "sp_serveroption": procedure(_accepted, "@server @optname @optvalue"),
+    "sp_serveroption": procedure(_option, "@server @optname @optvalue"),
     "sp_addlinkedsrvlogin": procedure(
         _accepted, "@rmtsrvname @useself? @locallogin? @rmtuser? @rmtpassword?"
     ),
