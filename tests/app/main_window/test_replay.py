@@ -1,0 +1,351 @@
+"""Looking back in the window: time line, bar, branches kept in the profile, the debrief's buttons, runs as files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from app import scenario_files
+from app.main_window import MainWindow, by_doing, debriefing
+from app.settings import WindowSettings
+from app.storage import Profile, open_profile
+from engine.drill.drill import Drill, replay
+from engine.drill.scenario import load_scenario
+from engine.drill.solution import play_solution
+from tests.app.main_window.conftest import Hands, shown
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+
+
+def begin(hands: Hands, name: str = "automatic-failover", mode: str = "practice") -> None:
+    hands.window.choose(name)
+    hands.window.brief.started.emit(mode)
+    hands.window.session.set_speed(20.0)
+
+
+def with_a_failover(hands: Hands, mode: str = "practice") -> Drill:
+    """A run of 80 s: SERVER_A loses its power at about 59 s."""
+    begin(hands, mode=mode)
+    hands.wait(80.0)
+    hands.window.session.pause()
+    return hands.drill
+
+
+def texts(page: QWidget) -> str:
+    return "\n".join(label.text() for label in page.findChildren(QLabel))
+
+
+def button(page: QWidget, text: str) -> QPushButton:
+    return next(b for b in page.findChildren(QPushButton) if b.text().startswith(text) and b.isVisible())
+
+
+def click_at(hands: Hands, t_s: float) -> None:
+    timeline = hands.window.timeline
+    hands.qtbot.mouseClick(
+        timeline, Qt.MouseButton.LeftButton, pos=QPoint(round(timeline.x_of(t_s)), timeline.height() - 4)
+    )
+
+
+# --- looking back -------------------------------------------------------------------------------------------
+
+
+def test_a_click_on_the_time_line_looks_back_and_the_bar_leads_out(hands: Hands) -> None:
+    live = with_a_failover(hands)
+    window, end = hands.window, live.state_hash()
+    click_at(hands, 30.0)
+    assert window.session.looking_back
+    assert window.replay.bar.isVisible()
+    assert hands.drill.world.t_s == pytest.approx(30.0, abs=1.0)
+    assert hands.drill.world.servers["SERVER_A"].powered
+    assert "running" in window.topology.accessibleDescription().split(";")[0]
+    window.do("power-off SERVER_B")
+    assert "nothing can be done" in window.notice.text
+    hands.click(window.replay.bar.now)
+    assert not window.replay.bar.isVisible()
+    assert hands.drill is live
+    assert live.state_hash() == end
+    assert live.journal == []
+
+
+def test_a_drag_scrubs(hands: Hands, qtbot: QtBot) -> None:
+    with_a_failover(hands)
+    timeline, middle = hands.window.timeline, hands.window.timeline.height() // 2
+    qtbot.mousePress(timeline, Qt.MouseButton.LeftButton, pos=QPoint(round(timeline.x_of(70.0)), middle))
+    seen = []
+    for t_s in (50.0, 40.0, 20.0):
+        qtbot.mouseMove(timeline, QPoint(round(timeline.x_of(t_s)), middle))
+        qtbot.waitUntil(lambda t_s=t_s: abs(hands.drill.world.t_s - t_s) < 1.0, timeout=1000)
+        seen.append(hands.drill.world.t_s)
+    assert seen == sorted(seen, reverse=True)
+
+
+def test_marks_are_walked_by_keys(hands: Hands) -> None:
+    live = with_a_failover(hands)
+    window = hands.window
+    hands.press(Key.Key_Left, Mod.AltModifier, on=window.topology)
+    first = hands.drill.world.t_s
+    hands.press(Key.Key_Left, Mod.AltModifier, on=window.topology)
+    assert hands.drill.world.t_s < first < live.world.t_s
+    hands.press(Key.Key_Right, Mod.AltModifier, on=window.topology)
+    assert hands.drill.world.t_s == first
+    hands.press(Key.Key_End, Mod.AltModifier, on=window.topology)
+    assert hands.drill is live
+
+
+def test_an_exam_has_no_way_back(hands: Hands) -> None:
+    live = with_a_failover(hands, mode="exam")
+    window = hands.window
+    click_at(hands, 30.0)
+    assert hands.drill is live
+    assert "no way back" in window.notice.text
+    window.branches.show()
+    assert window.pages.currentWidget() is window.desk_page
+    by_doing.save_as_scenario(window)
+    assert "when it is over" in window.notice.text
+
+
+def test_the_time_line_marks_detections_and_transitions(hands: Hands) -> None:
+    with_a_failover(hands)
+    kinds = {marker.kind for marker in hands.window.timeline.markers}
+    assert {"fault", "detection", "transition", "failover", "reached"} <= kinds
+
+
+# --- branches -----------------------------------------------------------------------------------------------
+
+
+def branched(hands: Hands) -> Drill:
+    """A branch that leaves the run at 30 s, in which the witness is removed."""
+    with_a_failover(hands)
+    click_at(hands, 30.0)
+    hands.click(hands.window.replay.bar.go_on)
+    hands.window.do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
+    hands.window.session.play()
+    hands.wait(50.0)
+    hands.window.session.pause()
+    return hands.drill
+
+
+def test_going_on_from_there_is_a_branch_and_is_recorded(hands: Hands, profile: Profile) -> None:
+    branch = branched(hands)
+    tree = hands.window.play.branches
+    assert tree is not None
+    assert tree.names() == ["main", "branch 1"]
+    assert branch.journal[0].verb == "rewind"
+    assert branch.rewinds[0][0] == 8000
+    assert not branch.world.availability["Sales"].serving  # without a witness nobody takes over
+    assert tree.of("main").drill.world.availability["Sales"].serving
+    (run,) = profile.unfinished()  # of a tree only the newest
+    again = replay(branch.scenario, run.seed, run.mode, [line.text for line in run.lines], branch.tick)
+    assert again.state_hash() == branch.state_hash()
+
+
+def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot: QtBot, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    branched(hands)
+    window = hands.window
+    hands.press(Key.Key_B, Mod.ControlModifier, Mod.AltModifier, on=window.topology)
+    page = window.branches.page
+    assert page is not None
+    assert window.pages.currentWidget() is page
+    assert page.chosen == "branch 1"
+    said = texts(page.comparison)
+    assert "They part at 0:" in said
+    assert "SET WITNESS OFF" in said
+    assert "≠" in said
+    monkeypatch.setattr("PySide6.QtWidgets.QInputDialog.getText", lambda *_, **__: ("no witness", True))
+    hands.press(Key.Key_F2, on=page.tree)
+    assert page.chosen == "no witness"
+    hands.press(Key.Key_Up, on=page.tree)
+    assert page.chosen == "main"
+    hands.press(Key.Key_Return, on=page.tree)
+    assert window.pages.currentWidget() is window.desk_page
+    assert hands.drill.journal == []
+    assert hands.drill.world.t_s == 80.0
+
+
+def test_a_tree_is_taken_up_again_by_the_next_start(
+    hands: Hands, qtbot: QtBot, profile: Profile, store: WindowSettings
+) -> None:
+    branch = branched(hands)
+    hands.window.play.rename("branch 1", "no witness")
+    hands.window.show_home()
+    (run,) = profile.unfinished()
+    hands.window.resume(run.run_id)
+    hands.search()
+    tree = hands.window.play.branches
+    assert tree is not None
+    assert (tree.names(), tree.current) == (["main", "no witness"], "no witness")
+    assert hands.drill.state_hash() == branch.state_hash()
+    hands.window.play.switch("main")
+    assert hands.drill.world.availability["Sales"].serving
+    hands.window.do("note still recorded")
+    main_run = next(b.run_id for b in profile.branches(run.run_id) if b.name == "main")
+    assert [line.text.split()[1] for line in profile.journal(main_run)] == ["note"]
+
+
+def test_a_removed_branch_is_gone_from_the_tree(hands: Hands, profile: Profile) -> None:
+    branched(hands)
+    play = hands.window.play
+    play.switch("main")
+    play.prune("branch 1")
+    assert play.branches is not None
+    assert play.branches.names() == ["main"]
+    (run,) = profile.unfinished()
+    assert [branch.name for branch in profile.branches(run.run_id)] == ["main"]
+
+
+# --- seeds --------------------------------------------------------------------------------------------------
+
+
+def seed_of_a_new_run(hands: Hands, name: str) -> int:
+    begin(hands, name)
+    return hands.drill.seed
+
+
+def test_the_first_run_has_the_files_seed_and_later_ones_fresh_ones(hands: Hands) -> None:
+    own = scenario_files.find("forced-service").load().seed
+    seeds = [seed_of_a_new_run(hands, "forced-service") for _ in range(4)]
+    assert seeds[0] == own
+    assert len(set(seeds)) == 4
+    assert f"seed {seeds[-1]}" in hands.window._state.text()
+
+
+def test_starting_again_repeats_the_numbers_and_the_lab_never_varies(hands: Hands) -> None:
+    seed_of_a_new_run(hands, "forced-service")
+    seed = seed_of_a_new_run(hands, "forced-service")
+    hands.window.actions_by_name["drill.restart"].trigger()
+    assert hands.drill.seed == seed
+    assert seed_of_a_new_run(hands, "lab") == seed_of_a_new_run(hands, "lab")
+
+
+def test_the_brief_tells_of_the_variant_that_is_played(hands: Hands) -> None:
+    for _ in range(3):
+        begin(hands, "forced-service")
+        window = hands.window
+        window.choose("forced-service")
+        shown_brief = window._scenario
+        window.brief.started.emit("practice")
+        assert shown_brief is not None
+        assert hands.drill.scenario.brief == shown_brief.brief
+        assert hands.drill.scenario.variants == shown_brief.variants
+
+
+# --- debrief, files -----------------------------------------------------------------------------------------
+
+
+def finished_badly(hands: Hands) -> None:
+    begin(hands)
+    hands.wait(70.0)
+    hands.window.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
+    hands.wait(10.0)
+    hands.window.do("finish")
+    assert hands.window.pages.currentWidget() is hands.window.debrief
+
+
+def test_each_mistake_can_be_retried_and_looked_at(hands: Hands, profile: Profile) -> None:
+    finished_badly(hands)
+    window = hands.window
+    refused = next(m for m in window.debriefing._source.review.mistakes if "refused" in m.what)  # type: ignore[union-attr]
+    moments = {
+        b.text(): b for b in window.debrief.findChildren(QPushButton) if b.text().startswith("Retry from")
+    }
+    label = f"Retry from this moment (1:{refused.retry_tick / 100 - 60:04.1f})"
+    look = moments[label].parentWidget().findChildren(QPushButton)[1]
+    look.click()
+    assert window.pages.currentWidget() is window.desk_page
+    assert window.session.looking_back
+    hands.click(window.replay.bar.leave)
+    assert window.pages.currentWidget() is window.debrief
+    next(b for b in window.debrief.findChildren(QPushButton) if b.text() == label).click()
+    assert window.pages.currentWidget() is window.desk_page
+    assert hands.drill.tick == refused.retry_tick
+    assert [item.verb for item in hands.drill.journal] == ["rewind"]
+    assert window.play.branches is not None
+    assert window.play.branches.names() == ["main", "branch 1"]
+
+
+def test_an_old_run_is_looked_back_on_with_its_branches(hands: Hands, profile: Profile) -> None:
+    branched(hands)
+    hands.window.do("finish")
+    hands.window.show_home()
+    (row,) = profile.results()
+    hands.window.debriefing.show_old(row.run_id)
+    assert hands.window.pages.currentWidget() is hands.window.debrief
+    assert "What happened, and why" in texts(hands.window.debrief)
+    hands.click(button(hands.window.debrief, "Branches"))
+    assert hands.window.branches.page is not None
+    assert hands.window.play.branches is not None
+    assert hands.window.play.branches.names() == ["main", "branch 1"]
+
+
+@pytest.mark.parametrize("kind", sorted(debriefing.EXPORTS))
+def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch, kind: str) -> None:  # type: ignore[no-untyped-def]
+    finished_badly(hands)
+    ending = debriefing.EXPORTS[kind][0]
+    file = tmp_path / f"run{ending}"
+    monkeypatch.setattr("PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, **__: (str(file), ""))
+    hands.window.debrief.export_wanted.emit(kind)
+    assert "Saved" in hands.window.notice.text
+    written = list(tmp_path.glob(f"run*{ending}"))
+    assert written
+    assert all(found.stat().st_size > 100 for found in written)
+
+
+def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    finished_badly(hands)
+    file = tmp_path / "run.json"
+    monkeypatch.setattr("PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, **__: (str(file), ""))
+    hands.window.debrief.export_wanted.emit("json")
+    hands.window.show_home()
+    hands.window.debriefing.open_file(file)
+    assert "plays again to the same states" in hands.window.notice.text
+    assert hands.window.pages.currentWidget() is hands.window.debrief
+    changed = json.loads(file.read_text())
+    changed["report"]["hashes"][1]["hash"] = "0" * 32
+    file.write_text(json.dumps(changed))
+    hands.window.debriefing.open_file(file)
+    assert "does not play again" in hands.window.notice.text
+    file.write_text("[]")
+    hands.window.debriefing.open_file(file)
+    assert "is not a run" in hands.window.notice.text
+
+
+def test_a_lab_session_becomes_a_scenario(hands: Hands, tmp_path: Path) -> None:
+    begin(hands, "lab", "lab")
+    hands.wait(10.0)
+    hands.window.do("power-off SERVER_A")
+    hands.wait(30.0)
+    hands.window.do("power-on SERVER_A")
+    hands.wait(200.0)
+    by_doing.write(hands.window, tmp_path / "My drill.toml")
+    assert "Saved" in hands.window.notice.text
+    made = load_scenario((tmp_path / "my-drill.toml").read_text(), "my-drill.toml")
+    drill = Drill(made)
+    play_solution(drill)
+    assert drill.score().total >= 95.0
+
+
+def test_without_a_profile_branches_live_as_long_as_the_window(
+    qtbot: QtBot, tmp_path: Path, store: WindowSettings
+) -> None:
+    window: MainWindow = shown(qtbot, None, store)
+    hands = Hands(qtbot, window)
+    branched(hands)
+    window.play.switch("main")
+    assert hands.drill.world.availability["Sales"].serving
+    window.close()
+
+
+def test_what_was_recorded_outlives_the_profile(hands: Hands, profile: Profile, tmp_path: Path) -> None:
+    branched(hands)
+    names = [b.name for b in profile.branches(profile.unfinished()[0].run_id)]
+    folder = profile.file.parent
+    hands.window.close()
+    profile.close()
+    with open_profile(folder) as again:
+        assert [b.name for b in again.branches(again.unfinished()[0].run_id)] == names == ["main", "branch 1"]
