@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from app import scenario_files
 from app.scenario_files import NoScenario
@@ -21,6 +24,9 @@ from engine.drill.scenario import Scenario, load_scenario, schema
 from engine.drill.solution import default_end, play_solution
 from engine.inputs import Input, InputProblem, parse_script
 from engine.model import ticks
+
+if TYPE_CHECKING:
+    from engine.drill.agents import Ranking
 
 AS_ASKED, ANSWER_IS_NO, UNUSABLE = 0, 1, 2
 INPUTS_MAX: Final = 4_000_000
@@ -374,13 +380,32 @@ def _record(options: argparse.Namespace) -> int:
 # --- agents -------------------------------------------------------------------------------------------------
 
 
+def _rank(job: tuple[str, str, int | None]) -> Ranking:
+    """In a process of its own: a scenario by its name and text."""
+    from engine.drill import agents
+
+    name, text, seed = job
+    return agents.rank(load_scenario(text, f"{name}.toml"), seed)
+
+
+def _ranked(scenarios: Sequence[Scenario], seed: int | None) -> Iterator[Ranking]:
+    """Each scenario's ranking, in order; many are shared out among the processors."""
+    jobs = [(scenario.name, scenario.text, seed) for scenario in scenarios]
+    workers = min(len(jobs), os.cpu_count() or 1)
+    if workers <= 1:
+        yield from map(_rank, jobs)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(_rank, jobs)
+
+
 def _agents(options: argparse.Namespace) -> int:
     from engine.drill import agents
 
     _check_seed(options.seed)
     files = [scenario_files.find(name) for name in options.scenarios] or scenario_files.all_files()[0]
     scenarios = [scenario for file in files if (scenario := file.load()).scored]
-    rankings = [agents.rank(scenario, options.seed) for scenario in scenarios]
+    rankings = list(_ranked(scenarios, options.seed))
     if options.json is not None:
         _write_json([ranking.as_json() for ranking in rankings], options.json)
     else:

@@ -1,16 +1,20 @@
 """Players that are no people, to see whether points go to the right ones: the reference first, whoever games last.
 
-Every exploit has an honest twin, the same play without the trick, and must not earn more than it.
+Every exploit has an honest twin, the same play without the trick, and has to rank behind it. What ranks before what:
+finishers first, then points, then fewer hints and ways back, then goals reached earlier, then the earlier last deed.
+So whoever only wastes time without anybody being hurt keeps the points and still comes later.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from engine.chance import Chance
+from engine.constants import TICKS_PER_S
 from engine.drill.drill import Drill
 from engine.drill.history import History
 from engine.drill.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN
@@ -27,6 +31,7 @@ RANDOM_ACTS: Final = 25
 RANDOM_PLAYERS: Final = 3
 STALL_S: Final = 60.0
 """How much later a staller does everything."""
+REVERT_EVERY_S: Final = 20.0
 SOON: Final = ticks(1.0)
 """When those act who do not wait for the failure."""
 
@@ -113,11 +118,12 @@ def worst(scenario: Scenario, seed: int) -> Drill:
 
 
 def no_op_and_undo(scenario: Scenario, seed: int) -> Drill:
-    """The reference, with something broken and mended, and something looked at, around each step."""
+    """The reference, with something whole broken and mended, and something looked at, around each step."""
     drill = Drill(scenario, seed)
-    server = drill.scenario.servers[0].name
     for item in _steps(scenario, seed):
         drill.advance_to(item.tick)
+        servers = drill.world.servers.values()
+        server = next((s.name for s in servers if s.nic_up and s.running), drill.scenario.servers[0].name)
         for line in (
             f"pull-cable {server}",
             f"plug-cable {server}",
@@ -168,6 +174,17 @@ def before_the_failure(scenario: Scenario, seed: int) -> Drill:
     )
 
 
+def taking_all_back(scenario: Scenario, seed: int) -> Drill:
+    """Asks for `revert-all` every few seconds instead of finding out what is wrong."""
+    drill = Drill(scenario, seed)
+    end = default_end(drill)
+    while not drill.finished and drill.tick < end:
+        drill.advance_to(min(end, drill.tick + ticks(REVERT_EVERY_S)))
+        if not drill.finished:
+            _try(drill, "revert-all")
+    return _to_the_end(drill)
+
+
 def leaving_at_once(scenario: Scenario, seed: int) -> Drill:
     """Ends the drill before anything can go wrong."""
     drill = Drill(scenario, seed)
@@ -200,6 +217,20 @@ def _with_steps(drill: Drill | History, steps: Iterable[Input]) -> Drill:
 # --- ranking ------------------------------------------------------------------------------------------------
 
 
+Allowed = Callable[[Scenario], str]
+"""Why a trick is no trick in a scenario; empty where it is one."""
+
+
+def _nothing_to_wait_for(scenario: Scenario) -> str:
+    if not scenario.timeline:
+        return "the trouble is there from the start: there is nothing to wait for"
+    return scenario.early or ""
+
+
+def _it_is_over(scenario: Scenario) -> str:
+    return "everything is reached and nothing is to come: the drill may be ended"
+
+
 @dataclass(frozen=True, slots=True)
 class Agent:
     """A player by name; an exploit has the name of its honest twin."""
@@ -207,6 +238,8 @@ class Agent:
     name: str
     play: Play
     twin: str | None = None
+    allowed: Allowed = lambda _: ""
+    """Where it may come level with its twin, or before it without more points."""
 
 
 REFERENCE, NOTHING, WORST = "reference", "nothing", "worst"
@@ -220,9 +253,10 @@ AGENTS: Final[tuple[Agent, ...]] = (
     Agent("wrong first, then back", wrong_first, REFERENCE),
     Agent("hint farming", hint_farming, REFERENCE),
     Agent("stalling", stalling, REFERENCE),
-    Agent("before the failure", before_the_failure, REFERENCE),
-    Agent("leaving on top", leaving_on_top, REFERENCE),
-    Agent("leaving at once", leaving_at_once, NOTHING),
+    Agent("before the failure", before_the_failure, REFERENCE, _nothing_to_wait_for),
+    Agent("leaving on top", leaving_on_top, REFERENCE, _it_is_over),
+    Agent("revert-all", taking_all_back, REFERENCE),
+    Agent("leaving at once", leaving_at_once, NOTHING, lambda _: "nothing was done either way"),
 )
 
 
@@ -234,9 +268,27 @@ class Standing:
     total: float
     finished: bool
     hints_cost: float = 0.0
+    aids: int = 0
+    """Layers of hints opened and ways back."""
+    reached_s: float | None = None
+    """When the goals were reached, on average; None: not all were."""
+    last_deed_s: float = 0.0
+
+    @property
+    def key(self) -> tuple[bool, float, int, float, float]:
+        """Sorts the better one first."""
+        reached_s = math.inf if self.reached_s is None else self.reached_s
+        return (not self.finished, -self.total, self.aids, reached_s, self.last_deed_s)
 
     def as_json(self) -> dict[str, Any]:
-        return {"agent": self.agent, "total": self.total, "finished": self.finished}
+        return {
+            "agent": self.agent,
+            "total": self.total,
+            "finished": self.finished,
+            "aids": self.aids,
+            "reached_s": self.reached_s,
+            "last_deed_s": self.last_deed_s,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +299,8 @@ class Ranking:
     seed: int
     standings: tuple[Standing, ...]
     wrong: tuple[str, ...]
+    allowed: tuple[tuple[str, str], ...] = ()
+    """Tricks that come level with their twin or before it, and why they may."""
 
     def of(self, agent: str) -> Standing:
         return next(standing for standing in self.standings if standing.agent == agent)
@@ -257,32 +311,56 @@ class Ranking:
             "seed": self.seed,
             "standings": [standing.as_json() for standing in self.standings],
             "wrong": list(self.wrong),
+            "allowed": [{"agent": agent, "why": why} for agent, why in self.allowed],
         }
 
 
 def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = AGENTS) -> Ranking:
     """Have every agent take the drill, each in practice, and see whether they rank as they should."""
-    seed = scenario.seed if seed is None else seed
+    seed, agents = scenario.seed if seed is None else seed, tuple(agents)
     try:
         played(scenario, seed)
     except InputProblem as problem:
         return Ranking(scenario.name, seed, (), (f"the reference cannot be played: {problem}",))
     standings = [_standing(agent, agent.play(scenario, seed)) for agent in agents]
+    by_name = {standing.agent: standing for standing in standings}
     twins = {agent.name: agent.twin for agent in agents if agent.twin is not None}
-    order = sorted(standings, key=lambda s: (-s.total, not s.finished))  # equals stay as the table has them
-    return Ranking(scenario.name, seed, tuple(order), tuple(wrong_in(standings, twins)))
+    allowed = tuple(
+        (agent.name, why)
+        for agent in agents
+        if agent.twin is not None
+        and by_name[agent.name].key <= by_name[agent.twin].key
+        and (why := agent.allowed(scenario))
+    )
+    order = sorted(standings, key=lambda s: s.key)  # equals stay as the table has them
+    wrong = wrong_in(standings, twins, [name for name, _ in allowed])
+    return Ranking(scenario.name, seed, tuple(order), tuple(wrong), allowed)
 
 
 def _standing(agent: Agent, drill: Drill) -> Standing:
     score = drill.score()
-    return Standing(agent.name, score.total, score.finished, sum(hint.cost for hint in drill.hints))
+    met = [state.met_tick for state in drill.goals.values() if state.met and state.met_tick is not None]
+    return Standing(
+        agent.name,
+        score.total,
+        score.finished,
+        sum(hint.cost for hint in drill.hints),
+        len(drill.hints) + len(drill.rewinds),
+        sum(met) / len(met) / TICKS_PER_S if met and len(met) == len(drill.goals) else None,
+        drill.journal[-1].tick / TICKS_PER_S if drill.journal else 0.0,
+    )
 
 
-def wrong_in(standings: Iterable[Standing], twins: dict[str, str]) -> list[str]:
-    """Everything that is out of order among *standings*; *twins* has each exploit's honest twin."""
+def wrong_in(
+    standings: Iterable[Standing], twins: Mapping[str, str], allowed: Iterable[str] = ()
+) -> list[str]:
+    """Everything that is out of order among *standings*.
+
+    *twins* has each exploit's honest twin; those *allowed* may come level with it, but never have more points.
+    """
     by_name = {standing.agent: standing for standing in standings}
     best, idle, bad = by_name[REFERENCE], by_name[NOTHING], by_name[WORST]
-    wrong = []
+    allowed, wrong = set(allowed), []
     if not best.finished or best.total < SOLUTION_POINTS_MIN:
         wrong.append(f"the reference earns {best.total:g}, less than {SOLUTION_POINTS_MIN:g}")
     if idle.finished or idle.total >= NOTHING_POINTS_MAX:
@@ -295,6 +373,12 @@ def wrong_in(standings: Iterable[Standing], twins: dict[str, str]) -> list[str]:
         twin = by_name[twins[each.agent]] if each.agent in twins else None
         if twin is not None and twin is not best and each.total > twin.total:
             wrong.append(f"{each.agent} earns {each.total:g}, {twin.agent} {twin.total:g}")
+        if twin is not None and each.key <= twin.key and each.agent not in allowed:
+            wrong.append(
+                f"{each.agent} ranks level with or before the {twin.agent}, both with {each.total:g} points"
+                if each.total == twin.total
+                else f"{each.agent} ranks before the {twin.agent}"
+            )
         if each.hints_cost > 0.0 and each.total >= best.total:
             wrong.append(f"{each.agent} has used hints and earns no less than the reference")
     finishers = min((s.total for s in by_name.values() if s.finished), default=100.0)
@@ -306,23 +390,41 @@ def wrong_in(standings: Iterable[Standing], twins: dict[str, str]) -> list[str]:
     return wrong
 
 
+LEGEND: Final = """\
+(unfinished in brackets); = as many points as the reference, ranked behind it: more help, goals reached later
+or a later last deed; + level with it or before it, and allowed"""
+
+
 def table(rankings: Iterable[Ranking]) -> str:
     """All rankings as one table for people: a row for each scenario, a column for each agent."""
     rankings = list(rankings)
     names = [agent.name for agent in AGENTS]
     width = max((len(ranking.scenario) for ranking in rankings), default=0)
-    head = f"{'':{width}}  " + "  ".join(names)
+    head = f"{'':{width}}  " + "  ".join(f"{name:>{max(7, len(name))}}" for name in names)
     rows = [
-        f"{ranking.scenario:{width}}  " + "  ".join(_cell(ranking.of(name), len(name)) for name in names)
+        f"{ranking.scenario:{width}}  " + "  ".join(_cell(ranking, name) for name in names)
         for ranking in rankings
         if ranking.standings
     ]
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for ranking in rankings:
+        for allowed in ranking.allowed:
+            grouped.setdefault(allowed, []).append(ranking.scenario)
+    legit = [f"+ {agent}: {why} ({_some(where)})" for (agent, why), where in grouped.items()]
     wrong = [f"{ranking.scenario}: {said}" for ranking in rankings for said in ranking.wrong]
     count = len(rankings)
     verdict = f"{len(wrong)} thing(s) out of order" if wrong else f"{count} scenario(s), all in order"
-    return "\n".join([head, *rows, "(unfinished in brackets)", *wrong, verdict])
+    return "\n".join([head, *rows, LEGEND, *legit, *wrong, verdict])
 
 
-def _cell(standing: Standing, width: int) -> str:
+def _some(names: list[str]) -> str:
+    return ", ".join(names) if len(names) <= 12 else f"{len(names)} scenarios"
+
+
+def _cell(ranking: Ranking, name: str) -> str:
+    standing, best = ranking.of(name), ranking.of(REFERENCE)
+    mark = "=" if standing is not best and standing.finished and standing.total == best.total else ""
+    if name in dict(ranking.allowed):
+        mark = "+"
     text = f"{standing.total:g}" if standing.finished else f"({standing.total:g})"
-    return f"{text:>{width}}"
+    return f"{mark}{text:}".rjust(max(7, len(name)))

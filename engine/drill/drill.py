@@ -30,6 +30,12 @@ from engine.model import Key, Server, Tick, World, ticks
 
 __all__ = ["Drill", "End", "Mode", "play_inputs", "replay"]
 
+NO_REVERT_ALL: Final = (
+    "revert-all would take the story's faults back without anybody having found them: in a drill with points each "
+    "is undone by itself (power-on, plug-cable, mend, start-service, …); the lab and free play allow it"
+)
+"""Why `revert-all` is refused where something is scored."""
+
 TIMELINE_STREAM: Final = 0x7154
 """Keeps the moments that a scenario draws apart from the world's own chance. Any number does."""
 
@@ -184,6 +190,8 @@ class Drill:
                 left_early=self.ended_by is End.ASKED and bool(self._waiting),
                 answers_at_once=self.terms.answers_at_once,
                 rewinds=self.rewinds,
+                rewind_cost=self.terms.rewind_cost,
+                journal=self.journal,
             )
         )
 
@@ -289,7 +297,11 @@ class Drill:
             rewind.known_in(" ".join(item.args[1:]), self.scenario)
         if item.verb in ("sql", "cancel") and facts.in_story(item.args[0]):
             raise InputProblem(f"the window {item.args[0]} belongs to the story")
-        for lock in self.scenario.locked if self.mode is not Mode.LAB else ():
+        if self.mode is Mode.LAB:
+            return
+        if item.verb == "revert-all" and self.scenario.scored and not self.scenario.allow_revert_all:
+            raise InputProblem(NO_REVERT_ALL)
+        for lock in self.scenario.locked:
             if lock.until is not None and self.world.tick >= ticks(lock.until):
                 continue
             if item.verb == "revert-all" or locks.covers(locks.understood(lock.do, self.world), item):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import tomllib
 from typing import Final
@@ -9,12 +10,13 @@ from typing import Final
 from engine.drill import recorded, variants
 from engine.drill.build import start_world
 from engine.drill.drill import Drill
-from engine.drill.places import places
+from engine.drill.places import Path, places
 from engine.drill.preparation import prepare
 from engine.drill.problems import Finder, Problem, ScenarioProblems
 from engine.drill.references import names_of
 from engine.drill.scenario import load_scenario
 from engine.drill.schema import Scenario
+from engine.drill.skills import by_key
 from engine.drill.solution import left_alone, played
 from engine.inputs import VERBS, InputProblem, Verb
 
@@ -54,8 +56,9 @@ def lint(scenario: Scenario, file: str) -> list[Problem]:
 def _texts(scenario: Scenario, finder: Finder) -> None:
     if not scenario.sources:
         finder.add((), "nothing says where this is published", "a [[source]] table")
-    if not scenario.skills:
+    if scenario.scored and not scenario.skills:
         finder.add((), "nothing says what is trained", "skills = [...]")
+    _skills(scenario, finder)
     if scenario.fidelity is None:
         finder.add((), "nothing says how far the simulation can be trusted here", "a [fidelity] table")
     if scenario.facilitator is None:
@@ -67,6 +70,23 @@ def _texts(scenario: Scenario, finder: Finder) -> None:
     _hint_lines(scenario, finder)
     for path, asked in recorded.prompts(tomllib.loads(scenario.text)):
         finder.add(path, f"this is still to be written: {asked}", "words of your own")
+
+
+def _skills(scenario: Scenario, finder: Finder) -> None:
+    """A word that is no skill would never become due, and nobody would see why."""
+    to_write = {path for path, _ in recorded.prompts(tomllib.loads(scenario.text))}
+    for number, key in enumerate(scenario.skills):
+        path: Path = ("skills", number)
+        if key in scenario.skills[:number]:
+            finder.add(path, f"{key!r} stands there twice", "each skill once", 0)
+        elif key not in by_key() and path not in to_write:
+            near = difflib.get_close_matches(key, by_key(), 1, cutoff=0.5)
+            finder.add(
+                path,
+                f"there is no skill {key!r}",
+                f"{near[0]}?" if near else f"one of {', '.join(by_key())}",
+                0,
+            )
 
 
 _LINE: Final = re.compile(rf"(?<![\w-])({'|'.join(VERBS)}) ([A-Z]\w*)")

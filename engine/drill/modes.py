@@ -25,6 +25,8 @@ class Terms:
     hints_cost: bool
     rewind: bool
     """Going back to an earlier moment. It is recorded wherever it is allowed and something is scored."""
+    rewind_cost: float = 0.0
+    """Points that each way back costs."""
     progress: bool
     """How much has been reached is told while the drill runs."""
     answers_at_once: bool
@@ -38,7 +40,13 @@ TERMS: Final[dict[Mode, Terms]] = {
         hints=True, hints_cost=False, rewind=True, progress=True, answers_at_once=True, truth=True
     ),
     Mode.PRACTICE: Terms(
-        hints=True, hints_cost=True, rewind=True, progress=True, answers_at_once=False, truth=True
+        hints=True,
+        hints_cost=True,
+        rewind=True,
+        rewind_cost=2.0,
+        progress=True,
+        answers_at_once=False,
+        truth=True,
     ),
     Mode.EXAM: Terms(
         hints=False, hints_cost=False, rewind=False, progress=False, answers_at_once=False, truth=False

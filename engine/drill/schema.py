@@ -515,6 +515,10 @@ class Scenario(Part):
     seed: int = Field(default=1, ge=0, lt=2**63)
     length: Duration | None = None
     """The drill ends after this time, whatever has been reached."""
+    allow_revert_all: bool = False
+    """Whether `revert-all` can be used although something is scored: it finds and mends every fault at once."""
+    early: Line | None = None
+    """Why it is right to do everything before the story's faults come; None: with a timeline it is not."""
     variants: Pools = Field(default_factory=dict)
     settings: Settings = Settings()
     servers: Annotated[tuple[Server, ...], Field(strict=False, alias="server", min_length=1, max_length=50)]

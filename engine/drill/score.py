@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from engine.constants import TICKS_PER_S
-from engine.drill import facts
+from engine.drill import facts, needless
 from engine.drill.goals import GoalState, Opened
 from engine.drill.questions import LATER, Answer, Inquiry, verdict
 from engine.drill.schema import (
@@ -28,6 +28,7 @@ from engine.drill.schema import (
     Scenario,
 )
 from engine.events import Event
+from engine.inputs import Input
 from engine.model import Tick, World
 
 
@@ -113,6 +114,10 @@ class Course:
     answers_at_once: bool
     rewinds: Sequence[tuple[Tick, Tick]]
     """(from, to) of each time that somebody went back."""
+    rewind_cost: float
+    """Points that each of them costs."""
+    journal: Sequence[Input]
+    """What the trainee did."""
 
 
 def score(course: Course) -> Score:
@@ -129,7 +134,10 @@ def score(course: Course) -> Score:
         ]
     pairs = zip(items, course.scenario.rubric, strict=True)
     besides_goals = sum(item.points for item, rule in pairs if not isinstance(rule, GoalsRule))
-    items += _hints(course, besides_goals) + _rewinds(course)
+    for deducted in (_hints, _needless, _rewinds):
+        taken = deducted(course, besides_goals)
+        besides_goals += sum(item.points for item in taken)
+        items += taken
     total = round(max(0.0, min(100.0, sum(item.points for item in items))), 1)
     return Score(total, tuple(items), finished)
 
@@ -346,13 +354,34 @@ def _hints(course: Course, besides_goals: float) -> list[Item]:
     return [Item("Hints", 0.0 - taken, 0.0, why, tuple(hint.tick / TICKS_PER_S for hint in course.hints))]
 
 
-def _rewinds(course: Course) -> list[Item]:
-    """Going back costs nothing and is not hidden: a score with it is another one than a score without."""
+def _needless(course: Course, besides_goals: float) -> list[Item]:
+    """What was broken and mended for nothing; like hints never more than was earned besides the goals."""
+    done = needless.found(course.world, course.journal, course.events, course.scenario)
+    if not done:
+        return []
+    taken = round(min(needless.PRICE * len(done), needless.PRICE_MAX, besides_goals), 1)
+    why = f"Done and taken back within {needless.UNDONE_S:g} s: {'; '.join(each.what for each in done)}."
+    better = "look by T-SQL, the monitor and the error logs; nothing has to be broken for that."
+    losses = tuple(
+        Loss(round(taken / len(done), 1), each.tick, f"{each.what} was taken back at once.", better)
+        for each in done
+    )
+    moments = tuple(each.tick / TICKS_PER_S for each in done)
+    return [Item("Needless faults", 0.0 - taken, 0.0, why, moments, better, losses)]
+
+
+REWINDS_COST_MAX: Final = 10.0
+"""Points that all ways back together cost at most. Assumed: who learns from going back must not stop doing it."""
+
+
+def _rewinds(course: Course, besides_goals: float) -> list[Item]:
+    """Whoever goes back knows what comes: a run with it is worth less than the same one without."""
     if not course.rewinds:
         return []
     ways = ", ".join(f"from {a / TICKS_PER_S:g} s to {b / TICKS_PER_S:g} s" for a, b in course.rewinds)
     moments = tuple(to / TICKS_PER_S for _, to in course.rewinds)
-    return [Item("Rewinds", 0.0, 0.0, f"Gone back {len(course.rewinds)} time(s): {ways}.", moments)]
+    taken = round(min(course.rewind_cost * len(course.rewinds), REWINDS_COST_MAX, besides_goals), 1)
+    return [Item("Rewinds", 0.0 - taken, 0.0, f"Gone back {len(course.rewinds)} time(s): {ways}.", moments)]
 
 
 RULES: Final[dict[str, Callable[[Course, Any], Judged]]] = {

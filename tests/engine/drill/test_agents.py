@@ -20,18 +20,22 @@ def ranking() -> Ranking:
 def test_the_order_in_the_small_one(ranking: Ranking) -> None:
     assert ranking.wrong == ()
     assert ranking.standings[0].agent == "reference"
-    assert ranking.of("reference") == Standing("reference", 100.0, finished=True)
+    assert ranking.of("reference").total == 100.0
+    assert ranking.of("reference").finished
     assert ranking.of("nothing") == Standing("nothing", 10.0, finished=False)
+    assert ranking.of("revert-all") == Standing("revert-all", 10.0, finished=False), "it is refused"
     assert ranking.of("worst").total == 0.0
 
 
 def test_each_trick_costs_or_gains_nothing(ranking: Ranking) -> None:
     farming = ranking.of("hint farming")
     assert farming.hints_cost > 0.0
-    assert farming.total == 100.0 - farming.hints_cost
-    assert ranking.of("wrong first, then back").finished
+    assert farming.total == 100.0 - farming.hints_cost - 2.0, "each hint, and one way back"
+    assert ranking.of("wrong first, then back").total == 98.0, "one way back"
+    assert ranking.of("no-op and undo").total == 98.0, "one cable pulled for nothing"
     assert ranking.of("stalling").total <= 100.0
-    assert ranking.of("leaving at once") == Standing("leaving at once", 0.0, finished=False)
+    left = ranking.of("leaving at once")
+    assert (left.total, left.finished) == (0.0, False)
 
 
 def test_the_same_seed_is_the_same_ranking(ranking: Ranking) -> None:
@@ -79,6 +83,29 @@ def standings(**changed: Standing) -> list[Standing]:
     return list({**fair, **changed}.values())
 
 
+@pytest.mark.parametrize(
+    "behind",
+    [
+        Standing("stalling", 99.9, True),
+        Standing("stalling", 100.0, True, aids=1),
+        Standing("stalling", 100.0, True, last_deed_s=60.0),
+        Standing("stalling", 100.0, False),
+    ],
+)
+def test_behind_the_reference_is_where_a_trick_belongs(behind: Standing) -> None:
+    assert behind.key > Standing("reference", 100.0, True).key
+    assert wrong_in(standings(stalling=behind), TWINS) == []
+
+
+def test_acting_early_is_no_trick_where_nothing_is_to_come() -> None:
+    found = rank(scenario_files.find("wrong-port").load())
+    assert "before the failure" in dict(found.allowed)
+    assert found.wrong == ()
+    story = rank(scenario_files.find("no-witness").load())
+    assert "before the failure" not in dict(story.allowed)
+    assert story.of("before the failure").total < 90.0
+
+
 def test_a_fair_order_is_not_wrong() -> None:
     assert wrong_in(standings(other=Standing("random 1", 80.0, True)), TWINS) == []
 
@@ -94,6 +121,8 @@ def test_a_fair_order_is_not_wrong() -> None:
         (Standing("stalling", 101.0, True), "stalling earns 101, the reference 100"),
         (Standing("leaving at once", 30.0, False), "leaving at once earns 30, nothing 10"),
         (Standing("hint farming", 100.0, True, hints_cost=5.0), "has used hints"),
+        (Standing("stalling", 100.0, True), "stalling ranks level with or before the reference"),
+        (Standing("stalling", 100.0, True, reached_s=90.0), "stalling ranks level with or before"),
         (Standing("random 1", 100.0, False), "random 1 has not finished and earns 100, a finisher 50"),
     ],
 )

@@ -152,4 +152,4 @@ def test_states_curves_and_outcomes_side_by_side() -> None:
     sums = {row.name: row for row in difference.outcomes(early.drill, late.drill)}
     assert sums["exposed_s"].delta == pytest.approx(40.0, abs=5.0)
     assert sums["downtime_s"].delta == 0.0
-    assert sums["score"].right == 100.0
+    assert sums["score"].right == 98.0, "a way back"

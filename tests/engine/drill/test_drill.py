@@ -195,12 +195,28 @@ def test_an_inject_may_wait_for_a_condition() -> None:
 def test_what_the_story_locks_cannot_be_done_until_its_time() -> None:
     lock = '[[locked]]\ndo = "power-on SERVER_A"\nuntil = "50s"\nwhy = "no spare part"\n'
     taken = run(drill(("[[solution]]", lock + "[[solution]]")), 40)
-    for line in ("power-on server_a", "revert-all"):
-        with pytest.raises(InputProblem, match="no spare part"):
-            taken.do(line)
+    with pytest.raises(InputProblem, match="no spare part"):
+        taken.do("power-on server_a")
     taken.do("note the lock is for SERVER_A alone")
     run(taken, 50)
     taken.do("power-on SERVER_A")
+
+
+def test_nobody_takes_all_back_at_once_where_something_is_scored() -> None:
+    with pytest.raises(InputProblem, match="the lab and free play allow it"):
+        run(drill(), 40).do("revert-all")
+    run(drill(mode=Mode.LAB), 40).do("revert-all")
+    allowed = ("seed = 3", "seed = 3\nallow_revert_all = true")
+    run(drill(allowed), 40).do("revert-all")
+
+
+def test_a_lock_goes_before_what_the_scenario_allows() -> None:
+    lock = '[[locked]]\ndo = "power-on SERVER_A"\nwhy = "no spare part"\n'
+    taken = run(
+        drill(("seed = 3", "seed = 3\nallow_revert_all = true"), ("[[solution]]", lock + "[[solution]]")), 40
+    )
+    with pytest.raises(InputProblem, match="no spare part"):
+        taken.do("revert-all")
 
 
 def test_an_exam_has_no_hints() -> None:

@@ -20,7 +20,9 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
     ("old", "new", "said"),
     [
         ('[[source]]\npaper = "Nobody\'s"\nsection = "None"\n', "", "published"),
-        ('skills = ["testing"]\n', "", "trained"),
+        ('skills = ["read-state"]\n', "", "trained"),
+        ('"read-state"', '"read-stat"', "there is no skill 'read-stat'"),
+        ('["read-state"]', '["queues", "queues"]', "'queues' stands there twice"),
         ('facilitator = "Ask who notices first."\n', "", "instructor"),
         (FIRST_HINT, "", "'served' has no hint"),
         (SOLUTION, "", "no reference solution"),
@@ -49,3 +51,10 @@ def test_lint(old: str, new: str, said: str) -> None:
     found = lint(small((old, new)), "small.toml")
     assert any(said in problem.text for problem in found), found
     assert all(problem.line >= 1 for problem in found)
+
+
+def test_an_unknown_skill_is_found_where_it_stands_and_the_nearest_one_named() -> None:
+    scenario = small(('["read-state"]', '["read-state", "automatic-failovr"]'))
+    (problem,) = lint(scenario, "small.toml")
+    assert scenario.text.splitlines()[problem.line - 1][problem.column - 1 :].startswith("automatic-failovr")
+    assert problem.expected == "automatic-failover?"

@@ -29,9 +29,10 @@ def test_hints_stay_opened_and_paid_for() -> None:
     assert [e.text for e in back.events if e.kind == "hint"] == ["It is off."]
     back.do("power-on SERVER_A")
     run(back, 300)
-    assert back.score().total == 98.0
+    assert back.score().total == 96.0, "a hint and a way back"
     (item,) = [item for item in back.score().items if item.name == "Rewinds"]
     assert "from 100 s to 30 s" in item.why
+    assert item.points == -2.0
     assert back.report()["rewinds"] == [{"from_s": 100.0, "to_s": 30.0}]
 
 
