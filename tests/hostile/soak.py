@@ -1,0 +1,242 @@
+"""Hours of random faults and commands over many databases, in the real window: `python -m tests.hostile.soak HOURS DATABASES SEED`.
+
+With `--headless` behind it the same without a window. Prints memory and frame times by the simulated hour; ends with
+an AssertionError at the first broken promise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Final
+
+import numpy as np
+
+from engine.constants import TICKS_PER_S
+from engine.drill.drill import Drill
+from engine.drill.scenario import Scenario, load_scenario
+from engine.model import World
+from engine.protocol import quorum
+
+SERVERS: Final = ("SERVER_A", "SERVER_B", "SERVER_W")
+LINKS: Final = (("SERVER_A", "SERVER_B"), ("SERVER_A", "SERVER_W"), ("SERVER_B", "SERVER_W"))
+GAP_S: Final = (20.0, 240.0)
+"""Simulated time between two acts."""
+FRAME_MS: Final = 250.0
+SPEED: Final = 1000.0
+
+TEXT: Final = """
+title = "Soak"
+summary = "Many databases, hours of trouble."
+level = "expert"
+minutes = 60
+brief = "Nobody reads this."
+
+[[server]]
+name = "SERVER_A"
+
+[[server]]
+name = "SERVER_B"
+
+[[server]]
+name = "SERVER_W"
+
+[[database]]
+name = "Branch001"
+count = {count}
+workload = "Workload2"
+scale = 0.02
+size_mb = 1000.0
+log_size_mb = 200.0
+log_max_mb = 4000.0
+
+[[session]]
+database = "Branch001"
+principal = "SERVER_A"
+mirror = "SERVER_B"
+witness = "SERVER_W"
+
+[[client]]
+name = "APP"
+databases = ["Branch001"]
+data_source = "SERVER_A"
+failover_partner = "SERVER_B"
+
+[fidelity]
+modelled = "All of it."
+simplified = "None of it."
+absent = "A reader."
+"""
+
+QUERIES: Final = (
+    "SELECT DB_NAME(database_id), mirroring_state_desc, mirroring_role_desc FROM sys.database_mirroring",
+    "SELECT * FROM sys.dm_os_performance_counters WHERE object_name LIKE '%Mirroring%'",
+    "SELECT * FROM sys.database_mirroring_witnesses",
+    "EXEC msdb.sys.sp_dbmmonitorresults '{database}', 0, 0",
+    "DECLARE @i int SET @i = 0 WHILE @i < 2000 SET @i = @i + 1 PRINT @i",
+    "SELECT a.name, b.name FROM sys.databases a, sys.databases b",
+    "ALTER DATABASE {database} SET PARTNER FAILOVER",
+    "ALTER DATABASE {database} SET PARTNER SUSPEND",
+    "ALTER DATABASE {database} SET PARTNER RESUME",
+    "ALTER DATABASE {database} SET PARTNER TIMEOUT 20",
+    "BACKUP LOG {database} TO DISK = 'x.trn'",
+    "this is no T-SQL",
+)
+"""What is typed. Nothing that forces service or gives the witness up: then two may serve."""
+
+
+@dataclass
+class Figures:
+    """What was measured since the last line was printed, and in all."""
+
+    frames_ms: list[float] = field(default_factory=list)
+    all_ms: list[float] = field(default_factory=list)
+    acts: int = 0
+    refused: int = 0
+
+
+def scenario(databases: int) -> Scenario:
+    return load_scenario(TEXT.format(count=databases), "soak.toml")
+
+
+def act(chance: random.Random, drill: Drill) -> str:
+    """Some fault, repair or command, as an input line; now and then everything is mended."""
+    server, (a, b) = chance.choice(SERVERS), chance.choice(LINKS)
+    database = chance.choice(drill.world.databases())
+    kinds: tuple[tuple[float, Callable[[], str]], ...] = (
+        (3, lambda: "revert-all"),
+        (3, lambda: f"{chance.choice(('power-off', 'stop-service', 'pull-cable', 'hang'))} {server}"),
+        (3, lambda: f"{chance.choice(('power-on', 'start-service', 'plug-cable', 'unhang'))} {server}"),
+        (2, lambda: f"{chance.choice(('cut', 'black-hole', 'mend', 'cut-one-way'))} {a} {b}"),
+        (1, lambda: f"degrade {a} {b} rtt_ms={chance.choice((1, 50, 300))} loss={chance.choice((0, 0.02))}"),
+        (1, lambda: f"slow-disk {server} {chance.choice(('log', 'data'))} factor={chance.choice((2, 20))}"),
+        (1, lambda: f"workload {database} Workload2 scale={chance.choice((0.01, 0.05))}"),
+        (8, lambda: f"sql {server} {chance.choice(QUERIES).format(database=database)}"),
+        (1, lambda: f"cancel {server}"),
+    )
+    return chance.choices([make for _, make in kinds], [weight for weight, _ in kinds])[0]()
+
+
+def check(world: World) -> None:
+    """What holds at any moment: one copy serves, and no log is lost or made up."""
+    for database in world.databases():
+        serving = [key for key in world.copies if key[1] == database and quorum.serves(world, key)]
+        assert len(serving) <= 1, f"{world.t_s:g} s: {serving} serve at once"
+    for row, (owner, mirror) in world.rows.items():
+        at = world.flow.positions(row)
+        slack = 1e-6 + 1e-9 * at.generated_kb
+        assert at.generated_kb >= at.flushed_kb - slack >= -slack, f"{world.t_s:g} s: log of {owner}"
+        if mirror is not None:
+            assert at.sent_kb >= at.received_kb - slack >= at.hardened_kb - 2 * slack, f"{owner} at {world.t_s:g} s"
+            assert at.hardened_kb >= at.redone_kb - slack, f"redo of {mirror} at {world.t_s:g} s"
+    assert np.isfinite(world.flow.state).all(), f"{world.t_s:g} s: a number that is none"
+
+
+def resident_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
+def told(figures: Figures, drill: Drill) -> str:
+    took = sorted(figures.frames_ms) or [0.0]
+    middle, high = took[len(took) // 2], took[int(len(took) * 0.95)]
+    figures.all_ms += took
+    figures.frames_ms = []
+    return (
+        f"{drill.world.t_s / 3600:6.1f} h  {resident_mb():6.0f} MB  frames {len(took):6d}: p50 {middle:6.1f} "
+        f"p95 {high:6.1f} worst {took[-1]:7.1f} ms  acts {figures.acts} ({figures.refused} refused)  "
+        f"events {len(drill.events)}  samples {drill.samples.count}  inputs {len(drill.journal)}"
+    )
+
+
+@contextmanager
+def window_of(databases: int) -> Iterator[tuple[Callable[[], Drill], Callable[[str], bool], Callable[[], None]]]:
+    """The real window on a profile of its own: its drill, how to do something, and a frame."""
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    from PySide6.QtWidgets import QApplication
+
+    from tests.screenshots import opened
+
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "light", (1366, 768)) as window:
+        window.play.begin(scenario(databases), "lab")
+        window.session.set_speed(SPEED)
+        window.session.play()
+
+        def frame() -> None:
+            window.session.on_frame(FRAME_MS)
+            app.processEvents()
+
+        def drill() -> Drill:
+            assert window.session.live is not None
+            return window.session.live
+
+        yield drill, window.session.do, frame
+
+
+@contextmanager
+def headless(databases: int) -> Iterator[tuple[Callable[[], Drill], Callable[[str], bool], Callable[[], None]]]:
+    """The drill alone, ten seconds at a time."""
+    from engine.inputs import InputProblem
+
+    drill = Drill(scenario(databases))
+
+    def do(line: str) -> bool:
+        try:
+            drill.do(line)
+        except InputProblem:
+            return False
+        return True
+
+    yield lambda: drill, do, lambda: drill.advance_to(drill.tick + 10 * TICKS_PER_S) and None
+
+
+def soak(hours: float, databases: int, seed: int, in_window: bool) -> Figures:
+    chance, figures = random.Random(seed), Figures()
+    with (window_of if in_window else headless)(databases) as (drill, do, frame):
+        end, next_act, next_line = hours * 3600.0, 60.0, 0.0
+        while (now := drill().world.t_s) < end:
+            if now >= next_line:
+                print(told(figures, drill()), flush=True)
+                next_line += max(0.25, hours / 24) * 3600.0
+            if now >= next_act:
+                figures.acts += 1
+                figures.refused += not do(act(chance, drill()))
+                next_act = drill().world.t_s + chance.uniform(*GAP_S)
+            begun = perf_counter()
+            frame()
+            figures.frames_ms.append((perf_counter() - begun) * 1000.0)
+            check(drill().world)
+            assert drill().world.t_s > now, f"time stands still at {now:g} s"
+        print(told(figures, drill()), flush=True)
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("hours", type=float)
+    parser.add_argument("databases", type=int)
+    parser.add_argument("seed", type=int)
+    parser.add_argument("--headless", action="store_true")
+    options = parser.parse_args()
+    begun = perf_counter()
+    figures = soak(options.hours, options.databases, options.seed, not options.headless)
+    took = sorted(figures.all_ms)
+    print(
+        f"{options.hours:g} h, {options.databases} databases, seed {options.seed}: {perf_counter() - begun:.0f} s, "
+        f"{len(took)} frames, p50 {took[len(took) // 2]:.1f}, p95 {took[int(len(took) * 0.95)]:.1f}, worst "
+        f"{took[-1]:.1f} ms, peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB; all promises kept"
+    )
+
+
+if __name__ == "__main__":
+    main()
