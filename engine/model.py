@@ -367,6 +367,8 @@ class Copy:
     """Minimally logged changes were made since the last log backup."""
     last_log_backup_tick: Tick = 0
     """When the last log backup ended the log that it holds."""
+    written_off_kb: float = 0.0
+    """Commits up to here that no other copy has are already counted as lost."""
     was_mirror: bool = False
     """It came out of a mirroring session as the mirror and has not been restored from a backup since."""
     workload: str = "none"

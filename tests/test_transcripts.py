@@ -1,6 +1,6 @@
 """Transcripts: what is done, and all that is seen of it. `pytest --rewrite` records them anew; review the diff.
 
-A block is `lab [option=value …]` or input lines without time, then `run SECONDS`, then `----` and what happened.
+A block is `lab [seed, witness, safety, workload, databases, domains, edition, version, jobs = …]` or input lines without time, then `run SECONDS`, then `----` and what happened.
 """
 
 from __future__ import annotations
@@ -20,12 +20,22 @@ SHOWN = ("detected", "state", "role", "witness", "trace", "errorlog", "service",
 
 def start(words: list[str]) -> World:
     options = dict(word.split("=") for word in words)
-    return lab(
+    world = lab(
+        databases=int(options.get("databases", "1")),
         seed=int(options.get("seed", "1")),
         witness=options.get("witness", "yes") == "yes",
         safety=Safety[options.get("safety", "FULL")],
         workload=options.get("workload", "Workload1"),
     )
+    for name in world.servers:
+        if options.get("domains") == "untrusted":
+            world.update_server(name, domain=name.replace("SERVER_", "DOMAIN_"))
+        world.update_server(name, edition=options.get("edition", "Enterprise"))
+        world.update_server(name, version=int(options.get("version", "2005")))
+    if options.get("jobs") == "no":
+        for key in world.copies:
+            world.update_copy(key, log_backup_every_s=0.0)
+    return world
 
 
 def line_of(event: Event) -> list[str]:

@@ -68,10 +68,10 @@ def known_to(world: World, guid: int, me: str, peer: str) -> str | None:
     return None
 
 
-def note_dead(world: World, caller: str, address: str) -> None:
+def note_dead(world: World, caller: str, address: str, *, asked: bool = False) -> None:
     """1474 in the ERRORLOG of a caller whose address leads nowhere, once until something about its endpoint changes."""
     server = world.servers[caller]
-    if (address, NOBODY_LISTENS) in server.refused:
+    if (address, NOBODY_LISTENS) in server.refused and not asked:
         return
     world.update_server(caller, refused=(*server.refused, (address, NOBODY_LISTENS)))
     reason = NO_SUCH_HOST if host_of(world, address) is None else NOBODY_LISTENS

@@ -28,7 +28,7 @@ def answer(world: World, client: Client, server: str) -> Answer:
     if state.service is not Service.RUNNING or not state.tcp_listening:
         return "refused"
     copies = [world.copies.get((server, database)) for database in client.databases]
-    serves = all(copy is not None and quorum.serves(world, (server, copy.database)) for copy in copies)
+    serves = all(copy is not None and quorum.opens(world, (server, copy.database)) for copy in copies)
     return "serves" if serves else "refused"
 
 

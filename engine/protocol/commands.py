@@ -30,6 +30,7 @@ from engine.protocol import (
     errorlog,
     failover,
     lineage,
+    losses,
     network,
     prerequisites,
     quorum,
@@ -286,15 +287,15 @@ def partner_set(world: World, server: str, database: str, address: str) -> Outco
     if copy.db_state is not DbState.ONLINE:
         raise SqlError(1467, copy.database)
     if host is None:
-        addresses.note_dead(world, server, address)
+        addresses.note_dead(world, server, address, asked=True)
     if host is None or not prerequisites.reaches(world, server, host, address, witness=False):
         raise SqlError(1418, address)
+    if not prerequisites.reaches(world, host, server, None, witness=False):
+        raise SqlError(1418, address)  # the partner connects back
     return _establish(world, copy, prerequisites.other_side(world, copy, host, address), address)
 
 
 def _establish(world: World, copy: Copy, other: Copy, address: str) -> Outcome:
-    if not prerequisites.reaches(world, other.server, copy.server, None, witness=False):
-        raise SqlError(1413, address)  # the partner connects back
     guid = world.new_session(copy.database)
     assert copy.row is not None
     for me, peer, role, where in (
@@ -338,7 +339,7 @@ def witness_set(world: World, server: str, database: str, address: str) -> Outco
         raise SqlError(1446, address)
     _need_connection(world, copy)
     if host is None:
-        addresses.note_dead(world, server, address)
+        addresses.note_dead(world, server, address, asked=True)
     if host is None or not prerequisites.reaches(world, server, host, address, witness=True):
         raise SqlError(1456, address)
     if not security.plays(world.servers[host], witness=True):
@@ -416,7 +417,7 @@ def open_restored(world: World, key: Key) -> None:
     end = copy.end_of_log_kb
     _account_recovery_loss(world, copy)
     world.update_copy(
-        key, db_state=DbState.ONLINE, fork=copy.fork + 1, lineage=lineage.branch(world, copy.lineage, end),
+        key, db_state=DbState.ONLINE, fork=world.next_id(), lineage=lineage.branch(world, copy.lineage, end),
         partner=None, partner_address=None, failover_lsn_kb=end, log_start_kb=end, last_log_backup_kb=end,
         was_mirror=False, standby=False,
     )  # fmt: skip
@@ -433,14 +434,16 @@ def _account_recovery_loss(world: World, copy: Copy) -> None:
     others = [
         c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family
     ]
-    if any(quorum.serves(world, _key(other)) for other in others):
+    if any(quorum.opens(world, _key(other)) for other in others):
         return
     committed = max((rows.committed_kb(world, other) for other in others), default=0.0)
     lost_kb = max(0.0, committed - copy.end_of_log_kb)
     per_transaction = max(rows.workload_of(c).log_kb_per_transaction for c in [copy, *others])
     count = round(lost_kb / per_transaction) if per_transaction else 0
     if count:
-        failover.note_loss(world, copy.database, copy.server, count, lost_kb)
+        losses.note(world, copy.database, copy.server, count, lost_kb, "this copy")
+        for other in others:
+            world.update_copy(_key(other), written_off_kb=rows.committed_kb(world, other))
 
 
 def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:

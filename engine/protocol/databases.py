@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.messages import Message, SqlError
 from engine.model import Availability, Copy, DbState, MirrorState, Role, Snapshot, User, World
-from engine.protocol import commands, errorlog, files, jobs, rows, snapshots, volumes
+from engine.protocol import commands, errorlog, files, jobs, losses, rows, snapshots, volumes
 
 NEW_DATA_KB: Final = 3.0 * 1024
 NEW_LOG_KB: Final = 1.0 * 1024
@@ -70,6 +70,8 @@ def _remove(world: World, copy: Copy, verb: str) -> None:
     pictures = snapshots.of_database(world, *key)
     if pictures:
         raise SqlError(3709, verb, pictures[0].name)
+    if verb == "drop":
+        losses.give_up(world, copy, losses.others(world, copy))
     if copy.row is not None:
         rows.remove_row(world, copy.row)
     jobs.disarm_log_backup(world, key)

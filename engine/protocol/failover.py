@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.flow.recovery import undo_s
 from engine.model import Copy, DbState, Failover, Key, Role, World
-from engine.protocol import causes, errorlog, lineage, quorum, redo, roles, rows
+from engine.protocol import causes, errorlog, lineage, losses, quorum, redo, roles, rows
 from engine.protocol.roles import Cause
 
 
@@ -227,7 +227,7 @@ def _promote(world: World, failover: Failover, new: Key, old: Key) -> None:
     if failover.kind == "manual":
         _hand_over(world, old, sequence, hardened_kb)
     elif failover.kind == "forced":
-        world.update_copy(new, fork=world.copies[new].fork + 1)
+        world.update_copy(new, fork=world.next_id())
         roles.move(world, new, Cause.FORCED)
     _recovery_lines(world, new, failover)
     errorlog.trace(world, new, {"automatic": 12, "manual": 13, "forced": 9}[failover.kind])
@@ -252,23 +252,12 @@ def _hand_over(world: World, old: Key, sequence: int, hardened_kb: float) -> Non
 def _account_loss(world: World, failover: Failover, old: Copy, row: int) -> None:
     """Commits that clients were told of and that the new principal does not have."""
     lost_kb = max(0.0, rows.committed_kb(world, old) - world.flow.positions(row).hardened_kb)
-    count = round(lost_kb / rows.workload_of(old).log_kb_per_transaction) if lost_kb > 0 else 0
+    count = losses.count(world, old, lost_kb)
     if count == 0:
         return
     _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
-    note_loss(world, old.database, failover.to_server, count, lost_kb)
-
-
-def note_loss(world: World, database: str, server: str, count: int, lost_kb: float) -> None:
-    """Enter lost commits in the account of the database."""
-    account = world.availability[database]
-    world.availability[database] = replace(
-        account, lost_transactions=account.lost_transactions + count, lost_kb=account.lost_kb + lost_kb
-    )
-    text = f"{count} committed transactions ({lost_kb:.0f} KB of log) are not in this copy"
-    world.emit(
-        "availability", text, server=server, database=database, lost_transactions=count, lost_kb=lost_kb
-    )
+    world.update_copy((old.server, old.database), written_off_kb=rows.committed_kb(world, old))
+    losses.note(world, old.database, failover.to_server, count, lost_kb, "this copy")
 
 
 def _recovery_lines(world: World, key: Key, failover: Failover) -> None:

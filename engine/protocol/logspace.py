@@ -66,6 +66,10 @@ def file_full(world: World, row: int) -> None:
     errorlog.write(world, key[0], 9002, key[1], reason)
     text = text_of(9002, key[1], reason, version=world.servers[key[0]].version)[1]
     world.emit("log", text, server=key[0], database=key[1], what="full", reuse_wait=reason)
+    for client in world.clients.values():
+        if client.connected_to == key[0] and key[1] in client.databases:
+            world.emit("client", f"{client.name}: {text}", server=key[0], client=client.name, what="log full",
+                       number=9002)  # fmt: skip
 
 
 def _resize(world: World, key: Key, size_kb: float) -> None:

@@ -33,11 +33,11 @@ def reaches(world: World, caller: str, host: str, address: str | None, *, witnes
     if not (other.answering and network.passing(world, caller, host)):
         return False
     if address is not None and not addresses.leads_to(world, address, host):
-        addresses.note_dead(world, caller, address)
+        addresses.note_dead(world, caller, address, asked=True)
         return False
     refusal = security.handshake(world, caller, host)
     if refusal is not None:
-        security.note_refusal(world, caller, host, refusal)
+        security.note_refusal(world, caller, host, refusal, asked=True)
     return refusal is None and (witness or security.plays(other, witness=False))
 
 
@@ -72,7 +72,7 @@ def other_side(world: World, copy: Copy, host: str, address: str) -> Copy:
     if other.partner_address is None:
         raise SqlError(1416, copy.database)
     if not addresses.leads_to(world, other.partner_address, copy.server):
-        addresses.note_dead(world, host, other.partner_address)  # it calls back, and elsewhere
+        addresses.note_dead(world, host, other.partner_address, asked=True)  # it calls back, and elsewhere
         raise SqlError(1418, address)
     if other.family != copy.family:
         raise SqlError(1436, copy.database)

@@ -73,13 +73,17 @@ def arms_at_loss(world: World, mirror: Copy) -> bool:
 
 def serves(world: World, key: Key) -> bool:
     """Clients that reach this copy can work in it."""
+    return opens(world, key) and not world.copies[key].log_full
+
+
+def opens(world: World, key: Key) -> bool:
+    """Clients that reach this copy are let in; while its log is full they can read and nothing else."""
     copy = world.copies[key]
     server = world.servers[key[0]]
     return (
         server.answering
         and copy.db_state is DbState.ONLINE
         and not copy.recovering
-        and not copy.log_full
         and (copy.role is None or copy.role is Role.PRINCIPAL)
         and copy.mirror_state is not MirrorState.PENDING_FAILOVER
     )

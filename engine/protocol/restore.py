@@ -12,7 +12,18 @@ from typing import Final
 from engine.constants import BACKUP_LEAST_S, RECOVER_RESTORED_S
 from engine.messages import Message, SqlError
 from engine.model import Availability, Copy, DbFile, DbState, Key, Restored, Tick, User, World, ticks
-from engine.protocol import backup, commands, errorlog, files, jobs, lineage, rows, snapshots, volumes
+from engine.protocol import (
+    backup,
+    commands,
+    errorlog,
+    files,
+    jobs,
+    lineage,
+    losses,
+    rows,
+    snapshots,
+    volumes,
+)
 from engine.protocol.backup import DATABASE, DIFFERENTIAL, LOG, BackupFile, BackupSet
 
 TITLES = {DATABASE: "RESTORE DATABASE", DIFFERENTIAL: "RESTORE DATABASE", LOG: "RESTORE LOG"}
@@ -198,6 +209,8 @@ def _need_space(world: World, server: str, old: Copy | None, placed: list[DbFile
 def _put(world: World, new: Copy, users: tuple[User, ...]) -> None:
     key = (new.server, new.database)
     old = world.copies.get(key)
+    if old is not None:
+        losses.give_up(world, old, losses.others(world, old))
     if old is not None and old.row is not None:
         rows.remove_row(world, old.row)
     world.copies[key] = new

@@ -109,7 +109,7 @@ def take_over(world: World, row: int) -> None:
     owner, mirror = world.rows[row]
     assert mirror is not None, f"row {row} has no mirror"
     at = world.flow.positions(row)
-    if quorum.serves(world, owner):
+    if quorum.opens(world, owner):
         detach_mirror(world, row)
         add_row(world, mirror, at.hardened_kb)
         return

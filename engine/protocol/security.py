@@ -118,7 +118,7 @@ def handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
     if not methods:
         return Refusal(NO_AUTHENTICATION)
     if not encryption_fits(a.endpoint, b.endpoint):
-        return Refusal(NO_ALGORITHM, user=network_identity(a) or "")
+        return Refusal(NO_ALGORITHM, user=_shown_account(a, b, methods))
     refusal = None
     for method in methods:
         check = _certificates if method == "CERTIFICATE" else _windows_account
@@ -126,6 +126,13 @@ def handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
         if refusal is None:
             return None
     return refusal
+
+
+def _shown_account(a: Server, b: Server, methods: list[str]) -> str:
+    """The Windows account that *b* recognizes in a caller, if it looks at Windows accounts."""
+    identity = network_identity(a) or ""
+    known = identity.partition("\\")[0].lower() == b.domain.lower()
+    return identity if methods[0] == "WINDOWS" and known else ""
 
 
 def encryption_fits(a: Endpoint, b: Endpoint) -> bool:
@@ -284,11 +291,14 @@ def client_ip(world: World, server: str) -> str:
     return own_ip(world.servers[server])
 
 
-def note_refusal(world: World, caller: str, acceptor: str, refusal: Refusal) -> None:
-    """Write the lines of a refused connection, once until the reason changes or a connection comes about."""
+def note_refusal(world: World, caller: str, acceptor: str, refusal: Refusal, *, asked: bool = False) -> None:
+    """Write the lines of a refused connection, once until the reason changes or a connection comes about.
+
+    Each call that somebody has *asked* for (SET PARTNER, SET WITNESS) is written.
+    """
     where, other = (caller, acceptor) if refusal.by_caller else (acceptor, caller)
     known = world.servers[where].refused
-    if not refusal.heard or (other, refusal.reason) in known:
+    if not refusal.heard or ((other, refusal.reason) in known and not asked):
         return
     kept = tuple(entry for entry in known if entry[0] != other)
     world.update_server(where, refused=(*kept, (other, refusal.reason)))

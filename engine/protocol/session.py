@@ -233,7 +233,7 @@ def _partners_meet(world: World, a: Copy, b: Copy) -> None:
         return  # roles are changing; `meet` follows when they have
     if a.role is b.role is Role.PRINCIPAL:
         first, second = sorted((a, b), key=lambda copy: -copy.role_sequence)
-        if quorum.serves(world, (second.server, second.database)) and first.fork != second.fork:
+        if quorum.opens(world, (second.server, second.database)) and first.fork != second.fork:
             _split_brain(world, first, second)
             return
         _step_down(world, second, first)
@@ -280,8 +280,8 @@ def _step_down(world: World, copy: Copy, leader: Copy) -> None:
     if copy.row is not None:
         rows.remove_row(world, copy.row)
     roles.take_role(world, key, Role.MIRROR, reason="Role Synchronization", sequence=leader.role_sequence)
+    errorlog.write(world, key[0], 17137, key[1])
     errorlog.write(world, key[0], 1444, key[1])
-    errorlog.write(world, key[0], 1441, key[1])
     forced = leader.mirror_state is MirrorState.SUSPENDED
     world.update_copy(key, db_state=DbState.RESTORING, trace=0,
                       mirror_state=MirrorState.SUSPENDED if forced else copy.mirror_state)  # fmt: skip

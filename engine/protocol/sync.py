@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.model import Copy, DbState, Key, MirrorState, Safety, WitnessRecord, World
-from engine.protocol import errorlog, lineage, quorum, roles, rows
+from engine.protocol import errorlog, lineage, losses, quorum, roles, rows
 from engine.protocol.roles import Cause
 
 
@@ -56,6 +56,7 @@ def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
     lead, follow = world.copies[principal], world.copies[mirror]
     end = rows.end_of_log_kb(world, follow)
     common = min(end, lineage.common_kb(lead.lineage, follow.lineage))
+    losses.give_up(world, follow, [lead])
     world.update_copy(
         mirror,
         end_of_log_kb=common,

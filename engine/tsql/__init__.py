@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from engine.model import World
@@ -12,7 +13,7 @@ from engine.tsql.complete import complete
 
 __all__ = ["HANDLERS", "cancel", "check_connections", "complete", "parse_only", "submit"]
 
-HANDLERS: Final = {**client.HANDLERS, **agent.HANDLERS}
+HANDLERS: Final[dict[str, Callable[..., None]]] = {**client.HANDLERS, **agent.HANDLERS}
 """Timers that this package sets."""
 
 

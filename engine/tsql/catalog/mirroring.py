@@ -232,6 +232,14 @@ view(
 # --- connections, page repair ----------------------------------------------------------------------------
 
 
+def _method(endpoint: Endpoint | None) -> str:
+    """How the two ends of a connection have proved who they are."""
+    words = endpoint.authentication.split() if endpoint is not None else []
+    if words[:1] == ["CERTIFICATE"]:
+        return "Certificate"
+    return {"NTLM": "NTLM", "KERBEROS": "Kerberos"}.get("".join(words[1:2]), "Microsoft Negotiate")
+
+
 def _connections(context: Context) -> Iterable[Record]:
     """One row for each other instance that this one is connected to: all sessions share the connection."""
     world, me = context.world, context.session.server
@@ -252,7 +260,7 @@ def _connections(context: Context) -> Iterable[Record]:
             "state_desc": "CONNECTED",
             "connect_time": context.now(tick),
             "login_time": context.now(tick),
-            "authentication_method": "Microsoft Negotiate",
+            "authentication_method": _method(endpoint),
             "principal_name": world.servers[peer].service_account,
             "remote_user_name": world.servers[peer].service_account,
             "last_activity_time": context.now(world.tick - world.tick % 100),

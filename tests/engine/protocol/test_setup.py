@@ -176,7 +176,7 @@ def test_the_partner_must_be_able_to_connect_back() -> None:
     world = READY.fork()
     commands.partner_set(world, M, DB, address(P))
     do(world, f"close-firewall {P} 5022")
-    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1413
+    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
 
 
 def test_witness_needs_all_three_connected_and_an_endpoint_for_it() -> None:

@@ -1,0 +1,51 @@
+"""Commits that clients were told of and that are gone: counted where a copy that alone has them is given up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.model import Copy, World
+from engine.protocol import lineage, rows
+
+
+def note(world: World, database: str, server: str, count: int, lost_kb: float, where: str) -> None:
+    """Enter lost commits in the account of the database; *where* says in words what does not have them."""
+    account = world.availability.get(database)
+    if account is None:
+        return
+    world.availability[database] = replace(
+        account, lost_transactions=account.lost_transactions + count, lost_kb=account.lost_kb + lost_kb
+    )
+    text = f"{count} committed transactions ({lost_kb:.0f} KB of log) are not in {where}"
+    world.emit(
+        "availability", text, server=server, database=database, lost_transactions=count, lost_kb=lost_kb
+    )
+
+
+def count(world: World, copy: Copy, lost_kb: float) -> int:
+    """Transactions in so much log of the copy."""
+    per_transaction = rows.workload_of(copy).log_kb_per_transaction
+    return round(lost_kb / per_transaction) if lost_kb > 0.0 and per_transaction else 0
+
+
+def others(world: World, copy: Copy) -> list[Copy]:
+    """The copies of the same database on other servers."""
+    return [c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family]
+
+
+def give_up(world: World, copy: Copy, kept: list[Copy]) -> None:
+    """The copy's own log is thrown away: what it alone had committed is lost, unless it was written off before.
+
+    *kept* are the copies that remain; with none the database itself is given up, and nobody counts.
+    """
+    if not kept:
+        return
+    elsewhere = max(
+        min(lineage.common_kb(copy.lineage, other.lineage), rows.end_of_log_kb(world, other))
+        for other in kept
+    )
+    lost_kb = rows.committed_kb(world, copy) - max(elsewhere, copy.written_off_kb)
+    number = count(world, copy, lost_kb)
+    if number:
+        note(world, copy.database, copy.server, number, lost_kb,
+             f"any copy that remains: {copy.server} alone had them")  # fmt: skip
