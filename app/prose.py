@@ -8,6 +8,8 @@ from PySide6.QtCore import QEvent, Qt, QUrl, Signal
 from PySide6.QtGui import QImage, QResizeEvent, QTextDocument
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
+from app.language import tr
+
 
 class Prose(QTextBrowser):
     """Shows Markdown that a stranger may have written: no HTML, no pictures, links only reported."""
@@ -24,6 +26,7 @@ class Prose(QTextBrowser):
             self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setOpenLinks(False)
         self.setProperty("plain", "true")
+        self.setAccessibleName(tr("Text"))
         self.anchorClicked.connect(lambda url: self.link_chosen.emit(url.toString()))
 
     def show_text(self, text: str) -> None:

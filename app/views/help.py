@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem
 from app.language import tr
 from app.prose import Prose
 
-PAGES: Final = ("start", "topology", "console", "time", "brief", "charts", "logs", "timing")
+PAGES: Final = ("start", "topology", "console", "time", "brief", "charts", "monitor", "logs", "timing")
 """Order of the contents. A page is called by its first line."""
 
 PAGE_OF: Final = {
@@ -25,6 +25,7 @@ PAGE_OF: Final = {
     "charts": "charts",
     "system": "charts",
     "timing": "timing",
+    "monitor": "monitor",
     "error_log": "logs",
     "trace": "logs",
     "events": "logs",

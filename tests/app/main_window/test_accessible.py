@@ -1,0 +1,105 @@
+"""Every control of every page and panel says what it is, and the keyboard reaches it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QComboBox,
+    QGraphicsView,
+    QLineEdit,
+    QPlainTextEdit,
+    QScrollBar,
+    QTabBar,
+    QTextEdit,
+    QWidget,
+)
+
+from app.main_window import MainWindow
+from app.main_window.window import ON_DESK
+from tests.app.main_window.conftest import Hands
+
+KINDS = (
+    QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QComboBox, QGraphicsView, QLineEdit,
+    QPlainTextEdit, QTabBar, QTextEdit,
+)  # fmt: skip
+"""Widgets that somebody works with."""
+
+
+def nameless(root: QWidget) -> Iterator[str]:
+    """Controls in *root* that a screen reader has no words for."""
+    for widget in root.findChildren(QWidget):
+        if not isinstance(widget, KINDS) or isinstance(widget, QScrollBar) or not widget.isVisible():
+            continue
+        if widget.focusPolicy() == Qt.FocusPolicy.NoFocus and not isinstance(widget, QAbstractButton):
+            continue
+        if isinstance(
+            widget.parent(), (QComboBox, QAbstractSpinBox, QTabBar)
+        ):  # parts of a control that has one
+            continue
+        interface = QAccessible.queryAccessibleInterface(widget)
+        if interface is None or not interface.text(QAccessible.Text.Name).strip():
+            parents, at = [], widget.parentWidget()
+            while at is not None and at is not root:
+                parents.append(type(at).__name__)
+                at = at.parentWidget()
+            yield f"{type(widget).__name__} in {' < '.join(parents[:4])}"
+
+
+@pytest.fixture
+def lab(hands: Hands, window: MainWindow) -> MainWindow:
+    window.choose("automatic-failover")
+    window.brief.started.emit("practice")
+    hands.wait(5.0)
+    window.session.pause()
+    window.tour.stop()
+    return window
+
+
+@pytest.mark.parametrize("name", ON_DESK)
+def test_every_control_of_a_panel_has_a_name(name: str, lab: MainWindow) -> None:
+    lab.desk.go_to(name)
+    view = lab.desk.views[name]
+    assert view.isVisible()
+    assert view.accessibleName() or any(
+        isinstance(child, QWidget) and child.accessibleName() for child in view.findChildren(QWidget)
+    )
+    assert list(nameless(view)) == []
+
+
+def test_every_control_around_the_desk_has_a_name(lab: MainWindow) -> None:
+    for part in (lab.transport, lab.act_line, lab.timeline):
+        assert list(nameless(part)) == []
+
+
+def test_every_control_of_the_pages_has_a_name(lab: MainWindow) -> None:
+    lab.show_home()
+    assert list(nameless(lab.picker)) == []
+    lab.choose("lab")
+    assert list(nameless(lab.brief)) == []
+    lab.show_history()
+    assert list(nameless(lab.history)) == []
+    lab.tools.show_planner()
+    assert lab.tools.planner is not None
+    assert list(nameless(lab.tools.planner)) == []
+
+
+def test_tab_leads_out_of_every_panel(qtbot: object, lab: MainWindow) -> None:
+    """The keyboard is caught nowhere: from panel to panel within a bounded number of steps."""
+    for name in ("topology", "charts", "timing", "monitor"):
+        lab.desk.go_to(name)
+        view = lab.desk.views[name]
+        for _ in range(60):
+            focus = lab.focusWidget()
+            if focus is not None and focus is not view and not view.isAncestorOf(focus):
+                break
+            lab.focusNextPrevChild(True) if focus is None else focus.focusNextPrevChild(True)
+        else:
+            raise AssertionError(f"Tab does not leave {name}")

@@ -1,0 +1,142 @@
+"""Themes, presenting, layouts and recent files, in the window."""
+
+from __future__ import annotations
+
+import shutil
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QMenu
+
+from app import settings, theme
+from app.main_window import MainWindow
+from app.main_window.desk import AUTHOR, LEARNER, PRESENTER, PROFILES
+from app.settings import WindowSettings
+from tests.app.main_window.conftest import Hands, shown
+
+CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+
+
+@pytest.fixture
+def lab(hands: Hands, window: MainWindow) -> MainWindow:
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    window.session.pause()
+    return window
+
+
+def test_high_contrast_reaches_widgets_scene_and_plots(
+    qtbot: Any, qapp: QApplication, lab: MainWindow
+) -> None:
+    qtbot.keyClick(lab.topology, Qt.Key.Key_C, CTRL_ALT)
+    colours = theme.high_contrast()
+    for widget in (lab, lab.topology, lab.charts, lab.console):
+        assert theme.tokens(widget.palette()) is colours
+    assert lab.topology.backgroundBrush().color() == colours.surface
+    assert lab.topology._scene.nodes["SERVER_A"].style.colours is colours
+    assert lab.charts._view.backgroundBrush().color() == colours.surface
+    qtbot.keyClick(lab.topology, Qt.Key.Key_C, CTRL_ALT)
+    assert theme.tokens(lab.palette()) is not colours
+    theme.apply(qapp, theme.LIGHT)
+
+
+def test_high_contrast_is_seven_to_one() -> None:
+    colours = theme.high_contrast()
+    for ground in (colours.window, colours.surface, colours.raised):
+        for text in ("text", "muted", "ok", "warn", "bad", "info", "idle"):
+            assert theme.contrast(getattr(colours, text), ground) >= 7.0, text
+
+
+def test_presenting_and_back(qtbot: Any, qapp: QApplication, lab: MainWindow, store: WindowSettings) -> None:
+    qtbot.keyClick(lab.topology, Qt.Key.Key_P, CTRL_ALT)
+    assert lab.appearance.layout == PRESENTER
+    assert lab.isFullScreen()
+    assert store.get(settings.FONT_SCALE) == 1.5
+    assert lab.desk.docks["console"].isHidden()
+    qtbot.keyClick(lab.topology, Qt.Key.Key_P, CTRL_ALT)
+    assert lab.appearance.layout == LEARNER
+    assert not lab.isFullScreen()
+    assert store.get(settings.FONT_SCALE) == 1.0
+    assert not lab.desk.docks["console"].isHidden()
+
+
+def test_a_program_that_was_killed_while_presenting_comes_back_as_it_was(
+    qtbot: Any, profile: Any, store: WindowSettings
+) -> None:
+    store.set(settings.BEFORE_PRESENTING, "author 1.25")
+    store.set(settings.LAYOUT_PROFILE, PRESENTER)
+    store.set(settings.FONT_SCALE, 1.5)
+    window = shown(qtbot, profile, store)
+    assert (window.appearance.layout, store.get(settings.FONT_SCALE)) == (AUTHOR, 1.25)
+    assert not window.presenting.on
+    window.appearance.set_font_scale(1.0)
+
+
+def test_each_profile_keeps_its_own_layout(lab: MainWindow) -> None:
+    assert PROFILES == ("learner", "instructor", "author", "presenter")
+    lab.appearance.set_layout(AUTHOR)
+    assert not lab.desk.docks["ledger"].isHidden()
+    assert lab.desk.docks["charts"].isHidden()
+    lab.desk.docks["ledger"].close()
+    lab.appearance.set_layout(LEARNER)
+    assert not lab.desk.docks["charts"].isHidden()
+    lab.appearance.set_layout(AUTHOR)
+    assert lab.desk.docks["ledger"].isHidden()
+    lab.appearance.reset_layout()
+    assert not lab.desk.docks["ledger"].isHidden()
+
+
+def test_object_explorer_gets_the_greater_share_beside_the_brief(qtbot: Any, lab: MainWindow) -> None:
+    lab.desk.go_to("explorer")
+    QApplication.processEvents()
+    brief, explorer = lab.desk.docks["brief"].height(), lab.desk.docks["explorer"].height()
+    assert explorer / (brief + explorer) == pytest.approx(0.55, abs=0.04)
+
+
+def test_large_text_widens_the_brief(qapp: QApplication, lab: MainWindow) -> None:
+    lab.resize(1920, 1080)
+    before = lab.desk.docks["brief"].width()
+    lab.appearance.set_font_scale(2.0)
+    QApplication.processEvents()
+    line = lab.briefing.fontMetrics().height()
+    assert lab.desk.docks["brief"].width() >= min(12 * line, 0.28 * lab.width())
+    assert lab.desk.docks["brief"].width() > before
+    lab.appearance.set_font_scale(1.0)
+
+
+# --- recent files -------------------------------------------------------------------------------------------
+
+
+def recent(window: MainWindow) -> list[QAction]:
+    menu = next(m for m in window.menus["&Drill"].findChildren(QMenu) + window.findChildren(QMenu)
+                if m.title() == "Recent &files")  # fmt: skip
+    menu.aboutToShow.emit()
+    return [action for action in menu.actions() if not action.isSeparator()]
+
+
+def test_files_that_were_opened_are_offered_again(tmp_path: Path, window: MainWindow) -> None:
+    source = files("scenarios") / "lab.toml"
+    for name in ("first.toml", "second.toml"):
+        shutil.copy(str(source), tmp_path / name)
+        window.open_file(str(tmp_path / name))
+    assert [action.text().split("  ")[1] for action in recent(window)[:2]] == ["second.toml", "first.toml"]
+    window.show_home()
+    recent(window)[1].trigger()
+    assert window.pages.currentWidget() is window.brief
+    (tmp_path / "second.toml").unlink()
+    gone = next(action for action in recent(window) if "second" in action.text())
+    assert not gone.isEnabled()
+    recent(window)[-1].trigger()
+    assert [action.text() for action in recent(window)] == ["Forget these files"]
+
+
+def test_a_file_that_is_no_scenario_is_told_and_not_remembered(tmp_path: Path, window: MainWindow) -> None:
+    file = tmp_path / "broken.toml"
+    file.write_text("title = ")
+    window.open_file(str(file))
+    assert window.notice.text
+    assert len(recent(window)) == 1
