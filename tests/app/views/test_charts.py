@@ -13,6 +13,7 @@ from app.time_axis import TimeAxis, time_step_s
 from app.views.charts import Charts
 from app.views.charts.axes import ValueAxis, axis_top
 from engine import flow
+from engine.drill.modes import TERMS, Mode
 from engine.events import Event
 from engine.model import Availability
 
@@ -243,3 +244,63 @@ def test_the_picture_has_words_for_who_cannot_see_it(charts: Charts) -> None:
     )
     assert "protected 1 min 00 s" in charts.summary
     assert "Send queue" in charts.accessibleDescription()
+
+
+# --- what comes next, states --------------------------------------------------------------------------------
+
+
+def test_the_end_of_redo_is_foretold_at_the_present_pace(charts: Charts, run: Any) -> None:
+    sample(run, 20, redo_queue_kb=np.arange(40_000.0, 20_000.0, -1_000.0))
+    charts.show_world(run.world)
+    assert "Redo queue: done in about 21 s" in charts.outlook.text()
+    assert charts.outlook.isVisible()
+    assert "done in about 21 s" in charts.summary
+    panel = next(panel for panel in charts.panels if panel.counter.name == "redo_queue_kb")
+    assert "21 s" in panel.outlook
+    sample(run, 20, redo_queue_kb=0.0)
+    charts.show_world(run.world)
+    assert not charts.outlook.isVisible()
+
+
+def test_a_full_log_is_foretold(charts: Charts, run: Any) -> None:
+    room_kb = 40.0 * 1024 * 1024
+    sample(run, 20, log_used_kb=room_kb - 120_000.0 + 1_000.0 * np.arange(20.0))
+    charts.show_world(run.world)
+    assert "Log used: full in about 1 min 41 s" in charts.outlook.text()
+
+
+def test_states_of_each_copy_stand_in_lanes_with_gaps_where_nothing_ran(charts: Charts, run: Any) -> None:
+    lost = Event(
+        4000, "state", "SERVER_B", "Sales", "SYNCHRONIZED -> DISCONNECTED", (("new", "DISCONNECTED"),)
+    )
+    safety = Event(4100, "state", "SERVER_B", "Sales", "safety OFF", (("why", "safety"), ("new", "OFF")))
+    charts.add_events([lost, safety])
+    lanes = charts._states.lanes(60.0)
+    assert [(s.from_s, s.to_s, s.what) for s in lanes["SERVER_B"]] == [
+        (0.0, 40.0, "SYNCHRONIZED"), (40.0, 60.0, "DISCONNECTED"),
+    ]  # fmt: skip
+    assert [s.what for s in lanes["SERVER_A"]] == ["SYNCHRONIZED"]
+
+    class Server:
+        def __init__(self, running: bool) -> None:
+            self.running = running
+
+    class Standing:
+        def __init__(self, running: bool) -> None:
+            self.servers = {"SERVER_A": Server(running)}
+
+    up, down = Standing(True), Standing(False)
+    charts._states.follow([up] * 30 + [down] * 10 + [up] * 20, np.arange(1.0, 61.0))
+    lanes = charts._states.lanes(60.0)
+    assert [(s.from_s, s.to_s, s.what) for s in lanes["SERVER_A"]] == [
+        (0.0, 31.0, "SYNCHRONIZED"), (31.0, 41.0, "no instance"), (41.0, 60.0, "SYNCHRONIZED"),
+    ]  # fmt: skip
+
+
+def test_an_exam_shows_no_states_and_only_own_marks(charts: Charts, run: Any) -> None:
+    run.terms = TERMS[Mode.EXAM]
+    run.events = [fault(20.0), Event(2500, "note", None, None, "look")]
+    charts.show_drill(run)
+    assert not charts.states.isVisible()
+    assert [mark.text for mark in charts.lane._marks] == ["look"]
+    assert "SERVER_B" not in charts.summary
