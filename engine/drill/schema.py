@@ -511,6 +511,8 @@ class Scenario(Part):
     minutes: int = Field(ge=1, le=600)
     """How long it takes a person, for planning."""
     skills: Annotated[tuple[Slug, ...], Field(strict=False, max_length=20)] = ()
+    author: Line | None = None
+    """Who wrote the file, as the file says: plain text that nobody has verified."""
     sources: Annotated[tuple[Source, ...], Field(strict=False, alias="source", max_length=20)] = ()
     seed: int = Field(default=1, ge=0, lt=2**63)
     length: Duration | None = None

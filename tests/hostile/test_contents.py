@@ -7,7 +7,8 @@ import hashlib
 import pytest
 
 from app import scenario_files
-from engine.drill.contents import contents
+from engine.drill.contents import contents, visible
+from engine.drill.problems import ScenarioProblems
 from engine.drill.scenario import load_scenario
 from tests.engine.drill.texts import COURSE, WORLD
 
@@ -17,7 +18,11 @@ def test_it_says_what_is_in_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = load_scenario(text, "foreign.toml")
     monkeypatch.setattr("engine.simulator.perform", lambda *_: pytest.fail("something was done"))
     found = contents(scenario)
-    assert (found.name, found.title, found.authors) == ("foreign", "Small", ("Nobody's, None",))
+    assert (found.name, found.title, found.author) == ("foreign", "Small", None)
+    assert found.sources == ("Nobody's, None",)
+    assert found.images == 0
+    assert not found.links
+    assert dict(found.texts)["brief"] == len(scenario.brief)
     assert found.sha256 == hashlib.sha256(text.encode()).hexdigest()
     assert found.verbs == (("power-off", 1), ("sql", 1))
     assert dict(found.counts)["servers"] == 3
@@ -31,3 +36,19 @@ def test_every_shipped_scenario_has_a_summary() -> None:
         assert sum(count for _, count in contents(scenario).verbs) == len(scenario.timeline) + len(
             scenario.before
         )
+
+
+def test_author_links_and_pictures_are_named_and_what_is_unseen_is_seen() -> None:
+    brief = "will lose ![x](http://example.com/x.png) and www.example.org or \\\\\\\\host\\\\share"
+    text = 'author = "Ada"\n' + WORLD.replace("will lose", brief)
+    found = contents(load_scenario(text, "foreign.toml"))
+    assert found.author == "Ada"
+    assert found.images == 1
+    assert {link.rstrip("/") for link in found.links} >= {"http://example.com/x.png", "www.example.org"}
+    assert visible("a\u202eb\x00\nc\u2066") == "a⟨U+202E⟩b⟨U+0000⟩\nc⟨U+2066⟩"
+
+
+@pytest.mark.parametrize("author", ['"' + "x" * 201 + '"', '"a\\u202eb"', "7", '""'])
+def test_an_author_is_a_short_plain_text(author: str) -> None:
+    with pytest.raises(ScenarioProblems, match="author"):
+        load_scenario(f"author = {author}\n{WORLD}", "foreign.toml")
