@@ -28,6 +28,7 @@ ENVIRONMENT: Final = "MIRRORDRILL_LANGUAGE"
 
 _LONGER: Final = 0.4
 """German, Finnish and Russian labels are about that much longer than English ones."""
+_OPENED: Final = "[!!! "
 _KEPT: Final = re.compile(r"\{[^{}]*\}|<[^<>]*>|&#?\w+;|&(?=\w)|\\.")
 """Placeholders, tags, entities and marks of access keys: not words."""
 _ACCENTED: Final = str.maketrans(
@@ -81,10 +82,12 @@ def chosen(by_environment: str, by_setting: str, by_system: str) -> str:
 
 
 def pseudo(text: str) -> str:
-    """*text* as the pseudo-locale shows it: still readable, longer, and seen to be translated."""
+    """*text* as the pseudo-locale shows it: still readable, longer, and seen to be translated, once at most."""
+    if text.startswith(_OPENED):
+        return text
     words = "".join(_accented(text))
     more = round(len(text) * _LONGER)
-    return f"[!!! {words} {'·' * more} !!!]" if more else f"[!!! {words} !!!]"
+    return f"{_OPENED}{words} {'·' * more} !!!]" if more else f"{_OPENED}{words} !!!]"
 
 
 def _accented(text: str) -> Iterator[str]:

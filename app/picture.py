@@ -51,6 +51,9 @@ class Sign:
         return tr(self.text)
 
 
+SEND_QUEUE, REDO_QUEUE = mark("send queue"), mark("redo queue")
+
+
 @dataclass(frozen=True, slots=True)
 class QueueFace:
     """Log that waits: in the principal to be sent, in the mirror to be applied."""
@@ -61,6 +64,10 @@ class QueueFace:
     @property
     def text(self) -> str:
         return formatting.kb(self.kb)
+
+    @property
+    def spoken(self) -> str:
+        return f"{tr(self.name)} {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,7 @@ class CopyFace:
         parts += [self.state.word] if self.state else []
         parts += [self.db_state.word, *(sign.word for sign in self.signs)]
         parts += [tr("safety {safety}").format(safety=self.safety)] if self.safety else []
-        parts += [f"{self.queue.name} {self.queue.text}"] if self.queue else []
+        parts += [self.queue.spoken] if self.queue else []
         return ", ".join(parts)
 
 
@@ -409,8 +416,8 @@ def _queue(copy: Copy, readings: dict[int, Reading]) -> QueueFace | None:
     if reading is None or copy.role is None:
         return None
     if copy.role is Role.PRINCIPAL:
-        return QueueFace(tr("send queue"), reading.send_queue_kb)
-    return QueueFace(tr("redo queue"), reading.redo_queue_kb)
+        return QueueFace(SEND_QUEUE, reading.send_queue_kb)
+    return QueueFace(REDO_QUEUE, reading.redo_queue_kb)
 
 
 # --- clients ------------------------------------------------------------------------------------------------

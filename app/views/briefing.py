@@ -24,6 +24,7 @@ from app.language import mark, tr, trn
 from app.prose import Prose
 from app.wrap_button import WrapButton
 from engine.constants import TICKS_PER_S
+from engine.drill import skills
 from engine.drill.goals import GoalState
 from engine.drill.questions import Asked
 from engine.drill.schema import Goal, Scenario
@@ -128,8 +129,12 @@ class BriefPage(QWidget):
         inside.addLayout(buttons)
         middle = QWidget()
         column = QVBoxLayout(middle)
+        row = QHBoxLayout()  # not by alignment: the card's height would be that of a text as wide as the page
+        row.addStretch()
+        row.addWidget(self._card)
+        row.addStretch()
         column.addStretch(2)
-        column.addWidget(self._card, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addLayout(row)
         column.addStretch(3)
         scroll = QScrollArea()
         scroll.setWidget(middle)
@@ -149,7 +154,7 @@ class BriefPage(QWidget):
     def show_scenario(self, scenario: Scenario) -> None:
         self._title.setText(scenario.title)
         facts = [tr(scenario.level), tr("about {minutes} minutes").format(minutes=scenario.minutes)]
-        facts += [", ".join(skill.replace("-", " ") for skill in scenario.skills)] if scenario.skills else []
+        facts += [", ".join(tr(skills.title_of(key)) for key in scenario.skills)] if scenario.skills else []
         facts += (
             [tr("ends after {length:g} minutes").format(length=scenario.length / 60.0)]
             if scenario.length

@@ -148,7 +148,7 @@ def service_of(row: Row) -> Sign:
 def queue_of(row: Row) -> str:
     match row.face:
         case CopyFace(queue=queue) if queue is not None:
-            return f"{queue.name} {queue.text}"
+            return queue.spoken
         case LinkFace(measured=measured) if measured:
             return measured
         case _:

@@ -9,6 +9,8 @@ from typing import Final
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
 
+from app.language import mark, tr
+
 PLACE: Final = re.compile(r"<\s*([^,<>\n]+?)\s*,\s*([^,<>\n]*?)\s*,\s*([^<>\n]*?)\s*>")
 """`<database, sysname, Sales>`: name, type, value."""
 
@@ -22,25 +24,28 @@ class Place:
 
 SNIPPETS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
     (
-        "Look",
+        mark("Look"),
         (
             (
-                "State of all mirrored databases",
+                mark("State of all mirrored databases"),
                 "SELECT DB_NAME(database_id) AS database_name, mirroring_role_desc, mirroring_state_desc,\n"
                 "       mirroring_safety_level_desc, mirroring_partner_name, mirroring_witness_name,\n"
                 "       mirroring_witness_state_desc\n"
                 "FROM sys.database_mirroring\n"
                 "WHERE mirroring_guid IS NOT NULL;\n",
             ),
-            ("State of all databases", "SELECT name, state_desc, recovery_model_desc FROM sys.databases;\n"),
             (
-                "What this server witnesses",
+                mark("State of all databases"),
+                "SELECT name, state_desc, recovery_model_desc FROM sys.databases;\n",
+            ),
+            (
+                mark("What this server witnesses"),
                 "SELECT database_name, principal_server_name, mirror_server_name, safety_level_desc,\n"
                 "       partner_sync_state_desc\n"
                 "FROM sys.database_mirroring_witnesses;\n",
             ),
             (
-                "Mirroring counters",
+                mark("Mirroring counters"),
                 "SELECT instance_name, counter_name, cntr_value\n"
                 "FROM sys.dm_os_performance_counters\n"
                 "WHERE object_name LIKE '%Database Mirroring%' AND instance_name = '<database, sysname, Sales>';\n",
@@ -48,37 +53,40 @@ SNIPPETS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
         ),
     ),
     (
-        "Partner",
+        mark("Partner"),
         tuple(
             (title, f"ALTER DATABASE [<database, sysname, Sales>] SET PARTNER {rest};\n")
             for title, rest in (
-                ("Fail over (on the principal)", "FAILOVER"),
-                ("Suspend", "SUSPEND"),
-                ("Resume", "RESUME"),
-                ("Force service, with possible data loss (on the mirror)", "FORCE_SERVICE_ALLOW_DATA_LOSS"),
-                ("Remove mirroring", "OFF"),
-                ("High safety", "SAFETY FULL"),
-                ("High performance", "SAFETY OFF"),
-                ("Set the timeout", "TIMEOUT <seconds, int, 10>"),
-                ("Name the partner", "= '<address, nvarchar, TCP://SERVER_B:5022>'"),
+                (mark("Fail over (on the principal)"), "FAILOVER"),
+                (mark("Suspend"), "SUSPEND"),
+                (mark("Resume"), "RESUME"),
+                (
+                    mark("Force service, with possible data loss (on the mirror)"),
+                    "FORCE_SERVICE_ALLOW_DATA_LOSS",
+                ),
+                (mark("Remove mirroring"), "OFF"),
+                (mark("High safety"), "SAFETY FULL"),
+                (mark("High performance"), "SAFETY OFF"),
+                (mark("Set the timeout"), "TIMEOUT <seconds, int, 10>"),
+                (mark("Name the partner"), "= '<address, nvarchar, TCP://SERVER_B:5022>'"),
             )
         ),
     ),
     (
-        "Witness",
+        mark("Witness"),
         (
             (
-                "Set the witness (on the principal)",
+                mark("Set the witness (on the principal)"),
                 "ALTER DATABASE [<database, sysname, Sales>] SET WITNESS = '<address, nvarchar, TCP://SERVER_W:5022>';\n",
             ),
-            ("Remove the witness", "ALTER DATABASE [<database, sysname, Sales>] SET WITNESS OFF;\n"),
+            (mark("Remove the witness"), "ALTER DATABASE [<database, sysname, Sales>] SET WITNESS OFF;\n"),
         ),
     ),
     (
-        "Bring online",
+        mark("Bring online"),
         (
             (
-                "Recover a copy that is no longer mirrored",
+                mark("Recover a copy that is no longer mirrored"),
                 "RESTORE DATABASE [<database, sysname, Sales>] WITH RECOVERY;\n",
             ),
         ),
@@ -105,9 +113,9 @@ def menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:
     """A menu of all snippets; *insert* gets the text of the chosen one."""
     found = QMenu(parent)
     for group, entries in SNIPPETS:
-        part = found.addMenu(group)
+        part = found.addMenu(tr(group))
         for title, text in entries:
-            part.addAction(title).triggered.connect(lambda _=False, text=text: insert(text))
+            part.addAction(tr(title)).triggered.connect(lambda _=False, text=text: insert(text))
     return found
 
 
@@ -116,7 +124,7 @@ class PlacesDialog(QDialog):
 
     def __init__(self, wanted: list[Place], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Specify values for template parameters")
+        self.setWindowTitle(tr("Specify values for template parameters"))
         form = QFormLayout()
         self.fields: dict[str, QLineEdit] = {}
         for place in wanted:

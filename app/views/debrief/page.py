@@ -335,7 +335,7 @@ def _ended(report: Report) -> str:
     return tr("{what}, after {length}. {mode}, seed {seed}.").format(
         what=f"{said[:1].upper()}{said[1:]}",
         length=length,
-        mode=str(report["mode"]).capitalize(),
+        mode=formatting.mode(report["mode"]).capitalize(),
         seed=report["seed"],
     )
 

@@ -69,7 +69,7 @@ class Curves(QWidget):
                 last = number == len(counters) - 1
                 cell.plot.getAxis("bottom").setStyle(showValues=last)
                 if last:
-                    cell.plot.setLabel("bottom", label)
+                    cell.plot.setLabel("bottom", tr(label))
                 if number == 0:
                     cell.name_bands()
                 self._view.ci.addItem(cell.plot, 2 * number + 1, column)

@@ -116,7 +116,7 @@ class AddCounters(QDialog):
     def _explain(self) -> None:
         item = self.counters.currentItem()
         perf = PERFS.get((self.object.currentData(), item.text() if item is not None else ""))
-        self.help.setText(perf.help if perf is not None else "")
+        self.help.setText(tr(perf.help) if perf is not None else "")
 
     def _add(self) -> None:
         server, group = self.computer.currentText(), self.object.currentData()

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from app.language import mark
+
 Array = np.ndarray[Any, Any]
 Get = Callable[[str], Array]
 """Name of a sampled counter -> its values."""
@@ -82,31 +84,36 @@ _SENT, _REDONE, _MESSAGES = "log_send_kb_per_s", "redo_kb_per_s", "sends_per_s"
 _NEW: Final = FIRST_NEW_VERSION
 
 PERFS: Final = (
-    Perf(MIRRORING, "Bytes Received/sec", "bytes from the partner", None, _compressed(_SENT)),
-    Perf(MIRRORING, "Bytes Sent/sec", "bytes to the partner", _compressed(_SENT)),
-    Perf(MIRRORING, "Log Bytes Received/sec", "log from the principal", None, _sampled(_SENT, BYTES_PER_KB)),
-    Perf(MIRRORING, "Log Bytes Redone from Cache/sec", "log redone out of memory", None,
+    Perf(MIRRORING, "Bytes Received/sec", mark("bytes from the partner"), None, _compressed(_SENT)),
+    Perf(MIRRORING, "Bytes Sent/sec", mark("bytes to the partner"), _compressed(_SENT)),
+    Perf(MIRRORING, "Log Bytes Received/sec", mark("log from the principal"), None, _sampled(_SENT, BYTES_PER_KB)),
+    Perf(MIRRORING, "Log Bytes Redone from Cache/sec", mark("log redone out of memory"), None,
          _sampled(_REDONE, BYTES_PER_KB), _NEW),
-    Perf(MIRRORING, "Log Bytes Sent from Cache/sec", "log sent out of memory", _sampled(_SENT, BYTES_PER_KB), None,
+    Perf(MIRRORING, "Log Bytes Sent from Cache/sec", mark("log sent out of memory"),
+         _sampled(_SENT, BYTES_PER_KB), None,
          _NEW),
-    Perf(MIRRORING, "Log Bytes Sent/sec", "log to the mirror", _sampled(_SENT, BYTES_PER_KB)),
-    Perf(MIRRORING, "Log Compressed Bytes Rcvd/sec", "compressed log from the principal", None, _compressed(_SENT),
+    Perf(MIRRORING, "Log Bytes Sent/sec", mark("log to the mirror"), _sampled(_SENT, BYTES_PER_KB)),
+    Perf(MIRRORING, "Log Compressed Bytes Rcvd/sec", mark("compressed log from the principal"),
+         None, _compressed(_SENT),
          _NEW),
-    Perf(MIRRORING, "Log Compressed Bytes Sent/sec", "compressed log to the mirror", _compressed(_SENT), None, _NEW),
-    Perf(MIRRORING, "Log Send Queue KB", "log not yet sent to the mirror", _sampled("send_queue_kb")),
-    Perf(MIRRORING, "Mirrored Write Transactions/sec", "transactions that waited for the mirror", _waiting, None, _NEW),
-    Perf(MIRRORING, "Receives/sec", "messages from the partner", _sampled(_MESSAGES), _sampled(_MESSAGES)),
-    Perf(MIRRORING, "Redo Bytes/sec", "log applied", None, _sampled(_REDONE, BYTES_PER_KB)),
-    Perf(MIRRORING, "Redo Queue KB", "log hardened and not yet applied", None, _sampled("redo_queue_kb")),
-    Perf(MIRRORING, "Sends/sec", "messages to the partner", _sampled(_MESSAGES), _sampled(_MESSAGES)),
-    Perf(MIRRORING, "Transaction Delay", "ms of waiting for the mirror, all transactions together", _delay),
-    Perf(DATABASES, "Active Transactions", "transactions under way", _sampled("in_flight_transactions")),
-    Perf(DATABASES, "Log Bytes Flushed/sec", "log written to disk", _sampled("log_generation_kb_per_s", BYTES_PER_KB)),
-    Perf(DATABASES, "Log File(s) Size (KB)", "size of the log file", _sampled("log_size_kb")),
-    Perf(DATABASES, "Log File(s) Used Size (KB)", "log that cannot be overwritten yet", _sampled("log_used_kb")),
-    Perf(DATABASES, "Percent Log Used", "share of the log file in use", _percent_used),
-    Perf(DATABASES, "Transactions/sec", "commits", _sampled("transactions_per_s")),
-    Perf(PROCESSOR, "% Processor Time", "of all processors of the computer", _sampled("principal_cpu_percent"),
+    Perf(MIRRORING, "Log Compressed Bytes Sent/sec", mark("compressed log to the mirror"),
+         _compressed(_SENT), None, _NEW),
+    Perf(MIRRORING, "Log Send Queue KB", mark("log not yet sent to the mirror"), _sampled("send_queue_kb")),
+    Perf(MIRRORING, "Mirrored Write Transactions/sec", mark("transactions that waited for the mirror"),
+         _waiting, None, _NEW),
+    Perf(MIRRORING, "Receives/sec", mark("messages from the partner"), _sampled(_MESSAGES), _sampled(_MESSAGES)),
+    Perf(MIRRORING, "Redo Bytes/sec", mark("log applied"), None, _sampled(_REDONE, BYTES_PER_KB)),
+    Perf(MIRRORING, "Redo Queue KB", mark("log hardened and not yet applied"), None, _sampled("redo_queue_kb")),
+    Perf(MIRRORING, "Sends/sec", mark("messages to the partner"), _sampled(_MESSAGES), _sampled(_MESSAGES)),
+    Perf(MIRRORING, "Transaction Delay", mark("ms of waiting for the mirror, all transactions together"), _delay),
+    Perf(DATABASES, "Active Transactions", mark("transactions under way"), _sampled("in_flight_transactions")),
+    Perf(DATABASES, "Log Bytes Flushed/sec", mark("log written to disk"),
+         _sampled("log_generation_kb_per_s", BYTES_PER_KB)),
+    Perf(DATABASES, "Log File(s) Size (KB)", mark("size of the log file"), _sampled("log_size_kb")),
+    Perf(DATABASES, "Log File(s) Used Size (KB)", mark("log that cannot be overwritten yet"), _sampled("log_used_kb")),
+    Perf(DATABASES, "Percent Log Used", mark("share of the log file in use"), _percent_used),
+    Perf(DATABASES, "Transactions/sec", mark("commits"), _sampled("transactions_per_s")),
+    Perf(PROCESSOR, "% Processor Time", mark("of all processors of the computer"), _sampled("principal_cpu_percent"),
          _sampled("mirror_cpu_percent")),
 )  # fmt: skip
 """Every counter that can be had, by object and name."""

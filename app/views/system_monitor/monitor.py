@@ -69,7 +69,8 @@ def _figure(title: str, name: str) -> Column:
 
 
 COLUMNS: Final = (
-    Column(title=mark("Counter"), text=lambda r: r.choice.name, tip=lambda r: f"{r.choice.path}\n{r.choice.perf.help}",
+    Column(title=mark("Counter"), text=lambda r: r.choice.name,
+           tip=lambda r: f"{r.choice.path}\n{tr(r.choice.perf.help)}",
            sample="Mirrored Write Transact", spoken=lambda r: r.choice.path),
     Column(title=mark("Computer"), text=lambda r: r.choice.server, sample="SERVER_W"),
     _figure(mark("Last"), "last"),

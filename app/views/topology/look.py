@@ -11,7 +11,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
 from app import theme
-from app.picture import QueueFace, Sign
+from app.language import tr
+from app.picture import REDO_QUEUE, SEND_QUEUE, QueueFace, Sign
 from app.theme import Tokens
 
 QUEUE_FULL_KB: Final = 10.0 * 1024 * 1024
@@ -216,9 +217,10 @@ def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: Look) ->
     """Name, bar and size of a queue in one line."""
     metrics = QFontMetricsF(style.small)
     base = box.center().y() + (metrics.ascent() - metrics.descent()) / 2.0
-    name_width = style.width("redo queue ", style.small)
+    names = (f"{tr(name)} " for name in (SEND_QUEUE, REDO_QUEUE))
+    name_width = max(style.width(name, style.small) for name in names)
     size_width = style.width("1,023 MB", style.small)
-    draw_text(painter, queue.name, QPointF(box.left(), base), style.small, style.colours.muted)
+    draw_text(painter, tr(queue.name), QPointF(box.left(), base), style.small, style.colours.muted)
     bar = QRectF(box.left() + name_width, box.center().y() - style.unit * 0.22,
                  box.width() - name_width - size_width - style.unit * 0.4, style.unit * 0.44)  # fmt: skip
     painter.save()
@@ -230,7 +232,7 @@ def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: Look) ->
     if share > 0.0:
         filled = QRectF(bar)
         filled.setWidth(max(bar.height(), bar.width() * share))
-        painter.setBrush(style.colours.series[0 if queue.name == "send queue" else 1])
+        painter.setBrush(style.colours.series[0 if queue.name == SEND_QUEUE else 1])
         painter.drawRoundedRect(filled, bar.height() / 2, bar.height() / 2)
     painter.restore()
     text = queue.text

@@ -287,7 +287,7 @@ class ClientNode(Node[ClientFace]):
         metrics = QFontMetricsF(style.title)
         base = box.top() + style.unit * 1.1 + (metrics.ascent() - metrics.descent()) / 2.0
         draw_text(painter, face.name, QPointF(left, base), style.title, style.colours.text)
-        kind = "application"
+        kind = tr("application")
         draw_text(painter, kind, QPointF(right - style.width(kind, style.small), base), style.small,
                   style.colours.muted)  # fmt: skip
         draw_sign(painter, face.status, QPointF(left, _base(style, box.top() + style.unit * 2.2)), style)
