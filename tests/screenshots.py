@@ -18,6 +18,7 @@ from app import settings, theme
 from app.main_window import MainWindow
 from app.main_window.appearance import apply_theme
 from app.main_window.desk import AUTHOR, INSTRUCTOR, PRESENTER
+from app.main_window.presenting import TEXT_SCALE
 from app.offers import Target
 from app.settings import WindowSettings
 from app.storage import open_profile
@@ -107,13 +108,19 @@ def scenes(window: MainWindow) -> Iterator[str]:
     for panel in ("explorer", "trace", "table", "system", "ledger"):
         window.desk.go_to(panel)
         if panel == "explorer":
-            window.explorer.findChild(QTreeView).expandToDepth(2)
+            window.explorer.findChildren(QTreeView)[0].expandToDepth(2)
         pass_time(window, 1.0)
         yield f"desk-{panel}"
     window.appearance.reset_layout()
     for profile in (INSTRUCTOR, AUTHOR, PRESENTER):
         window.appearance.set_layout(profile)
         yield f"desk-{profile}"
+    scale = window.store.get(settings.FONT_SCALE)
+    window.appearance.set_font_scale(
+        max(scale, TEXT_SCALE)
+    )  # without the full screen, which has a size of its own
+    yield "presenting"
+    window.appearance.set_font_scale(scale)
     pass_time(window, 200.0)
     if window.session.drill is not None and not window.session.drill.finished:
         window.session.do("finish")

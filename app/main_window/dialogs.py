@@ -41,7 +41,12 @@ def show_sheet(parent: QWidget, appearance: Appearance) -> ShortcutSheet:
     sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     sheet.show_keys(appearance.key_scheme, appearance.keys_now)
     sheet.change_wanted.connect(lambda: edit_keys(sheet, appearance))
-    appearance.changed.connect(lambda: sheet.show_keys(appearance.key_scheme, appearance.keys_now))
+
+    def follow() -> None:
+        sheet.show_keys(appearance.key_scheme, appearance.keys_now)
+
+    appearance.changed.connect(follow)
+    sheet.finished.connect(lambda _: appearance.changed.disconnect(follow))  # the sheet is deleted then
     sheet.open()
     return sheet
 

@@ -10,7 +10,7 @@ from app.counters import Counter, Unit
 from app.series import bin_width
 
 LABEL_PX: Final = 18
-"""Room above the top of the axis, where the name of the counter stands."""
+"""Least room above the top of the axis, where the name of the counter stands."""
 
 SHRINK_BELOW: Final = 0.8
 """The top comes down only when the highest value fills less than this share of the lower one."""
@@ -24,9 +24,9 @@ def axis_top(highest: float, counter: Counter, before: float = 0.0) -> float:
     return new
 
 
-def headroom(pixels: float) -> float:
-    """How much higher than its top an axis of so many *pixels* goes."""
-    return pixels / max(pixels - LABEL_PX, pixels / 2.0) if pixels > 0.0 else 1.0
+def headroom(pixels: float, label_px: float = LABEL_PX) -> float:
+    """How much higher than its top an axis of so many *pixels* goes, under a label of *label_px*."""
+    return pixels / max(pixels - label_px, pixels / 2.0) if pixels > 0.0 else 1.0
 
 
 def _round_top(value: float, unit: Unit) -> float:

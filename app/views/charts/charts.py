@@ -526,7 +526,7 @@ class Charts(QWidget):
         samples = (AXIS_SAMPLE, *(name[:NAME_MAX] for name in servers))
         width = max(metrics.horizontalAdvance(text) for text in samples) + 12
         for panel in self.panels:
-            panel.recolour(colours, width)
+            panel.recolour(colours, width, self.font())
             for name in ("left", "bottom"):
                 panel.plot.getAxis(name).setTickFont(theme.sized(self.font(), 0.85))
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QWidget
 
 from app.counters import Counter
@@ -16,7 +16,7 @@ from app.language import tr
 from app.series import Array
 from app.theme import Tokens
 from app.time_axis import TimeAxis
-from app.views.charts.axes import ValueAxis, axis_top, headroom
+from app.views.charts.axes import LABEL_PX, ValueAxis, axis_top, headroom
 
 LINE_PX: Final = 1.5
 BOLD_PX: Final = 3.5
@@ -81,6 +81,8 @@ class Panel:
         self.outlook = ""
         """What is expected of it, beside the value."""
         self._width = LINE_PX
+        self._points = 10.0
+        self._label_px = float(LABEL_PX)
         self._line = QColor()
         self._axis = ValueAxis(counter.unit)
         axes: dict[str, Any] = {"left": self._axis, "bottom": TimeAxis(orientation="bottom")}
@@ -106,7 +108,7 @@ class Panel:
         self.curve.setData(x, y, connect="finite" if gaps else "all")
         highest = float(np.nanmax(y)) if len(y) and not np.isnan(y).all() else 0.0
         top = axis_top(highest, self.counter, self._top)
-        end = top * headroom(self.plot.vb.height())
+        end = top * headroom(self.plot.vb.height(), self._label_px)
         if (top, end) != (self._top, self._end):
             self._top, self._end = top, end
             self._axis.top = top
@@ -136,7 +138,9 @@ class Panel:
         self._width = BOLD_PX if yes else LINE_PX
         self.curve.setPen(pg.mkPen(self._line, width=self._width))
 
-    def recolour(self, colours: Tokens, axis_width: int) -> None:
+    def recolour(self, colours: Tokens, axis_width: int, font: QFont) -> None:
+        self._points = font.pointSizeF()
+        self._label_px = max(LABEL_PX, QFontMetricsF(font).height() + 2.0)
         line = self._line = QColor(colours.series[self._series % len(colours.series)])
         fill = QColor(line)
         fill.setAlpha(FILL_ALPHA)
@@ -163,6 +167,6 @@ class Panel:
         ground = f"rgba({self._ground.red()},{self._ground.green()},{self._ground.blue()},{SHADE_ALPHA})"
         outlook = f' <span style="color:{self._muted}">{self.outlook}</span>' if self.outlook else ""
         self._label.setText(
-            f'<span style="color:{self._ink}; background-color:{ground}">'
+            f'<span style="color:{self._ink}; background-color:{ground}; font-size:{self._points:.4g}pt">'
             f"{tr(self.counter.title)} <b>{self.reading}</b>{outlook}</span>"
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu
@@ -16,6 +17,7 @@ from app import settings, theme
 from app.main_window import MainWindow
 from app.main_window.desk import AUTHOR, LEARNER, PRESENTER, PROFILES
 from app.settings import WindowSettings
+from app.views.shortcut_sheet import ShortcutSheet
 from tests.app.main_window.conftest import Hands, shown
 
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
@@ -140,3 +142,12 @@ def test_a_file_that_is_no_scenario_is_told_and_not_remembered(tmp_path: Path, w
     window.open_file(str(file))
     assert window.notice.text
     assert len(recent(window)) == 1
+
+
+def test_the_sheet_of_keys_follows_and_is_forgotten_when_closed(qtbot: Any, lab: MainWindow) -> None:
+    lab.actions_by_name["help.sheet"].trigger()
+    sheet = next(w for w in QApplication.topLevelWidgets() if isinstance(w, ShortcutSheet) and w.isVisible())
+    lab.appearance.set_theme(theme.DARK)
+    sheet.reject()
+    qtbot.waitUntil(lambda: not shiboken6.isValid(sheet))
+    lab.appearance.set_theme(theme.LIGHT)
