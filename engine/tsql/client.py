@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any, Final
 
@@ -103,7 +104,14 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
     _go_on(world, name)
 
 
-HANDLERS: Final = {"tsql.continue": continue_batch}
+def kill(world: World, name: str, server: str, spid: int) -> None:
+    """Timer: KILL ends the connection of a window, with what runs there."""
+    session = world.sessions[name].session if name in world.sessions else None
+    if session is not None and (session.server, session.spid) == (server, spid):
+        _lose(world, name, 596)
+
+
+HANDLERS: Final[dict[str, Callable[..., None]]] = {"tsql.continue": continue_batch, "tsql.kill": kill}
 """Timers that this package sets."""
 
 

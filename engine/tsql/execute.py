@@ -301,12 +301,20 @@ def _not_simulated(machine: Machine, statement: s.NotSimulated) -> None:
 
 
 def _kill(machine: Machine, statement: s.Kill) -> None:
-    spid = int(to_number(machine.value(statement.spid)))
+    """Ends another window's connection, or those of an application. 6104 oneself, 6106 nobody, 6107 the system."""
+    asked = machine.value(statement.spid)
+    if not isinstance(asked, int) and not to_text(asked).isdigit():
+        raise SqlError(6102, to_text(asked))
+    spid = int(to_number(asked))
     if spid == machine.session.spid:
         raise SqlError(6104)
-    if not any(session.spid == spid for _, session in machine.context.sessions()):
+    if 0 < spid <= 50:
+        raise SqlError(6107)
+    window = next((name for name, session in machine.context.sessions() if session.spid == spid), None)
+    if window is None:
         raise SqlError(6106, spid)
-    raise Unsimulated("KILL")
+    machine.world.at(machine.world.tick, "tsql.kill", window, machine.session.server, spid)
+    machine.note(error=0, rowcount=0)
 
 
 def _checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
@@ -314,10 +322,12 @@ def _checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
 
 
 LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
-    s.Query: lambda machine, statement: queries.run(machine, statement.text),
+    s.Query: lambda machine, statement: queries.run(machine, statement),
     s.CreateProcedure: _create_procedure,
     s.CreateView: _create_view,
     s.CreateTable: lambda machine, statement: queries.create_table(machine, statement),
+    s.CreateIndex: lambda machine, statement: queries.create_index(machine, statement),
+    s.AlterTable: lambda machine, statement: queries.alter_table(machine, statement),
     s.Print: _print,
     s.Declare: lambda machine, statement: machine.declare(statement),
     s.Assign: _assign,

@@ -14,7 +14,7 @@ from engine.tsql import catalog, program, queries, sources, tables, transactions
 from engine.tsql import statements as s
 from engine.tsql.columns import parse_columns
 from engine.tsql.context import Context
-from engine.tsql.data import Caught, ConnectionLost, Declared, Outside, Result, Row, Run, Session
+from engine.tsql.data import Caught, ConnectionLost, Declared, Outside, Result, Row, Run, Session, Table
 from engine.tsql.environment import GLOBALS
 from engine.tsql.lexer import SyntaxProblem, name_of, tokens_of
 from engine.tsql.plans import Plan, Unsimulated, plan_condition, plan_expression
@@ -68,6 +68,10 @@ class Machine:
         self.capture = ""
         """INSERT … EXEC of a procedure: the table that takes its rows."""
         self._scratch: Scratch | None = None
+        self.touched: list[tuple[str, Row | None, Row | None]] = []
+        """Rows of the last change of a table: what was done, the row before, the row after."""
+        self.pseudo: dict[str, Table] = {}
+        """The tables inserted and deleted while an OUTPUT clause is computed."""
         self.views = 0
         """Views that are being computed, one for another."""
 

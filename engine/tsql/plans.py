@@ -59,6 +59,10 @@ class Plan:
     """insert, update: columns that the values are for; empty: all."""
     defaults: bool = False
     """INSERT … DEFAULT VALUES."""
+    parts: tuple[Plan, ...] = ()
+    """merge: queries for rows that match, rows of the source alone, rows of the target alone."""
+    branches: tuple[tuple[str, tuple[str, ...], int, int], ...] = ()
+    """Part of a merge: action, columns, and which of the values each WHEN takes."""
     scales: tuple[int | str | None, ...] = ()
     """select: digits behind the point of each column, or the variable or column that decides (scales.py)."""
     functions: tuple[tuple[str, str], ...] = ()

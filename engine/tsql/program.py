@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from engine.tsql import plans
+from engine.tsql import outputs, plans
 from engine.tsql import statements as s
 from engine.tsql.lexer import SyntaxProblem, Token, name_of, near
 from engine.tsql.reader import Reader
 from engine.tsql.words import (
+    BROKER_PAIRS,
     COMMAND_PAIRS,
     COMMAND_WORDS,
     STATEMENT_WORDS,
@@ -130,7 +131,7 @@ class _Compiler(Reader):
         self.skip_semicolons()
         first = self.token
         named = first.kind == "quoted" or (first.kind == "word" and first.upper not in STATEMENT_WORDS)
-        if named and not self.ahead().is_op(":"):
+        if named and not self.ahead().is_op(":") and first.upper not in ("RECEIVE", "SEND"):
             self.command()
             self.skip_semicolons()
         while self.token.kind != "end":
@@ -154,6 +155,10 @@ class _Compiler(Reader):
             self.label()
         elif word in _STRUCTURE:
             _STRUCTURE[word](self)
+        elif word == "WAITFOR" and self.ahead().is_op("("):
+            self.service_broker("WAITFOR (RECEIVE …)")
+        elif (word, self.ahead().upper) in BROKER_PAIRS or word == "RECEIVE":
+            self.service_broker(word if word == "RECEIVE" else f"{word} {self.ahead().upper}")
         elif (word, self.ahead().upper) in COMMAND_PAIRS or word in COMMAND_WORDS:
             self.command()
         elif word in ("CREATE", "ALTER"):
@@ -195,6 +200,9 @@ class _Compiler(Reader):
     def query(self) -> None:
         """A statement for sqlglot."""
         line, word = self.token.line, self.token.upper
+        if word == "WITH" and self.ahead().upper == "XMLNAMESPACES":
+            self.with_namespaces()
+            return
         first = verb = self.skim()
         if word == "WITH" and self.word("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"):
             word, verb = self.token.upper, self.skim()
@@ -210,7 +218,24 @@ class _Compiler(Reader):
             return
         if self.token.is_op(")"):
             raise self.problem()
+        if word == "MERGE" and not self.token.is_op(";"):
+            raise SyntaxProblem(self.tokens[self.place - 1].line, 10713)
         self.do_query(line, first)
+
+    def with_namespaces(self) -> None:
+        """WITH XMLNAMESPACES (…) and the query behind it, which takes XML apart."""
+        line = self.token.line
+        self.place += 2
+        if not self.token.is_op("("):
+            raise self.problem()
+        self.bracketed()
+        while self.take_if(","):
+            self.skim(inside=False)
+        if self.word("SELECT", "INSERT", "UPDATE", "DELETE"):
+            verb = self.skim()
+            if self.tokens[verb].upper == "INSERT" and self.word("SELECT"):
+                self.skim()
+        self.do(line, s.NotSimulated("WITH XMLNAMESPACES"))
 
     def do_query(self, line: int, first: int) -> None:
         """The text from token number *first* on is a query."""
@@ -218,8 +243,9 @@ class _Compiler(Reader):
         self.check_variables(first)
         if self.version < 2008 and self.tokens[first].upper == "INSERT":
             self.check_one_row(first)
-        if plans.check_statement(text, line):
-            self.do(line, s.Query(text))
+        plain, output = outputs.split(text)
+        if plans.check_statement(plain, line):
+            self.do(line, s.Query(plain, output))
         else:
             self.do(line, s.NotSimulated(" ".join(token.upper for token in self.tokens[first : first + 2])))
 
@@ -250,6 +276,37 @@ class _Compiler(Reader):
                 self.take()
         self.do(line, s.CreateTable(name, columns))
 
+    def create_index(self) -> None:
+        """CREATE [UNIQUE] [CLUSTERED] INDEX name ON table (columns) …"""
+        line = self.token.line
+        unique = self.ahead().upper == "UNIQUE"
+        first = self.skim()
+        on = next((at for at in range(first, self.place) if self.tokens[at].upper == "ON"), None)
+        if on is None:
+            raise self.problem()
+        after, self.place = self.place, on + 1
+        name = self.qualified()
+        self.place = after
+        self.do(line, s.CreateIndex(name, unique))
+
+    def alter_table(self) -> None:
+        """ALTER TABLE name ADD columns, DROP COLUMN names; what else it may do is not simulated."""
+        line = self.token.line
+        self.place += 2
+        name = self.qualified()
+        action = self.take().upper
+        first = self.skim() if self.token.kind != "end" else self.place
+        text = self.text_between(first, self.place)
+        word = self.tokens[first].upper
+        if action == "ADD" and word not in ("CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "DEFAULT"):
+            plans.check_columns(f"({text})", line)
+            self.do(line, s.AlterTable(name, f"({text})"))
+        elif action == "DROP" and word == "COLUMN":
+            names = tuple(name_of(t) for t in self.tokens[first + 1 : self.place] if not t.is_op(","))
+            self.do(line, s.AlterTable(name, dropped=names))
+        else:
+            self.do(line, s.NotSimulated(f"ALTER TABLE … {action} {word}".rstrip()))
+
     def has_word(self, first: int, word: str) -> bool:
         return any(token.upper == word for token in self.tokens[first : self.place])
 
@@ -259,6 +316,17 @@ class _Compiler(Reader):
         shown = [token.upper for token in self.tokens[first : min(first + words, self.place)] if token.upper]
         self.do(line, s.NotSimulated(" ".join(shown)))
 
+    def service_broker(self, what: str) -> None:
+        """Statements of Service Broker, which sends nothing here."""
+        line = self.token.line
+        self.take()
+        while self.token.kind != "end" and not self.token.is_op(";") and self.token.upper not in _STRUCTURE:
+            if self.token.is_op("("):
+                self.bracketed()
+            else:
+                self.take()
+        self.do(line, s.NotSimulated(f"{what} of Service Broker"))
+
     def create_or_alter(self) -> None:
         words = [self.ahead(count).upper for count in (1, 2, 3)]
         if self.token.upper == "CREATE" and words[:2] == ["OR", "ALTER"]:
@@ -267,8 +335,12 @@ class _Compiler(Reader):
             self.rest_of_batch(words[0])
         elif self.token.upper == "CREATE" and words[0] == "TABLE":
             self.create_table()
+        elif self.token.upper == "CREATE" and words[0] in ("INDEX", "UNIQUE", "CLUSTERED", "NONCLUSTERED"):
+            self.create_index()
+        elif self.token.upper == "ALTER" and words[0] == "TABLE":
+            self.alter_table()
         else:
-            self.not_simulated()
+            self.not_simulated(3 if words[0] in ("EVENT", "SERVER", "DATABASE", "AVAILABILITY") else 2)
 
     def rest_of_batch(self, kind: str) -> None:
         """CREATE or ALTER of a module, which takes the whole batch."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
 from engine.tsql import sources, tables
 from engine.tsql import statements as s
-from engine.tsql.columns import parse_columns
-from engine.tsql.data import Row
+from engine.tsql.columns import ColumnDefinition, parse_columns
+from engine.tsql.data import Row, Table
+from engine.tsql.lexer import quote
+from engine.tsql.outputs import Output
 from engine.tsql.plans import Plan, TableRef, plan_statement
 from engine.tsql.values import decimal_text, scale_of_type
 
@@ -17,10 +20,46 @@ if TYPE_CHECKING:
     from engine.tsql.machine import Machine
 
 
-def run(machine: Machine, text: str) -> None:
-    """A statement for sqlglot: SELECT, INSERT, UPDATE, DELETE, TRUNCATE."""
-    plan = plan_statement(text)
+def run(machine: Machine, statement: s.Query) -> None:
+    """SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE, with what an OUTPUT clause asks for."""
+    plan = plan_statement(statement.text)
+    machine.touched = []
     _QUERIES[plan.kind](machine, plan)
+    if statement.output is not None and plan.target is not None:
+        _output(machine, plan.target, statement.output)
+
+
+def _output(machine: Machine, target: TableRef, output: Output) -> None:
+    """OUTPUT: a SELECT over the rows that the statement has put in (inserted) and taken out (deleted)."""
+    columns = sources.table(machine, target).columns
+    width = len(columns)
+    named = (*columns, ColumnDefinition(name=_ACTION, type="nvarchar(10)"))
+    before = tuple((*(old or (None,) * width), action) for action, old, _ in machine.touched)
+    after = tuple((*(new or (None,) * width), action) for action, _, new in machine.touched)
+    plain = tuple(replace(column, identity=None, nullable=True, unique=False, default="") for column in named)
+    machine.pseudo = {"inserted": Table(plain, after), "deleted": Table(plain, before)}
+    asked = re.sub(r"\$action\b", f"inserted.[{_ACTION}]", output.columns, flags=re.IGNORECASE)
+    for name in machine.pseudo:
+        listed = ", ".join(f"{name}.{quote(column.name)}" for column in columns)
+        asked = re.sub(rf"\b{name}\.\*", listed.replace("\\", r"\\"), asked, flags=re.IGNORECASE)
+    try:
+        names, rows = machine.select(
+            plan_statement(f"SELECT {asked} FROM inserted JOIN deleted ON inserted.rowid = deleted.rowid")
+        )
+    finally:
+        machine.pseudo = {}
+    count = machine.session.rowcount
+    if output.into:
+        values = "SELECT 1" if output.into.endswith(")") else "DEFAULT VALUES"
+        into = plan_statement(f"INSERT INTO {output.into} {values}")
+        assert into.target is not None
+        sources.put(machine, into.target, into.columns, rows)
+    else:
+        machine.add_result(names, rows)
+    machine.note(rowcount=count)
+
+
+_ACTION: Final = "$action"
 
 
 def _select(machine: Machine, plan: Plan) -> None:
@@ -99,22 +138,70 @@ def _insert(machine: Machine, plan: Plan) -> None:
         sources.put(machine, plan.target, (named,) if named else (), [filled])
     else:
         sources.put(machine, plan.target, plan.columns, rows)
+    if rows:
+        machine.touched = [
+            ("INSERT", None, row) for row in sources.table(machine, plan.target).rows[-len(rows) :]
+        ]
     machine.say_rows(len(rows))
 
 
 def _update(machine: Machine, plan: Plan) -> None:
     assert plan.target is not None
     _, changes = machine.select(plan)
-    table = tables.update(plan.target.parts[-1], sources.table(machine, plan.target), plan.columns, changes)
+    before = sources.table(machine, plan.target)
+    table = tables.update(plan.target.parts[-1], before, plan.columns, changes)
     sources.keep(machine, plan.target, table)
+    places = sorted({int(str(row[0])) - 1 for row in changes})
+    machine.touched = [("UPDATE", before.rows[place], table.rows[place]) for place in places]
     machine.say_rows(len({row[0] for row in changes}))
 
 
 def _delete(machine: Machine, plan: Plan) -> None:
     assert plan.target is not None
     _, numbers = machine.select(plan)
-    sources.keep(machine, plan.target, tables.delete(sources.table(machine, plan.target), numbers))
+    before = sources.table(machine, plan.target)
+    sources.keep(machine, plan.target, tables.delete(before, numbers))
+    places = sorted({int(str(row[0])) - 1 for row in numbers})
+    machine.touched = [("DELETE", before.rows[place], None) for place in places]
     machine.say_rows(len({row[0] for row in numbers}))
+
+
+def _merge(machine: Machine, plan: Plan) -> None:
+    """MERGE: which branch each row takes is found first, then all of them are carried out. 8672 for a row hit twice."""
+    assert plan.target is not None
+    touched: list[tuple[str, Row | None, Row | None]] = []
+    updates: list[tuple[tuple[str, ...], Row]] = []
+    gone: list[Row] = []
+    added: list[tuple[tuple[str, ...], Row]] = []
+    seen: set[object] = set()
+    for part in plan.parts:
+        _, rows = machine.select(part)
+        for number, branch, *values in rows:
+            if branch is None:
+                continue
+            if number is not None and number in seen:
+                raise SqlError(8672)
+            seen |= {number} - {None}
+            action, columns, first, last = part.branches[int(str(branch))]
+            if action == "INSERT":
+                added.append((columns, tuple(values[first:last])))
+            elif action == "DELETE":
+                gone.append((number,))
+            else:
+                updates.append((columns, (number, *values[first:last])))
+    before = sources.table(machine, plan.target)
+    name, table = plan.target.parts[-1], before
+    for columns, change in updates:
+        table = tables.update(name, table, columns, [change])
+        place = int(str(change[0])) - 1
+        touched.append(("UPDATE", before.rows[place], table.rows[place]))
+    touched += [("DELETE", before.rows[int(str(row[0])) - 1], None) for row in gone]
+    sources.keep(machine, plan.target, tables.delete(table, gone))
+    for columns, row in added:
+        sources.put(machine, plan.target, columns, [row])
+        touched.append(("INSERT", None, sources.table(machine, plan.target).rows[-1]))
+    machine.touched = touched
+    machine.say_rows(len(touched))
 
 
 def _truncate(machine: Machine, plan: Plan) -> None:
@@ -127,6 +214,38 @@ def _truncate(machine: Machine, plan: Plan) -> None:
 def create_table(machine: Machine, statement: s.CreateTable) -> None:
     made = tables.made(statement.name[-1], parse_columns(statement.columns))
     sources.make(machine, TableRef(statement.name), made)
+    machine.note(error=0, rowcount=0)
+
+
+def create_index(machine: Machine, statement: s.CreateIndex) -> None:
+    """Nothing is looked up by it; 1088 for a table that is not there."""
+    ref = TableRef(statement.table)
+    if sources.made_table(machine, ref) is None:
+        raise SqlError(1088, ref.dotted)
+    if statement.unique:
+        machine.not_simulated("CREATE UNIQUE INDEX: duplicate keys are not refused")
+    machine.note(error=0, rowcount=0)
+
+
+def alter_table(machine: Machine, statement: s.AlterTable) -> None:
+    """ADD gives old rows the column's default or NULL, DROP COLUMN takes columns out. 4902 if there is no table."""
+    ref = TableRef(statement.name)
+    table = sources.made_table(machine, ref)
+    if table is None:
+        raise SqlError(4902, ref.dotted)
+    if statement.columns:
+        new = parse_columns(statement.columns)
+        values = tuple(machine.evaluate(column.default) if column.default else None for column in new)
+        made = tables.made(ref.parts[-1], (*table.columns, *new))
+        rows = tuple((*row, *values) for row in table.rows)
+    else:
+        gone = {name.lower() for name in statement.dropped}
+        keep = [place for place, column in enumerate(table.columns) if column.name.lower() not in gone]
+        if len(keep) + len(gone) != len(table.columns):
+            raise SqlError(4924, statement.dropped[0], ref.parts[-1])
+        made = tables.made(ref.parts[-1], tuple(table.columns[place] for place in keep))
+        rows = tuple(tuple(row[place] for place in keep) for row in table.rows)
+    sources.keep(machine, ref, replace(made, rows=rows, next_identity=table.next_identity))
     machine.note(error=0, rowcount=0)
 
 
@@ -156,6 +275,7 @@ _QUERIES: Final = {
     "insert": _insert,
     "update": _update,
     "delete": _delete,
+    "merge": _merge,
     "truncate": _truncate,
 }
 """What is done with each kind of plan."""

@@ -24,6 +24,8 @@ PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
 
 def reshaped(tree: exp.Expr) -> exp.Expr:
     """The tree with every APPLY, PIVOT and table function in it replaced. Raises Unsimulated for what cannot be."""
+    for source in list(tree.find_all(exp.Subquery, exp.Values)):
+        _name_columns_inside(source)
     for select in reversed(list(tree.find_all(exp.Select))):
         for pivoted in _pivoted(select):
             _unpivot_or_pivot(pivoted)
@@ -35,6 +37,61 @@ def reshaped(tree: exp.Expr) -> exp.Expr:
         if isinstance(last, exp.Anonymous):
             _call(table)
     return tree
+
+
+# --- names of columns behind a derived table -------------------------------------------------------------
+
+
+def _name_columns_inside(source: exp.Expr) -> None:
+    """(SELECT 1) AS s (a), (VALUES (1), (2)) AS s (a): the names go to the columns inside, where SQLite takes them."""
+    alias = source.args.get("alias")
+    if not isinstance(alias, exp.TableAlias) or not alias.columns or isinstance(source.parent, exp.Lateral):
+        return
+    names = [column.name for column in alias.columns]
+    inner = source if isinstance(source, exp.Values) else source.this
+    if isinstance(inner, exp.Values):
+        inner = _as_selects(inner)
+    first = inner
+    while isinstance(first, exp.SetOperation):
+        first = first.this
+    if not isinstance(first, exp.Select) or any(one.is_star for one in first.expressions):
+        return
+    first.set(
+        "expressions",
+        [
+            exp.alias_(one.unalias(), name, quoted=True)
+            for one, name in zip(first.expressions, names, strict=False)
+        ],
+    )
+    alias.set("columns", None)
+    if isinstance(source, exp.Values):
+        source.replace(exp.Subquery(this=inner, alias=alias.copy()))
+    else:
+        source.set("this", inner)
+
+
+def _cells(row: exp.Expr) -> list[exp.Expr]:
+    """The values of one row of VALUES; a row of one value is a parenthesis."""
+    return (
+        list(row.expressions)
+        if isinstance(row, exp.Tuple)
+        else [row.this if isinstance(row, exp.Paren) else row]
+    )
+
+
+def _as_selects(values: exp.Values) -> exp.Expr:
+    """VALUES (1, 2), (3, 4) as SELECT 1, 2 UNION ALL SELECT 3, 4."""
+    made: exp.Expr | None = None
+    for row in values.expressions:
+        cells = (
+            list(row.expressions)
+            if isinstance(row, exp.Tuple)
+            else [row.this if isinstance(row, exp.Paren) else row]
+        )
+        select = exp.Select(expressions=[cell.copy() for cell in cells])
+        made = select if made is None else exp.Union(this=made, expression=select, distinct=False)
+    assert made is not None
+    return made
 
 
 # --- APPLY -----------------------------------------------------------------------------------------------
@@ -127,12 +184,7 @@ def _apply_values(
     select: exp.Select, join: exp.Join, values: exp.Values, alias: str, columns: list[str]
 ) -> None:
     """(VALUES (a, b), (c, d)) x (p, q): as many rows, and each use of x.p picks its value by the row's number."""
-    rows = [
-        list(row.expressions)
-        if isinstance(row, exp.Tuple)
-        else [row.this if isinstance(row, exp.Paren) else row]
-        for row in values.expressions
-    ]
+    rows = [_cells(row) for row in values.expressions]
     numbers: exp.Expr = exp.Select(expressions=[exp.alias_(exp.Literal.number(0), "n", quoted=True)])
     for place in range(1, len(rows)):
         numbers = exp.Union(

@@ -64,6 +64,8 @@ def _rows_over_there(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable
 def _made(machine: Machine, ref: TableRef) -> objects.UserObject | None:
     """The temp table, table variable, table or view of that name that a script has made."""
     name = ref.parts[-1].lower()
+    if name in machine.pseudo and len(ref.parts) == 1:
+        return machine.pseudo[name]
     if name.startswith("@"):
         if name not in machine.scope.tables:
             raise SqlError(1087, ref.parts[-1])

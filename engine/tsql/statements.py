@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.tsql.outputs import Output
+
 
 @dataclass(frozen=True, slots=True)
 class Variable:
@@ -385,9 +387,10 @@ class Print(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Query(Statement):
-    """SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE: text for sqlglot."""
+    """SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE: text for sqlglot, without its OUTPUT clause."""
 
     text: str
+    output: Output | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,6 +426,23 @@ class CreateTable(Statement):
 
     name: tuple[str, ...]
     columns: str
+
+
+@dataclass(frozen=True, slots=True)
+class CreateIndex(Statement):
+    """An index of a table; it changes no result here unless it is unique."""
+
+    table: tuple[str, ...]
+    unique: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AlterTable(Statement):
+    """Columns to add, as text in brackets, or names of those to drop."""
+
+    name: tuple[str, ...]
+    columns: str = ""
+    dropped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

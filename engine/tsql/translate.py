@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -78,6 +79,9 @@ def _readable(text: str) -> str:
     for place, token in enumerate(tokens):
         if token.kind == "word" and token.text.startswith("#"):
             out += text[copied : token.start] + f"[{token.text}]"
+            copied = token.end
+        if token.kind == "number" and token.text.lower() == "0x":
+            out += text[copied : token.start] + "CAST('' AS varbinary(1))"
             copied = token.end
         if token.is_op("!<", "!>"):
             out += text[copied : token.start] + (">=" if token.text == "!<" else "<=")
@@ -301,6 +305,75 @@ def _row_numbers(tree: exp.Expr, values: list[exp.Expr]) -> tuple[str, Rewritten
     return sql, query, target
 
 
+def _plan_merge(tree: exp.Expr) -> Plan:
+    """Three queries at most: rows that match, rows of the source without a match, rows of the target without one."""
+    target, source, on = tree.this, tree.args["using"], tree.args["on"]
+    if not isinstance(target, exp.Table):
+        raise Unsimulated("this form of MERGE")
+    alias = target.alias or table_ref(target).parts[-1]
+    if not target.alias:
+        target = target.copy()
+        target.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    number: exp.Expr = exp.column(exp.to_identifier("rowid"), table=exp.to_identifier(alias, quoted=True))
+    whens = list(tree.args["whens"].expressions)
+    parts = []
+    for matched, by_source in ((True, False), (False, False), (False, True)):
+        chosen = [
+            w
+            for w in whens
+            if bool(w.args.get("matched")) == matched and bool(w.args.get("source")) == by_source
+        ]
+        if not chosen:
+            continue
+        if matched:
+            select = exp.Select(
+                from_=exp.From(this=source.copy()), joins=[exp.Join(this=target.copy(), on=on.copy())]
+            )
+        else:
+            own, other = (target, source) if by_source else (source, target)
+            probe = exp.Select(
+                expressions=[exp.Literal.number(1)],
+                from_=exp.From(this=other.copy()),
+                where=exp.Where(this=on.copy()),
+            )
+            select = exp.Select(
+                from_=exp.From(this=own.copy()), where=exp.Where(this=exp.Not(this=exp.Exists(this=probe)))
+            )
+        parts.append(_merge_part(tree, select, chosen, number if matched or by_source else exp.Null()))
+    return Plan(kind="merge", target=table_ref(tree.this), parts=tuple(parts))
+
+
+def _merge_part(tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], number: exp.Expr) -> Plan:
+    """Number of the row, which WHEN it takes (NULL: none), and the values of all of them."""
+    values: list[exp.Expr] = []
+    branches: list[tuple[str, tuple[str, ...], int, int]] = []
+    choice = exp.Case(ifs=[])
+    for place, when in enumerate(whens):
+        condition = when.args.get("condition") or exp.true()
+        choice.append("ifs", exp.If(this=condition.copy(), true=exp.Literal.number(place)))
+        action, columns, new = _merge_action(when.args["then"])
+        branches.append((action, columns, len(values), len(values) + len(new)))
+        values += new
+    select.set("expressions", [number.copy(), choice, *(value.copy() for value in values)])
+    if tree.args.get("with_") is not None:
+        select.set("with_", tree.args["with_"].copy())
+    sql, query = rewritten(select)
+    return replace(_plan("select", sql, query), branches=tuple(branches))
+
+
+def _merge_action(then: exp.Expr) -> tuple[str, tuple[str, ...], list[exp.Expr]]:
+    if isinstance(then, exp.Update):
+        pairs = then.expressions
+        return "UPDATE", tuple(pair.this.name for pair in pairs), [pair.expression for pair in pairs]
+    if isinstance(then, exp.Insert):
+        columns = tuple(column.name for column in then.this.expressions) if then.this is not None else ()
+        row = then.expression
+        return "INSERT", columns, list(row.expressions) if isinstance(row, exp.Tuple) else [row.this]
+    if then.name.upper() == "DELETE":
+        return "DELETE", (), []
+    raise Unsimulated("this form of MERGE")
+
+
 def _plan_truncate(tree: exp.Expr) -> Plan:
     return Plan(kind="truncate", target=table_ref(tree.find(exp.Table)))
 
@@ -309,6 +382,7 @@ _PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr], Plan]], ...]] = (
     (exp.Insert, _plan_insert),
     (exp.Update, _plan_update),
     (exp.Delete, _plan_delete),
+    (exp.Merge, _plan_merge),
     (exp.TruncateTable, _plan_truncate),
     (exp.Query, _plan_select),
 )

@@ -67,6 +67,7 @@ COMMAND_WORDS: Final = frozenset(_SINGLE.split())
 
 INNER_WORDS: Final[dict[str, frozenset[str]]] = {
     "ALTER": frozenset({"SET"}),
+    "ALTER AVAILABILITY": STATEMENT_WORDS,
     "ALTER TABLE": frozenset({"SET", "ALTER", "DROP"}),
     "GRANT": STATEMENT_WORDS,
     "DENY": STATEMENT_WORDS,
@@ -76,3 +77,16 @@ INNER_WORDS: Final[dict[str, frozenset[str]]] = {
     "MERGE": STATEMENT_WORDS,
 }
 """Words that begin statements and may also stand inside a statement that begins with the word or words given."""
+
+BROKER_PAIRS: Final = frozenset(
+    {
+        ("SEND", "ON"),
+        ("RECEIVE", "TOP"),
+        ("GET", "CONVERSATION"),
+        ("MOVE", "CONVERSATION"),
+        ("END", "CONVERSATION"),
+        ("BEGIN", "DIALOG"),
+        ("BEGIN", "CONVERSATION"),
+    }
+)
+"""Statements of Service Broker by their first two words."""

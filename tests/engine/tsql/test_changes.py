@@ -1,0 +1,97 @@
+"""Statements that change tables: the OUTPUT clause, MERGE, ALTER TABLE, indexes; and KILL, which ends connections."""
+
+from __future__ import annotations
+
+from tests.engine.tsql.console import answers, ask
+from tests.engine.worlds import P, lab
+
+TABLE = "CREATE TABLE #t (id int IDENTITY(1, 1), n varchar(9)) INSERT #t (n) SELECT 'a' UNION ALL SELECT 'b' "
+
+
+def test_output_shows_what_a_statement_put_in_and_took_out() -> None:
+    text = """INSERT #t (n) OUTPUT inserted.id, inserted.n SELECT 'c'
+        UPDATE #t SET n = n + '!' OUTPUT deleted.n AS before, inserted.n WHERE id < 3
+        DELETE FROM #t OUTPUT deleted.* WHERE id = 3"""
+    answer = ask(lab(), P, TABLE + text)
+    assert answer.grids == [[[3, "c"]], [["a", "a!"], ["b", "b!"]], [[3, "c"]]]
+    assert answer.columns[1] == ["before", "n"]
+
+
+def test_output_into_a_table_shows_nothing() -> None:
+    text = """DECLARE @ids TABLE (id int) INSERT #t (n) OUTPUT inserted.id INTO @ids VALUES ('c')
+        DELETE #t OUTPUT deleted.id INTO @ids (id) WHERE id = 1 SELECT id FROM @ids ORDER BY id"""
+    world = lab()
+    world.update_server(P, version=2008)
+    assert ask(world, P, TABLE + text).grids == [[[1], [3]]]
+
+
+MERGE = """CREATE TABLE #m (k int, v int) INSERT #m SELECT 1, 1 UNION SELECT 2, 2 UNION SELECT 4, 4
+MERGE #m AS t USING (SELECT 2 AS k, 20 AS v UNION SELECT 3, 30 UNION SELECT 4, 0) AS s ON t.k = s.k
+WHEN MATCHED AND s.v > 0 THEN UPDATE SET v = s.v
+WHEN MATCHED THEN DELETE
+WHEN NOT MATCHED THEN INSERT (k, v) VALUES (s.k, s.v)
+WHEN NOT MATCHED BY SOURCE THEN UPDATE SET v = -1
+OUTPUT $action, inserted.k, deleted.k;
+SELECT k, v FROM #m ORDER BY k"""
+
+
+def test_merge_takes_the_first_branch_that_fits_each_row() -> None:
+    world = lab()
+    world.update_server(P, version=2008)
+    actions, rows = ask(world, P, MERGE).grids
+    assert sorted(map(str, actions)) == sorted(
+        map(str, [["UPDATE", 2, 2], ["UPDATE", 1, 1], ["DELETE", None, 4], ["INSERT", 3, None]])
+    )
+    assert rows == [[1, -1], [2, 20], [3, 30]]
+
+
+def test_merge_needs_its_semicolon_and_one_match_a_row() -> None:
+    world = lab()
+    world.update_server(P, version=2008)
+    assert ask(world, P, MERGE.replace("deleted.k;", "deleted.k")).numbers == [10713]
+    twice = """CREATE TABLE #m (k int) INSERT #m SELECT 1 MERGE #m AS t USING (VALUES (1, 1), (1, 2)) AS s (k, v)
+        ON t.k = s.k WHEN MATCHED THEN DELETE;"""
+    assert ask(world, P, twice).numbers == [8672]
+
+
+def test_columns_come_and_go() -> None:
+    text = "ALTER TABLE #t ADD size int NOT NULL DEFAULT 7 ALTER TABLE #t DROP COLUMN n SELECT * FROM #t"
+    assert ask(lab(), P, TABLE + text).grids == [[[1, 7], [2, 7]]]
+    assert ask(lab(), P, "ALTER TABLE #none ADD size int").numbers == [4902]
+    assert ask(lab(), P, TABLE + "ALTER TABLE #t DROP COLUMN no").numbers == [4924]
+
+
+def test_an_index_needs_its_table() -> None:
+    assert ask(lab(), P, TABLE + "CREATE CLUSTERED INDEX i ON #t (id)").texts[-1] == "(2 rows affected)"
+    assert ask(lab(), P, "CREATE INDEX i ON #none (id)").numbers == [1088]
+
+
+def test_names_behind_a_derived_table_are_those_of_its_columns() -> None:
+    assert ask(lab(), P, "SELECT s.k FROM (SELECT 1 UNION SELECT 2) AS s (k)").grids == [[[1], [2]]]
+
+
+def test_kill_ends_the_connection_of_another_window() -> None:
+    world = lab(workload="none")
+    ask(world, f"{P}#2", "CREATE TABLE #gone (n int)")
+    spid = ask(world, f"{P}#2", "SELECT @@SPID").value
+    answers(world, f"{P}#2", "WAITFOR DELAY '01:00:00' PRINT 'not reached'")
+    assert [answer.numbers for answer in answers(world, P, f"KILL {spid}", 1)] == [[], [596]]
+    assert ask(world, f"{P}#2", "SELECT * FROM #gone").numbers == [208]
+
+
+def test_kill_of_oneself_the_system_or_nobody() -> None:
+    world = lab()
+    own = ask(world, P, "SELECT @@SPID").value
+    assert [ask(world, P, f"KILL {spid}").numbers for spid in (own, 5, 99)] == [[6104], [6107], [6106]]
+
+
+def test_service_broker_and_namespaces_say_that_they_do_nothing() -> None:
+    for text in (
+        "SEND ON CONVERSATION 'x' MESSAGE TYPE m;",
+        "WAITFOR (RECEIVE TOP (1) * FROM q), TIMEOUT 1;",
+    ):
+        answer = ask(lab(), P, f"{text} PRINT 'on'")
+        assert (answer.texts[0][:14], answer.texts[1]) == ("Not simulated:", "on")
+    assert ask(lab(), P, "WITH XMLNAMESPACES ('u' AS n) SELECT 1").texts == [
+        "Not simulated: WITH XMLNAMESPACES"
+    ]
