@@ -118,7 +118,7 @@ def test_another_scheme_and_reset_begin_anew(qtbot: Any, editor: KeyEditor) -> N
 def test_search(qtbot: Any, editor: KeyEditor) -> None:
     qtbot.keyClicks(editor.field, "f10")
     assert {row.command.name for row in editor.model.rows} == {
-        "time.step", "time.run_to", "topology.menu", "items.menu",
+        "time.step", "time.run_to", "time.until", "topology.menu", "items.menu",
     }  # fmt: skip
     assert "One step" in editor.name.text()
 
