@@ -112,6 +112,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     agents.add_argument("--seed", type=int, metavar="N", help="another seed than the scenarios'")
     agents.add_argument("--json", metavar="FILE", help="write the rankings; - is standard output")
+    command("progress", "your skills, what is due, and what to take next").add_argument(
+        "--json", action="store_true", help="as JSON"
+    )
     fidelity = command("fidelity", "the papers' figures beside ours")
     bench = command("bench", "how fast this machine simulates")
     for figures in (fidelity, bench):
@@ -413,6 +416,35 @@ def _agents(options: argparse.Namespace) -> int:
     return ANSWER_IS_NO if any(ranking.wrong for ranking in rankings) else AS_ASKED
 
 
+# --- progress -----------------------------------------------------------------------------------------------
+
+
+def _progress(options: argparse.Namespace) -> int:
+    from datetime import UTC, datetime
+
+    from app import progress, summaries
+    from app.storage import ResultRow, StorageProblem, open_profile
+    from app.storage.database import FILE_NAME
+    from app.storage.profile import default_folder
+
+    folder, rows = default_folder(), list[ResultRow]()
+    try:
+        if (folder / FILE_NAME).exists():  # looking makes no profile
+            with open_profile(folder) as profile:
+                rows = profile.results()
+    except StorageProblem as problem:
+        raise Unusable(str(problem)) from problem
+    files, _ = scenario_files.all_files()
+    known, _ = summaries.read(files, folder if rows else None)
+    found = progress.progress(rows, known, datetime.now(UTC))
+    titles = {summary.name: summary.title for summary in known}
+    if options.json:
+        _print_json(progress.as_json(found, titles))
+    else:
+        print("\n".join(progress.told(found, titles)))
+    return AS_ASKED
+
+
 # --- fidelity, bench, doctor --------------------------------------------------------------------------------
 
 
@@ -513,6 +545,7 @@ COMMANDS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     "replay": _replay,
     "record": _record,
     "agents": _agents,
+    "progress": _progress,
     "fidelity": _fidelity,
     "bench": _bench,
     "doctor": _doctor,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from datetime import UTC, datetime
 from typing import Final
 
-from app import scenario_files, summaries
+from app import progress, scenario_files, summaries
 from app.language import tr
+from app.progress import Progress
 from app.scenario_files import NoScenario
-from app.storage import Profile, StorageProblem, UnfinishedRun
+from app.storage import Profile, ResultRow, StorageProblem, UnfinishedRun
 from app.summaries import Summary
 from app.views.history import Run
 from app.views.scenario_picker import Card, Interrupted
@@ -59,24 +61,36 @@ class Library:
         order = sorted(
             self.summaries.values(), key=lambda s: (s.scored, levels.index(s.level), s.minutes, s.title)
         )
-        return [self._card(summary) for summary in order]
+        standing = self.progress()
+        return [self._card(summary, standing) for summary in order]
 
-    def _best(self, name: str) -> float | None:
+    def progress(self, now: datetime | None = None) -> Progress:
+        """How the learner stands at *now* (None: at this moment)."""
+        return progress.progress(self._results(), self.summaries.values(), now or datetime.now(UTC))
+
+    def _results(self) -> list[ResultRow]:
         try:
-            row = self._profile.best(name) if self._profile is not None else None
+            return self._profile.results() if self._profile is not None else []
         except StorageProblem as problem:
             self._tell(problem)
-            return None
-        return row.score if row is not None else None
+            return []
 
     def _tell(self, problem: StorageProblem) -> None:
         """Say it once on the page."""
         if str(problem) not in self.problems:
             self.problems.append(str(problem))
 
-    def _card(self, summary: Summary) -> Card:
+    def _card(self, summary: Summary, standing: Progress) -> Card:
         known = {field.name: getattr(summary, field.name) for field in fields(summary)}
-        return Card(**known, best=self._best(summary.name))
+        record = standing.records.get(summary.name)
+        best = record.best if record is not None else None
+        return Card(
+            **known,
+            best=best.score if best is not None else None,
+            last=record.last.score if record is not None else None,
+            tries=len(record.runs) if record is not None else 0,
+            due=summary.name in standing.due,
+        )
 
     def interrupted(self) -> list[Interrupted]:
         try:
@@ -97,11 +111,6 @@ class Library:
 
     def runs(self) -> list[Run]:
         """Finished runs, newest first."""
-        try:
-            rows = self._profile.results() if self._profile is not None else []
-        except StorageProblem as problem:
-            self._tell(problem)
-            return []
         return [
             Run(
                 run_id=row.run_id,
@@ -111,6 +120,8 @@ class Library:
                 score=row.score,
                 downtime_s=row.downtime_s,
                 lost_transactions=row.lost_transactions,
+                scenario=row.scenario_name,
+                retried=row.retried,
             )
-            for row in rows
+            for row in self._results()
         ]

@@ -31,6 +31,7 @@ from app.main_window import (
     menus,
     moments,
     presenting,
+    progress,
     recent,
     replay,
     teaching,
@@ -92,6 +93,7 @@ ONLY_ON_DESK: Final = {"drill.restart", "drill.hint", "drill.note", "drill.act",
 
 PARTS: Final = (
     tools,
+    progress,
     moments,
     teaching,
     recent,
@@ -112,6 +114,7 @@ class MainWindow(QMainWindow):
 
     tools: tools.Tools
     moments: moments.Moments
+    progress: progress.ProgressPages
     tour: Tour
     teaching: teaching.Teaching
     presenting: presenting.Presenting

@@ -3,7 +3,7 @@
 from app.storage.branches import StoredBranch
 from app.storage.problems import ProblemKind, StorageProblem
 from app.storage.profile import Profile, open_profile
-from app.storage.results import ResultRow
+from app.storage.results import Record, ResultRow, records
 from app.storage.runs import JournalLine, RunId, StateHash, UnfinishedRun
 from app.storage.settings import SettingKey
 
@@ -11,6 +11,7 @@ __all__ = [
     "JournalLine",
     "ProblemKind",
     "Profile",
+    "Record",
     "ResultRow",
     "RunId",
     "SettingKey",
@@ -19,4 +20,5 @@ __all__ = [
     "StoredBranch",
     "UnfinishedRun",
     "open_profile",
+    "records",
 ]

@@ -84,6 +84,8 @@ class Result(Base):
     score: Mapped[float | None]  # 0-100; None where nothing is scored
     downtime_s: Mapped[float]
     lost_transactions: Mapped[int]
+    retried: Mapped[bool]  # it went back in time, or began at a moment of an earlier run: it is no one's best
+    hints: Mapped[int]  # layers that were opened
     report_json: Mapped[str] = mapped_column(deferred=True)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
-from app.storage.models import FINISHED, Result, Run
+from app.storage.models import FINISHED, Branch, Result, Run
 from app.storage.runs import RunId, reach, running, utc_now
 
 
@@ -24,12 +25,44 @@ class ResultRow:
     score: float | None
     downtime_s: float
     lost_transactions: int
+    retried: bool
+    """It went back in time or began at a moment of an earlier run. (What is only watched is no run at all.)"""
+    hints: int
+    """Layers of hints that were opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a learner's finished runs of one scenario come to."""
+
+    runs: tuple[ResultRow, ...]
+    """Oldest first."""
+
+    @property
+    def best(self) -> ResultRow | None:
+        """Most points without having gone back; among equals the shortest downtime, then the earliest."""
+        fair = [run for run in self.runs if run.score is not None and not run.retried]
+        return min(fair, key=lambda run: (-(run.score or 0.0), run.downtime_s, run.run_id), default=None)
+
+    @property
+    def last(self) -> ResultRow:
+        return self.runs[-1]
+
+
+def records(newest_first: Iterable[ResultRow]) -> dict[str, Record]:
+    """The record of each scenario that was finished at least once, of rows as `history` gives them."""
+    runs: dict[str, list[ResultRow]] = {}
+    for row in newest_first:
+        runs.setdefault(row.scenario_name, []).append(row)
+    return {name: Record(tuple(reversed(rows))) for name, rows in runs.items()}
 
 
 def finish(
     session: Session, run_id: RunId, tick: int, state_hash: str, report_json: str, score: float | None
 ) -> None:
-    totals = json.loads(report_json)["availability"]
+    report = json.loads(report_json)
+    totals = report["availability"]
+    branch = session.get(Branch, run_id)
     reach(session, run_id, tick)
     running(session, run_id).status = FINISHED
     session.add(
@@ -40,6 +73,8 @@ def finish(
             score=score,
             downtime_s=totals["downtime_s"],
             lost_transactions=round(totals["lost_transactions"]),
+            retried=bool(report.get("rewinds")) or (branch is not None and branch.parent_id is not None),
+            hints=sum(event["kind"] == "hint" for event in report.get("events", ())),
             report_json=report_json,
         )
     )
@@ -51,10 +86,16 @@ def history(session: Session) -> list[ResultRow]:
 
 
 def best(session: Session, scenario_name: str) -> ResultRow | None:
-    """The run with most points; among equals the shortest downtime, then the earliest."""
-    ranked = _results().where(Run.scenario_name == scenario_name, Result.score.is_not(None))
+    """The run with most points that did not go back; among equals the shortest downtime, then the earliest."""
+    fair = (Result.score.is_not(None), Result.retried.is_(False))
+    ranked = _results().where(Run.scenario_name == scenario_name, *fair)
     row = session.execute(ranked.order_by(Result.score.desc(), Result.downtime_s, Run.id).limit(1)).first()
     return _row(row) if row else None
+
+
+def finished_with(session: Session, state_hash: str) -> bool:
+    """Whether any run ended in that state."""
+    return session.scalar(select(Result.run_id).where(Result.state_hash == state_hash).limit(1)) is not None
 
 
 def report(session: Session, run_id: RunId) -> str:
@@ -76,4 +117,6 @@ def _row(row: Row[Run, Result]) -> ResultRow:
         score=result.score,
         downtime_s=result.downtime_s,
         lost_transactions=result.lost_transactions,
+        retried=result.retried,
+        hints=result.hints,
     )

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QPushButton, QVB
 
 from app import formatting, theme
 from app.language import mark, tr, trn
+from app.score_chart import ScoreChart, Scored
 from app.tables import Column, TableModel, TableView
 
 
@@ -26,6 +27,10 @@ class Run:
     score: float | None
     downtime_s: float
     lost_transactions: int
+    scenario: str = ""
+    """Its name, by which runs of one drill belong together."""
+    retried: bool = False
+    """Somebody went back in it, or began it at a moment of an earlier run."""
 
 
 COLUMNS: Final = (
@@ -51,6 +56,11 @@ COLUMNS: Final = (
     Column(
         title=mark("Transactions lost"), text=lambda run: formatting.number(run.lost_transactions), right=True
     ),
+    Column(
+        title=mark("Gone back"),
+        text=lambda run: tr("yes") if run.retried else "",
+        tip=lambda run: tr("Not counted as a best score") if run.retried else "",
+    ),
 )
 
 
@@ -71,6 +81,12 @@ class HistoryPage(QWidget):
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)  # the drill's title has the room
         self._table.doubleClicked.connect(lambda _: self._open())
         self._table.activated.connect(lambda _: self._open())
+        self._runs: tuple[Run, ...] = ()
+        self._chart_title = QLabel()
+        self._chart_title.setTextFormat(Qt.TextFormat.PlainText)
+        self._chart_title.setProperty("muted", "true")
+        self._chart = ScoreChart()
+        self._table.selectionModel().selectionChanged.connect(lambda *_: self._show_chart())
         self._open_button = QPushButton(tr("Open the debrief"))
         self._open_button.setProperty("primary", "true")
         self._open_button.clicked.connect(self._open)
@@ -88,10 +104,13 @@ class HistoryPage(QWidget):
         layout.setSpacing(12)
         layout.addLayout(head)
         layout.addWidget(self._table, 1)
+        layout.addWidget(self._chart_title)
+        layout.addWidget(self._chart)
         layout.addLayout(buttons)
         self._show_font()
 
     def show_runs(self, runs: Sequence[Run]) -> None:
+        self._runs = tuple(runs)
         self._table.table.replace(runs)
         scores = [run.score for run in runs if run.score is not None]
         said = tr("No run has been finished yet.")
@@ -106,11 +125,33 @@ class HistoryPage(QWidget):
             self._table.selectRow(0)
             self._table.setFocus()
 
-    def _open(self) -> None:
+        self._show_chart()
+
+    def _selected(self) -> Run | None:
         rows = self._table.selectionModel().selectedRows()
-        if rows:
-            run: Run = self._table.table.rows[rows[0].row()]
+        run: Run | None = self._table.table.rows[rows[0].row()] if rows else None
+        return run
+
+    def _open(self) -> None:
+        run = self._selected()
+        if run is not None:
             self.opened.emit(run.run_id)
+
+    def _show_chart(self) -> None:
+        """The scores of the drill whose run is selected; one dot makes no course, but says where it begins."""
+        chosen = self._selected()
+        scored = [
+            Scored(run.finished_at, run.score, run.retried)
+            for run in reversed(self._runs)
+            if chosen is not None and run.scenario == chosen.scenario and run.score is not None
+        ]
+        for widget in (self._chart, self._chart_title):
+            widget.setVisible(bool(scored))
+        if chosen is not None and scored:
+            title = tr("Score over time: {drill}").format(drill=chosen.title)
+            hollow = any(run.retried for run in scored)
+            self._chart_title.setText(f"{title} ({tr('hollow: gone back')})" if hollow else title)
+            self._chart.show_runs(scored)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

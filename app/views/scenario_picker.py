@@ -9,6 +9,7 @@ from typing import Any, Final
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import (
+    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -27,6 +28,7 @@ from app import formatting, theme
 from app.language import mark, tr
 from app.prose import Prose
 from app.theme import Tokens
+from engine.drill import skills
 
 LEVELS: Final = {
     mark("beginner"): 1,
@@ -35,6 +37,9 @@ LEVELS: Final = {
     mark("expert"): 4,
 }
 """Filled dots of a level, of four."""
+
+DUE: Final = "due"
+"""Chooses what is due instead of a skill."""
 
 _CARD: Final = Qt.ItemDataRole.UserRole
 _ROW_UNITS: Final = 3.9
@@ -56,8 +61,13 @@ class Card:
     scored: bool
     shipped: bool
     best: float | None = None
-    """Best score so far; None: not finished yet."""
+    """Best score so far; None: not finished yet without having gone back."""
+    last: float | None = None
+    """Score of the last run."""
     tries: int = 0
+    """Finished runs."""
+    due: bool = False
+    """It is to be repeated now."""
 
     @property
     def facts(self) -> str:
@@ -70,13 +80,18 @@ class Card:
     def result(self) -> str:
         if not self.scored:
             return tr("free play")
-        if self.best is None:
+        if self.last is None:
             return tr("not finished yet")
-        return tr("best {best:g} of 100").format(best=self.best)
+        if self.best is None:
+            return tr("last {last:g} of 100").format(last=self.last)
+        if self.tries < 2:
+            return tr("best {best:g} of 100").format(best=self.best)
+        return tr("best {best:g}, last {last:g} of 100").format(best=self.best, last=self.last)
 
     @property
     def searched(self) -> str:
-        return " ".join((self.title, self.summary, self.level, *self.skills)).lower()
+        titles = map(skills.title_of, self.skills)
+        return " ".join((self.title, self.summary, self.level, *self.skills, *titles)).lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +113,7 @@ class ScenarioPicker(QWidget):
     resumed = Signal(int)
     given_up = Signal(int)
     history_wanted = Signal()
+    progress_wanted = Signal()
     file_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -117,6 +133,10 @@ class ScenarioPicker(QWidget):
         self._search.setAccessibleName(tr("Search drills"))
         self._search.setClearButtonEnabled(True)
         self._search.textChanged.connect(self._filter)
+        self._skill = QComboBox()
+        self._skill.setAccessibleName(tr("Show drills for"))
+        self._fill_skills()
+        self._skill.currentIndexChanged.connect(self._filter)
         self._list = QListWidget()
         self._list.setAccessibleName(tr("Drills"))
         self._list.setItemDelegate(_CardDelegate(self._list))
@@ -129,7 +149,9 @@ class ScenarioPicker(QWidget):
         self._show_font()
 
     def _lay_out(self) -> None:
-        history, file = QPushButton(tr("History")), QPushButton(tr("Open a file…"))
+        progress, history = QPushButton(tr("Progress")), QPushButton(tr("History"))
+        file = QPushButton(tr("Open a file…"))
+        progress.clicked.connect(self.progress_wanted)
         history.clicked.connect(self.history_wanted)
         file.clicked.connect(self.file_wanted)
         head = QHBoxLayout()
@@ -138,10 +160,14 @@ class ScenarioPicker(QWidget):
         names.addWidget(self._heading)
         names.addWidget(self._claim)
         head.addLayout(names, 1)
+        head.addWidget(progress)
         head.addWidget(history)
         head.addWidget(file)
         left = QVBoxLayout()
-        left.addWidget(self._search)
+        finding = QHBoxLayout()
+        finding.addWidget(self._search, 1)
+        finding.addWidget(self._skill)
+        left.addLayout(finding)
         left.addWidget(self._list)
         body = QHBoxLayout()
         body.setSpacing(16)
@@ -166,6 +192,20 @@ class ScenarioPicker(QWidget):
         self._filter()
         if before is not None:
             self.choose_card(before.name)
+
+    def show_due(self) -> None:
+        """List what is due only."""
+        self._search.clear()
+        self._skill.setCurrentIndex(self._skill.findData(DUE))
+
+    def _fill_skills(self) -> None:
+        self._skill.addItem(tr("All skills"), None)
+        self._skill.addItem(tr("Due now"), DUE)
+        self._skill.insertSeparator(2)
+        for skill in skills.skills():
+            self._skill.addItem(tr(skill.title), skill.key)
+        self._skill.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._skill.setMaxVisibleItems(30)
 
     def show_interrupted(self, runs: Sequence[Interrupted]) -> None:
         while (item := self._interrupted.takeAt(0)) is not None:
@@ -196,14 +236,16 @@ class ScenarioPicker(QWidget):
         self._list.setFocus()
 
     def _filter(self) -> None:
-        words = self._search.text().lower().split()
+        words, skill = self._search.text().lower().split(), self._skill.currentData()
         self._list.clear()
         for card in self._cards:
-            if all(word in card.searched for word in words):
+            wanted = skill is None or (card.due if skill == DUE else skill in card.skills)
+            if wanted and all(word in card.searched for word in words):
                 item = QListWidgetItem(card.title)
                 item.setData(_CARD, card)
                 item.setData(
-                    Qt.ItemDataRole.AccessibleTextRole, f"{card.title}, {card.facts}. {card.summary}"
+                    Qt.ItemDataRole.AccessibleTextRole,
+                    f"{card.title}, {tr('due') + ', ' if card.due else ''}{card.facts}. {card.summary}",
                 )
                 self._list.addItem(item)
         if self._list.count():
@@ -269,9 +311,9 @@ class _Details(QFrame):
         self._title.setFont(theme.sized(self.font(), 1.4, bold=True))
         self._title.setText(card.title)
         self._facts.setText(card.facts)
-        skills = ", ".join(skill.replace("-", " ") for skill in card.skills)
-        self._skills.setText(tr("Trains: {skills}").format(skills=skills) if skills else "")
-        self._skills.setVisible(bool(skills))
+        trained = ", ".join(tr(skills.title_of(key)) for key in card.skills)
+        self._skills.setText(tr("Trains: {skills}").format(skills=trained) if trained else "")
+        self._skills.setVisible(bool(trained))
         sources = "\n".join(f"- {source}" for source in card.sources)
         self._text.show_text(f"{card.brief}\n\n**{tr('From')}**\n\n{sources}" if sources else card.brief)
 
@@ -352,6 +394,8 @@ def _draw_card(
     shown = QFontMetricsF(font).elidedText(card.summary, Qt.TextElideMode.ElideRight, box.width())
     painter.drawText(middle, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
     _draw_level(painter, card, QRectF(box.left(), box.top() + line * 2.55, box.width(), line), small, muted)
+    if card.due:
+        _draw_due(painter, QRectF(box.left(), box.top() + line * 2.55, box.width(), line), small, colours)
 
 
 def _draw_level(painter: QPainter, card: Card, box: QRectF, font: QFont, colour: Any) -> None:
@@ -367,3 +411,16 @@ def _draw_level(painter: QPainter, card: Card, box: QRectF, font: QFont, colour:
         Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
         f"{tr(card.level)}  ·  {card.minutes} min",
     )
+
+
+def _draw_due(painter: QPainter, box: QRectF, font: QFont, colours: Tokens) -> None:
+    """A mark at the right end: time to repeat this one."""
+    words = tr("due")
+    width = QFontMetricsF(font).horizontalAdvance(words) + 14
+    mark_box = QRectF(box.right() - width, box.top(), width, box.height())
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colours.warn_soft)
+    painter.drawRoundedRect(mark_box, 4, 4)
+    painter.setPen(colours.warn)
+    painter.setFont(font)
+    painter.drawText(mark_box, Qt.AlignmentFlag.AlignCenter, words)

@@ -1,0 +1,40 @@
+"""Whether a run went back in time or was begun from a moment of an earlier one, and how many hints it opened."""
+
+import json
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+
+
+def upgrade() -> None:
+    op.add_column("result", sa.Column("retried", sa.Boolean, nullable=False, server_default=sa.false()))
+    op.add_column("result", sa.Column("hints", sa.Integer, nullable=False, server_default="0"))
+    connection = op.get_bind()
+    left = connection.execute(sa.text("SELECT run_id FROM branch WHERE parent_id IS NOT NULL"))
+    branched = {run_id for (run_id,) in left}
+    # One at a time: a report is some megabytes.
+    for (run_id,) in connection.execute(sa.text("SELECT run_id FROM result")).all():
+        text = connection.execute(
+            sa.text("SELECT report_json FROM result WHERE run_id = :id"), {"id": run_id}
+        )
+        retried, hints = _read(text.scalar_one())
+        connection.execute(
+            sa.text("UPDATE result SET retried = :retried, hints = :hints WHERE run_id = :id"),
+            {"id": run_id, "retried": retried or run_id in branched, "hints": hints},
+        )
+
+
+def _read(report_json: str) -> tuple[bool, int]:
+    """What a report says of ways back and hints; a report that is damaged says nothing."""
+    try:
+        report = json.loads(report_json)
+    except ValueError:
+        return False, 0
+    if not isinstance(report, dict):
+        return False, 0
+    events = report.get("events") or []
+    hints = sum(isinstance(event, dict) and event.get("kind") == "hint" for event in events)
+    return bool(report.get("rewinds")), hints

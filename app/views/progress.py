@@ -1,0 +1,298 @@
+"""A learner's progress: how each skill stands, what is due, and which drill serves it best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import formatting, theme
+from app.language import mark, tr, trn
+from app.tables import Column, TableModel, TableView
+from engine.drill.skills import Next, Standing
+
+WEAK_BELOW: Final = 50.0
+"""Mastery under which a bar has the colour of a warning. Assumed: less than half is left or was never shown."""
+BAR_COLUMN: Final = 1
+
+
+class SkillRow(NamedTuple):
+    """A skill at the moment at which the page was opened."""
+
+    standing: Standing
+    now: datetime
+
+    @property
+    def is_due(self) -> bool:
+        return self.standing.is_due(self.now)
+
+
+def days_between(earlier: datetime, later: datetime) -> int:
+    """Calendar days of this computer's time zone from one moment to the other."""
+    return (later.astimezone().date() - earlier.astimezone().date()).days
+
+
+def ago(then: datetime | None, now: datetime) -> str:
+    if then is None:
+        return formatting.NOTHING
+    days = days_between(then, now)
+    if days <= 0:
+        return tr("today")
+    return trn("{n} day ago", "{n} days ago", days).format(n=days)
+
+
+def ahead(due: datetime | None, now: datetime) -> str:
+    if due is None:
+        return formatting.NOTHING
+    if due <= now:
+        return tr("now")
+    days = days_between(now, due)
+    if days <= 0:
+        return tr("later today")
+    return trn("in {n} day", "in {n} days", days).format(n=days)
+
+
+def _evidence(row: SkillRow) -> str:
+    runs = row.standing.runs
+    return trn("{n} run", "{n} runs", runs).format(n=runs) if runs else tr("never practised")
+
+
+COLUMNS: Final = (
+    Column(
+        title=mark("Skill"),
+        text=lambda row: tr(row.standing.skill.title),
+        tip=lambda row: tr(row.standing.skill.text),
+        sample="Why it did not fail over",
+    ),
+    Column(
+        title=mark("Mastery"),
+        text=lambda row: f"{row.standing.mastery:.0f}",
+        spoken=lambda row: tr("{points:.0f} of 100").format(points=row.standing.mastery),
+        sample="mmmmmmmmmmmmmmmmm",
+    ),
+    Column(
+        title=mark("Evidence"),
+        text=_evidence,
+        tone=lambda row: None if row.standing.runs else "muted",
+        sample="never practised",
+    ),
+    Column(
+        title=mark("Last practised"),
+        text=lambda row: ago(row.standing.last, row.now),
+        sample="100 days ago",
+    ),
+    Column(
+        title=mark("Due"),
+        text=lambda row: ahead(row.standing.due, row.now),
+        tone=lambda row: "warn" if row.is_due else None,
+        bold=lambda row: row.is_due,
+        sample="in 100 days",
+    ),
+)
+
+
+class ProgressPage(QWidget):
+    """Skills to the left, what to take next to the right."""
+
+    started = Signal(str)
+    """Name of the scenario to take."""
+    history_wanted = Signal()
+    left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title, self._summary = QLabel(tr("Progress")), QLabel()
+        self._summary.setProperty("muted", "true")
+        self._table = TableView(TableModel(COLUMNS), tr("Skills"))
+        self._table.setItemDelegateForColumn(BAR_COLUMN, _BarDelegate(self._table))
+        header = self._table.horizontalHeader()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(BAR_COLUMN, QHeaderView.ResizeMode.Stretch)
+        self._next_title = QLabel(tr("Take next"))
+        self._cards = QVBoxLayout()
+        self._cards.setContentsMargins(0, 0, 6, 0)
+        self._cards.setSpacing(10)
+        self._lay_out()
+        self._show_font()
+
+    def _lay_out(self) -> None:
+        inside = QWidget()
+        inside.setLayout(self._cards)
+        scroll = QScrollArea()
+        scroll.setWidget(inside)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setAccessibleName(tr("Take next"))
+        head = QHBoxLayout()
+        head.addWidget(self._title)
+        head.addWidget(self._summary, 1, Qt.AlignmentFlag.AlignBottom)
+        right = QVBoxLayout()
+        right.setSpacing(8)
+        right.addWidget(self._next_title)
+        right.addWidget(scroll, 1)
+        body = QHBoxLayout()
+        body.setSpacing(20)
+        body.addWidget(self._table, 8)
+        body.addLayout(right, 5)
+        back, history = QPushButton(tr("All drills")), QPushButton(tr("History"))
+        back.clicked.connect(self.left)
+        history.clicked.connect(self.history_wanted)
+        note = QLabel(
+            tr("Only runs with points count, and none in which somebody went back. Skills fade with time.")
+        )
+        note.setProperty("muted", "true")
+        note.setWordWrap(True)
+        buttons = QHBoxLayout()
+        buttons.addWidget(back)
+        buttons.addWidget(history)
+        buttons.addSpacing(12)
+        buttons.addWidget(note, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(28, 18, 28, 20)
+        layout.setSpacing(12)
+        layout.addLayout(head)
+        layout.addLayout(body, 1)
+        layout.addLayout(buttons)
+
+    def show_progress(
+        self, skills: Sequence[Standing], following: Sequence[Next], titles: Mapping[str, str], now: datetime
+    ) -> None:
+        """*following*: what to take next, the most needed first; *titles*: of scenarios by name."""
+        rows = [SkillRow(standing, now) for standing in skills]
+        self._table.table.replace(rows)
+        known = sum(row.standing.runs > 0 for row in rows)
+        due = sum(row.is_due for row in rows)
+        said = tr("{known} of {all} skills practised").format(known=known, all=len(rows))
+        self._summary.setText(f"{said}, {trn('{n} is due', '{n} are due', due).format(n=due)}")
+        while (item := self._cards.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for each in following:
+            card = _NextCard(each, titles.get(each.scenario, each.scenario), now)
+            card.started.connect(self.started)
+            self._cards.addWidget(card)
+        if not following:
+            nothing = QLabel(tr("Nothing is due, and no skill is new. Choose any drill you like."))
+            nothing.setProperty("muted", "true")
+            nothing.setWordWrap(True)
+            self._cards.addWidget(nothing)
+        self._cards.addStretch()
+        if rows:
+            self._table.selectRow(0)
+
+    def take_focus(self) -> None:
+        """To the first drill that is offered, else to the skills."""
+        card = self.findChild(_NextCard)
+        if card is not None and not card.isHidden():
+            card.start.setFocus()
+        else:
+            self._table.setFocus()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._show_font()
+
+    def _show_font(self) -> None:
+        self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
+        self._next_title.setFont(theme.sized(self.font(), 1.2, bold=True))
+
+
+class _NextCard(QFrame):
+    """One drill to take, and why."""
+
+    started = Signal(str)
+
+    def __init__(self, what: Next, title: str, now: datetime) -> None:
+        super().__init__()
+        self.setProperty("card", "true")
+        name, why, skills = QLabel(title), QLabel(_why(what, now)), QLabel()
+        skills.setText(", ".join(tr(skill.title) for skill in what.skills))
+        for label in (name, why, skills):
+            label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from anybody
+            label.setWordWrap(True)
+        name.setFont(theme.sized(self.font(), 1.05, bold=True))
+        for label in (why, skills):
+            label.setProperty("muted", "true")
+        self.start = QPushButton(tr("Open"))
+        self.start.setAccessibleName(tr("Open {drill}").format(drill=title))
+        self.start.setProperty("primary", "true")
+        self.start.clicked.connect(lambda: self.started.emit(what.scenario))
+        texts = QVBoxLayout()
+        texts.setSpacing(3)
+        for label in (name, why, skills):
+            texts.addWidget(label)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 10, 12, 10)
+        row.addLayout(texts, 1)
+        row.addWidget(self.start, 0, Qt.AlignmentFlag.AlignVCenter)
+
+
+def _why(what: Next, now: datetime) -> str:
+    if what.since is None:
+        return tr("New: skills not practised yet")
+    days = days_between(what.since, now)
+    if days <= 0:
+        return tr("Due since today")
+    return trn("Due for {n} day", "Due for {n} days", days).format(n=days)
+
+
+class _BarDelegate(QStyledItemDelegate):
+    """Mastery as a bar with its number."""
+
+    def __init__(self, table: TableView) -> None:
+        super().__init__(table)
+        self._table = table
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        drawn: Any = option  # the stubs lack the fields of the base class
+        colours = theme.tokens(drawn.palette)
+        row: SkillRow = self._table.table.rows[index.row()]
+        chosen = bool(drawn.state & QStyle.StateFlag.State_Selected)
+        box = QRectF(drawn.rect)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if chosen:
+            painter.fillRect(box, colours.selection)
+        elif index.row() % 2:
+            painter.fillRect(box, drawn.palette.alternateBase())
+        number = drawn.fontMetrics.horizontalAdvance("100") + 12
+        bar = box.adjusted(7, box.height() * 0.32, -number, -box.height() * 0.32)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours.idle_soft)
+        painter.drawRoundedRect(bar, 3, 3)
+        mastery = row.standing.mastery
+        if mastery > 0.0:
+            painter.setBrush(colours.ok if mastery >= WEAK_BELOW else colours.warn)
+            filled = QRectF(bar.left(), bar.top(), max(4.0, bar.width() * mastery / 100.0), bar.height())
+            painter.drawRoundedRect(filled, 3, 3)
+        painter.setPen(
+            colours.on_selection if chosen else colours.text if row.standing.runs else colours.muted
+        )
+        painter.drawText(
+            box.adjusted(0, 0, -7, 0),
+            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
+            f"{mastery:.0f}",
+        )
+        painter.restore()

@@ -1,0 +1,102 @@
+"""A profile of every released version opens with what it knew, and leaves a backup of before."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import StaticPool, create_engine
+
+from app.storage import Profile, database, open_profile, records
+from app.storage.database import backup_files
+from tests.app.storage.test_results import play, report
+
+RELEASED = database.revisions()[:-1]
+TOTALS = json.loads(report())["availability"]
+REPORTS = {
+    1: {
+        "availability": TOTALS,
+        "rewinds": [],
+        "events": [{"kind": "hint"}, {"kind": "state"}, {"kind": "hint"}],
+    },
+    2: {"availability": TOTALS, "rewinds": [{"from_s": 9.0, "to_s": 2.0}], "events": []},
+    3: {"availability": TOTALS},
+    4: {"availability": TOTALS},
+}
+"""Run -> its report; the second went back, the third is damaged, the fourth is a branch where there are branches."""
+
+
+def of_version(folder: Path, revision: str) -> None:
+    """A profile as the program of that time wrote it, with four finished runs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / database.FILE_NAME
+    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(file), poolclass=StaticPool)
+    config = Config()
+    config.set_main_option("script_location", str(database.MIGRATIONS))
+    with engine.connect() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+        connection.commit()
+    engine.dispose()
+    with closing(sqlite3.connect(file)) as writer:
+        for run_id, told in REPORTS.items():
+            text = json.dumps(told) if run_id != 3 else "{damaged"
+            writer.execute(
+                "INSERT INTO run VALUES (?, 'lab', '', 'h', 7, '0.1', 'practice', 'finished', "
+                "'2026-01-01 10:00:00.000000', 100, 0, 0)",
+                (run_id,),
+            )
+            writer.execute(
+                "INSERT INTO result VALUES (?, '2026-01-01 10:00:00.000000', 'f00d', ?, 2.0, 0, ?)",
+                (run_id, 50.0 + 10.0 * run_id, text),
+            )
+        if revision > "0001":
+            writer.execute("INSERT INTO branch VALUES (1, 1, NULL, 'main', 0, 0), (4, 1, 1, 'other', 50, 0)")
+        writer.commit()
+
+
+@pytest.mark.parametrize("revision", RELEASED)
+def test_what_an_older_version_wrote_is_there(profile_folder: Path, revision: str) -> None:
+    of_version(profile_folder, revision)
+    with open_profile(profile_folder) as profile:
+        rows = {row.run_id: row for row in profile.results()}
+        assert len(rows) == 4
+        retried = {run_id for run_id, row in rows.items() if row.retried}
+        assert retried == ({2, 4} if revision > "0001" else {2})
+        assert [rows[run_id].hints for run_id in sorted(rows)] == [2, 0, 0, 0]
+        best = profile.best("lab")
+        assert best is not None
+        assert best.run_id == (3 if revision > "0001" else 4)
+    with closing(sqlite3.connect(backup_files(profile.file)[0])) as backup:
+        assert backup.execute("SELECT version_num FROM alembic_version").fetchone() == (revision,)
+        assert backup.execute("SELECT count(*) FROM result").fetchone() == (4,)
+
+
+def test_a_run_that_went_back_is_nobodys_best(profile: Profile) -> None:
+    play(profile, "lab", 70)
+    back = json.dumps({"availability": TOTALS, "rewinds": [{"from_s": 9.0, "to_s": 2.0}]})
+    run_id = profile.begin_run("lab", "", "h", 7, "0.1", "practice")
+    profile.finish(run_id, 10, "f00d", back, 100.0)
+    best = profile.best("lab")
+    assert best is not None
+    assert best.score == 70
+    (record,) = records(profile.results()).values()
+    assert record.best is not None
+    assert record.best.score == 70
+    assert record.last.score == 100
+    assert record.last.retried
+
+
+def test_a_branch_that_left_another_run_is_nobodys_best(profile: Profile) -> None:
+    first = play(profile, "lab", 70)
+    branch = profile.begin_run("lab", "", "h", 7, "0.1", "practice")
+    profile.keep_branch(branch, first, first, "other", 50, 0)
+    profile.finish(branch, 10, "f00d", report(), 100.0)
+    best = profile.best("lab")
+    assert best is not None
+    assert best.run_id == first

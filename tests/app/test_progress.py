@@ -1,0 +1,71 @@
+"""From stored results to skills, what is due, and the command that tells it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.cli import main
+from app.main_window.library import Library
+from app.storage import open_profile
+from tests.app.storage.test_results import report
+
+
+def ask(*arguments: str) -> int:
+    def no_window(_: object) -> int:
+        raise AssertionError("no window was asked for")
+
+    return main(arguments, no_window)
+
+
+def keep(
+    folder: Path, *scores: float, name: str = "wrong-port", mode: str = "exam", back: bool = False
+) -> None:
+    with open_profile(folder) as profile:
+        for score in scores:
+            run_id = profile.begin_run(name, "", "h", 1, "0.1", mode)
+            told = {**json.loads(report()), "rewinds": [1] if back else []}
+            profile.finish(run_id, 10, "f00d", json.dumps(told), score)
+
+
+def test_looking_makes_no_profile(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ask("progress", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert all(skill["mastery"] == 0.0 and not skill["is_due"] for skill in told["skills"])
+    assert told["scenarios"] == []
+    assert [each["due_since"] for each in told["next"]] == [None, None, None], "new ones for a newcomer"
+    assert not (profile_folder / "profile.sqlite").exists()
+
+
+def test_what_was_done_counts(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    keep(profile_folder, 60.0, 100.0)
+    keep(profile_folder, 100.0, back=True)
+    assert ask("progress", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    by_key = {skill["key"]: skill for skill in told["skills"]}
+    assert by_key["endpoints"]["runs"] == 2, "the one that went back tells nothing of skills"
+    assert by_key["endpoints"]["mastery"] > 70.0
+    assert by_key["quorum"]["runs"] == 0
+    (scenario,) = told["scenarios"]
+    assert (scenario["runs"], scenario["best"], scenario["last"]) == (3, 100.0, 100.0)
+    assert ask("progress") == 0
+    assert "2 runs" in capsys.readouterr().out
+
+
+def test_a_profile_in_use_is_said_so(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    keep(profile_folder, 60.0)
+    with open_profile(profile_folder):
+        assert ask("progress") == 2
+    assert capsys.readouterr().err.startswith("mirrordrill: ")
+
+
+def test_the_cards_know_best_last_and_due(profile_folder: Path) -> None:
+    keep(profile_folder, 90.0, 40.0)
+    with open_profile(profile_folder) as profile:
+        library = Library(profile)
+        library.read()
+        card = next(card for card in library.cards() if card.name == "wrong-port")
+        assert (card.best, card.last, card.tries) == (90.0, 40.0, 2)
+        assert not card.due

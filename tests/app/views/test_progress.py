@@ -1,0 +1,116 @@
+"""The progress page, the picker's due drills and skills, scores over time in the history."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.views.history import HistoryPage, Run
+from app.views.progress import BAR_COLUMN, ProgressPage, ago, ahead
+from app.views.scenario_picker import DUE, Card, ScenarioPicker
+from engine.drill.modes import Mode
+from engine.drill.skills import Course, Practised, due_list, standings
+
+NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
+COURSES = (Course("one", ("quorum",), 0, 5), Course("two", ("resume",), 1, 9))
+
+
+def days(count: float) -> timedelta:
+    return timedelta(days=count)
+
+
+def test_skills_bars_and_what_to_take_next(qtbot: QtBot) -> None:
+    runs = [Practised("one", Mode.EXAM, 100.0, 0, NOW - days(4))]
+    page = ProgressPage()
+    qtbot.addWidget(page)
+    found = standings(runs, {"one": ("quorum",), "two": ("resume",)}, NOW)
+    page.show_progress(found, due_list(runs, COURSES, NOW), {"one": "First", "two": "Second"}, NOW)
+    page.resize(1000, 700)
+    page.show()
+    rows = [row.standing.skill.key for row in page._table.table.rows]
+    quorum = rows.index("quorum")
+    cells = [page._table.table.index(quorum, column).data() for column in range(5)]
+    assert cells == ["Quorum", "39", "1 run", "4 days ago", "now"]
+    spoken = page._table.table.index(quorum, BAR_COLUMN).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken == "39 of 100"
+    assert "1 of 22 skills practised, 1 is due" in page._summary.text()
+    page.take_focus()
+    with qtbot.waitSignal(page.started) as began:
+        QTest.keyClick(page.focusWidget(), Qt.Key.Key_Space)
+    assert began.args == ["one"], "what is due comes before what is new"
+    page.grab()
+
+
+def test_moments_in_words() -> None:
+    assert ago(NOW, NOW) == ago(NOW - timedelta(hours=1), NOW) == "today"
+    assert (ago(NOW - days(1), NOW), ago(NOW - days(40), NOW), ago(None, NOW)) == (
+        "1 day ago",
+        "40 days ago",
+        "–",
+    )
+    assert (ahead(NOW, NOW), ahead(NOW + days(3), NOW), ahead(None, NOW)) == ("now", "in 3 days", "–")
+
+
+def card(name: str, **more: object) -> Card:
+    known = {
+        "title": name,
+        "summary": "",
+        "level": "beginner",
+        "minutes": 5,
+        "skills": ("quorum",),
+        "brief": "",
+    }
+    return Card(name=name, sources=(), scored=True, shipped=True, **{**known, **more})  # type: ignore[arg-type]
+
+
+def shown(picker: ScenarioPicker) -> list[str]:
+    return [picker._list.item(row).text() for row in range(picker._list.count())]
+
+
+def test_the_picker_shows_by_skill_and_what_is_due(qtbot: QtBot) -> None:
+    picker = ScenarioPicker()
+    qtbot.addWidget(picker)
+    picker.show_cards(
+        [card("a"), card("b", skills=("resume",), due=True, last=60.0, tries=1), card("c", due=True)]
+    )
+    picker._skill.setCurrentIndex(picker._skill.findData("resume"))
+    assert shown(picker) == ["b"]
+    picker.show_due()
+    assert picker._skill.currentData() == DUE
+    assert shown(picker) == ["b", "c"]
+    picker._search.setText("suspend")
+    assert shown(picker) == ["b"], "a skill is found by its title, too"
+    picker.resize(900, 600)
+    picker.show()
+    picker.grab()
+
+
+def test_best_and_last_score() -> None:
+    assert card("a").result == "not finished yet"
+    assert card("a", last=70.0, tries=1).result == "last 70 of 100", "it went back, so it is nobody's best"
+    assert card("a", best=70.0, last=70.0, tries=1).result == "best 70 of 100"
+    assert card("a", best=90.0, last=70.0, tries=2).result == "best 90, last 70 of 100"
+
+
+def test_the_history_draws_the_drill_that_is_selected(qtbot: QtBot) -> None:
+    page = HistoryPage()
+    qtbot.addWidget(page)
+    scores = [("a", 90.0, True), ("b", 50.0, False), ("a", 40.0, False), ("lab", None, False)]
+    page.show_runs(
+        [
+            Run(9 - n, NOW - days(n), name, "exam", score, 1.0, 0, name, retried)
+            for n, (name, score, retried) in enumerate(scores)
+        ]
+    )
+    page.show()
+    assert [(run.score, run.retried) for run in page._chart._runs] == [(40.0, False), (90.0, True)]
+    assert page._chart.accessibleDescription() == "40, 90"
+    assert "a" in page._chart_title.text()
+    page._table.selectRow(1)
+    assert [run.score for run in page._chart._runs] == [50.0]
+    page.grab()
+    page._table.selectRow(3)
+    assert page._chart.isHidden()
