@@ -36,6 +36,7 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     "contact.made": session.on_made,
     "session.recovered": session.recovered,
     "session.meet": session.meet,
+    "failover.ask": failover.ask,
     "failover.decide": failover.decide,
     "failover.closed": failover.closed,
     "failover.online": failover.online,

@@ -1,6 +1,7 @@
 """Transcripts: what is done, and all that is seen of it. `pytest --rewrite` records them anew; review the diff.
 
-A block is `lab [seed, witness, safety, workload, databases, domains, edition, version, jobs = …]` or input lines without time, then `run SECONDS`, then `----` and what happened.
+A block is `lab [option=value …]` (options: see `start`) or input lines without time, then `run SECONDS`, then `----`
+and what happened.
 """
 
 from __future__ import annotations

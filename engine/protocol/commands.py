@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from engine.constants import PARTNER_TIMEOUT_S_MAX, PARTNER_TIMEOUT_S_MIN, RECOVERY_LOG_KB
+from engine.constants import PARTNER_TIMEOUT_S, PARTNER_TIMEOUT_S_MAX, PARTNER_TIMEOUT_S_MIN, RECOVERY_LOG_KB
 from engine.messages import Message, SqlError
 from engine.model import (
     Copy,
@@ -230,7 +230,9 @@ def partner_safety(world: World, server: str, database: str, level: str) -> Outc
     if wanted is copy.safety:
         return []
     for key in _both(world, copy):
-        world.update_copy(key, safety=wanted, safety_sequence=copy.safety_sequence + 1)
+        # With safety OFF the timeout is always 10 s [DOC]; what was set before is forgotten.
+        timeout = {"timeout_s": PARTNER_TIMEOUT_S} if wanted is Safety.OFF else {}
+        world.update_copy(key, safety=wanted, safety_sequence=copy.safety_sequence + 1, **timeout)
     row = copy.row
     raised = wanted is Safety.FULL and copy.mirror_state is MirrorState.SYNCHRONIZED
     if raised and row is not None and not world.flow.caught_up(row):
@@ -269,6 +271,8 @@ def redo_queue(world: World, server: str, database: str, limit_mb: int | None) -
 
 def partner_set(world: World, server: str, database: str, address: str) -> Outcome:
     """SET PARTNER = 'TCP://host:port': first on the future mirror, then on the principal."""
+    if database.lower() in ("master", "msdb", "model", "tempdb"):
+        raise SqlError(1463)
     copy = copy_on(world, server, database)
     if copy.guid is not None:
         raise SqlError(1405, copy.database)
@@ -314,7 +318,7 @@ def _establish(world: World, copy: Copy, other: Copy, address: str) -> Outcome:
             safety=Safety.FULL,
             safety_sequence=1,
             role_sequence=1,
-            timeout_s=10,
+            timeout_s=PARTNER_TIMEOUT_S,
             fork=copy.fork,
             was_mirror=False,
             trace=0,

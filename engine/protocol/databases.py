@@ -65,6 +65,14 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     return []
 
 
+def refuse_rename(world: World, server: str, name: str) -> list[Message]:
+    """ALTER DATABASE … MODIFY NAME: 957 in a session, 5093 for a snapshot; else it is said that nothing happens."""
+    copy = commands.copy_on(world, server, name)
+    if copy.guid is not None:
+        raise SqlError(957, copy.database, also=(5069,))
+    return [Message(0, 0, 0, 0, "Not simulated: a database keeps its name.")]
+
+
 def _remove(world: World, copy: Copy, verb: str) -> None:
     key = (copy.server, copy.database)
     pictures = snapshots.of_database(world, *key)

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.flow.recovery import undo_s
 from engine.model import Copy, DbState, Failover, Key, Role, World
-from engine.protocol import causes, errorlog, lineage, losses, quorum, redo, roles, rows
+from engine.protocol import causes, errorlog, lineage, losses, network, quorum, redo, roles, rows
 from engine.protocol.roles import Cause
 
 
@@ -87,10 +87,32 @@ def consider(world: World, guid: int) -> None:
         if not mirror.armed:
             cancel_automatic(world, guid)
         elif failover.agreed_tick is None and quorum.witness_agrees(world, mirror):
+            if not _hears_witness(world, mirror):
+                world.after(ASK_WITNESS_S, "failover.ask", guid, failover.detected_tick)
+                return
             failover = _update(world, failover, agreed_tick=world.tick)
             world.after(failover.decision_s, "failover.decide", guid, failover.detected_tick)
     elif failover.agreed_tick is not None:
         _decided(world, failover)
+
+
+ASK_WITNESS_S = 0.5
+"""How often a mirror whose question the witness has not answered looks for the answer. Assumed."""
+
+
+def _hears_witness(world: World, mirror: Copy) -> bool:
+    """The mirror's question reaches the witness and the answer comes back, whatever the two believe."""
+    witness = mirror.witness
+    if witness is None or not world.servers[witness].answering:
+        return False
+    return network.passing(world, mirror.server, witness)
+
+
+def ask(world: World, guid: int, detected_tick: int) -> None:
+    """Timer: the mirror still waits for the witness's answer."""
+    failover = active(world, guid)
+    if failover is not None and failover.detected_tick == detected_tick:
+        consider(world, guid)
 
 
 def decide(world: World, guid: int, detected_tick: int) -> None:
@@ -99,7 +121,8 @@ def decide(world: World, guid: int, detected_tick: int) -> None:
     if failover is None or failover.detected_tick != detected_tick or failover.decided_tick is not None:
         return
     mirror = world.copies[failover.to_server, failover.database]
-    if not (world.servers[mirror.server].answering and mirror.armed and quorum.witness_agrees(world, mirror)):
+    agreed = mirror.armed and quorum.witness_agrees(world, mirror) and _hears_witness(world, mirror)
+    if not (world.servers[mirror.server].answering and agreed):
         _update(world, failover, agreed_tick=None)
         consider(world, guid)
         return

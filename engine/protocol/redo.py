@@ -86,7 +86,7 @@ def trouble_with_files(world: World, copy: Copy, lead: Copy) -> tuple[object, ..
     server = world.servers[copy.server]
     for file in lead.extra_files:
         if not volumes.has_drive(server, file.drive):
-            return 5123, file.drive, file.name
+            return 5123, file.drive, volumes.path_of(lead, file)[3:]
     grown: dict[str, float] = {}
     mine = {file.name: file.size_kb for file in volumes.files_of(copy)}
     for file in volumes.files_of(lead):

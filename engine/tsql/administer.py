@@ -320,6 +320,8 @@ def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
             size_kb=_size_kb(options.get("SIZE")),
             max_kb=_size_kb(options.get("MAXSIZE")),
         )
+    if statement.action == "MODIFY NAME":
+        return databases.refuse_rename(world, server, statement.database)
     raise Unsimulated(f"ALTER DATABASE … {statement.action}")
 
 

@@ -1,0 +1,66 @@
+"""Commits that are gone: counted once, where the copy that alone has them is given up."""
+
+from __future__ import annotations
+
+from engine.model import World
+from tests.engine.worlds import DB, PRINCIPAL, M, P, do, lab
+
+
+def split_brain() -> World:
+    """Service was forced while the old principal goes on serving for a minute."""
+    world = lab(witness=False)
+    do(world, f"cut {P} {M}", then_s=10.0)
+    do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=60.0)
+    return world
+
+
+def lost(world: World) -> int:
+    return world.availability[DB].lost_transactions
+
+
+def test_forcing_counts_what_the_new_copy_lacks() -> None:
+    world = split_brain()
+    assert lost(world) > 1_000
+    assert world.failovers[0].lost_transactions == lost(world)
+
+
+def test_dropping_the_old_copy_counts_what_it_committed_afterwards() -> None:
+    world = split_brain()
+    forced = lost(world)
+    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", f"point-app APP {M}", then_s=5.0)
+    events = do(world, f"sql {P} DROP DATABASE {DB}", then_s=1.0)
+    assert PRINCIPAL not in world.copies
+    assert lost(world) > forced + 5_000
+    said = [event for event in events if event.get("lost_transactions")]
+    assert [event.server for event in said] == [P]
+    assert f"{P} alone had them" in said[0].text
+
+
+def test_restoring_over_the_old_copy_counts_the_same() -> None:
+    world = split_brain()
+    forced = lost(world)
+    do(
+        world,
+        f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF",
+        f"point-app APP {M}",
+        f"mend {P} {M}",
+        then_s=5.0,
+    )
+    backup = f"\\\\{P}\\Backup\\new.bak"
+    do(world, f"sql {M} BACKUP DATABASE {DB} TO DISK = '{backup}'", then_s=600.0)
+    assert lost(world) == forced
+    restore = "FROM DISK = 'D:\\Backup\\new.bak' WITH REPLACE, NORECOVERY"
+    do(world, f"sql {P} RESTORE DATABASE {DB} {restore}", then_s=600.0)
+    assert lost(world) > forced + 5_000
+
+
+def test_resume_after_a_forced_service_counts_nothing_twice() -> None:
+    world = lab(witness=False)
+    do(world, f"cut {P} {M}", then_s=10.0)
+    do(world, f"power-off {P}", then_s=5.0)
+    do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=60.0)
+    forced = lost(world)
+    do(world, f"power-on {P}", f"mend {P} {M}", then_s=90.0)
+    do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER RESUME", then_s=60.0)
+    assert forced > 0
+    assert lost(world) == forced

@@ -1,0 +1,139 @@
+"""Facts 4.1 as a reference function, against every pattern of lost servers and links, however they are lost.
+
+The patterns hold all rows of the tables 4.2 to 4.5: 8 of links x 8 of servers, for each kind of session and each way
+in which servers and links go.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Final
+
+import pytest
+
+from engine.messages import SqlError
+from engine.model import DbState, MirrorState, Role, Safety, World
+from engine.protocol import commands, quorum
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
+
+SERVERS: Final = (P, M, W)
+LINKS: Final = ((P, M), (P, W), (M, W))
+KINDS: Final = {
+    "FULL with witness": (Safety.FULL, True),
+    "FULL without witness": (Safety.FULL, False),
+    "OFF with witness": (Safety.OFF, True),
+    "OFF without witness": (Safety.OFF, False),
+}
+WAYS: Final = {
+    # how a server goes, how a link goes
+    "at once": ("power-off {}", "cut {} {}"),
+    "in silence": ("hang {}", "black-hole {} {}"),
+    "one way": ("shutdown-server {}", "cut-one-way {} {}"),
+    "the other way": ("stop-service {}", "cut-one-way {1} {0}"),
+}
+READY: Final = {kind: lab(safety=safety, witness=witness) for kind, (safety, witness) in KINDS.items()}
+SETTLED_S: Final = 45.0
+"""Longer than the timeout, a failover and a reconnect together."""
+
+REPAIRED_S: Final = 160.0
+UP_OR_DOWN: Final = list(product((True, False), repeat=3))
+
+
+class Lost:
+    """Facts 4.1, in their words."""
+
+    def __init__(self, kind: str, up: tuple[bool, ...], linked: tuple[bool, ...]) -> None:
+        self.safety, self.witness = KINDS[kind]
+        self.up = dict(zip(SERVERS, up, strict=True))
+        self.linked = dict(zip(LINKS, linked, strict=True))
+
+    def link(self, a: str, b: str) -> bool:
+        return self.up[a] and self.up[b] and self.linked[a, b]
+
+    @property
+    def principal_serves(self) -> bool:
+        return self.up[P] and (not self.witness or self.link(P, M) or self.link(P, W))
+
+    @property
+    def mirror_takes_over(self) -> bool:
+        agreed = self.link(M, W) and not self.link(P, M) and not self.link(P, W)
+        return self.witness and self.safety is Safety.FULL and agreed
+
+    @property
+    def may_be_forced(self) -> bool:
+        asked = not self.witness or (self.link(M, W) and not self.link(P, W))
+        return self.up[M] and not self.link(P, M) and asked
+
+    @property
+    def may_fail_over(self) -> bool:
+        return self.safety is Safety.FULL and self.link(P, M)
+
+
+def lose(kind: str, way: str, lost: Lost) -> World:
+    world = READY[kind].fork()
+    server, link = WAYS[way]
+    lines = [server.format(name) for name, up in lost.up.items() if not up]
+    lines += [link.format(*ends) for ends, whole in lost.linked.items() if not whole]
+    do(world, *lines, then_s=SETTLED_S)
+    return world
+
+
+def works(function: object, world: World, server: str) -> bool:
+    """The command is taken (tried in a fork)."""
+    try:
+        function(world.fork(), server, DB)  # type: ignore[operator]
+    except SqlError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("up", UP_OR_DOWN)
+def test_who_serves_and_what_may_be_commanded(up: tuple[bool, ...], kind: str, way: str) -> None:
+    for linked in UP_OR_DOWN:
+        lost = Lost(kind, up, linked)
+        world = lose(kind, way, lost)
+        where = f"{kind}, {way}, up {lost.up}, linked {lost.linked}"
+        serving = (quorum.serves(world, PRINCIPAL), quorum.serves(world, MIRROR))
+        takes_over = lost.mirror_takes_over
+        assert serving == (lost.principal_serves, takes_over), where
+        if lost.up[M] and not takes_over:
+            assert works(commands.partner_force, world, M) == lost.may_be_forced, where
+        if lost.up[P]:
+            principal = world.copies[PRINCIPAL]
+            assert (principal.db_state is DbState.ONLINE) == lost.principal_serves, where
+            assert works(commands.partner_off, world, P), where
+            assert works(commands.partner_failover, world, P) == lost.may_fail_over, where
+            has_quorum = lost.link(P, M) or lost.link(P, W)
+            assert works(commands.witness_off, world, P) == (lost.witness and has_quorum), where
+        if lost.up[P] and lost.link(P, M):
+            assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED, where
+        if lost.safety is Safety.FULL:
+            assert world.availability[DB].lost_transactions == 0, where
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_lost_comes_back_and_heals(kind: str, way: str) -> None:
+    """Every fault's reverse restores what was: links, servers, a session in step, one copy that serves."""
+    for up, linked in product(UP_OR_DOWN, UP_OR_DOWN):
+        if all(up) and all(linked):
+            continue
+        lost = Lost(kind, up, linked)
+        world = lose(kind, way, lost)
+        before = READY[kind]
+        do(world, "revert-all", then_s=REPAIRED_S)
+        where = f"{kind}, {way}, up {lost.up}, linked {lost.linked}"
+        assert {name: (s.powered, s.service, s.hung, s.nic_up) for name, s in world.servers.items()} == {
+            name: (s.powered, s.service, s.hung, s.nic_up) for name, s in before.servers.items()
+        }, where
+        assert all(link.up and link.passing for link in world.links.values()), where
+        assert {copy.mirror_state for copy in world.copies.values()} == {MirrorState.SYNCHRONIZED}, where
+        (leader,) = [key for key in world.copies if quorum.serves(world, key)]
+        assert world.copies[leader].role is Role.PRINCIPAL, where
+        if (
+            way != "in silence"
+        ):  # frozen instances that wake up side by side may find each other before the third
+            assert leader == (MIRROR if lost.mirror_takes_over else PRINCIPAL), where
+        assert all(fault.reverted_tick is not None for fault in world.faults), where

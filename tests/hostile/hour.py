@@ -1,0 +1,98 @@
+"""An hour of a hundred mirrored databases under every fault there is: `python -m tests.hostile.hour [DATABASES]`.
+
+Not part of the test run; prints wall time, peak memory and what was checked, and fails on the first broken invariant.
+"""
+
+from __future__ import annotations
+
+import itertools
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from engine import simulator
+from engine.constants import TICKS_PER_S
+from engine.events import Event
+from engine.inputs import VERBS, Input, parse_line
+from engine.published.lab import MIRROR, PRINCIPAL, WITNESS, lab
+from tests.engine.protocol.invariants import check
+
+HOUR_S: Final = 3600
+LOOK_S: Final = 5
+"""How often the invariants are checked, in simulated seconds."""
+
+HELD_S: Final = 25
+"""How long a fault lasts before it is taken back: longer than the partner timeout."""
+
+REST_S: Final = 35
+CORES_EACH: Final = 8
+SERVERS: Final = (PRINCIPAL, MIRROR, WITNESS)
+PAIRS: Final = ((PRINCIPAL, MIRROR), (PRINCIPAL, WITNESS), (MIRROR, WITNESS), (MIRROR, PRINCIPAL))
+OPTIONS: Final = {
+    "degrade": "rtt_ms=80 loss=0.02 bandwidth_mbps=20",
+    "slow-disk": "factor=200",
+    "slow-cpu": "factor=50",
+    "corrupt-page": "page=4711",
+}
+
+
+def faults(databases: list[str]) -> Iterator[str]:
+    """Every verb of the group fault, on every kind of place in turn, without end."""
+    some = itertools.cycle(databases)
+    for turn in itertools.count():
+        server, (a, b) = SERVERS[turn % 3], PAIRS[turn % 4]
+        words = {"server": server, "database": "", "from": a, "to": b, "port": "5022", "certificate": "C1"}
+        for verb in VERBS.values():
+            if verb.group != "fault":
+                continue
+            words["database"] = next(some)
+            parameters = [
+                parameter.choices[turn % 2] if parameter.choices else words[parameter.name]
+                for parameter in verb.parameters
+            ]
+            yield " ".join([verb.name, *parameters, OPTIONS.get(verb.name, "")]).strip()
+
+
+def script(databases: list[str]) -> list[Input]:
+    """The lines of the hour: a fault, its reverse, a rest for what must heal, the next fault."""
+    keys = "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'x'\n    CREATE CERTIFICATE C1 WITH SUBJECT = 'x'"
+    lines = [parse_line(f"sql {name} {keys}") for name in SERVERS]
+    at = 10
+    for line in faults(databases):
+        if at + HELD_S > HOUR_S:
+            return lines
+        lines.append(parse_line(line, at * TICKS_PER_S))
+        lines.append(parse_line("revert-all", (at + HELD_S) * TICKS_PER_S))
+        at += HELD_S + REST_S
+    return lines
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if sys.argv[1:] else 100
+    began = time.perf_counter()
+    world = lab(databases=count, cores=CORES_EACH * count)
+    lines = script(list(world.availability))
+    waiting = list(lines)
+    events: list[Event] = []
+    checked = 0
+    for until_s in range(LOOK_S, HOUR_S + 1, LOOK_S):
+        until = until_s * TICKS_PER_S
+        due = [line for line in waiting if line.tick < until]
+        waiting = waiting[len(due) :]
+        events += simulator.advance(world, until, due)
+        checked += check(world, witness_kept=True, nothing_risky=True)
+    took = time.perf_counter() - began
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    asked = {line.verb for line in lines if VERBS[line.verb].group == "fault"}
+    felt = sum(fault.effective_tick is not None for fault in world.faults)
+    refused = [event.text for event in events if event.get("refused")]
+    print(f"{count} databases, {HOUR_S} simulated seconds: {took:.1f} s, peak {peak_mb:.0f} MB")
+    print(f"{len(world.faults)} faults of {len(asked)} kinds, {felt} felt; {len(events)} events; "
+          f"{sum(f.online_tick is not None for f in world.failovers)} failovers")  # fmt: skip
+    print(f"{checked} invariants held; refused inputs: {refused or 'none'}")
+
+
+if __name__ == "__main__":
+    main()
