@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable
+from functools import partial
 from types import TracebackType
 
 from PySide6.QtWidgets import QApplication, QMessageBox
@@ -39,7 +40,7 @@ def open_window(scenario: Scenario | None) -> int:
     window = MainWindow(profile, store)
     before, sys.excepthook = sys.excepthook, lambda *fault: _stop_loudly(window, before, *fault)
     if scenario is not None:
-        window.show_brief(scenario)
+        window.quarantine.admit(scenario, f"{scenario.name}.toml", partial(window.show_brief, scenario))
     window.show()
     compiling = compile_ahead()
     code = app.exec()

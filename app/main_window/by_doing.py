@@ -52,6 +52,7 @@ def write(window: MainWindow, chosen: Path) -> None:
         said = tr("{file} cannot be written: {reason}.")
         window.notice.warn(said.format(file=file, reason=error.strerror))
     else:
+        window.quarantine.trust(text)
         said = tr("Saved: {file}. Its texts are left to you; they begin with “{mark}”, and check names them.")
         window.notice.tell(said.format(file=file, mark=recorded.TO_WRITE.strip()))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -79,6 +80,15 @@ class Debriefing(QObject):
         except NoRun as problem:
             self._window.notice.warn(str(problem))
             return
+        try:
+            scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
+        except ScenarioProblems as problem:
+            said = tr("This version does not take the scenario of that run ({problem}).")
+            self._window.notice.warn(said.format(problem=problem.problems[0]))
+            return
+        self._window.quarantine.admit_run(report, scenario, str(file), partial(self._open, report, text))
+
+    def _open(self, report: Report, text: str) -> None:
         self._show_again(report, text, None)
         if self._drill is None:
             return

@@ -32,6 +32,7 @@ from app.main_window import (
     moments,
     presenting,
     progress,
+    quarantine,
     recent,
     replay,
     teaching,
@@ -70,6 +71,7 @@ from app.views.topology_table import TopologyTable
 from app.views.tour import Tour
 from app.views.trace import Trace
 from app.views.transport import Transport, next_speed
+from engine.drill.contents import visible
 from engine.drill.drill import Drill
 from engine.drill.problems import ScenarioProblems
 from engine.drill.scenario import Scenario, varied
@@ -92,6 +94,7 @@ ONLY_ON_DESK: Final = {"drill.restart", "drill.hint", "drill.note", "drill.act",
 
 
 PARTS: Final = (
+    quarantine,
     tools,
     progress,
     moments,
@@ -121,6 +124,7 @@ class MainWindow(QMainWindow):
     replay: replay.Replay
     branches: branches.BranchViews
     debriefing: debriefing.Debriefing
+    quarantine: quarantine.Gate
     file_opened = Signal(str)
     """The path of a scenario that somebody has opened."""
     closing = Signal()
@@ -428,11 +432,16 @@ class MainWindow(QMainWindow):
     def open_file(self, name: str) -> None:
         """The brief of the scenario in the file *name*, or what is wrong with it."""
         try:
-            self.show_brief(scenario_files.find(name).load())
+            scenario = scenario_files.find(name).load()
         except (NoScenario, ScenarioProblems) as problem:
-            self.notice.warn(str(problem))
-        else:
+            self.notice.warn(visible(str(problem)))
+            return
+
+        def show() -> None:
+            self.show_brief(scenario)
             self.file_opened.emit(name)
+
+        self.quarantine.admit(scenario, name, show)
 
     def _show_help(self) -> None:
         """The page about the panel that has the keyboard."""

@@ -132,6 +132,11 @@ class Profile:
         with self._sessions.begin() as session:
             return results.best(session, scenario_name)
 
+    def finished_with(self, state_hash: str) -> bool:
+        """Whether a run of this profile ended in that state."""
+        with self._sessions.begin() as session:
+            return results.finished_with(session, state_hash)
+
     def report(self, run_id: RunId) -> str:
         """The JSON report of a finished run."""
         with self._sessions.begin() as session:

@@ -14,7 +14,9 @@ from engine.drill.schema import Scenario
 from engine.inputs import parse_line, parse_script
 
 _IMAGE: Final = re.compile(r"!\[[^\]]*\]|<\s*img\b|\bdata:image/", re.IGNORECASE)
-_LINK: Final = re.compile(r"\b(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)[^\s<>\"')\]]+|\\\\\w[^\s\"']*", re.IGNORECASE)
+_LINK: Final = re.compile(
+    r"\b(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)[^\s<>\"')\]]+|\\\\\w[^\s\"']*", re.IGNORECASE
+)
 """Addresses of the network, also as Windows writes a share."""
 LINKS_MAX: Final = 20
 """Links that are shown one by one. Assumed: more are not read."""

@@ -1,4 +1,4 @@
-"""Hours of random faults and commands over many databases, in the real window: `python -m tests.hostile.soak HOURS DATABASES SEED`.
+"""Hours of random faults over many databases in the real window: `python -m tests.hostile.soak HOURS DATABASES SEED`.
 
 With `--headless` behind it the same without a window. Prints memory and frame times by the simulated hour; ends with
 an AssertionError at the first broken promise.
@@ -136,7 +136,9 @@ def check(world: World) -> None:
         slack = 1e-6 + 1e-9 * at.generated_kb
         assert at.generated_kb >= at.flushed_kb - slack >= -slack, f"{world.t_s:g} s: log of {owner}"
         if mirror is not None:
-            assert at.sent_kb >= at.received_kb - slack >= at.hardened_kb - 2 * slack, f"{owner} at {world.t_s:g} s"
+            assert at.sent_kb >= at.received_kb - slack >= at.hardened_kb - 2 * slack, (
+                f"{owner} at {world.t_s:g} s"
+            )
             assert at.hardened_kb >= at.redone_kb - slack, f"redo of {mirror} at {world.t_s:g} s"
     assert np.isfinite(world.flow.state).all(), f"{world.t_s:g} s: a number that is none"
 
@@ -159,7 +161,9 @@ def told(figures: Figures, drill: Drill) -> str:
 
 
 @contextmanager
-def window_of(databases: int) -> Iterator[tuple[Callable[[], Drill], Callable[[str], bool], Callable[[], None]]]:
+def window_of(
+    databases: int,
+) -> Iterator[tuple[Callable[[], Drill], Callable[[str], bool], Callable[[], None]]]:
     """The real window on a profile of its own: its drill, how to do something, and a frame."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtWidgets import QApplication
@@ -184,7 +188,9 @@ def window_of(databases: int) -> Iterator[tuple[Callable[[], Drill], Callable[[s
 
 
 @contextmanager
-def headless(databases: int) -> Iterator[tuple[Callable[[], Drill], Callable[[str], bool], Callable[[], None]]]:
+def headless(
+    databases: int,
+) -> Iterator[tuple[Callable[[], Drill], Callable[[str], bool], Callable[[], None]]]:
     """The drill alone, ten seconds at a time."""
     from engine.inputs import InputProblem
 
