@@ -101,6 +101,9 @@ class Desk(QMainWindow):
         self.views: dict[str, QWidget] = {"topology": middle, **views}
         self.docks: dict[str, QDockWidget] = {}
         self._world: World | None = None
+        self._drill: Any = None
+        self._shown: dict[str, Any] = {}
+        """What each view was last given; a hidden one may be behind while the past is looked at."""
         self._profile = LEARNER
         self._sized = False
         self._truth = True
@@ -117,16 +120,32 @@ class Desk(QMainWindow):
         dock.setWidget(view)
         dock.topLevelChanged.connect(lambda _: self._show_title_bars())
         dock.dockLocationChanged.connect(lambda _: self._show_title_bars())
-        dock.visibilityChanged.connect(lambda seen, view=view: self._catch_up(view, seen))
+        dock.visibilityChanged.connect(
+            lambda seen, name=place.name, view=view: self._catch_up(name, view, seen)
+        )
         self.docks[place.name] = dock
 
     # --- what is shown --------------------------------------------------------------------------------------
 
     def show_drill(self, drill: Any) -> None:
-        self._world = drill.world
+        """Show a run. Hidden panels that still have it, as it was only looked back on, need not get it again."""
+        known = any(shown is drill for shown in self._shown.values())
+        self._world, self._drill = drill.world, drill
         self._show_truth(drill.terms.truth)
-        for view in self.views.values():
-            view.show_drill(drill)  # type: ignore[attr-defined]  # every view has the slots of View
+        for name, view in self.views.items():
+            if not known or view.isVisible():
+                self._give(name, view)
+
+    def show_moment(self, drill: Any) -> None:
+        """Show a past moment; panels that nobody sees get it when they are opened."""
+        self._world, self._drill = drill.world, drill
+        for name, view in self.views.items():
+            if view.isVisible():
+                self._give(name, view)
+
+    def _give(self, name: str, view: QWidget) -> None:
+        self._shown[name] = self._drill
+        view.show_drill(self._drill)  # type: ignore[attr-defined]  # every view has the slots of View
 
     def show_world(self, world: World) -> None:
         """Views that nobody sees are left out; they catch up when they are opened."""
@@ -136,8 +155,9 @@ class Desk(QMainWindow):
                 view.show_world(world)  # type: ignore[attr-defined]
 
     def add_events(self, events: list[Event]) -> None:
-        for view in self.views.values():
-            view.add_events(events)  # type: ignore[attr-defined]
+        for name, view in self.views.items():
+            if self._shown.get(name) is self._drill:
+                view.add_events(events)  # type: ignore[attr-defined]
 
     def _show_truth(self, shown: bool) -> None:
         """Take away, and give back, the panels that know what nobody has asked a server for."""
@@ -152,9 +172,11 @@ class Desk(QMainWindow):
         if shown:
             self._taken.clear()
 
-    def _catch_up(self, view: QWidget, seen: bool) -> None:
+    def _catch_up(self, name: str, view: QWidget, seen: bool) -> None:
         self._show_title_bars()
         if seen and self._world is not None:
+            if self._shown.get(name) is not self._drill:
+                self._give(name, view)
             view.show_world(self._world)  # type: ignore[attr-defined]
 
     def go_to(self, name: str) -> None:

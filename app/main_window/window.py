@@ -273,8 +273,8 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         session, desk = self.session, self.desk
+        session.drill_changed.connect(self._show_moment)
         for view in (desk, self.transport, self.act_line):
-            session.drill_changed.connect(view.show_drill)
             session.world_changed.connect(view.show_world)
         session.happened.connect(desk.add_events)
         self.act_line.requested.connect(self.do)
@@ -371,6 +371,15 @@ class MainWindow(QMainWindow):
     def _give_up(self, run_id: int) -> None:
         self.play.give_up(RunId(run_id))
         self.picker.show_interrupted(self.library.interrupted())
+
+    def _show_moment(self, drill: Drill) -> None:
+        """The run as it stands, or a past moment of it."""
+        if self.session.looking_back:
+            self.desk.show_moment(drill)
+        else:
+            self.desk.show_drill(drill)
+        self.transport.show_drill(drill)
+        self.act_line.show_drill(drill)
 
     def _show_begun(self, drill: Drill) -> None:
         self._scenario = drill.scenario
