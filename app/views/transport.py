@@ -8,7 +8,16 @@ from typing import Final, Protocol
 
 from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QFontMetrics
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSlider, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QSlider,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import formatting, theme
 from app.language import tr
@@ -156,11 +165,12 @@ class Transport(QWidget):
         clock = theme.sized(theme.fixed_font(1.0), 1.7, bold=True)
         self._clock.setFont(clock)
         self._clock.setMinimumWidth(QFontMetrics(clock).horizontalAdvance("0:00:00.00"))
-        self._speed_label.setFont(theme.sized(self.font(), 1.05, bold=True))
-        small = theme.sized(self.font(), 0.85)
+        font = QApplication.font()  # this widget's own one may still be the one before the change
+        self._speed_label.setFont(theme.sized(font, 1.05, bold=True))
+        small = theme.sized(font, 0.85)
         self._server_time.setFont(small)
         self._note.setFont(small)
-        line = self.fontMetrics().height()
+        line = QFontMetrics(font).height()
         self._slider.setFixedWidth(11 * line)
         self._progress.setFixedWidth(11 * line)
         for button in self._buttons:

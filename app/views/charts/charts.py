@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -101,6 +101,9 @@ class Charts(QWidget):
         """The span that is being marked."""
         self._truth = True
         self._states = States("")
+        self._again = QTimer(self, singleShot=True, interval=0)
+        """Draws once more when the axes have taken on their new width."""
+        self._again.timeout.connect(self._refresh)
         self._stale = True
         self.panels: list[Panel] = []
         self._view = pg.GraphicsLayoutWidget()
@@ -507,6 +510,7 @@ class Charts(QWidget):
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
             self._recolour()
             self._refresh()
+            self._again.start()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

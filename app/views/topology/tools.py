@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QWidget
+from PySide6.QtGui import QAction, QFontMetrics
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QMenu, QToolButton, QWidget
 
 from app import theme
 from app.language import tr
@@ -62,7 +62,9 @@ class Tools(QFrame):
 
     def show_theme(self) -> None:
         colours = theme.tokens(self.palette())
-        side = round(self.fontMetrics().height() * 1.05)
+        side = round(
+            QFontMetrics(QApplication.font()).height() * 1.05
+        )  # its own font may not have changed yet
         for name, action in self._actions.items():
             action.setIcon(theme.icon(_ICONS[name], colours))
         for button in self._buttons:
