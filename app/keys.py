@@ -143,6 +143,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("help.tour", mark("Tour of the desk"), "Ctrl+Alt+F1"),
         ("help.sheet", mark("All keys"), "Shift+F1"),
         ("help.keys", mark("Change keys…"), "Ctrl+Alt+K"),
+        ("help.check", mark("Check this installation…")),
+        ("help.bundle", mark("Save a support bundle…")),
     ),
     *_rows(
         mark("SQL windows"), WINDOW,

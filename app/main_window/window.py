@@ -26,6 +26,7 @@ from app.main_window import (
     branches,
     by_doing,
     debriefing,
+    diagnostics,
     dialogs,
     keeping,
     menus,
@@ -107,6 +108,7 @@ PARTS: Final = (
     debriefing,
     by_doing,
     tour,
+    diagnostics,
 )
 """What has a file of its own beside this one: each module's `attach(window)` adds its pages, entries and
 connections when everything else stands."""
@@ -125,6 +127,7 @@ class MainWindow(QMainWindow):
     branches: branches.BranchViews
     debriefing: debriefing.Debriefing
     quarantine: quarantine.Gate
+    diagnostics: diagnostics.Doctor
     file_opened = Signal(str)
     """The path of a scenario that somebody has opened."""
     closing = Signal()

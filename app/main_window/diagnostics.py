@@ -1,0 +1,148 @@
+"""Help: check this installation, in a process of its own so that the window goes on; and the support bundle."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, QProcess
+from PySide6.QtWidgets import QFileDialog
+
+from app import support
+from app.doctor import Finding
+from app.language import tr
+from app.main_window import actions
+from app.storage import StorageProblem
+from app.views.diagnostics import Diagnostics, Line
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+
+COMMAND: Final = ["-m", "app", "doctor"]
+"""The same check as on the command line."""
+KILL_MS: Final = 2_000
+"""How long a check that is given up may take to go."""
+
+
+class Doctor(QObject):
+    """`window.diagnostics`: the dialog, the check behind it, and what it found."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.page: Diagnostics | None = None
+        self.findings: list[Finding] = []
+        self._process: QProcess | None = None
+        self._heard = ""
+        window.closing.connect(self.stop)
+
+    @property
+    def busy(self) -> bool:
+        return self._process is not None
+
+    def examine(self) -> None:
+        """Show the dialog and look at everything (again)."""
+        if self.page is None:
+            self.page = Diagnostics(self._window)
+            self.page.again_wanted.connect(self.examine)
+            self.page.bundle_wanted.connect(self.save_bundle)
+        self.page.show()
+        self.page.activateWindow()
+        if self._process is not None:
+            return
+        self.findings, self._heard = [], ""
+        self.page.begin()
+        self._process = process = QProcess(self)
+        process.setWorkingDirectory(
+            str(Path(__file__).parents[2])
+        )  # a program that lies in a folder, not installed
+        process.readyReadStandardOutput.connect(self._hear)
+        process.finished.connect(lambda *_: self._end())
+        process.errorOccurred.connect(self._failed)
+        process.start(sys.executable, COMMAND)
+
+    def save_bundle(self) -> None:
+        """Ask where to, and write it."""
+        title, kind = tr("Save a support bundle"), tr("Zip files (*.zip)")
+        chosen, _ = QFileDialog.getSaveFileName(self._window, title, "mirrordrill-support.zip", kind)
+        if not chosen:
+            return
+        file = Path(chosen)
+        try:
+            members = support.write_bundle(file, self.findings or self._own(), self._window.profile)
+        except support.NoBundle as problem:
+            self._window.notice.warn(str(problem))
+            return
+        said = tr(
+            "Saved: {file} holds {members}; names of people and machines are left out. Read it before you send it."
+        )
+        self._window.notice.tell(said.format(file=file, members=", ".join(members)))
+
+    def stop(self) -> None:
+        """The window goes."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.blockSignals(True)
+            process.kill()
+            process.waitForFinished(KILL_MS)
+
+    # --- inside ---------------------------------------------------------------------------------------------
+
+    def _hear(self) -> None:
+        if self._process is None:
+            return
+        self._heard += bytes(self._process.readAllStandardOutput().data()).decode("utf-8", errors="replace")
+        *whole, self._heard = self._heard.split("\n")
+        for line in whole:
+            mark, _, rest = line.partition(" ")
+            name, colon, text = rest.strip().partition(": ")
+            if colon and mark in ("ok", "FAIL") and name != "profile":  # that one is open here: see _own
+                self._add(Finding(name, mark == "ok", text))
+
+    def _add(self, finding: Finding) -> None:
+        self.findings.append(finding)
+        if self.page is not None:
+            self.page.add(Line(finding.well, finding.name, finding.text))
+
+    def _end(self) -> None:
+        if self._process is None:
+            return
+        self._hear()
+        self._process.deleteLater()
+        self._process = None
+        for finding in self._own():
+            self._add(finding)
+        if self.page is not None:
+            self.page.end()
+
+    def _failed(self, error: QProcess.ProcessError) -> None:
+        if error is QProcess.ProcessError.FailedToStart and self._process is not None:
+            self._add(Finding("check", False, tr("The check could not be started.")))
+            self._end()
+
+    def _own(self) -> list[Finding]:
+        """The profile, which this window holds open: SQLite's full check and the journals' checksums."""
+        profile = self._window.profile
+        if profile is None:
+            return [Finding("profile", False, tr("It could not be opened at the start; nothing is kept."))]
+        try:
+            faults = profile.faults()
+        except StorageProblem as problem:
+            faults = [str(problem)]
+        return [
+            Finding(
+                "profile", not faults, " ".join(faults) or tr("{file} is sound.").format(file=profile.file)
+            )
+        ]
+
+
+def attach(window: MainWindow) -> None:
+    """Put the entries at the end of the Help menu."""
+    window.diagnostics = Doctor(window)
+    added = actions.add(
+        window, {"help.check": window.diagnostics.examine, "help.bundle": window.diagnostics.save_bundle}
+    )
+    menu = window.menus["&Help"]
+    menu.addSeparator()
+    menu.addActions(list(added.values()))

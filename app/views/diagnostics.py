@@ -1,0 +1,86 @@
+"""Whether this installation works, line by line as the check finds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.language import mark, tr, trn
+from app.tables import Column, TableModel, TableView
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing that was looked at."""
+
+    well: bool
+    name: str
+    text: str
+
+
+COLUMNS: Final = (
+    Column(
+        title=mark("State"),
+        text=lambda line: tr("✓ fine") if line.well else tr("✗ look here"),
+        tone=lambda line: "ok" if line.well else "bad",
+        sample="✗ look here",
+    ),
+    Column(title=mark("What"), text=lambda line: line.name, sample="storage and more"),
+    Column(title=mark("Found"), text=lambda line: line.text, tip=lambda line: line.text),
+)
+
+
+class Diagnostics(QDialog):
+    """Stays open beside the drill; the check runs in a process of its own."""
+
+    again_wanted = Signal()
+    bundle_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Check of this installation"))
+        self._said = QLabel()
+        self._said.setWordWrap(True)
+        self.lines = TableView(TableModel(COLUMNS), tr("What was looked at"))
+        header = self.lines.horizontalHeader()
+        header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        self._again, self.save = QPushButton(tr("Check again")), QPushButton(tr("Save a support bundle…"))
+        close = QPushButton(tr("Close"))
+        self._again.clicked.connect(self.again_wanted)
+        self.save.clicked.connect(self.bundle_wanted)
+        close.clicked.connect(self.close)
+        row = QHBoxLayout()
+        for button in (self._again, self.save):
+            button.setAutoDefault(False)
+            row.addWidget(button)
+        row.addStretch()
+        row.addWidget(close)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self._said)
+        layout.addWidget(self.lines, 1)
+        layout.addLayout(row)
+        self.resize(self.fontMetrics().averageCharWidth() * 130, self.fontMetrics().height() * 20)
+
+    def begin(self) -> None:
+        """A check begins: nothing is known yet."""
+        self.lines.table.replace(())
+        self._said.setText(tr("Looking… this takes some seconds."))
+        self._again.setEnabled(False)
+
+    def add(self, line: Line) -> None:
+        self.lines.table.append([line])
+
+    def end(self) -> None:
+        """Everything has been looked at."""
+        rows = self.lines.table.rows
+        wrong = sum(not line.well for line in rows)
+        said = trn("{n} thing needs a look.", "{n} things need a look.", wrong).format(n=wrong)
+        self._said.setText(said if wrong else tr("Everything that Mirrordrill needs works here."))
+        self._again.setEnabled(True)
+        bad = next((place for place, line in enumerate(rows) if not line.well), 0)
+        if rows:
+            self.lines.selectRow(bad)
+        self.lines.setFocus()

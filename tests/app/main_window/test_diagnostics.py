@@ -1,0 +1,61 @@
+"""The Help menu checks the installation in a process of its own and saves a bundle that names nobody."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from app import support
+from app.main_window import MainWindow, diagnostics
+
+
+def checked(qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, code: str) -> dict[str, bool]:
+    monkeypatch.setattr(diagnostics, "COMMAND", ["-c", code])
+    window.actions_by_name["help.check"].trigger()
+    assert window.diagnostics.page is not None
+    qtbot.waitUntil(lambda: not window.diagnostics.busy, timeout=20_000)
+    window.diagnostics.page.close()
+    return {line.name: line.well for line in window.diagnostics.page.lines.table.rows}
+
+
+def test_what_the_check_finds_stands_in_the_list(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "print('ok   version: 1'); print('FAIL fonts: none: get some'); print('ok   profile: in use')"
+    assert checked(qtbot, window, monkeypatch, code) == {"version": True, "fonts": False, "profile": True}
+    assert window.diagnostics.findings[1].text == "none: get some"
+
+
+def test_the_command_is_the_one_of_the_command_line() -> None:
+    assert diagnostics.COMMAND == ["-m", "app", "doctor"]
+
+
+def test_a_check_that_runs_ends_with_the_window(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diagnostics, "COMMAND", ["-c", "import time; time.sleep(60)"])
+    window.actions_by_name["help.check"].trigger()
+    assert window.diagnostics.busy
+    window.close()
+    assert not window.diagnostics.busy
+
+
+def test_the_bundle_is_saved_and_names_nobody(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/gerda")
+    monkeypatch.setattr(support.platform, "node", lambda: "gerdas-laptop")
+    file = tmp_path / "b.zip"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
+    window.actions_by_name["help.bundle"].trigger()
+    with zipfile.ZipFile(file) as bundle:
+        assert "findings.txt" in bundle.namelist()
+        assert "gerda" not in "".join(bundle.read(name).decode() for name in bundle.namelist()).lower()
+    assert "findings.txt" in window.notice.text
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path), ""))
+    window.actions_by_name["help.bundle"].trigger()
+    assert "cannot be written" in window.notice.text
