@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import (
     QApplication,
@@ -88,6 +88,8 @@ class Transport(QWidget):
         self._progress.setRange(0, 1000)
         self._progress.setTextVisible(False)
         self._progress.setAccessibleName(tr("Search or replay"))
+        self._again = QTimer(self, singleShot=True, interval=0)
+        self._again.timeout.connect(self._show_font)
         self._lay_out()
         self.show_speed(1.0)
         self.show_progress(-1.0)
@@ -159,13 +161,13 @@ class Transport(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            self._show_font()
+            self._again.start()  # not now: the style sheet, which comes next, would put the former fonts back
 
     def _show_font(self) -> None:
         clock = theme.sized(theme.fixed_font(1.0), 1.7, bold=True)
         self._clock.setFont(clock)
         self._clock.setMinimumWidth(QFontMetrics(clock).horizontalAdvance("0:00:00.00"))
-        font = QApplication.font()  # this widget's own one may still be the one before the change
+        font = QApplication.font()
         self._speed_label.setFont(theme.sized(font, 1.05, bold=True))
         small = theme.sized(font, 0.85)
         self._server_time.setFont(small)
