@@ -22,10 +22,12 @@ class Acts(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._actions: dict[str, QAction] = {}
+        self.truth = True
+        """What is offered follows what really is; without it, as in an exam, it tells nothing of that."""
 
     def actions_for(self, world: World, target: Target, palette: QPalette) -> list[QAction]:
         """The acts that make sense for *target* now, repairs first; icons in the colours of *palette*."""
-        return [self._action(offer, theme.tokens(palette)) for offer in offers(world, target)]
+        return [self._action(offer, theme.tokens(palette)) for offer in offers(world, target, self.truth)]
 
     def fill_menu(self, menu: QMenu, world: World, target: Target) -> None:
         """Put the acts for *target* into *menu*: repairs apart from faults, what is rarer in submenus."""

@@ -128,19 +128,21 @@ _NO_OFFER: Final = {"revert-all"}
 _ORDER: Final = ("repair", "chore", "fault", "load")
 
 
-def offers(world: World, target: Target) -> list[Offer]:
+def offers(world: World, target: Target, truth: bool = True) -> list[Offer]:
     """Everything that may be done to *target* now, repairs first.
 
-    Whether an act can be done is found by doing it to a copy of the world.
+    Whether an act can be done is found by doing it to a copy of the world. Without *truth*, as in an exam, everything
+    is offered that might ever be done to such a thing: what stands in the menu tells nothing of what is broken.
     """
     found: list[Offer] = []
     for verb in VERBS.values():
         if verb.group in _ORDER and verb.name not in _NO_OFFER:
-            for args in _arguments(world, verb, target):
-                if _makes_sense(world, verb, args):
+            for args in _arguments(world, verb, target, truth):
+                if not truth or _makes_sense(world, verb, args):
                     found += _offers_of(world, verb, args)
-    found += _back_to_normal(world, target)
-    found = [offer for offer in found if _works(world, offer.line)]
+    found += _back_to_normal(world, target, truth)
+    if truth:
+        found = [offer for offer in found if _works(world, offer.line)]
     return sorted(found, key=lambda offer: (_ORDER.index(offer.group), bool(offer.section), offer.section))
 
 
@@ -169,7 +171,7 @@ def _works(world: World, line: str) -> bool:
 # --- what the verbs may be given ----------------------------------------------------------------------------
 
 
-def _arguments(world: World, verb: Verb, target: Target) -> Iterator[tuple[str, ...]]:
+def _arguments(world: World, verb: Verb, target: Target, truth: bool) -> Iterator[tuple[str, ...]]:
     """Every way to fill the verb's parameters in which the first one(s) name the target."""
     needed = [parameter for parameter in verb.parameters if not parameter.optional]
     kinds = [parameter.kind for parameter in needed]
@@ -179,12 +181,12 @@ def _arguments(world: World, verb: Verb, target: Target) -> Iterator[tuple[str, 
             if verb.name == "cut-one-way":
                 yield target.names[::-1]
     elif kinds and kinds[0] == target.kind:
-        rest = [list(_values(world, verb, parameter, target)) for parameter in needed[1:]]
+        rest = [list(_values(world, verb, parameter, target, truth)) for parameter in needed[1:]]
         for values in product(*rest):
             yield (target.names[0], *values)
 
 
-def _values(world: World, verb: Verb, parameter: Parameter, target: Target) -> Iterator[str]:
+def _values(world: World, verb: Verb, parameter: Parameter, target: Target, truth: bool) -> Iterator[str]:
     name = target.names[0]
     if parameter.choices:
         yield from parameter.choices
@@ -192,6 +194,8 @@ def _values(world: World, verb: Verb, parameter: Parameter, target: Target) -> I
         yield from (server for server in world.servers if server != name)
     elif parameter.kind == "database":
         yield from (database for server, database in world.copies if server == name)
+    elif not truth and verb.name == "open-firewall":
+        yield from _endpoint_port(world.servers[name])  # which ports are closed is to be found out
     elif (verb.name, parameter.name) in _KNOWN_VALUES:
         yield from _KNOWN_VALUES[verb.name, parameter.name](world, name)
 
@@ -217,7 +221,7 @@ def _drive_gb(world: World, server: str, letter: str) -> float:
     return next(v.size_kb for v in world.servers[server].volumes if v.letter == letter) / (1024.0 * 1024.0)
 
 
-def _back_to_normal(world: World, target: Target) -> Iterator[Offer]:
+def _back_to_normal(world: World, target: Target, truth: bool) -> Iterator[Offer]:
     """Slow-downs are taken back by the factor 1."""
     if target.kind != "server":
         return
@@ -231,7 +235,7 @@ def _back_to_normal(world: World, target: Target) -> Iterator[Offer]:
         ),
         (f"slow-cpu {server.name} factor=1", server.cpu_factor, tr("Processors at full speed again")),
     ):
-        if factor > 1.0:
+        if factor > 1.0 or not truth:
             yield Offer(line, label, "repair", "mend")
 
 

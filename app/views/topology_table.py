@@ -264,7 +264,7 @@ class TopologyTable(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:
-        self._truth = drill.terms.truth
+        self._truth = self._acts.truth = drill.terms.truth
         self.show_world(drill.world)
 
     @Slot(object)
@@ -338,7 +338,7 @@ class TopologyTable(QWidget):
             self._acts.fill_menu(menu, self._world, targets[0])
         else:
             put_heading(menu, tr("{count} selected").format(count=len(targets)))
-            for label, lines in common_offers(self._world, targets):
+            for label, lines in common_offers(self._world, targets, self._truth):
                 action = menu.addAction(label)
                 action.triggered.connect(lambda _=False, lines=lines: self._do_all(lines))
         menu.addSeparator()
@@ -360,9 +360,9 @@ def _fits(row: Row, query: str) -> bool:
     return fit is not None and not fit.scattered
 
 
-def common_offers(world: World, targets: Sequence[Target]) -> list[tuple[str, list[str]]]:
+def common_offers(world: World, targets: Sequence[Target], truth: bool = True) -> list[tuple[str, list[str]]]:
     """(label, a line for each target) of the acts that make sense for every one of *targets*."""
-    found = [{_act(offer, target): offer for offer in offers(world, target)} for target in targets]
+    found = [{_act(offer, target): offer for offer in offers(world, target, truth)} for target in targets]
     return [
         (offer.label, [one[act].line for one in found])
         for act, offer in found[0].items()

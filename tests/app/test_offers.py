@@ -103,3 +103,11 @@ def test_every_fault_is_offered_somewhere() -> None:
     }
     wanted = {verb.name for verb in VERBS.values() if verb.group in ("fault", "repair")} - {"revert-all"}
     assert wanted - NEEDS_A_CERTIFICATE <= offered
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.title)
+def test_without_truth_the_menu_tells_nothing_of_what_is_broken(situation: str, target: Target) -> None:
+    healthy = offers(lab(), target, truth=False)
+    assert offers(world_in(situation), target, truth=False) == healthy
+    assert {offer.line for offer in offers(lab(), target)} <= {offer.line for offer in healthy}

@@ -152,6 +152,7 @@ class Topology(QGraphicsView):
         self._last_tick = None
         self._phase_s = 0.0
         self._veiled = not drill.terms.truth
+        self.acts.truth = drill.terms.truth
         self.show_world(drill.world)
 
     @Slot(object)
