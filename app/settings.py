@@ -1,14 +1,18 @@
-"""Settings of the window on this machine, each key with its type and default, kept by QSettings.
+"""Settings of the window, each key with its type and default, kept by QSettings in the profile's folder.
 
-What belongs to the learner (runs, results, unsaved queries) lies in the profile, see `app.storage`.
+What belongs to the learner (runs, results, unsaved queries) lies in the profile's database, see `app.storage`.
 """
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 from PySide6.QtCore import QByteArray, QSettings
+
+from app.storage.profile import default_folder
 
 Value = TypeVar("Value", bool, float, str, QByteArray)
 
@@ -43,6 +47,7 @@ def layout_key(profile: str) -> Key[QByteArray]:
     return Key(f"window/layout/{profile}", QByteArray())
 
 
+FILE_NAME: Final = "window.ini"
 FONT_SCALES: Final = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 
 
@@ -50,9 +55,7 @@ class WindowSettings:
     """Typed access. A stored value of another type counts as none."""
 
     def __init__(self, store: QSettings | None = None) -> None:
-        self._store = store or QSettings(
-            QSettings.Format.IniFormat, QSettings.Scope.UserScope, "Mirrordrill", "window"
-        )
+        self._store = store or _of_the_profile()
 
     def get(self, key: Key[Value]) -> Value:
         stored = self._store.value(key.name)
@@ -71,6 +74,27 @@ class WindowSettings:
     def sync(self) -> None:
         """Write to disk now."""
         self._store.sync()
+
+
+def _of_the_profile() -> QSettings:
+    """The file beside the profile's database: nothing is written outside that folder.
+
+    Version 0.1.0 had it where the system keeps settings; what is there is moved, once.
+    """
+    file = default_folder() / FILE_NAME
+    new = not file.exists()
+    store = QSettings(str(file), QSettings.Format.IniFormat)
+    before = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "Mirrordrill", "window")
+    before.setFallbacksEnabled(False)
+    if new and before.allKeys():
+        for name in before.allKeys():
+            store.setValue(name, before.value(name))
+        store.sync()
+        if store.status() is QSettings.Status.NoError:
+            with contextlib.suppress(OSError):  # it stays, and is never read again
+                Path(before.fileName()).unlink()
+                Path(before.fileName()).parent.rmdir()
+    return store
 
 
 def _read(text: str, kind: type) -> bool | float | None:
