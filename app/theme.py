@@ -13,7 +13,7 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
-from PySide6.QtCore import QByteArray, QSize, Qt
+from PySide6.QtCore import QByteArray, QEvent, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
@@ -284,10 +284,14 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
         app.setStyle("Fusion")
         app.setProperty("styled", True)
     font = app.font()
+    other_size = font.pointSizeF() != BASE_POINTS * font_scale
     font.setPointSizeF(BASE_POINTS * font_scale)
     app.setFont(font)
     app.setPalette(palette(colours))
     app.setStyleSheet(style_sheet(colours))  # last: it hands palette and font on to all widgets
+    if other_size:  # and puts back fonts that widgets have chosen from the former one: have them choose again
+        for widget in app.allWidgets():
+            QApplication.sendEvent(widget, QEvent(QEvent.Type.FontChange))
     return colours
 
 

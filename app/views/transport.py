@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import (
     QApplication,
@@ -88,8 +88,6 @@ class Transport(QWidget):
         self._progress.setRange(0, 1000)
         self._progress.setTextVisible(False)
         self._progress.setAccessibleName(tr("Search or replay"))
-        self._again = QTimer(self, singleShot=True, interval=0)
-        self._again.timeout.connect(self._show_font)
         self._lay_out()
         self.show_speed(1.0)
         self.show_progress(-1.0)
@@ -161,7 +159,7 @@ class Transport(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            self._again.start()  # not now: the style sheet, which comes next, would put the former fonts back
+            self._show_font()
 
     def _show_font(self) -> None:
         clock = theme.sized(theme.fixed_font(1.0), 1.7, bold=True)

@@ -108,6 +108,7 @@ def test_large_text_widens_the_brief(qapp: QApplication, lab: MainWindow) -> Non
     assert lab.desk.docks["brief"].width() >= min(12 * line, 0.28 * lab.width())
     assert lab.desk.docks["brief"].width() > before
     assert lab.transport._speed_label.font().pointSizeF() == pytest.approx(2.0 * theme.BASE_POINTS * 1.05)
+    assert lab.history._title.font().pointSizeF() == pytest.approx(2.0 * theme.BASE_POINTS * 1.8)
     lab.appearance.set_font_scale(1.0)
 
 
