@@ -144,7 +144,7 @@ def _time_behind(row: MonitorRow, before: tuple[MonitorRow, ...]) -> Tick:
             share = (head_kb - earlier.end_of_log_kb) / span
             return earlier.tick + round(share * (later.tick - earlier.tick))
         later = earlier
-    if row.log_rate_kb_per_s > 0.0:
+    if row.log_rate_kb_per_s * max(1, row.tick) > row.unsent_kb:  # else it would lie before the beginning
         return max(0, row.tick - ticks(row.unsent_kb / row.log_rate_kb_per_s))
     return later.tick
 

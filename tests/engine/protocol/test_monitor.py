@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine import simulator
-from engine.model import Job, MirrorState, Role, Safety, World
+from engine.model import Job, MirrorState, Role, Safety, WitnessState, World
 from engine.protocol import commands, jobs, monitor
 from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, W, refusal, wait
 from tests.engine.worlds import do, lab
@@ -227,3 +227,16 @@ def test_rows_belong_to_the_fork() -> None:
     wait(other, 60.0)
     assert len(monitor.rows_of(world, PRINCIPAL)) == 1
     assert replace(world.settings) == other.settings
+
+
+def test_a_backlog_of_an_idle_database_is_dated_back_no_further_than_the_beginning() -> None:
+    """Hardly any log is written: backlog divided by rate would lie ages ago."""
+    row = monitor.MonitorRow(
+        tick=6_000,
+        role=Role.PRINCIPAL,
+        state=MirrorState.SUSPENDED,
+        witness_state=WitnessState.UNKNOWN,
+        unsent_kb=5.0,
+        log_rate_kb_per_s=1e-300,
+    )
+    assert monitor._time_behind(row, ()) == row.tick

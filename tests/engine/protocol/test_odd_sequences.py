@@ -1,0 +1,112 @@
+"""Long random mixtures of what administrators type and what happens to them: nothing crashes, what must hold holds.
+
+Beside this the sequences that were written by hand stand in tests/transcripts.
+"""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.model import World
+from tests.engine.protocol.invariants import check
+from tests.engine.worlds import DB, M, P, W, do, lab
+
+SERVERS = (P, M, W)
+ON_DATABASE = (
+    "PARTNER OFF",
+    "PARTNER FAILOVER",
+    "PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
+    "PARTNER SUSPEND",
+    "PARTNER RESUME",
+    "PARTNER TIMEOUT 4",
+    "PARTNER = 'TCP://SERVER_A:5022'",
+    "PARTNER = 'TCP://SERVER_B:5022'",
+    "PARTNER = 'TCP://SERVER_B:5099'",
+    "WITNESS = 'TCP://SERVER_W:5022'",
+    "WITNESS OFF",
+    "SAFETY OFF",
+    "SAFETY FULL",
+    "OFFLINE",
+    "ONLINE",
+    "RECOVERY SIMPLE",
+    "RECOVERY FULL",
+)
+STATEMENTS = (
+    *(f"ALTER DATABASE {DB} SET {what}" for what in ON_DATABASE),
+    f"RESTORE DATABASE {DB} WITH RECOVERY",
+    rf"BACKUP DATABASE {DB} TO DISK = '\\SERVER_B\Backup\s.bak' WITH INIT",
+    rf"BACKUP LOG {DB} TO DISK = '\\SERVER_B\Backup\s.trn' WITH INIT",
+    rf"RESTORE DATABASE {DB} FROM DISK = 'D:\Backup\s.bak' WITH NORECOVERY, REPLACE",
+    rf"RESTORE DATABASE {DB} FROM DISK = 'D:\Backup\s.bak' WITH STANDBY = 'x', REPLACE",
+    rf"RESTORE LOG {DB} FROM DISK = 'D:\Backup\s.trn' WITH NORECOVERY",
+    rf"RESTORE LOG {DB} FROM DISK = 'D:\Backup\s.trn' WITH STOPAT = '2005-10-22 12:01:00'",
+    rf"CREATE DATABASE Snap ON (NAME = {DB}, FILENAME = 'D:\s.ss') AS SNAPSHOT OF {DB}",
+    "DROP DATABASE Snap",
+    "USE Snap",
+    f"USE {DB}",
+    "USE master",
+    "BEGIN TRAN",
+    "COMMIT",
+    "DBCC OPENTRAN",
+    f"DBCC CHECKDB ({DB})",
+    f"DROP DATABASE {DB}",
+    f"CREATE DATABASE {DB}",
+    f"EXEC sp_detach_db '{DB}'",
+    rf"CREATE DATABASE {DB} ON (FILENAME = 'D:\Data\{DB}.mdf') FOR ATTACH",
+    rf"ALTER DATABASE {DB} ADD FILE (NAME = F2, FILENAME = 'D:\f2.ndf')",
+    rf"ALTER DATABASE {DB} ADD LOG FILE (NAME = F3, FILENAME = 'L:\f3.ldf')",
+    "ALTER ENDPOINT Mirroring STATE = STOPPED",
+    "ALTER ENDPOINT Mirroring STATE = STARTED",
+    "ALTER ENDPOINT Mirroring AS TCP (LISTENER_PORT = 7022)",
+    "ALTER ENDPOINT Mirroring AS TCP (LISTENER_PORT = 5022, LISTENER_IP = (10.0.0.12))",
+    "DROP ENDPOINT Mirroring",
+    "CREATE ENDPOINT Mirroring STATE = STARTED AS TCP (LISTENER_PORT = 5022) FOR DATABASE_MIRRORING (ROLE = ALL)",
+    "SHUTDOWN WITH NOWAIT",
+    "EXEC msdb..sp_dbmmonitorupdate",
+    "SELECT * FROM sys.databases SELECT * FROM sys.master_files SELECT * FROM sys.database_mirroring",
+    "SELECT * FROM sys.dm_os_performance_counters SELECT * FROM sys.dm_db_mirroring_connections",
+)
+ACTS = (
+    *(
+        f"{verb} {{s}}"
+        for verb in ("power-off", "power-on", "hang", "unhang", "start-service", "stop-service")
+    ),
+    *(f"{verb} {{s}} {{t}}" for verb in ("cut", "black-hole", "cut-one-way", "mend", "reset-link")),
+    *(f"{verb} {{s}} {DB}" for verb in ("fail-disk", "mend-disk", "corrupt-page", "mend-page")),
+    *(f"{verb} {DB}" for verb in ("fill-log", "open-transaction", "end-transaction", "rebuild-index")),
+    f"workload {DB} Workload2",
+    "slow-disk {s} data factor=100",
+    "upgrade {s} 2012",
+    "copy-file SERVER_B SERVER_A D:\\Backup\\s.bak",
+    "revert-all",
+)
+PAIRS = st.permutations(SERVERS)
+LINES = st.one_of(
+    st.tuples(st.sampled_from((f"{P}", f"{P}#2", f"{M}", f"{M}#2", f"{W}")), st.sampled_from(STATEMENTS)).map(
+        lambda typed: f"sql {typed[0]} {typed[1]}"
+    ),
+    st.tuples(st.sampled_from(ACTS), PAIRS).map(lambda act: act[0].format(s=act[1][0], t=act[1][1])),
+)
+GAPS_S = st.sampled_from((0.0, 0.1, 1.0, 5.0, 15.0, 60.0))
+
+
+def small_lab(witness: bool) -> World:
+    """Backups and restores of so small a database take seconds."""
+    world = lab(witness=witness)
+    for key in world.copies:
+        world.update_copy(key, size_kb=100_000.0)
+    return world
+
+
+@settings(max_examples=80, deadline=None)
+@given(script=st.lists(st.tuples(LINES, GAPS_S), min_size=5, max_size=25), witness=st.booleans())
+def test_anything_may_follow_anything(script: list[tuple[str, float]], witness: bool) -> None:
+    world = small_lab(witness)
+    for line, gap_s in script:
+        do(world, line, then_s=gap_s)
+        check(world, witness_kept=False, nothing_risky=False)
+    other = world.fork()
+    for one in (world, other):
+        do(one, then_s=5.0)
+    assert world.state_hash() == other.state_hash()
