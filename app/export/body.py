@@ -158,12 +158,14 @@ def _score(source: Source) -> str:
 def _mistakes(found: Sequence[Mistake]) -> str:
     if not found:
         return ""
-    rows = [
-        [moment(m.tick), m.size, f"−{m.points:g}", m.what, m.cause, m.better, moment(m.retry_tick)]
-        for m in found
-    ]
-    head = ["at", "size", "points", "what", "after", "better", "try again from"]
+    rows = [[moment(m.tick), m.size, f"−{m.points:g}", _what(m), moment(m.retry_tick)] for m in found]
+    head = ["at", "size", "points", "what, what came before it, and what is better", "try again from"]
     return table("Everything that cost points, in order of time", head, rows)
+
+
+def _what(mistake: Mistake) -> str:
+    before = f"\nAfter: {mistake.cause}" if mistake.cause else ""
+    return f"{mistake.what}{before}\nBetter: {mistake.better}"
 
 
 def _phases(found: Sequence[FailoverReview]) -> str:
