@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QBoxLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -100,7 +101,7 @@ class BriefPage(QWidget):
         self._show_font()
 
     def _lay_out(self) -> None:
-        modes = QHBoxLayout(self._mode_box)
+        modes = self._mode_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._mode_box)
         modes.setContentsMargins(0, 0, 0, 0)
         for name, title, what in MODES:
             button = QRadioButton(f"{tr(title)}: {tr(what)}")
@@ -181,7 +182,14 @@ class BriefPage(QWidget):
     def _show_font(self) -> None:
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
         self._text.setFont(theme.sized(self.font(), 1.1))
-        self._card.setFixedWidth(PAGE_WIDTH_UNITS * self.fontMetrics().height())
+        width = PAGE_WIDTH_UNITS * self.fontMetrics().height()
+        self._card.setFixedWidth(width)
+        longest = sum(
+            button.sizeHint().width() + self._mode_row.spacing() for button in self._modes.buttons()
+        )
+        fits = longest <= width - 56
+        way = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
+        self._mode_row.setDirection(way)
 
 
 class Briefing(QScrollArea):
@@ -405,5 +413,6 @@ class _GoalRow(QWidget):
 
 def _heading(text: str) -> QLabel:
     label = QLabel(text)
+    label.setWordWrap(True)
     label.setFont(theme.sized(label.font(), 1.05, bold=True))
     return label

@@ -78,6 +78,7 @@ class Tour(QFrame):
         for part in (self.count, self.title, self.text):
             column.addWidget(part)
         column.addLayout(buttons)
+        self._column, self._buttons = column, buttons
         parent.installEventFilter(self)
         self.hide()
         self._ring.hide()
@@ -130,12 +131,13 @@ class Tour(QFrame):
             return
         line = self.fontMetrics().height()
         self.title.setFont(theme.sized(self.font(), 1.15, bold=True))
-        width = min(round(WIDTH_UNITS * line), self._over.width() - 2 * GAP_PX)
+        wanted = max(round(WIDTH_UNITS * line), self._buttons.sizeHint().width() + 32)
+        width = min(wanted, self._over.width() - 2 * GAP_PX)
         self.setFixedWidth(width)
         self.text.setFixedWidth(width - 32)
         self.text.setFixedHeight(self.text.heightForWidth(width - 32))
-        self.layout().activate()
-        self.resize(width, self.layout().sizeHint().height())
+        self._column.activate()
+        self.resize(width, self._column.sizeHint().height())
         around = QRect(widget.mapTo(self._over, QPoint(0, 0)), widget.size())
         self._ring.setGeometry(around.adjusted(-4, -4, 4, 4).intersected(self._over.rect()))
         self._ring.show()

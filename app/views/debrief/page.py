@@ -229,7 +229,11 @@ class Debrief(QScrollArea):
         both = QVBoxLayout()
         both.setContentsMargins(0, 8, 0, 0)
         both.setSpacing(8)
-        for line in ((again, self._retry_here, fresh, solution, watch), (export, branches, drills, history)):
+        for line in (
+            (again, self._retry_here, fresh),
+            (solution, watch, export, branches),
+            (drills, history),
+        ):
             row = QHBoxLayout()
             row.setSpacing(8)
             for button in line:

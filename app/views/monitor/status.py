@@ -41,6 +41,7 @@ class Lines(QWidget):
         self._form = QFormLayout(self)
         self._form.setContentsMargins(8, 4, 8, 6)
         self._form.setVerticalSpacing(2)
+        self._form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._values: dict[str, QLabel] = {}
         self._shown: list[tuple[str, str]] = []
