@@ -14,6 +14,13 @@ TICKS_PER_S: Final = 100
 PING_INTERVAL_S: Final = 1.0
 """Each side pings on each open connection once a second. Documented (Randal, sqlskills)."""
 
+PING_WAIT_S: Final = 0.02
+"""What a ping waits for a processor, for each factor by which the processors are slower than they should be. Assumed:
+a time slice and a half of a busy scheduler (4 to 15 ms)."""
+
+PING_CPU_S: Final = 0.001
+"""The same for each further mirrored database, whose pings one thread sends and answers in turn. Assumed."""
+
 PARTNER_TIMEOUT_S: Final = 10
 """Silence after which a partner counts as lost. Documented: default of SET PARTNER TIMEOUT [WP, DOC]."""
 

@@ -54,6 +54,8 @@ def _slow(world: World, server: str, field: str, factor: float) -> tuple[tuple[s
         raise InputProblem("factor is 1 (healthy) or above")
     before = ((field, getattr(world.servers[server], field)),)
     world.update_server(server, **{field: factor})
+    if field == "cpu_factor":
+        network.reassess(world)  # pings that come too late
     return before
 
 

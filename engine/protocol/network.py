@@ -12,7 +12,9 @@ from typing import Final, Literal
 from engine.constants import (
     HARD_ERROR_S,
     PARTNER_TIMEOUT_S,
+    PING_CPU_S,
     PING_INTERVAL_S,
+    PING_WAIT_S,
     RECONNECT_S,
     SESSION_CLOSE_NOTICED_S,
 )
@@ -59,7 +61,7 @@ def hearing(world: World, guid: int, me: str, peer: str) -> Hearing:
         return "closed"
     if not security.open_for(world, me, peer) or _disk_failed(world, guid, peer):
         return "closed"
-    if server.hung:
+    if server.hung or overloaded(world, guid, me) or overloaded(world, guid, peer):
         return "silent"
     other = world.contacts.get((guid, peer, me))
     if other is None or not other.connected:
@@ -73,12 +75,26 @@ def can_connect(world: World, guid: int, me: str, peer: str) -> bool:
         world.servers[me].answering
         and world.servers[peer].answering
         and passing(world, me, peer)
+        and not overloaded(world, guid, me)
+        and not overloaded(world, guid, peer)
         and all(security.plays(world.servers[name], _is_witness(world, guid, name)) for name in (me, peer))
         and security.handshake(world, me, peer) is None
         and addresses.leads_to(world, addresses.known_to(world, guid, me, peer), peer)
         and not _disk_failed(world, guid, me)
         and not _disk_failed(world, guid, peer)
     )
+
+
+def overloaded(world: World, guid: int, server: str) -> bool:
+    """The processors of *server* are so busy that its pings take longer than the partner timeout. Facts 5 [MANY].
+
+    A server must send and receive a ping within the timeout; with many databases the same load delays them more.
+    """
+    slower = world.servers[server].cpu_factor - 1.0
+    if slower <= 0.0:
+        return False
+    sessions = {number for number, me, _ in world.contacts if me == server}
+    return slower * (PING_WAIT_S + PING_CPU_S * len(sessions)) >= timeout_s(world, guid)
 
 
 def _disk_failed(world: World, guid: int, server: str) -> bool:

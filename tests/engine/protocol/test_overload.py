@@ -1,0 +1,40 @@
+"""Processors that are too busy delay pings: false failovers under short timeouts and with many databases."""
+
+from __future__ import annotations
+
+from engine.protocol import quorum
+from tests.engine.worlds import DB, M, P, do, lab
+
+
+def leaders(factor: float, databases: int = 1, timeout_s: int = 10, witness: bool = True) -> set[str]:
+    """Servers that serve some database half a minute after the processors of the principal are overloaded."""
+    world = lab(databases=databases, witness=witness, cores=8 * databases)
+    for key in world.copies:
+        world.update_copy(key, timeout_s=timeout_s)
+    do(world, f"slow-cpu {P} factor={factor:g}", then_s=45.0)
+    assert all(account.lost_transactions == 0 for account in world.availability.values())
+    return {key[0] for key in world.copies if quorum.serves(world, key)}
+
+
+def test_a_busy_principal_keeps_its_role_and_an_overloaded_one_loses_it() -> None:
+    assert leaders(factor=100) == {P}
+    assert leaders(factor=900) == {M}
+
+
+def test_a_short_timeout_or_many_databases_make_false_failovers_of_the_same_load() -> None:
+    assert leaders(factor=300) == {P}
+    assert leaders(factor=300, timeout_s=5) == {M}
+    assert leaders(factor=300, databases=40) == {M}
+    assert leaders(factor=300, databases=40, timeout_s=90) == {P}
+
+
+def test_without_a_witness_the_partners_only_lose_each_other() -> None:
+    assert leaders(factor=900, witness=False) == {P}
+
+
+def test_relief_heals_the_session() -> None:
+    world = lab()
+    do(world, f"slow-cpu {P} factor=900", then_s=45.0)
+    do(world, "revert-all", then_s=60.0)
+    assert {copy.mirror_state.name for copy in world.copies.values() if copy.mirror_state} == {"SYNCHRONIZED"}
+    assert quorum.serves(world, (M, DB))
