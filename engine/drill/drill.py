@@ -40,6 +40,14 @@ TIMELINE_STREAM: Final = 0x7154
 """Keeps the moments that a scenario draws apart from the world's own chance. Any number does."""
 
 
+SAMPLES_MAX: Final = 28_800
+"""Samples that are taken once a second: eight hours, the longest drill. Assumed."""
+SAMPLED_ROWS_MAX: Final = 720_000
+"""The same counted by databases: two hours of a hundred, some 120 MB. Assumed."""
+SAMPLED_EVERY: Final = ((300 * TICKS_PER_S, 4), (60 * TICKS_PER_S, 2), (10 * TICKS_PER_S, 1))
+"""(ticks between two samples, share of the two above from which on), the coarsest first: a week of one database has
+34,000 samples."""
+
 _SMALL: Final = (
     "goals", "first_held", "hints", "answers", "rewinds", "published", "unlike", "_waiting", "_unfired",
 )  # fmt: skip
@@ -389,8 +397,10 @@ class Drill:
             self._row_of = {name: report.row_of(world, name) for name in world.availability}
         if seen is None or world.rows != seen.rows or world.servers != seen.servers:
             seen = self._standing = Standing(world.rows.copy(), world.servers.copy())
-        self.rows.append(self._row_of)
-        self.standings.append(seen)
+        if self.world.tick % self.samples.every == 0:  # one for each sample
+            self.rows.append(self._row_of)
+            self.standings.append(seen)
+            self._sample_less_often()
         self._compare_failovers()
         for number, inject in list(self._unfired.items()):
             if inject.when is not None and self.holds(inject.when):
@@ -412,6 +422,14 @@ class Drill:
             self._end(End.GOALS)
         elif self.end_tick is not None and self.world.tick >= self.end_tick:
             self._end(End.TIME)
+
+    def _sample_less_often(self) -> None:
+        """A run of days, or of many databases, is sampled more coarsely as it goes on; what is sampled stays."""
+        samples, width = self.samples, max(1, len(self.world.rows))
+        for every, share in SAMPLED_EVERY:
+            if samples.count >= share * SAMPLES_MAX or samples.count * width >= share * SAMPLED_ROWS_MAX:
+                samples.every = every
+                return
 
     def _told(self) -> bool:
         """The story has been told, and nothing that was asked is open."""

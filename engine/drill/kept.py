@@ -57,6 +57,7 @@ class Kept:
         for name, length in zip(LOGS, self.lengths, strict=True):
             setattr(drill, name, getattr(past, name)[:length])
         drill.samples = past.samples.first(self.samples)
+        drill.samples.every = self.drill.samples.every
         return drill
 
 

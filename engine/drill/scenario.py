@@ -155,13 +155,18 @@ def _written(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
     """*loc* without what pydantic puts in itself (the kind of a rule): the path as it stands in the file."""
     parts, path = list(loc), []
     for number, part in enumerate(parts):
-        inside = part in data if isinstance(data, dict) else isinstance(part, int) and isinstance(data, list)
+        inside = part in data if isinstance(data, dict) else _is_place(part, data)
         if inside:
             data = data[part]
             path.append(part)
         elif keep_last and number == len(parts) - 1:
             path.append(part)
     return tuple(path)
+
+
+def _is_place(part: str | int, data: Any) -> bool:
+    """Of a list: pydantic also names the first place that is missing."""
+    return isinstance(part, int) and isinstance(data, list) and part < len(data)
 
 
 def _keys(path: Path, data: Any) -> list[str]:

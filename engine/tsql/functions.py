@@ -41,6 +41,14 @@ def _add(a: Scalar, b: Scalar) -> Scalar:
     return _checked(_number(a, b) + _number(b, a))
 
 
+def _sum(first: Scalar, *others: Scalar) -> Scalar:
+    """a + b + c, from left to right."""
+    total = first
+    for value in others:
+        total = _add(total, value)
+    return total
+
+
 def _sub(a: Scalar, b: Scalar) -> Scalar:
     if a is None or b is None:
         return None
@@ -123,7 +131,10 @@ def _charindex(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
 def _replace(text: Scalar, old: Scalar, new: Scalar) -> Scalar:
     if not to_text(old):
         return to_text(text)
-    return re.sub(re.escape(to_text(old)), lambda _: to_text(new), to_text(text), flags=re.IGNORECASE)[
+    by = to_text(new)
+    most = TEXT_LIMIT // max(1, len(by)) + 1  # what comes after these is cut off anyway
+    template = by.replace("\\", r"\\")  # a text: a function would be called a million times
+    return re.sub(re.escape(to_text(old)), template, to_text(text), count=most, flags=re.IGNORECASE)[
         :TEXT_LIMIT
     ]
 
@@ -283,7 +294,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **dates.FUNCTIONS,
     **more_functions.FUNCTIONS,
     **xmltext.FUNCTIONS,
-    "add": _add,
+    "add": _sum,
     "sub": _sub,
     "mul": _mul,
     "div": _div,
@@ -338,7 +349,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 
 
 _KNOWN: Final = """
-atn2 cert_id certencoded certprivatekey col_name columnproperty context_info cot current_request_id
+object_definition col_length atn2 cert_id certencoded certprivatekey col_name columnproperty context_info cot current_request_id
 current_timezone decryptbycert decryptbykey difference encryptbycert encryptbykey encryptbypassphrase
 filegroup_id filegroupproperty fulltextcatalogproperty fulltextserviceproperty getansinull ident_current
 ident_incr ident_seed index_col indexkey_property indexproperty is_objectsigned key_guid key_id

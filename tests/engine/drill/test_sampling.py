@@ -1,0 +1,41 @@
+"""A long run is sampled less often as it goes on, so that its samples stay few; whoever goes back finds the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill import drill as module
+from engine.drill.drill import Drill
+from engine.drill.history import History
+from tests.engine.drill.texts import small as scenario
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SAMPLES_MAX", 30)
+
+
+def test_samples_get_rarer_and_keep_their_circumstances() -> None:
+    drill = Drill(scenario(), mode="lab")
+    drill.advance_to(100_000)
+    ticks = drill.samples.ticks.tolist()
+    assert ticks[:30] == list(range(100, 3_100, 100))
+    assert {b - a for a, b in zip(ticks[30:59], ticks[31:60], strict=True)} == {1_000}
+    assert drill.samples.count == len(drill.rows) == len(drill.standings) < 80
+    assert drill.report()["readings"]["t_s"] == [tick / 100 for tick in ticks]
+
+
+def test_many_databases_count_as_many_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SAMPLED_ROWS_MAX", 10)
+    drill = Drill(scenario(), mode="lab")
+    drill.advance_to(3_000)
+    assert drill.samples.count < 15
+
+
+def test_a_moment_before_the_change_goes_on_as_the_run_did() -> None:
+    history = History(Drill(scenario(), mode="lab"))
+    history.advance_to(20_000)
+    back = history.seek(1_600)
+    back.advance_to(20_000)
+    assert back.samples.ticks.tolist() == history.drill.samples.ticks.tolist()
+    assert back.state_hash() == history.drill.state_hash()
