@@ -333,7 +333,7 @@ class Briefing(QScrollArea):
             price = f"  ({words.format(n=cost)})" if cost else ""
             button.show_text(f"{tr(HINT_LAYERS[layer - 1])}{price}")
             button.setVisible(layer in layers and not drill.finished)
-        lines = [event for event in drill.events if event.kind == "hint"]
+        lines = [event for event in drill.events if event.kind == "hint"] if drill.hints else []
         said = [f"{tr(HINT_LAYERS[int(event.get('layer')) - 1])}: {event.text}" for event in lines]
         self._opened.setText("\n\n".join(said))
         self._opened.setVisible(bool(said))
