@@ -26,7 +26,9 @@ AND AS ASC BETWEEN BY CASE DESC DISTINCT ELSE END EXISTS FROM GROUP HAVING IN IN
 OR ORDER OUTER THEN TOP UNION WHEN WHERE COUNT SUM MIN MAX
 """
 _QUERY_KEYWORDS: Final = frozenset(_KEYWORDS.split())
-_OURS: Final = frozenset({"add", "sub", "mul", "div", "mod", "xor", "text", *xmltext.FUNCTIONS})
+_OURS: Final = frozenset(
+    {"add", "sub", "mul", "div", "mod", "xor", "text", "decimal_text", *xmltext.FUNCTIONS}
+)
 LIMIT: Final = 200
 """Suggestions that are given at most. Assumed."""
 

@@ -10,8 +10,8 @@ from sqlglot import exp
 from engine.tsql.plans import Unsimulated
 
 PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
-    "dm_exec_sql_text": ("sql_handle",),
-    "dm_exec_query_plan": ("plan_handle",),
+    "dm_exec_sql_text": ("asked_handle",),
+    "dm_exec_query_plan": ("asked_handle",),
     "dm_io_virtual_file_stats": ("database_id", "file_id"),
     "fn_virtualfilestats": ("dbid", "fileid"),
     "dm_os_volume_stats": ("database_id", "file_id"),

@@ -167,6 +167,18 @@ def _operator(name: str) -> Callable[[exp.Expr, Rewritten], exp.Expr]:
     return rewrite
 
 
+def _rewrite_add(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    """a + b + c as one call: a text of a hundred parts would be nested deeper than SQLite reads."""
+    left: exp.Expr = node.this
+    if isinstance(left, exp.Anonymous) and left.this == "t_add" and len(left.expressions) < ARGUMENTS_MAX:
+        return _call("add", *left.expressions, node.args["expression"])
+    return _call("add", left, node.args["expression"])
+
+
+ARGUMENTS_MAX: Final = 100
+"""Arguments of one call. SQLite's own limit is 127."""
+
+
 def _rewrite_convert(node: exp.Expr, query: Rewritten) -> exp.Expr:
     if isinstance(node, exp.Convert):
         kind, value, style = node.this, node.expression, node.args.get("style")
@@ -261,7 +273,7 @@ _REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, Rewritten], exp.Expr]]]
     exp.Parameter: _rewrite_parameter,
     exp.Anonymous: _rewrite_call,
     exp.Dot: _rewrite_dot,
-    exp.Add: _operator("add"),
+    exp.Add: _rewrite_add,
     exp.Sub: _operator("sub"),
     exp.Mul: _operator("mul"),
     exp.Div: _operator("div"),

@@ -19,7 +19,7 @@ def _texts(context: Context) -> Iterable[Record]:
         running = context.world.batches.get(name)
         if running is not None:
             yield {
-                "sql_handle": sql_handle(session.spid),
+                "asked_handle": sql_handle(session.spid),
                 "dbid": None,
                 "objectid": None,
                 "number": None,
@@ -30,12 +30,12 @@ def _texts(context: Context) -> Iterable[Record]:
 
 view(
     "sys.dm_exec_sql_text()",
-    "dbid smallint, objectid int, number smallint, encrypted bit, text nvarchar, sql_handle varbinary",
+    "dbid smallint, objectid int, number smallint, encrypted bit, text nvarchar, asked_handle varbinary",
     _texts,
 )
 view(
     "sys.dm_exec_query_plan()",
-    "dbid smallint, objectid int, number smallint, encrypted bit, query_plan nvarchar, plan_handle varbinary",
+    "dbid smallint, objectid int, number smallint, encrypted bit, query_plan nvarchar, asked_handle varbinary",
     none,
 )
 view(

@@ -134,3 +134,20 @@ def test_rows_of_agent_tables_are_not_written_to_in_silence() -> None:
 def test_what_is_only_to_be_parsed_is_not_run() -> None:
     for option in ("NOEXEC", "PARSEONLY"):
         assert ask(lab(), P, f"SET {option} ON PRINT 'no' SET {option} OFF PRINT 'yes'").texts == ["yes"]
+
+
+def test_a_text_may_be_put_together_of_hundreds_of_parts() -> None:
+    """Scripts build dynamic SQL so; nested as deep as it is written, SQLite would refuse it."""
+    text = " + ".join(["CAST(1 AS varchar(5))"] * 300)
+    assert ask(lab(), P, f"SELECT LEN({text}), 'a' + 'b' + NULL, 1 + (2 + 3) + '4'").grids == [
+        [[300, None, 10]]
+    ]
+
+
+def test_a_function_of_later_versions_is_not_known_and_one_that_is_not_simulated_says_so() -> None:
+    world = lab()
+    world.update_server(P, version=2014)
+    assert ask(world, P, "SELECT STRING_AGG(name, ',') FROM sys.databases").numbers == [195]
+    assert ask(world, P, "SELECT OBJECT_DEFINITION(1)").texts == [
+        "Not simulated: the function object_definition"
+    ]
