@@ -123,19 +123,5 @@ COUNTERS: Final[dict[str, Counter]] = {
 }
 """Every counter of the engine (a test compares), in the order in which lists show them."""
 
-PRODUCT_NAMES: Final = {
-    "send_queue_kb": "Database Mirroring: Log Send Queue KB",
-    "redo_queue_kb": "Database Mirroring: Redo Queue KB",
-    "transactions_per_s": "Databases: Transactions/sec",
-    "commit_delay_ms": "Database Mirroring: Transaction Delay ÷ Mirrored Write Transactions/sec",
-    "log_generation_kb_per_s": "Databases: Log Bytes Flushed/sec",
-    "log_send_kb_per_s": "Database Mirroring: Log Bytes Sent/sec",
-    "redo_kb_per_s": "Database Mirroring: Redo Bytes/sec",
-    "sends_per_s": "Database Mirroring: Sends/sec",
-    "log_used_kb": "Databases: Log File(s) Used Size (KB)",
-    "log_size_kb": "Databases: Log File(s) Size (KB)",
-}
-"""What System Monitor calls a counter on a real server; others have no counter of their own there."""
-
 WATCHED: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s", "commit_delay_ms")
 """What is charted unless somebody chooses otherwise: what mirroring stands or falls with."""

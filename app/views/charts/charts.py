@@ -77,8 +77,6 @@ class Charts(QWidget):
     """Somebody wants to see only this span: (from, to) in seconds, or all again (None)."""
     export_wanted = Signal()
     """Somebody wants the charts in a file; `save` writes one."""
-    counters_chosen = Signal(list)
-    """Names of the counters that are charted from now on."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -282,13 +280,6 @@ class Charts(QWidget):
             action.setChecked(action.data() in names)
         self._recolour()
         self._refresh()
-        self.counters_chosen.emit(list(names))
-
-    @Slot(str)
-    def highlight(self, name: str) -> None:
-        """Draw this counter's line bold, the others thin; an empty name takes it back."""
-        for panel in self.panels:
-            panel.highlight(bool(name) and panel.counter.name == name)
 
     def _counters_ticked(self) -> None:
         chosen = [action.data() for action in self._counter_menu.actions() if action.isChecked()]

@@ -19,7 +19,6 @@ from app.time_axis import TimeAxis
 from app.views.charts.axes import LABEL_PX, ValueAxis, axis_top, headroom
 
 LINE_PX: Final = 1.5
-BOLD_PX: Final = 3.5
 FILL_ALPHA: Final = 38
 SHADE_ALPHA: Final = 150
 CHOSEN_ALPHA: Final = 70
@@ -80,10 +79,8 @@ class Panel:
         """The value that is written beside the counter's name."""
         self.outlook = ""
         """What is expected of it, beside the value."""
-        self._width = LINE_PX
         self._points = 10.0
         self._label_px = float(LABEL_PX)
-        self._line = QColor()
         self._axis = ValueAxis(counter.unit)
         axes: dict[str, Any] = {"left": self._axis, "bottom": TimeAxis(orientation="bottom")}
         self.plot = pg.PlotItem(axisItems=axes, enableMenu=False)
@@ -133,18 +130,13 @@ class Panel:
         self.background.chosen = span
         self.background.update()
 
-    def highlight(self, yes: bool) -> None:
-        """Draw the line bold, or as usual."""
-        self._width = BOLD_PX if yes else LINE_PX
-        self.curve.setPen(pg.mkPen(self._line, width=self._width))
-
     def recolour(self, colours: Tokens, axis_width: int, font: QFont) -> None:
         self._points = font.pointSizeF()
         self._label_px = max(LABEL_PX, QFontMetricsF(font).height() + 2.0)
-        line = self._line = QColor(colours.series[self._series % len(colours.series)])
+        line = QColor(colours.series[self._series % len(colours.series)])
         fill = QColor(line)
         fill.setAlpha(FILL_ALPHA)
-        self.curve.setPen(pg.mkPen(line, width=self._width))
+        self.curve.setPen(pg.mkPen(line, width=LINE_PX))
         self.curve.setFillLevel(0.0)
         self.curve.setBrush(fill)
         for name in ("left", "bottom"):
