@@ -349,14 +349,14 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 
 
 _KNOWN: Final = """
-object_definition col_length atn2 cert_id certencoded certprivatekey col_name columnproperty context_info cot current_request_id
-current_timezone decryptbycert decryptbykey difference encryptbycert encryptbykey encryptbypassphrase
-filegroup_id filegroupproperty fulltextcatalogproperty fulltextserviceproperty getansinull ident_current
-ident_incr ident_seed index_col indexkey_property indexproperty is_objectsigned key_guid key_id
-min_active_rowversion openxml parse permissions publishingservername pwdcompare pwdencrypt rowcount_big
-sql_variant_property stats_date switchoffset textptr textvalid timefromparts todatetimeoffset try_cast
-try_parse typeproperty var varp stdevp grouping grouping_id checksum_agg datetime2fromparts cume_dist
-percent_rank percentile_cont percentile_disc fn_listextendedproperty
+object_definition col_length atn2 cert_id certencoded certprivatekey col_name columnproperty context_info
+cot current_request_id current_timezone decryptbycert decryptbykey difference encryptbycert encryptbykey
+encryptbypassphrase filegroup_id filegroupproperty fulltextcatalogproperty fulltextserviceproperty
+getansinull ident_current ident_incr ident_seed index_col indexkey_property indexproperty is_objectsigned
+key_guid key_id min_active_rowversion openxml parse permissions publishingservername pwdcompare pwdencrypt
+rowcount_big sql_variant_property stats_date switchoffset textptr textvalid timefromparts todatetimeoffset
+try_cast try_parse typeproperty var varp stdevp grouping grouping_id checksum_agg datetime2fromparts
+cume_dist percent_rank percentile_cont percentile_disc fn_listextendedproperty
 """
 KNOWN: Final = frozenset(_KNOWN.split())
 """Functions that the product has and that are not simulated. Documented [DOC: functions]."""
