@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from app.language import tr
 from engine.inputs import VERBS, Parameter, Verb, usage
 from engine.model import World
 
@@ -26,7 +27,7 @@ def completions(world: World, text: str) -> list[str]:
 def hint(text: str) -> str:
     """What the verb that is being typed takes and does; empty while there is none."""
     verb = VERBS.get(text.split(" ")[0].lower())
-    return f"{usage(verb)}: {verb.help}" if verb is not None else ""
+    return f"{usage(verb)}: {tr(verb.help)}" if verb is not None else ""
 
 
 def _starting(start: str, words: Iterable[str]) -> list[str]:

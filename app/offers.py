@@ -147,12 +147,12 @@ def offers(world: World, target: Target, truth: bool = True) -> list[Offer]:
 
 
 def _offers_of(world: World, verb: Verb, args: tuple[str, ...]) -> Iterator[Offer]:
-    usual = (verb.help[:1].upper() + verb.help[1:], "gear", "")
-    label, icon, section = _LABELS.get(verb.name, usual)
+    label, icon, section = _LABELS.get(verb.name, (verb.help, "gear", ""))
     line = " ".join((verb.name, *args))
     if verb.name == "grow-volume":
         line += f" size_gb={2.0 * _drive_gb(world, args[0], args[1]):g}"
     words = tr(label)
+    words = words[:1].upper() + words[1:]
     for text, options in _VARIANTS.get(verb.name, (("", ""),)):
         yield Offer(
             f"{line} {options}".strip(), words.format(*args, options=tr(text)), verb.group, icon, tr(section)

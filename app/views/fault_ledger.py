@@ -90,7 +90,7 @@ def sentence_of(fault: Fault) -> str:
 
 
 def _help(fault: Fault) -> str:
-    return VERBS[fault.verb].help if fault.verb in VERBS else tr("done by a T-SQL statement")
+    return tr(VERBS[fault.verb].help) if fault.verb in VERBS else tr("done by a T-SQL statement")
 
 
 COLUMNS: Final = (

@@ -14,8 +14,12 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 
-from app import language
+from app import engine_words, language
 from app.language import mark, pseudo, tr, trn
+from engine.drill.skills import skills
+from engine.inputs import VERBS
+from engine.protocol.why import preconditions
+from tests.engine.worlds import DB, lab
 
 APP = Path(__file__).parents[2] / "app"
 CATALOGUES = Path(__file__).parents[2] / "assets" / "languages"
@@ -147,6 +151,12 @@ def test_the_compiled_catalogue_says_the_same(german: Catalog) -> None:
             assert tuple(compiled.ngettext(*message.id, n) for n in (1, 2)) == message.string
         elif message.id:
             assert compiled.gettext(message.id) == message.string
+
+
+def test_words_of_the_engine_are_those_of_its_tables() -> None:
+    assert {verb.help for verb in VERBS.values()} == engine_words.VERB_HELP
+    assert {text for skill in skills() for text in (skill.title, skill.text)} == engine_words.SKILLS
+    assert {each.name for each in preconditions(lab(), DB)} == engine_words.PRECONDITIONS
 
 
 # --- how the code marks -------------------------------------------------------------------------------------

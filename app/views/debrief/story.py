@@ -43,7 +43,7 @@ def figures(report: Report, review: Review | None) -> QWidget:
     box = QWidget()
     grid = QGridLayout(box)
     grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(36)
+    grid.setHorizontalSpacing(24)
     grid.setVerticalSpacing(8)
     totals = report["availability"]
     reference = review.reference if review is not None else None
@@ -132,7 +132,7 @@ def _against(outage: Outage) -> str:
         return tr("Nothing mirrored the database then, or there was no time for more.")
     said = [
         tr("“{what}” was not so {since}").format(
-            what=guard.name,
+            what=tr(guard.name),
             since=tr("since {moment}").format(moment=moment(since)) if since else tr("from the start"),
         )
         for guard, since in outage.against
@@ -197,11 +197,13 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
         if key in against:
             since = against[key]
             how = tr("not so, since {moment}").format(moment=moment(since)) if since else tr("never so")
-            rows.append((0, ("✗", guard.name, how, guard.seen_in)))
+            rows.append((0, ("✗", tr(guard.name), how, guard.seen_in)))
         else:
             held = next((span for span in inside if span.what == HOLDS), None)
             how = tr("so") if held is None or not held.from_tick else tr("so, since {moment}")
             how = how.format(moment=moment(held.from_tick) if held is not None else "")
             mark_of = "✓" if held is not None else "·"
-            rows.append((1, (mark_of, guard.name, how if held is not None else tr("not so"), guard.seen_in)))
+            rows.append(
+                (1, (mark_of, tr(guard.name), how if held is not None else tr("not so"), guard.seen_in))
+            )
     return (row for _, row in sorted(rows, key=lambda found: found[0]))

@@ -1,0 +1,209 @@
+"""The whole window in the pseudo-locale: what is not accented was never marked, and what is cut off has no room."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QGroupBox,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QTabBar,
+    QToolButton,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from app import language, scenario_files, theme
+from app.main_window import MainWindow
+from app.main_window.desk import PLACES
+from app.settings import WindowSettings
+from app.storage import Profile
+from app.views.planner.findings import Findings
+from app.views.system_monitor.catalogue import PERFS
+from engine.drill.drill import Drill
+from engine.drill.review import review
+from engine.inputs import VERBS
+from tests.app.main_window.conftest import Hands, shown
+
+BETWEEN = re.compile(r"[\n:;,()·•○✓✗–/+|“”.?=]|\s{2,}|->|→")
+DATA = re.compile(
+    r"[^A-Za-z]*"  # numbers, signs
+    r"|[^a-z]+('s)?"  # words of the catalog views, names of servers
+    r"|[\d.×x ]*(min|ms|[kKMG]?B(/s)?|Mbps|Mbit/s|h|s)"
+    r"|(Ctrl|Alt|Shift|F\d+|Esc|Del|Ins|Pause|Home|End|Left|Right|Up|Down|Backspace|Return|Space|[A-Z0-9])"
+    r"|Mirrordrill|SSMS|VS Code|SQL Server \d+|T-SQL|ERRORLOG|[A-Za-z]*(Time|Data|Name)|State"  # Profiler's columns
+    r"|Fig|Table \d|Tables|\w+\\\w+|[\w]*_[\w]*|master|svg|\*|png|csv|toml|json|html"
+)
+OF_QT = ("qt_", "ScrollLeft", "ScrollRight")
+"""Names of the widgets that Qt makes itself, with its own words."""
+
+
+@pytest.fixture
+def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[MainWindow]:
+    theme.apply(qapp, theme.LIGHT)
+    language.use(language.PSEUDO)
+    yield shown(qtbot, profile, store)
+    language.use(language.ENGLISH)
+
+
+def pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
+    """Goes through the window; the page that is on screen comes out at each stop."""
+    window = hands.window
+    yield "start", window
+    window.choose("automatic-failover")
+    yield "brief", window
+    window.brief.started.emit("practice")
+    hands.wait(70.0)
+    window.session.do("hint 1")
+    query = window.console.new_query("SERVER_B")
+    assert query is not None
+    query.editor.setPlainText("SELECT name FROM sys.databases")
+    window.console.tools["run"].trigger()
+    hands.wait(1.0)
+    for place in PLACES:
+        window.desk.go_to(place.name)
+        hands.wait(1.0)
+        yield place.name, window
+    window.session.do("finish")
+    yield "debrief", window
+    window.show_history()
+    yield "history", window
+    window.tools.show_planner()
+    yield "planner", window
+
+
+def words_of(window: QWidget) -> Iterator[tuple[str, str]]:
+    """(where, text) of everything that somebody reads or hears, apart from cells and documents."""
+    for widget in [window, *window.findChildren(QWidget)]:
+        if not widget.isVisible() or widget.objectName().startswith(OF_QT) or _in_findings(widget):
+            continue
+        kind = type(widget).__name__
+        yield f"{kind} tool tip", widget.toolTip()
+        yield f"{kind} accessible name", widget.accessibleName()
+        match widget:
+            case QLabel() | QAbstractButton():
+                yield kind, widget.text()
+            case QGroupBox():
+                yield kind, widget.title()
+            case QLineEdit():
+                yield f"{kind} placeholder", widget.placeholderText()
+            case QTabBar():
+                yield from ((f"{kind} tab", widget.tabText(index)) for index in range(widget.count()))
+            case QHeaderView() if widget.orientation() is Qt.Orientation.Horizontal:
+                model = widget.model()
+                for section in range(model.columnCount()):
+                    yield f"{kind} header", str(model.headerData(section, Qt.Orientation.Horizontal) or "")
+    for action in window.findChildren(QAction):
+        if not type(action.parent()).__module__.startswith("pyqtgraph"):  # its own menus are never shown
+            yield "action", action.text()
+
+
+def _in_findings(widget: QWidget) -> bool:
+    """What the planner finds is worked out by the engine, in English."""
+    parent: QWidget | None = widget
+    while parent is not None and not isinstance(parent, Findings):
+        parent = parent.parentWidget()
+    return parent is not None
+
+
+def outside(text: str) -> str:
+    """What of *text* is not in the pseudo-locale's brackets."""
+    kept, depth, at = "", 0, 0
+    text = re.sub(r"<[^<>]*>|&\w+;", " ", text).replace("&", "")
+    while at < len(text):
+        if text.startswith("[!!!", at):
+            depth, at = depth + 1, at + 4
+        elif depth and text.startswith("!!!]", at):
+            depth, at = depth - 1, at + 4
+        else:
+            kept += "" if depth else text[at]
+            at += 1
+    return kept
+
+
+def phrases(text: str) -> Iterable[str]:
+    return (part.strip(" ▾…&") for part in BETWEEN.split(text))
+
+
+@pytest.fixture(scope="module")
+def data() -> set[str]:
+    """Everything that authors have written, in the pieces in which it is compared, and names of the product."""
+    texts = [text for file in scenario_files.all_files()[0] for text in strings(file.load().model_dump())]
+    texts += [*VERBS, *(f"{perf.group}:{perf.name}" for perf in PERFS)]
+    return {phrase for text in texts for phrase in phrases(text)}
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text in plain data."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for part in value:
+            yield from strings(part)
+    elif isinstance(value, str):
+        yield value
+
+
+def of_the_run(drill: Drill | None) -> set[str]:
+    """What the engine says of this run stays English: events, score, mistakes, where something is to be seen."""
+    if drill is None:
+        return set()
+    texts = [event.text for event in drill.events] + list(strings(drill.scenario.model_dump()))
+    if drill.finished:
+        texts += strings([drill.report()["score"], review(drill).as_json()])
+    return {phrase for text in texts for phrase in phrases(text)}
+
+
+def test_every_word_of_the_window_is_marked(hands: Hands, data: set[str]) -> None:
+    plain: set[str] = set()
+    for page, widget in pages(hands):
+        known = data | of_the_run(hands.window.session.drill)
+        for where, text in words_of(widget):
+            for phrase in phrases(outside(text)):
+                if not DATA.fullmatch(phrase) and phrase not in known:
+                    plain.add(f"{page}, {where}: {phrase!r} in {text[:80]!r}")
+    assert not plain, "\n".join(sorted(plain))
+
+
+def test_nothing_is_cut_off(hands: Hands) -> None:
+    """German is a third longer than English, the pseudo-locale more: buttons and lines of text have the room."""
+    short: set[str] = set()
+    for page, window in pages(hands):
+        for _ in range(4):  # layouts of pages in pages
+            QApplication.processEvents()
+        for widget in window.findChildren(QWidget):
+            if isinstance(widget, (QAbstractButton, QLabel)) and widget.isVisible() and widget.text():
+                short |= {f"{page}: {widget.text()!r} {why}" for why in cut_off(widget)}
+    assert not short, "\n".join(sorted(short))
+
+
+def _scrolls(widget: QWidget) -> bool:
+    parent: QWidget | None = widget
+    while parent is not None and not isinstance(parent, QScrollArea):
+        parent = parent.parentWidget()
+    return parent is not None
+
+
+def cut_off(widget: QAbstractButton | QLabel) -> Iterator[str]:
+    if "[!!!" not in widget.text() or widget.text() in widget.toolTip():
+        return  # data; made to be cut, and told in full by the tool tip
+    if isinstance(widget, QLabel) and widget.wordWrap() and _scrolls(widget):
+        return
+    if isinstance(widget, QLabel) and widget.wordWrap():
+        if widget.heightForWidth(widget.width()) > widget.height() + 1:
+            yield f"needs {widget.heightForWidth(widget.width())} px of height, has {widget.height()}"
+        return
+    if isinstance(widget, QToolButton) and widget.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonIconOnly:
+        return
+    if widget.sizeHint().width() > widget.width() + 1:
+        yield f"needs {widget.sizeHint().width()} px of width, has {widget.width()}"
