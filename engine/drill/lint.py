@@ -40,6 +40,7 @@ def lint(scenario: Scenario, file: str) -> list[Problem]:
         return finder.problems
     for said in refused:
         finder.add(("before", 0), said, "lines that are done at once, and without an error")
+    _after_the_end(scenario, finder)
     if scenario.variants:
         _variants(scenario, finder)
     playable = not any(problem.where.startswith("variants") for problem in finder.problems)
@@ -70,6 +71,23 @@ def _texts(scenario: Scenario, finder: Finder) -> None:
     _hint_lines(scenario, finder)
     for path, asked in recorded.prompts(tomllib.loads(scenario.text)):
         finder.add(path, f"this is still to be written: {asked}", "words of your own")
+
+
+def _after_the_end(scenario: Scenario, finder: Finder) -> None:
+    """What would come only when the drill is over never comes."""
+    if scenario.length is None:
+        return
+    times: list[tuple[Path, float | None]] = []
+    for number, inject in enumerate(scenario.timeline):
+        times.append((("timeline", number, "at"), inject.at))
+        times.append((("timeline", number, "between"), inject.between[1] if inject.between else None))
+    times += [(("goal", number, "after"), goal.after) for number, goal in enumerate(scenario.goals)]
+    times += [(("question", number, "at"), question.at) for number, question in enumerate(scenario.questions)]
+    times += [(("predict", number, "at"), asked.at) for number, asked in enumerate(scenario.predictions)]
+    for path, time_s in times:
+        if time_s is not None and time_s >= scenario.length:
+            found = f"this comes after the drill is over, at {scenario.length:g} s"
+            finder.add(path, found, "an earlier time, or a longer length", 0)
 
 
 def _skills(scenario: Scenario, finder: Finder) -> None:

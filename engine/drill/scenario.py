@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import re
 import tomllib
@@ -13,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from engine.drill import limits, variants
 from engine.drill.places import Path, places
-from engine.drill.problems import Finder, Problem, ScenarioProblems
+from engine.drill.problems import Finder, Problem, ScenarioProblems, said
 from engine.drill.references import check_references
 from engine.drill.schema import Scenario, schema
 from engine.drill.variants import Picks
@@ -49,6 +50,8 @@ def load_scenario(
             _explain(finder, data, error)
         if len(found) > limits.PROBLEMS_MAX:
             finder.add((), f"and {len(found) - limits.PROBLEMS_MAX} more problems")
+        else:
+            _check_the_rest(finder, data, found)
         finder.check()
         raise AssertionError("a refused file without a problem") from errors
     scenario._text = text
@@ -93,6 +96,115 @@ def _toml(text: str, file: str) -> dict[str, Any]:
             line, column = int(place[1]), int(place[2])
         problem = Problem(file, line, column, "", f"not TOML: {_PLACE.sub('', said)}")
         raise ScenarioProblems([problem]) from None
+
+
+# --- what is sound beside what is not -----------------------------------------------------------------------
+
+STAND_INS: Final = {"title": "x", "summary": "x", "level": "beginner", "minutes": 1, "brief": "x"}
+"""For keys at the top that say nothing about anything else."""
+
+WORLD: Final = ("server", "database", "session", "client", "link")
+"""Tables to whose names others refer: without one of them nothing can be said of the rest."""
+
+
+class _Shifted(Finder):
+    """Finds places in a file of which entries of lists were left out."""
+
+    def __init__(self, finder: Finder, left_out: dict[str, list[int]]) -> None:
+        super().__init__(finder.file, finder.found)
+        self._left_out = left_out
+
+    def add(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
+        super().add(self._as_written(path), text, expected, offset)
+
+    def _as_written(self, path: Path) -> Path:
+        if len(path) < 2 or not isinstance(path[1], int):
+            return path
+        number = path[1]
+        for gone in sorted(self._left_out.get(str(path[0]), ())):
+            number += gone <= number
+        return (path[0], number, *path[2:])
+
+
+def _check_the_rest(finder: Finder, data: dict[str, Any], errors: Iterable[ErrorDetails]) -> None:
+    """Names, lines and conditions of everything that has the right form, although something else has not.
+
+    So a wrong type does not hide a misspelt verb until the next check.
+    """
+    paths = [(_written(e["loc"], data, keep_last=e["type"] == "missing"), e["type"]) for e in errors]
+    for without in (_without_keys, _without_entries):
+        made = without(data, paths)
+        if made is None:
+            return
+        sound, left_out = made
+        try:
+            scenario = Scenario.model_validate(sound)
+        except ValidationError:
+            continue  # what is left out is needed
+        shifted = _Shifted(finder, left_out)
+        check_references(scenario, shifted)
+        ignored = tuple({part for key in left_out for part in DEPENDENTS.get(key, ())})
+        parents = {said(path[:-1]) for path, _ in paths}  # without a wrong time there is none
+        finder.problems += [
+            problem
+            for problem in shifted.problems
+            if problem.where not in parents and not (ignored and problem.where.startswith(ignored))
+        ]
+        return
+
+
+Sound = tuple[dict[str, Any], dict[str, list[int]]]
+"""A file without what is wrong, and the entries of its lists that are left out."""
+
+
+def _without_keys(data: dict[str, Any], paths: Iterable[tuple[Path, str]]) -> Sound | None:
+    """*data* without each wrong key, so that its default stands there; None if names would be missing."""
+    sound = copy.deepcopy(data)
+    for path, kind in paths:
+        if kind != "extra_forbidden" and path and path[0] in WORLD:
+            return None
+        if len(path) == 1 and path[0] in STAND_INS:
+            sound[str(path[0])] = STAND_INS[str(path[0])]
+        elif path and kind != "missing":
+            inner = _inner(sound, path[:-1])
+            if isinstance(inner, dict):
+                inner.pop(path[-1], None)
+    return sound, {}
+
+
+def _without_entries(data: dict[str, Any], paths: Iterable[tuple[Path, str]]) -> Sound | None:
+    """*data* without each entry of a list in which something is wrong."""
+    paths, left_out = list(paths), dict[str, list[int]]()
+    made = _without_keys(
+        data, [(path, kind) for path, kind in paths if len(path) < 2 or kind == "extra_forbidden"]
+    )
+    if made is None:
+        return None
+    sound, _ = made
+    for path, kind in paths:
+        if len(path) > 1 and kind != "extra_forbidden":
+            if path[0] in WORLD or not isinstance(path[1], int):
+                return None
+            left_out.setdefault(str(path[0]), []).append(path[1])
+    for key, numbers in left_out.items():
+        sound[key] = [part for number, part in enumerate(sound[key]) if number not in numbers]
+    return sound, {key: sorted(set(numbers)) for key, numbers in left_out.items()}
+
+
+DEPENDENTS: Final = {
+    "goal": ("hint", "rubric"),
+    "rubric": ("rubric", "question", "predict"),
+    "question": ("rubric",),
+    "predict": ("rubric",),
+    "forbidden": ("rubric",),
+}
+"""Where a table's missing entry would be complained of although it stands in the file."""
+
+
+def _inner(data: Any, path: Path) -> Any:
+    for part in path:
+        data = data[part]
+    return data
 
 
 # --- pydantic's errors in words -----------------------------------------------------------------------------

@@ -1,0 +1,115 @@
+"""Broken scenario files: every problem at once, at its line and column, with what was expected, and never a crash."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.lint import lint
+from engine.drill.problems import Problem, ScenarioProblems
+from engine.drill.scenario import load_scenario
+from tests.engine.drill.texts import SMALL, changed
+
+
+def checked(text: str) -> list[Problem]:
+    """What `check` says of a file."""
+    try:
+        return lint(load_scenario(text, "small.toml"), "small.toml")
+    except ScenarioProblems as problems:
+        return list(problems.problems)
+
+
+SERVED = 'when = "Sales serves on SERVER_B"\n\n'
+LINK = '\n[[link]]\nends = ["SERVER_A", "SERVER_A"]\n'
+QUESTION = (
+    '\n[[question]]\nname = "q"\ntext = "t"\nat = "30s"\nchoices = ["a", "b"]\nright = [5]\nwhy = "w"\n'
+)
+SESSION = '\n[[session]]\ndatabase = "Sales"\nprincipal = "SERVER_A"\nmirror = "SERVER_B"\n'
+POOLS = '[variants]\na = ["{b}", "x"]\nb = ["{a}", "y"]\n\n[[source]]'
+
+
+def put(*changes: tuple[str, str]) -> str:
+    return changed(*changes)
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "said"),
+    [
+        (put(("minutes = 5", 'minutes = "five"')), "minutes = ", "a whole number"),
+        (put(('title = "Small"', "title = 3")), "title", "a text in quotes"),
+        (put(("minutes = 5", "minutes = 99999999999999999999999")), "minutes = ", "at most 600"),
+        (put(("minutes = 5", "minuts = 1\nminutes = 5")), "minuts", "minutes?"),
+        (put(('name = "SERVER_A"', 'name = "SERVER_A"\nverson = 1')), "verson", "version?"),
+        (put(('"power-off SERVER_A"', '"powr-off SERVER_A"')), "powr-off", "did you mean power-off?"),
+        (put(('"power-off SERVER_A"', '"sql SERVER_Z SELECT 1"')), "sql SERVER_Z", "SERVER_W?"),
+        (put(('length = "5min"', 'length = "5 fortnights"')), "length", "2min"),
+        (put(('at = "20s"', 'at = "-3s"')), "at = ", "2min"),
+        (put(('at = "20s"', 'at = "10h"')), 'at = "10h"', "after the drill is over"),
+        (put(('at = "20s"', 'between = ["40s", "20s"]')), "between", "an earlier and a later time"),
+        (put(('at = "20s"', 'at = "20s"\nwhen = "time_s() > 3"')), "[[timeline]]", "one of at, between, when"),
+        (put(("points = 40", "points = 70")), "[[rubric]]", "add up to 130"),
+        (put(("weight = 3", "weight = 0")), "weight", "more than 0"),
+        (put(("weight = 3", "weight = nan")), "weight", "a finite number"),
+        (put(('limit = "60s"', 'limit = "5s"')), "limit", "not above the target"),
+        (put(('kind = "downtime"', 'kind = "dowtime"')), "kind", "'downtime'"),
+        (SMALL + LINK, "ends", "two ends"),
+        (put(('mirror = "SERVER_B"', 'mirror = "SERVER_A"')), "mirror", "another server"),
+        (put(('name = "SERVER_W"', 'name = "SERVER_Ω"')), "name = ", "letters, digits"),
+        (put(('"Small"', '"Sm\u202eall"')), "title", "U+202E"),
+        (put(('"Small"', '"Sm\\u0000all"')), "title", "U+0000"),
+        (SMALL + '\n[[server]]\nname = "server_a"\n', "name = ", "stands there twice"),
+        (SMALL + '\n[[goal]]\nname = "served"\ntext = "x"\nwhen = "Sales serves"\n', "name", "stands there twice"),
+        (put(("minutes = 5", "minutes = 5\nminutes = 6")), "minutes = 6", "not TOML"),
+        (put(("seed = 3", "seed = = 3")), "seed", "not TOML"),
+        (put((SERVED, SERVED.replace("serves", "servs"))), "when", "serves"),
+        (put((SERVED, SERVED.replace('"Sales', '"(Sales'))), "when", "ends too early"),
+        (put((SERVED, 'when = "send_queue(Sales) > 3"\n\n')), "when", "send_queue_kb"),
+        (put(("when = \"Sales is", "when = \"Sals is")), "when", "Sales"),
+        (put((SERVED, SERVED.replace("SERVER_B", "SERVER_W"))), "[[solution]]", "earns 30 points"),
+        (put(('goal = "served"', 'goal = "servd"')), "goal", "served?"),
+        (SMALL + SESSION, "database", "has a session already"),
+        (SMALL + QUESTION, "right", "numbers from 1 to 2"),
+        (put(('"Workload1"', '"Workload9"')), "workload", "Workload"),
+        (put(('"Small"', '"Small {a}"'), ("[[source]]", POOLS)), "[variants]", "used nowhere"),
+        (put(('"read-state"', '"read-states"')), "skills", "read-state?"),
+        (put(('length = "5min"', "length = {a = 1}")), "length", "a number"),
+        ("x = " + "[" * 400 + "]" * 400, "x", "at most 16 levels"),
+        (put(("minutes = 5", 'minutes = "x"')).replace("\n", "\r\n"), "minutes", "a whole number"),
+    ],
+)  # fmt: skip
+def test_a_broken_file_is_told_with_its_place(text: str, where: str, said: str) -> None:
+    found = [problem for problem in checked(text) if said in str(problem)]
+    assert found, checked(text)
+    line = text.splitlines()[found[0].line - 1]
+    assert where in line, (found[0], line)
+    assert 1 <= found[0].column <= len(line) + 1
+
+
+def test_a_wrong_type_hides_nothing_else() -> None:
+    found = checked(
+        put(
+            ("minutes = 5", 'minutes = "five"\nbogus = 1'),
+            ("[[timeline]]", '[[timeline]]\nat = "5x"\ndo = "note a"\n\n[[timeline]]'),
+            ('"power-off SERVER_A"', '"powr-off SERVER_A"'),
+            ('hold = "3s"', 'hold = "3x"'),
+            ('goal = "served"', 'goal = "servd"'),
+            ('target = "10s"', 'target = "60s"'),
+        )
+    )
+    places = [problem.where for problem in found]
+    assert places == [
+        "minutes", "bogus", "timeline[0].at", "timeline[1].do", "goal[1].hold", "hint[0].goal", "rubric[1].limit",
+    ]  # fmt: skip
+
+
+def test_an_entry_that_cannot_be_read_does_not_shift_the_others() -> None:
+    text = put(
+        ('text = "SERVER_B serves"\n', ""), ('when = "Sales is', 'when = "Sals is'), ("+5 power", "+5 powr")
+    )
+    found = checked(text)
+    assert [problem.where for problem in found] == ["goal[0]", "goal[1].when", "solution[0].do"]
+    assert 'when = "Sals is' in text.splitlines()[found[1].line - 1]
+
+
+def test_without_a_server_nothing_is_said_of_those_who_name_it() -> None:
+    (problem,) = checked(put(('name = "SERVER_W"', "name = 7")))
+    assert problem.where == "server[2].name"
