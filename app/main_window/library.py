@@ -40,6 +40,11 @@ class Library:
         found, problems = summaries.read(files, folder)
         self.summaries = {summary.name: summary for summary in found}
         self.problems += problems
+        if self._profile is not None:
+            try:
+                self.problems += self._profile.lost()
+            except StorageProblem as problem:
+                self._tell(problem)
         self.scenarios = {}
 
     def scenario(self, name: str) -> Scenario | None:

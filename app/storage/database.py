@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
 from sqlalchemy.engine import ExceptionContext
 
 from app.language import tr
+from app.storage import mark
 from app.storage.drives import network_system
 from app.storage.problems import ProblemKind, StorageProblem, problem_from
 
@@ -44,6 +45,8 @@ def open_database(folder: Path) -> tuple[sqlite3.Connection, Engine]:
             folder=folder, why=error.strerror
         )
         raise StorageProblem(ProblemKind.CANNOT_OPEN, sentence) from error
+    if not file.exists():
+        mark.remove(folder)
     with _said_plainly(file):
         connection = _connect(file)
         try:

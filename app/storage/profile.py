@@ -14,7 +14,7 @@ from platformdirs import user_data_path
 from sqlalchemy import Engine
 from sqlalchemy.orm import sessionmaker
 
-from app.storage import branches, results, runs
+from app.storage import branches, mark, results, runs
 from app.storage.branches import StoredBranch
 from app.storage.database import FILE_NAME, check, open_database
 from app.storage.results import ResultRow
@@ -48,6 +48,8 @@ class Profile:
         self.file = file
         self._connection = connection
         self._engine = engine
+        self._marked = mark.read(file.parent)
+        """How long the journal in progress was when the program ended last."""
         self._sessions = sessionmaker(engine)
         self.settings = Settings(self._sessions)
         self.drafts = Drafts(self._sessions)
@@ -76,7 +78,8 @@ class Profile:
     def append(self, run_id: RunId, tick: int, line: str) -> None:
         """Write one input line. When this returns it survives a power cut, so show its effect only then."""
         with self._sessions.begin() as session:
-            runs.append(session, run_id, tick, line)
+            lines = runs.append(session, run_id, tick, line)
+        mark.write(self.file.parent, run_id, lines)
 
     def checkpoint(self, run_id: RunId, tick: int, state_hash: str) -> None:
         """Note the world's hash at *tick*, against which a resume is checked."""
@@ -110,7 +113,14 @@ class Profile:
         """
         with self._sessions.begin() as session:
             behind = branches.left_behind(session)
-            return [run for run in runs.unfinished(session) if run.run_id not in behind]
+            return [run for run in runs.unfinished(session, self._marked) if run.run_id not in behind]
+
+    def lost(self) -> list[str]:
+        """A sentence where the last run in progress is not in the database any more; empty if all is there."""
+        if self._marked is None:
+            return []
+        with self._sessions.begin() as session:
+            return runs.lost(session, self._marked)
 
     def journal(self, run_id: RunId) -> tuple[JournalLine, ...]:
         """The input lines of any run, in the order in which they were given."""

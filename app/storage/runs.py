@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.language import tr
+from app.storage.mark import Mark
 from app.storage.models import ABANDONED, RUNNING, Checkpoint, Line, Run
 
 RunId = NewType("RunId", int)
@@ -79,12 +80,14 @@ def begin(
     return RunId(run.id)
 
 
-def append(session: Session, run_id: RunId, tick: int, text: str) -> None:
+def append(session: Session, run_id: RunId, tick: int, text: str) -> int:
+    """Returns how many lines the run has now."""
     run = running(session, run_id)
     run.line_count += 1
     run.line_chain = _link(run.line_chain, tick, text)
     run.tick = max(run.tick, tick)
     session.add(Line(run_id=run_id, number=run.line_count, tick=tick, text=text))
+    return run.line_count
 
 
 def reach(session: Session, run_id: RunId, tick: int) -> None:
@@ -109,10 +112,22 @@ def running(session: Session, run_id: RunId) -> Run:
     return run
 
 
-def unfinished(session: Session) -> list[UnfinishedRun]:
-    """Runs to offer for a resume, newest first."""
+def unfinished(session: Session, marked: Mark | None = None) -> list[UnfinishedRun]:
+    """Runs to offer for a resume, newest first; one that is shorter than it was *marked* has a problem."""
     runs = session.scalars(select(Run).where(Run.status == RUNNING).order_by(Run.id.desc()))
-    return [_read(session, run) for run in runs]
+    return [_read(session, run, marked) for run in runs]
+
+
+def lost(session: Session, marked: Mark) -> list[str]:
+    """A sentence if the marked run is missing altogether."""
+    if session.get(Run, marked.run_id) is not None:
+        return []
+    return [
+        tr(
+            "Run {id}, with {count} lines, is missing: the disk has lost what it had confirmed, or an older copy "
+            "of the profile was put in place."
+        ).format(id=marked.run_id, count=marked.lines)
+    ]
 
 
 def played(session: Session, scenario_name: str) -> bool:
@@ -141,7 +156,7 @@ def damaged(session: Session) -> list[str]:
     return [problem for problem in problems if problem]
 
 
-def _read(session: Session, run: Run) -> UnfinishedRun:
+def _read(session: Session, run: Run, marked: Mark | None) -> UnfinishedRun:
     run_id = RunId(run.id)
     lines = journal(session, run_id)
     hashes = session.scalars(select(Checkpoint).where(Checkpoint.run_id == run_id).order_by(Checkpoint.tick))
@@ -157,7 +172,7 @@ def _read(session: Session, run: Run) -> UnfinishedRun:
         tick=run.tick,
         lines=lines,
         checkpoints=tuple(StateHash(row.tick, row.state_hash) for row in hashes),
-        problem=_problem(run, lines),
+        problem=_problem(run, lines, marked.lines if marked is not None and marked.run_id == run.id else 0),
     )
 
 
@@ -166,12 +181,13 @@ def _link(chain: int, tick: int, text: str) -> int:
     return crc32(f"{tick} {text}\n".encode(), chain)
 
 
-def _problem(run: Run, lines: tuple[JournalLine, ...]) -> str | None:
+def _problem(run: Run, lines: tuple[JournalLine, ...], at_least: int = 0) -> str | None:
     """A shorter or other journal would play another drill and say nothing, so it is refused."""
     where = tr("The journal of run {id} ({scenario})").format(id=run.id, scenario=run.scenario_name)
-    if len(lines) != run.line_count:
+    every = max(run.line_count, at_least)
+    if len(lines) != every:
         return tr("{where} holds {count} of {all} lines: the file was damaged or changed.").format(
-            where=where, count=len(lines), all=run.line_count
+            where=where, count=len(lines), all=every
         )
     chain = 0
     for line in lines:

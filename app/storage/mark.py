@@ -1,0 +1,53 @@
+"""How long the journal of the run in progress is, beside the database: a torn write-ahead log must not pass unseen.
+
+SQLite forgets a torn end of its log without a word, as it must; on a disk that says "written" too early, a power cut
+would so make a run shorter in silence. This mark is written after each act and compared at the next start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+NAME: Final = "journal.mark"
+_FORM: Final = re.compile(rb"run (\d{1,18}) lines (\d{1,18})\s*\Z")
+_SIZE: Final = 64
+"""Bytes: always the same, so that a full disk has room for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    run_id: int
+    lines: int
+
+
+def write(folder: Path, run_id: int, lines: int) -> None:
+    """Note that the run has so many lines. The act is in the database by now, so what goes wrong here is no harm."""
+    text = f"run {run_id} lines {lines}".ljust(_SIZE - 1) + "\n"
+    with contextlib.suppress(OSError):
+        file = os.open(folder / NAME, os.O_WRONLY | os.O_CREAT, 0o600)
+        try:
+            os.write(file, text.encode())
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+
+def read(folder: Path) -> Mark | None:
+    """The mark; None where there is none that makes sense."""
+    try:
+        with (folder / NAME).open("rb") as file:
+            found = _FORM.match(file.read(_SIZE))
+    except OSError:
+        return None
+    return Mark(int(found[1]), int(found[2])) if found else None
+
+
+def remove(folder: Path) -> None:
+    """A new database knows nothing of the runs of an old one."""
+    with contextlib.suppress(OSError):
+        (folder / NAME).unlink()

@@ -1,0 +1,83 @@
+"""The power goes while a run is played: whatever is left of the files, the run is whole or somebody is told."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+from app.storage import StorageProblem, open_profile
+
+LINES = 12
+FILES = ("profile.sqlite", "profile.sqlite-wal", "journal.mark")
+
+
+def _played(folder: Path, left: Path) -> None:
+    """A run of LINES lines, and the files as they are on the disk while the program still has them open."""
+    with open_profile(folder) as profile:
+        run = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
+        for number in range(LINES):
+            profile.append(run, number, f"{number} note {number}")
+        left.mkdir()
+        for name in FILES:
+            shutil.copy(folder / name, left / name)
+
+
+def _found(folder: Path) -> str:
+    """What the next start says: "whole", or that it is told."""
+    try:
+        with open_profile(folder) as profile:
+            told = profile.lost() + [run.problem for run in profile.unfinished() if run.problem]
+            if told:
+                return "told"
+            (run,) = profile.unfinished()
+            return "whole" if len(run.lines) == LINES else f"{len(run.lines)} lines in silence"
+    except StorageProblem:
+        return "told"
+
+
+def test_a_journal_torn_at_any_byte_is_never_shorter_in_silence(profile_folder: Path, tmp_path: Path) -> None:
+    left, torn = tmp_path / "left", tmp_path / "torn"
+    _played(profile_folder, left)
+    whole = (left / FILES[1]).read_bytes()
+    chance, ends = random.Random(3), {len(whole): "whole"}
+    ends |= {chance.randrange(len(whole)): "" for _ in range(60)} | {0: "", 31: "", 32: "", 33: ""}
+    for end in ends:
+        shutil.rmtree(torn, ignore_errors=True)
+        shutil.copytree(left, torn)
+        (torn / FILES[1]).write_bytes(whole[:end])
+        found = _found(torn)
+        assert found in ("whole", "told"), f"cut at byte {end} of {len(whole)}: {found}"
+        assert ends[end] in ("", found)
+
+
+def test_a_log_that_is_gone_altogether_is_told(profile_folder: Path, tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    _played(profile_folder, left)
+    (left / FILES[1]).unlink()
+    assert _found(left) == "told"
+
+
+def test_a_mark_that_makes_no_sense_or_cannot_be_written_is_no_harm(
+    profile_folder: Path, tmp_path: Path
+) -> None:
+    left = tmp_path / "left"
+    _played(profile_folder, left)
+    for raw in (b"", b"run", b"\0" * 64, b"run 1 lines 99999999999999999999999999", b"\xff" * 64):
+        copy = tmp_path / "copy"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(left, copy)
+        (copy / FILES[2]).write_bytes(raw)
+        assert _found(copy) == "whole"
+    (profile_folder / FILES[2]).unlink()
+    (profile_folder / FILES[2]).mkdir()
+    with open_profile(profile_folder) as profile:
+        (run,) = profile.unfinished()
+        profile.append(run.run_id, 99, "99 note on")
+
+
+def test_whoever_starts_anew_is_not_asked_about_old_runs(profile_folder: Path, tmp_path: Path) -> None:
+    _played(profile_folder, tmp_path / "left")
+    (profile_folder / FILES[0]).unlink()
+    with open_profile(profile_folder) as profile:
+        assert not profile.lost()
