@@ -1,0 +1,103 @@
+"""Changes in the text of a scenario that leave all the rest as its author wrote it: comments, order, line breaks.
+
+A path leads through tables and arrays: ("server", 0, "name"). No Qt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AoT
+
+Path = Sequence[str | int]
+
+
+class NotChanged(ValueError):
+    """The text is not TOML, or has nothing at that path; the text is a sentence for the user."""
+
+
+def value_at(text: str, path: Path) -> Any:
+    """What stands at *path*, in plain types; None if there is nothing. Raises NotChanged where it is not TOML."""
+    place: Any = _read(text)
+    for step in path:
+        try:
+            place = place[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return place.unwrap() if hasattr(place, "unwrap") else place
+
+
+def set_value(text: str, path: Path, value: Any) -> str:
+    """*text* with *value* (None: nothing) at *path*. Raises NotChanged."""
+    if value is None:
+        return remove(text, path)
+    document, place = _parent(text, path)
+    if isinstance(value, str) and "\n" in value:
+        value = _lines(value)
+    elif isinstance(place, Mapping) and path[-1] in place and place[path[-1]] == value:
+        return text
+    place[path[-1]] = value
+    return tomlkit.dumps(document)
+
+
+def remove(text: str, path: Path) -> str:
+    """*text* without what stands at *path*. Raises NotChanged."""
+    document, place = _parent(text, path)
+    last: Any = path[-1]
+    try:
+        del place[last]
+    except (KeyError, IndexError):
+        return text
+    if isinstance(place, AoT) and not place:
+        return remove(tomlkit.dumps(document), path[:-1])
+    return tomlkit.dumps(document)
+
+
+def add_table(text: str, name: str, values: Mapping[str, Any]) -> str:
+    """*text* with one more [[name]] behind those that there are, or at the end. Raises NotChanged."""
+    document = _read(text if text.endswith("\n\n") or not text.strip() else text.rstrip("\n") + "\n\n")
+    table = tomlkit.table()
+    for key, value in values.items():
+        table[key] = value
+    found = document.get(name)
+    if found is None:
+        document[name] = tomlkit.aot()
+        found = document[name]
+    if not isinstance(found, AoT):
+        raise NotChanged(
+            f"{name} is written in one line; write its entries as [[{name}]] to change them here."
+        )
+    table.add(tomlkit.nl())
+    found.append(table)
+    return tomlkit.dumps(document).rstrip("\n") + "\n"
+
+
+def _lines(value: str) -> Any:
+    """A text of several lines as authors write it: between triple quotes, each line on its own."""
+    kept = tomlkit.string(value, multiline=True).as_string()
+    return tomlkit.value(kept if kept.startswith('"""\n') else '"""\n' + kept[3:])
+
+
+def _read(text: str) -> tomlkit.TOMLDocument:
+    try:
+        return tomlkit.parse(text)
+    except (TOMLKitError, ValueError, RecursionError) as error:
+        raise NotChanged(f"The text is not TOML yet: {error}") from error
+
+
+def _parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
+    document = _read(text)
+    place: Any = document
+    for step in path[:-1]:
+        try:
+            place = place[step]
+        except (KeyError, IndexError, TypeError) as error:
+            if isinstance(step, str) and isinstance(place, dict):
+                place[step] = tomlkit.table()
+                place = place[step]
+                continue
+            raise NotChanged(f"There is no {step} to change any more.") from error
+    return document, place
