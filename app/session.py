@@ -589,7 +589,7 @@ class _Search:
     def finds(self, new: Sequence[Event], drill: Drill | None) -> bool:
         """Whether what happened last, or how things stand now, is what is looked for."""
         found = any(event.kind in self.kinds and self._wanted(event) for event in new)
-        found = found or bool(self.condition) and drill is not None and drill.holds(self.condition)
+        found = found or (bool(self.condition) and drill is not None and drill.holds(self.condition))
         self.found = self.found or found
         return found
 

@@ -265,7 +265,10 @@ class Strip(QWidget):
     def _apart(self) -> list[Marker]:
         """The markers, lesser ones first so that they lie below; of a kind one for each pixel."""
         lanes = self._lanes()
-        left, pitch = lanes.left(), lanes.width() / self.span_s  # not `x_of`: a day of faults has 50,000 markers
+        left, pitch = (
+            lanes.left(),
+            lanes.width() / self.span_s,
+        )  # not `x_of`: a day of faults has 50,000 markers
         found = {(marker.kind, int(left + marker.t_s * pitch)): marker for marker in self.markers}
         return sorted(found.values(), key=lambda marker: marker.kind in MERGED, reverse=True)
 
