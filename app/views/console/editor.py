@@ -3,90 +3,59 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, QStringListModel, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFocusEvent,
-    QKeyEvent,
-    QKeySequence,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-    QShortcut,
-    QTextCursor,
-    QTextFormat,
-)
-from PySide6.QtWidgets import QCompleter, QInputDialog, QListView, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QTextCursor
+from PySide6.QtWidgets import QWidget
 
-from app import theme
+from app.code_edit import CodeEdit, Complete
+from app.highlight import Highlighter
 from app.language import mark, tr
-from app.views.console.highlight import SqlHighlighter
+from app.views.console.highlight import sql_highlighter
 
-TAB_SPACES: Final = 4
-
-Complete = Callable[[str, int], Sequence[str]]
-"""Words that may stand at a position of a text."""
-
-_WORD_BEFORE: Final = re.compile(r"[\w@#$]*$")
 _COMMENT: Final = re.compile(r"^(\s*)--")
 _CHORD: Final = mark("(Ctrl+K) was pressed. Waiting for the second key: Ctrl+C comments, Ctrl+U uncomments.")
 
 
-class SqlEditor(QPlainTextEdit):
+class SqlEditor(CodeEdit):
     """One batch, or several between GO."""
 
     said = Signal(str)
     """A word for the status line: a chord that waits for its second key, or nothing."""
 
     def __init__(self, complete: Complete, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._complete = complete
+        super().__init__(complete, parent)
         self._chord = False
         self.setAccessibleName("T-SQL")
-        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self._margin = _Margin(self)
-        self._highlighter = SqlHighlighter(self.document(), self._colours)
-        self._words = QStringListModel(self)
-        self._completer = QCompleter(self._words, self)
-        self._popup = QListView()
-        self._completer.setPopup(self._popup)
-        self._completer.setWidget(self)
-        self._completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self._completer.activated.connect(self._insert_word)
-        self._add_keys()
-        self.blockCountChanged.connect(self._place_margin)
-        self.updateRequest.connect(self._scroll_margin)
-        self.cursorPositionChanged.connect(self._mark_line)
-        self._use_font()
-        self._mark_line()
+        self.add_keys(
+            {
+                "Ctrl+Shift+U": lambda: self._change_selection(str.upper),
+                "Ctrl+U": lambda: self._change_selection(str.lower),
+                "Ctrl+Shift+L": lambda: self._change_selection(str.lower),
+            }
+        )
+
+    def make_highlighter(self) -> Highlighter:
+        return sql_highlighter(self.document(), self.colours)
 
     # --- for the query window -----------------------------------------------------------------------------
 
     @property
     def chosen_text(self) -> str:
         """What F5 runs: the selection, or everything."""
-        return self._selection().strip() or self.toPlainText()
+        return self.selected_text().strip() or self.toPlainText()
 
     @property
     def first_line(self) -> int:
         """Line of the text in which `chosen_text` begins, counted from 1."""
         cursor = self.textCursor()
-        if not self._selection().strip():
+        if not self.selected_text().strip():
             return 1
-        text = self._selection()
+        text = self.selected_text()
         skipped = text[: len(text) - len(text.lstrip())].count("\n")
         return self.document().findBlock(cursor.selectionStart()).blockNumber() + 1 + skipped
-
-    def go_to_line(self, number: int) -> None:
-        block = self.document().findBlockByNumber(max(0, min(number, self.blockCount()) - 1))
-        cursor = QTextCursor(block)
-        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
-        self.setTextCursor(cursor)
-        self.centerCursor()
-        self.setFocus()
 
     def insert_snippet(self, text: str) -> None:
         """Put *text* at the cursor, on a line of its own."""
@@ -98,25 +67,7 @@ class SqlEditor(QPlainTextEdit):
         self.setTextCursor(cursor)
         self.setFocus()
 
-    def replace_all(self, text: str) -> None:
-        """Put *text* in place of everything, as one step that Ctrl+Z takes back."""
-        cursor = self.textCursor()
-        cursor.select(QTextCursor.SelectionType.Document)
-        cursor.insertText(text)
-
     # --- keys ---------------------------------------------------------------------------------------------
-
-    def _add_keys(self) -> None:
-        for keys, act in (
-            (["Ctrl+Space"], self._open_completion),
-            (["Ctrl+Shift+U"], lambda: self._change_selection(str.upper)),
-            (["Ctrl+U", "Ctrl+Shift+L"], lambda: self._change_selection(str.lower)),
-            (["Ctrl+G"], self._ask_for_line),
-        ):
-            for key in keys:
-                shortcut = QShortcut(QKeySequence(key), self)
-                shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-                shortcut.activated.connect(act)
 
     def event(self, event: QEvent) -> bool:
         # Ctrl+K and the key after it are the editor's, whatever the window uses them for.
@@ -127,22 +78,13 @@ class SqlEditor(QPlainTextEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        completing = self._popup.isVisible()
-        if completing and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab):
-            event.ignore()  # the popup takes its choice
-        elif self._chord:
+        if self._chord:
             self._end_chord(event)
         elif self._starts_chord(event):
             self._chord = True
             self.said.emit(tr(_CHORD))
-        elif event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
-            self._indent(event.key() == Qt.Key.Key_Backtab)
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():
-            self._break_line()
         else:
             super().keyPressEvent(event)
-            if completing:
-                self._narrow_completion()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         self._chord = False
@@ -158,176 +100,15 @@ class SqlEditor(QPlainTextEdit):
         self._chord = False
         self.said.emit("")
         if event.key() == Qt.Key.Key_C:
-            self._change_lines(lambda line: f"--{line}" if line.strip() else line)
+            self.change_lines(lambda line: f"--{line}" if line.strip() else line)
         elif event.key() == Qt.Key.Key_U:
-            self._change_lines(lambda line: _COMMENT.sub(r"\1", line))
-
-    def _indent(self, back: bool) -> None:
-        cursor = self.textCursor()
-        if back:
-            self._change_lines(lambda line: line[min(TAB_SPACES, len(line) - len(line.lstrip(" "))) :])
-        elif "\n" in self._selection():
-            self._change_lines(lambda line: " " * TAB_SPACES + line if line else line)
-        else:
-            column = cursor.positionInBlock() if not cursor.hasSelection() else 0
-            cursor.insertText(" " * (TAB_SPACES - column % TAB_SPACES))
-
-    def _break_line(self) -> None:
-        """A new line begins under the one before it."""
-        cursor = self.textCursor()
-        line = cursor.block().text()[: cursor.positionInBlock()]
-        cursor.insertText("\n" + line[: len(line) - len(line.lstrip(" \t"))])
-        self.ensureCursorVisible()
-
-    def _change_lines(self, change: Callable[[str], str]) -> None:
-        """Change every line that the selection touches and keep them selected."""
-        cursor = self.textCursor()
-        document = self.document()
-        last = document.findBlock(max(cursor.selectionStart(), cursor.selectionEnd() - 1))
-        cursor.setPosition(document.findBlock(cursor.selectionStart()).position())
-        cursor.setPosition(last.position() + len(last.text()), QTextCursor.MoveMode.KeepAnchor)
-        start = cursor.selectionStart()
-        text = "\n".join(change(line) for line in _plain(cursor.selectedText()).split("\n"))
-        cursor.insertText(text)
-        cursor.setPosition(start)
-        cursor.setPosition(start + len(text), QTextCursor.MoveMode.KeepAnchor)
-        self.setTextCursor(cursor)
+            self.change_lines(lambda line: _COMMENT.sub(r"\1", line))
 
     def _change_selection(self, change: Callable[[str], str]) -> None:
         cursor = self.textCursor()
-        start, text = cursor.selectionStart(), change(self._selection())
+        start, text = cursor.selectionStart(), change(self.selected_text())
         if text:
             cursor.insertText(text)
             cursor.setPosition(start)
             cursor.setPosition(start + len(text), QTextCursor.MoveMode.KeepAnchor)
             self.setTextCursor(cursor)
-
-    def _selection(self) -> str:
-        return _plain(self.textCursor().selectedText())
-
-    def _ask_for_line(self) -> None:
-        here = self.textCursor().blockNumber() + 1
-        count = self.blockCount()
-        number, yes = QInputDialog.getInt(
-            self, tr("Go to line"), tr("Line (1 to {count}):").format(count=count), here, 1, count
-        )
-        if yes:
-            self.go_to_line(number)
-
-    # --- completion ---------------------------------------------------------------------------------------
-
-    def _word_before(self) -> str:
-        cursor = self.textCursor()
-        found = _WORD_BEFORE.search(cursor.block().text()[: cursor.positionInBlock()])
-        return found[0] if found else ""
-
-    def _open_completion(self) -> None:
-        words = self._complete(self.toPlainText(), self.textCursor().position())
-        self._words.setStringList(list(words))
-        self._completer.setCompletionPrefix(self._word_before())
-        if self._completer.completionCount() == 1:
-            self._insert_word(self._completer.currentCompletion())
-        else:
-            self._narrow_completion()
-
-    def _narrow_completion(self) -> None:
-        prefix, popup = self._word_before(), self._popup
-        self._completer.setCompletionPrefix(prefix)
-        if self._completer.completionCount() == 0 or self._completer.currentCompletion() == prefix:
-            popup.hide()
-            return
-        popup.setCurrentIndex(self._completer.completionModel().index(0, 0))
-        place = self.cursorRect().translated(self._margin.width(), 0)
-        place.setWidth(popup.sizeHintForColumn(0) + popup.verticalScrollBar().sizeHint().width() + 12)
-        self._completer.complete(place)
-
-    def _insert_word(self, word: str) -> None:
-        cursor = self.textCursor()
-        cursor.movePosition(
-            QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, len(self._word_before())
-        )
-        cursor.insertText(word)
-        self.setTextCursor(cursor)
-        self._popup.hide()
-
-    # --- looks --------------------------------------------------------------------------------------------
-
-    @property
-    def _colours(self) -> theme.Tokens:
-        return theme.tokens(self.palette())
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._highlighter.recolour(self._colours)
-            self._mark_line()
-            self._margin.update()
-        elif event.type() == QEvent.Type.ApplicationFontChange:
-            self._use_font()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._place_margin()
-
-    def _use_font(self) -> None:
-        self.setFont(theme.fixed_font())
-        self.setTabStopDistance(TAB_SPACES * self.fontMetrics().horizontalAdvance(" "))
-        self._place_margin()
-
-    def _mark_line(self) -> None:
-        mark = QTextEdit.ExtraSelection()
-        mark.format.setBackground(self._colours.raised)
-        mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
-        mark.cursor = self.textCursor()
-        mark.cursor.clearSelection()
-        self.setExtraSelections([mark])
-
-    # --- line numbers -------------------------------------------------------------------------------------
-
-    def _place_margin(self) -> None:
-        width = self._margin.sizeHint().width()
-        self.setViewportMargins(width, 0, 0, 0)
-        inside = self.contentsRect()
-        self._margin.setGeometry(QRect(inside.left(), inside.top(), width, inside.height()))
-
-    def _scroll_margin(self, rect: QRect, dy: int) -> None:
-        if dy:
-            self._margin.scroll(0, dy)
-        else:
-            self._margin.update(0, rect.y(), self._margin.width(), rect.height())
-
-    def paint_numbers(self, event: QPaintEvent) -> None:
-        """Draw the line numbers that *event* asks for into the margin."""
-        painter = QPainter(self._margin)
-        painter.fillRect(event.rect(), self._colours.raised)
-        here = self.textCursor().blockNumber()
-        block = self.firstVisibleBlock()
-        top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
-        while block.isValid() and top <= event.rect().bottom():
-            height = self.blockBoundingRect(block).height()
-            colour: QColor = self._colours.text if block.blockNumber() == here else self._colours.muted
-            painter.setPen(colour)
-            place = QRect(QPoint(0, round(top)), QSize(self._margin.width() - 8, self.fontMetrics().height()))
-            painter.drawText(place, Qt.AlignmentFlag.AlignRight, str(block.blockNumber() + 1))
-            block, top = block.next(), top + height
-        painter.end()
-
-
-class _Margin(QWidget):
-    """Line numbers beside the text."""
-
-    def __init__(self, editor: SqlEditor) -> None:
-        super().__init__(editor)
-        self._editor = editor
-
-    def sizeHint(self) -> QSize:
-        digits = max(2, len(str(self._editor.blockCount())))
-        return QSize(16 + self._editor.fontMetrics().horizontalAdvance("9") * digits, 0)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        self._editor.paint_numbers(event)
-
-
-def _plain(selected: str) -> str:
-    """Qt gives line ends of a selection as U+2029."""
-    return selected.replace("\u2029", "\n")

@@ -10,8 +10,9 @@ from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from app import formatting, theme
+from app.code_edit import Complete
 from app.language import mark, tr, trn
-from app.views.console.editor import Complete, SqlEditor
+from app.views.console.editor import SqlEditor
 from app.views.console.outcome import Outcome
 from app.views.console.results import Results
 from engine.constants import TICKS_PER_S
