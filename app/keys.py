@@ -320,7 +320,7 @@ def why_not(keys: Keys, name: str, text: str) -> str:
     if command.scope == WINDOW and types_a_character(text):
         return tr("{keys} would be taken away from every text field.").format(keys=shown(text))
     fixed = [clash for clash in clashes_with(keys, name, text) if BY_NAME[_other(clash, name)].fixed]
-    return f"{fixed[0].sentence} {tr('That one cannot be changed.')}" if fixed else ""
+    return " ".join((fixed[0].sentence, tr("That one cannot be changed."))) if fixed else ""
 
 
 def given(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[str, tuple[str, ...]]:

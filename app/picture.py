@@ -141,7 +141,7 @@ class ClientFace:
 
     @property
     def spoken(self) -> str:
-        return f"{self.name}: {tr('application')}, {self.status.word}, {self.rate}"
+        return f"{self.name}: " + ", ".join((tr("application"), self.status.word, self.rate))
 
 
 @dataclass(frozen=True, slots=True)

@@ -408,7 +408,7 @@ class _GoalRow(QWidget):
         self._mark.setText(f'<span style="color: {colour}">{mark}</span>')
         self._words.setText(words)
         self._words.setVisible(bool(words))
-        self.setAccessibleName(f"{self.goal.text}: {words or tr('open')}")
+        self.setAccessibleName(": ".join((self.goal.text, words or tr("open"))))
 
 
 def _heading(text: str) -> QLabel:

@@ -150,7 +150,7 @@ class HistoryPage(QWidget):
         if chosen is not None and scored:
             title = tr("Score over time: {drill}").format(drill=chosen.title)
             hollow = any(run.retried for run in scored)
-            self._chart_title.setText(f"{title} ({tr('hollow: gone back')})" if hollow else title)
+            self._chart_title.setText(" ".join((title, tr("(hollow: gone back)"))) if hollow else title)
             self._chart.show_runs(scored)
 
     def changeEvent(self, event: QEvent) -> None:

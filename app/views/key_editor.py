@@ -65,7 +65,8 @@ COLUMNS: Final = (
 
 
 def written(texts: tuple[str, ...]) -> str:
-    return f"  {tr('or')}  ".join(keys.shown(text) for text in texts) or formatting.NOTHING
+    between = tr("or")
+    return f"  {between}  ".join(keys.shown(text) for text in texts) or formatting.NOTHING
 
 
 class KeyEditor(QDialog):

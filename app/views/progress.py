@@ -180,7 +180,8 @@ class ProgressPage(QWidget):
         known = sum(row.standing.runs > 0 for row in rows)
         due = sum(row.is_due for row in rows)
         said = tr("{known} of {all} skills practised").format(known=known, all=len(rows))
-        self._summary.setText(f"{said}, {trn('{n} is due', '{n} are due', due).format(n=due)}")
+        waiting = trn("{n} is due", "{n} are due", due).format(n=due)
+        self._summary.setText(f"{said}, {waiting}")
         while (item := self._cards.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:

@@ -245,7 +245,9 @@ class ScenarioPicker(QWidget):
                 item.setData(_CARD, card)
                 item.setData(
                     Qt.ItemDataRole.AccessibleTextRole,
-                    f"{card.title}, {tr('due') + ', ' if card.due else ''}{card.facts}. {card.summary}",
+                    ", ".join(
+                        (card.title, *((tr("due"),) if card.due else ()), f"{card.facts}. {card.summary}")
+                    ),
                 )
                 self._list.addItem(item)
         if self._list.count():
@@ -315,7 +317,8 @@ class _Details(QFrame):
         self._skills.setText(tr("Trains: {skills}").format(skills=trained) if trained else "")
         self._skills.setVisible(bool(trained))
         sources = "\n".join(f"- {source}" for source in card.sources)
-        self._text.show_text(f"{card.brief}\n\n**{tr('From')}**\n\n{sources}" if sources else card.brief)
+        head = tr("From")
+        self._text.show_text(f"{card.brief}\n\n**{head}**\n\n{sources}" if sources else card.brief)
 
 
 class _Banner(QFrame):

@@ -22,7 +22,7 @@ def question(row: Mapping[str, Any]) -> QWidget:
     right = row.get("right") or ()
     for number, choice in enumerate(row["choices"], start=1):
         mark = "✓" if number in right else "✗" if number == row.get("choice") else "·"
-        yours = f"  ({tr('your answer')})" if number == row.get("choice") else ""
+        yours = "  " + tr("(your answer)") if number == row.get("choice") else ""
         layout.addWidget(label(f"{mark}  {choice}{yours}"))
     if row.get("choice") is None:
         layout.addWidget(label(tr("Nobody answered.")))

@@ -65,8 +65,10 @@ def verdict(failover: Mapping[str, Any], unlike: str = "") -> str:
     said = tr("From detection to the new principal: {time}.").format(time=formatting.seconds(took))
     published = failover.get("published_s")
     if published is None:
-        apart = tr("Not compared with the published times: {reason}.").format(reason=unlike)
-        return f"{said} {apart if unlike else tr('Nothing comparable is published.')} {losses}".rstrip()
+        apart = tr("Nothing comparable is published.")
+        if unlike:
+            apart = tr("Not compared with the published times: {reason}.").format(reason=unlike)
+        return f"{said} {apart} {losses}".rstrip()
     share = formatting.percent(took / published - 1.0, 0, sign=True)
     beside = tr("Published: {time} ({reference}), {share}.").format(
         time=formatting.seconds(published, 1), reference=failover["published_ref"], share=share

@@ -1,0 +1,60 @@
+"""The language of the window: chosen in the View menu for the next start, Qt's own dialogs with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QTranslator
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QDialogButtonBox
+
+from app import language, settings
+from app.language import tr
+from app.main_window import MainWindow
+from app.main_window.speech import speak
+from app.settings import WindowSettings
+
+
+@pytest.fixture(autouse=True)
+def _english_again(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv(language.ENVIRONMENT, raising=False)
+    yield
+    language.use(language.ENGLISH)
+    for translator in qapp.findChildren(QTranslator):
+        qapp.removeTranslator(translator)
+        translator.deleteLater()
+
+
+def entry(window: MainWindow, text: str) -> QAction:
+    menus = [action.menu() for action in window.menus["&View"].actions() if action.menu() is not None]
+    return next(action for menu in menus for action in menu.actions() if action.text() == text)
+
+
+def test_it_is_chosen_in_the_menu_and_holds_from_the_next_start(
+    qapp: QApplication, window: MainWindow, store: WindowSettings
+) -> None:
+    assert window.findChild(QAction, "drill.quit").text() == "Quit"
+    entry(window, "Deutsch").trigger()
+    assert entry(window, "Deutsch").isChecked()
+    assert not entry(window, "English").isChecked()
+    assert tr("Quit") == "Quit"  # what is on screen stays
+    speak(qapp, store)  # as the next start does
+    assert tr("Quit") == "Beenden"
+
+
+def test_dialogs_of_qt_speak_it_too(qapp: QApplication, store: WindowSettings) -> None:
+    store.set(settings.LANGUAGE, "de")
+    speak(qapp, store)
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+    assert buttons.button(QDialogButtonBox.StandardButton.Cancel).text() == "Abbrechen"
+    buttons.deleteLater()
+
+
+def test_the_environment_goes_before_the_menu(
+    qapp: QApplication, store: WindowSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.set(settings.LANGUAGE, "de")
+    monkeypatch.setenv(language.ENVIRONMENT, "en")
+    speak(qapp, store)
+    assert tr("Quit") == "Quit"
