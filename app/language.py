@@ -1,8 +1,11 @@
 """The interface's words in the user's language: `tr("Text with {name}").format(name=…)`, never an f-string in it.
 
 English by decision, in every language, because it is what a DBA meets at work, or what an author wrote:
-SQL Server's messages, T-SQL, object and counter names, lines of the ERRORLOG and of traces; input lines and
-their verbs; the command line; texts of scenarios. Numbers and times keep one form everywhere for the same reason.
+SQL Server's messages, T-SQL, words of the catalog views (SYNCHRONIZED), names of counters, lines of the ERRORLOG and
+of traces; input lines and their verbs; the command line; texts of scenarios and help pages; rows and figures of the
+papers. Sentences that the engine puts together are English, too: events, reasons of a score, findings of the planner,
+and the papers about a run that hold them. Fixed words of its tables are not: see `app.engine_words`. Numbers and
+times keep one form everywhere, that of SQL Server's own results.
 
 Catalogues are gettext's (`assets/languages/*.po`, compiled to `.mo`); `make words` brings them up to date.
 """
