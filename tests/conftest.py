@@ -14,6 +14,9 @@ os.environ.setdefault(
 )  # before anything imports Qt; a set one wins, to watch a test
 
 
+os.environ["MIRRORDRILL_LANGUAGE"] = "en"  # whatever this machine speaks
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rewrite", action="store_true", help="record the transcripts anew")
 

@@ -58,7 +58,7 @@ class Appearance(QObject):
         menu.addMenu(self._choices("layout", tr("&Layout"), LAYOUTS, self.set_layout))
         menu.addMenu(self._choices("theme", tr("&Theme"), THEMES, self.set_theme))
         menu.addMenu(
-            self._choices("language", tr("Language (&from the next start)"), TONGUES, self.set_language)
+            self._choices("language", tr("Lan&guage (from the next start)"), TONGUES, self.set_language)
         )
         menu.addAction(self._motion)
         self._tick("layout", self.layout)
