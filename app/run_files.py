@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +22,16 @@ _NEEDED: Final[dict[str, type | tuple[type, ...]]] = {
     "hashes": list, "availability": dict, "score": dict, "failovers": list,
 }  # fmt: skip
 """What a report must have to be played again and shown, and of which type."""
+
+NESTS_MAX: Final = 2_000_000
+"""Lists and tables of a file, counted before it is parsed: each takes some 60 to 230 bytes. Assumed: forty times the
+events of the longest drill."""
+VALUES_MAX: Final = 20_000_000
+"""Values of a file, counted the same way. Twice those of two hours with two hundred databases."""
+INPUTS_MAX: Final = 100_000
+"""Input lines of a run. Assumed: one a second for a day."""
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+"""What a scenario may be called: never a path."""
 
 TICK_MAX: Final = 1e6
 """Seconds; as `run --until`."""
@@ -41,7 +52,10 @@ def read(file: Path) -> tuple[dict[str, Any], str]:
                     file=file, most=BYTES_MAX // 1_000_000
                 )
             )
-        found = json.loads(file.read_text(encoding="utf-8"))
+        raw = file.read_bytes()
+        if raw.count(b"{") + raw.count(b"[") > NESTS_MAX or raw.count(b",") > VALUES_MAX:
+            raise NoRun(tr("{file} holds more values than a run may.").format(file=file))
+        found = json.loads(raw.decode("utf-8"))
     except OSError as error:
         raise NoRun(tr("{file} cannot be read: {why}.").format(file=file, why=error.strerror)) from error
     except (ValueError, RecursionError) as error:
@@ -66,6 +80,10 @@ def _problem(report: object) -> str:
         return tr("there is no mode {mode!r}").format(mode=report["mode"])
     if not 0 <= report["seed"] < 2**63 or not 0 <= report["ended_at_s"] <= TICK_MAX:
         return tr("its seed or its end is out of range")
+    if not _NAME.fullmatch(report["scenario"]):
+        return tr("its scenario has no name that a scenario can have")
+    if len(report["inputs"]) > INPUTS_MAX:
+        return tr("it has more than {most} inputs").format(most=INPUTS_MAX)
     if not all(isinstance(line, str) for line in report["inputs"]):
         return tr("its inputs are no lines")
     if not all(_is_hash(entry) for entry in report["hashes"]) or not all(map(_is_event, report["events"])):

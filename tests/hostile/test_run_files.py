@@ -1,0 +1,64 @@
+"""A recorded run from elsewhere: limits come before parsing, and what is no run is refused in a sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import run_files
+from app.run_files import NoRun
+
+GOOD: dict[str, Any] = {
+    "scenario": "lab", "seed": 1, "mode": "lab", "inputs": [], "ended_at_s": 1.0, "events": [], "hashes": [],
+    "availability": {}, "score": {}, "failovers": [],
+}  # fmt: skip
+
+
+def refused(file: Path, raw: bytes | dict[str, Any]) -> str:
+    file.write_bytes(raw if isinstance(raw, bytes) else json.dumps(raw).encode())
+    with pytest.raises(NoRun) as caught:
+        run_files.read(file)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "run.json"
+
+
+def test_the_good_one_is_read(file: Path) -> None:
+    file.write_text(json.dumps(GOOD))
+    assert run_files.read(file)[0] == GOOD
+
+
+@pytest.mark.parametrize(
+    "raw", [b"[" * 100_000, b'{"a":' * 100_000, b"\xff\xfe", b"", b'{"a":1', b"9" * 10_000]
+)
+def test_what_is_no_json(file: Path, raw: bytes) -> None:
+    refused(file, raw)
+
+
+def test_too_much_is_refused_before_it_is_parsed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.run_files.json.loads", lambda _: pytest.fail("parsed"))
+    assert "more values" in refused(file, b"[" + b"{}," * (run_files.NESTS_MAX + 1) + b"{}]")
+    with file.open("wb") as opened:
+        opened.truncate(run_files.BYTES_MAX + 1)
+    with pytest.raises(NoRun, match="larger"):
+        run_files.read(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("scenario", "/etc/passwd"), ("scenario", "../../x"), ("scenario", "a\u202eb"), ("scenario", ""),
+        ("seed", -1), ("seed", 2**63), ("seed", 1.5), ("mode", "root"), ("inputs", [1]), ("inputs", [""] * 100_001),
+        ("ended_at_s", float("nan")), ("ended_at_s", float("inf")), ("ended_at_s", 1e300), ("ended_at_s", -1),
+        ("hashes", [1]), ("hashes", [{}]), ("events", [[]]), ("availability", None),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_named(file: Path, name: str, value: object) -> None:
+    assert "is not a run as Mirrordrill writes it" in refused(file, GOOD | {name: value})
