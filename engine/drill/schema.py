@@ -566,5 +566,26 @@ class Scenario(Part):
 def schema() -> dict[str, Any]:
     """The JSON Schema of a scenario file, for editors. `name` may be left out there."""
     made = Scenario.model_json_schema(by_alias=True)
+    made = _or_variant(made)
     made["required"] = [key for key in made["required"] if key != "name"]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+_VARIANT: Final = {"type": "string", "pattern": r"\{[a-z][a-z0-9_]{0,29}\}"}
+"""A value that the seed picks from [variants]."""
+
+
+def _or_variant(part: Any) -> Any:
+    """*part* of a JSON Schema in which a number, a choice or a name may also be a `{variant}`."""
+    if isinstance(part, list):
+        return [_or_variant(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    plain = part.get("type") in ("integer", "number", "boolean") or (
+        part.get("type") == "string" and bool({"pattern", "enum"} & part.keys())
+    )
+    if not plain:
+        return {key: _or_variant(each) for key, each in part.items()}
+    about = {key: part[key] for key in ("title", "description", "default") if key in part}
+    rule = {key: each for key, each in part.items() if key not in about}
+    return {**about, "anyOf": [rule, _VARIANT]}
