@@ -31,6 +31,9 @@ _UNIT_S: Final = {None: 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}
 DURATION_MAX_S: Final = 24 * 3600.0
 """No drill lasts longer than a day; keeps a slip of the pen from running for ever."""
 
+PACE_MIN_S: Final = 10.0
+"""Shortest interval of a job: what SQL Server Agent's schedules can do. Documented (sp_add_jobschedule)."""
+
 
 def _seconds(value: Any) -> Any:
     if isinstance(value, str):
@@ -41,6 +44,13 @@ def _seconds(value: Any) -> Any:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and not 0.0 <= value <= DURATION_MAX_S:
         raise ValueError("expected a time from 0 to 24 h")
     return value
+
+
+def _pace(seconds: float) -> float:
+    """Refuses a job that would begin again before any time has passed, and so never end."""
+    if 0.0 < seconds < PACE_MIN_S:
+        raise ValueError(f"expected 0 (never) or at least {PACE_MIN_S:g} s")
+    return seconds
 
 
 def _readable(text: str) -> str:
@@ -190,7 +200,7 @@ class Database(Part):
     recovery_model: Literal["FULL", "BULK_LOGGED", "SIMPLE"] = "FULL"
     compression_ratio: float = Field(default=0.27, ge=0.001, le=1)
     delayed_durability: Literal["DISABLED", "ALLOWED", "FORCED"] = "DISABLED"
-    log_backup_every: Duration = 900.0
+    log_backup_every: Annotated[Duration, AfterValidator(_pace)] = 900.0
     """0: no log backup job."""
 
     @property

@@ -1,0 +1,102 @@
+"""Absurd figures in a scenario: each is refused by name, with line and column, or runs and stays finite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Final
+
+import numpy as np
+import pytest
+
+from engine.drill.drill import Drill
+from engine.drill.problems import ScenarioProblems
+from engine.drill.scenario import load_scenario
+from tests.engine.drill.texts import WORLD
+
+NEVER: Final = (
+    "1e308",
+    "-1e308",
+    "nan",
+    "inf",
+    "-inf",
+    "-1",
+    "9223372036854775808",
+    "-9223372036854775808",
+    "[]",
+    "{}",
+)
+"""Right nowhere."""
+TINY: Final = ("0", "1e-300")
+"""Right here and there: what loads with it has to run."""
+
+
+def _in(table: str, key: str) -> Callable[[str], str]:
+    return lambda value: WORLD.replace(f"[[{table}]]\n", f"[[{table}]]\n{key} = {value}\n", 1)
+
+
+def _link(key: str) -> Callable[[str], str]:
+    return lambda value: f'{WORLD}\n[[link]]\nends = ["SERVER_A", "SERVER_B"]\n{key} = {value}\n'
+
+
+def _does(line: str) -> Callable[[str], str]:
+    return lambda value: f'{WORLD}\n[[timeline]]\nat = 1\ndo = "{line.format(value)}"\n'
+
+
+PLACES: Final[dict[str, Callable[[str], str]]] = {
+    **{key: _link(key) for key in ("rtt_ms", "jitter_ms", "bandwidth_mbps", "loss")},
+    **{
+        key: _in("database", key)
+        for key in ("count", "scale", "size_mb", "log_size_mb", "log_max_mb", "compression_ratio", "log_backup_every")
+    },
+    **{key: _in("server", key) for key in ("cores", "max_worker_threads")},
+    "timeout_s": _in("session", "timeout_s"),
+    "boot_s": lambda value: f"{WORLD}\n[settings]\nboot_s = {value}\n",
+    "restart_service_s": lambda value: f"{WORLD}\n[settings]\nrestart_service_s = {value}\n",
+    "seed": lambda value: WORLD.replace("seed = 3", f"seed = {value}"),
+    "length": lambda value: WORLD.replace('length = "5min"', f"length = {value}"),
+    "at": lambda value: f'{WORLD}\n[[timeline]]\nat = {value}\ndo = "power-off SERVER_A"\n',
+    "do": _does("degrade SERVER_A SERVER_B rtt_ms={}"),
+    "bandwidth_mbps=": _does("degrade SERVER_A SERVER_B bandwidth_mbps={}"),
+    "loss=": _does("degrade SERVER_A SERVER_B loss={}"),
+    "factor": _does("slow-disk SERVER_A log factor={}"),
+    "Workload1": _does("workload Sales Workload1 scale={}"),
+    "rows": _does("bulk-load Sales rows={0} batch_rows={0}"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_what_is_right_nowhere_is_refused_by_name_and_place(name: str) -> None:
+    for value in NEVER:
+        with pytest.raises(ScenarioProblems) as caught:
+            load_scenario(PLACES[name](value), "absurd.toml")
+        problem = caught.value.problems[0]
+        assert problem.line > 1, (value, str(problem))
+        assert problem.column >= 1
+        assert name.rstrip("=") in str(caught.value) or "do" in str(caught.value), (value, str(problem))
+
+
+def _loaded(name: str, value: str) -> Drill | None:
+    try:
+        return Drill(load_scenario(PLACES[name](value), "absurd.toml"), mode="lab")
+    except ScenarioProblems:
+        return None
+
+
+@pytest.mark.parametrize(("name", "value"), list(product(PLACES, TINY)))
+def test_what_is_hardly_anything_is_refused_or_runs(name: str, value: str) -> None:
+    drill = _loaded(name, value)
+    if drill is not None:
+        drill.advance_to(1_000)
+        assert np.isfinite(drill.world.flow.state).all()
+        assert np.isfinite(drill.samples.values).all()
+
+
+def test_a_job_without_pause_does_not_stop_the_clock() -> None:
+    """It began again within the same tick, for ever."""
+    assert _loaded("log_backup_every", "0") is not None
+    assert _loaded("log_backup_every", "9.99") is None
+    drill = _loaded("log_backup_every", "10")
+    assert drill is not None
+    drill.advance_to(6_000)
+    assert drill.tick == 6_000
