@@ -78,8 +78,12 @@ def pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
     yield "debrief", window
     window.show_history()
     yield "history", window
+    window.progress.show()
+    yield "progress", window
     window.tools.show_planner()
     yield "planner", window
+    window.tools.show_fidelity()
+    yield "fidelity", window
 
 
 def words_of(window: QWidget) -> Iterator[tuple[str, str]]:
