@@ -216,7 +216,9 @@ def keep_digits_in_texts(tree: exp.Expr) -> None:
         if name.partition("(")[0] not in _TEXTS:
             continue
         place = "expression" if isinstance(node, exp.Convert) else "this"
-        value = node.args[place]
+        value = node.args.get(place)
+        if value is None:  # CONVERT of nothing: refused when it is run
+            continue
         digits = _digits(value, names)
         if digits is not None:
             node.set(place, exp.Anonymous(this="decimal_text", expressions=[value.copy(), digits]))
