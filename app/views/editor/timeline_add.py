@@ -1,0 +1,285 @@
+"""A small form for one more fault: when, what, why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QWidget,
+)
+
+from app.language import mark, tr
+from app.views.editor.timeline_entries import AT, WAIT, WINDOW, seconds_of
+from engine.flow.sites import WORKLOADS
+from engine.inputs import VERBS, InputProblem, Parameter, parse_line
+
+WHENS: Final = (
+    (AT, mark("At a time")),
+    (WINDOW, mark("Some time between")),
+    (WAIT, mark("When a condition holds")),
+)
+PARAMETERS: Final = {
+    "server": mark("server"),
+    "database": mark("database"),
+    "client": mark("client"),
+    "from": mark("from"),
+    "to": mark("to"),
+    "text": mark("T-SQL"),
+    "port": mark("port"),
+    "drive": mark("drive"),
+    "job": mark("job"),
+    "certificate": mark("certificate"),
+    "disk": mark("disk"),
+    "workload": mark("workload"),
+    "how": mark("how"),
+    "path": mark("path"),
+    "name": mark("name"),
+    "account": mark("account"),
+    "version": mark("version"),
+    "edition": mark("edition"),
+}
+"""Names of the verbs' arguments; options (rtt_ms=…) are named as they are written."""
+
+Named = Callable[[str], list[str]]
+"""Names in the scenario that may stand for a parameter of a kind."""
+
+
+class AddFault(QFrame):
+    """Enter adds, Esc leaves. What cannot be understood is said at once and nothing is added."""
+
+    wanted = Signal(dict, str, str)
+    """Times as they go into the file, the input line, the note."""
+    left = Signal()
+
+    def __init__(self, named: Named, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._named = named
+        self.setProperty("card", "true")
+        self.when = QComboBox()
+        for kind, words in WHENS:
+            self.when.addItem(tr(words), kind)
+        self.from_time = _line(tr("Time since the start: 90, 90s or 2min"), 8)
+        self.to_time = _line(tr("End of the window: 90, 90s or 2min"), 8)
+        self.condition = _line(tr("Condition, such as: Sales is SYNCHRONIZED"), 0)
+        self.after = _line(tr("So long after the condition first held: 0, 10s or 2min"), 8)
+        self.verb = QComboBox()
+        self.note = _line(tr("Why, for the instructor"), 0)
+        self.said = QLabel()
+        self.said.setWordWrap(True)
+        self._until, self._later = QLabel(tr("and")), QLabel(tr("later by"))
+        self.fields: list[tuple[Parameter | None, str, QWidget]] = []
+        """Parameter (None: an option), its name, and its field."""
+        self._arrange()
+        self.verb.currentIndexChanged.connect(self._show_fields)
+        self.when.currentIndexChanged.connect(self._show_when)
+        self._fill_verbs()
+        self._show_when()
+
+    def _arrange(self) -> None:
+        for field, name in (
+            (self.when, tr("When it happens")),
+            (self.verb, tr("What happens")),
+        ):
+            field.setAccessibleName(name)
+        self.verb.setMaxVisibleItems(16)
+        self.verb.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.verb.setMinimumContentsLength(20)
+        times, self._acts, last = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        for row in (times, self._acts, last):
+            row.setSpacing(6)
+        for widget in (self.when, self.from_time, self._until, self.to_time):
+            times.addWidget(widget)
+        times.addWidget(self.condition, 1)
+        times.addWidget(self._later)
+        times.addWidget(self.after)
+        times.addStretch(0)
+        self._acts.addWidget(self.verb)
+        self._acts.addStretch(1)
+        self.note.setPlaceholderText(tr("Why, for the instructor (need not be)"))
+        self.add, cancel = QPushButton(tr("Add")), QPushButton(tr("Cancel"))
+        self.add.setProperty("primary", "true")
+        for button in (self.add, cancel):
+            button.setProperty("small", "true")
+            button.setAutoDefault(False)
+            last.addWidget(button)
+        self.add.clicked.connect(self._add)
+        cancel.clicked.connect(self.left)
+        last.addWidget(self.said, 1)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(10, 6, 10, 6)
+        grid.setVerticalSpacing(4)
+        for number, words in enumerate((tr("When"), tr("What"), tr("Note"))):
+            grid.addWidget(QLabel(words), number, 0)
+        grid.addLayout(times, 0, 1)
+        grid.addLayout(self._acts, 1, 1)
+        grid.addWidget(self.note, 2, 1)
+        grid.addLayout(last, 3, 1)
+        grid.setColumnStretch(1, 1)
+
+    def _fill_verbs(self) -> None:
+        group = None
+        for verb in VERBS.values():
+            if verb.group == "remark":
+                continue
+            if group not in (None, verb.group):
+                self.verb.insertSeparator(self.verb.count())
+            group = verb.group
+            self.verb.addItem(verb.name, verb.name)
+            self.verb.setItemData(self.verb.count() - 1, tr(verb.help), Qt.ItemDataRole.ToolTipRole)
+
+    # --- showing --------------------------------------------------------------------------------------------
+
+    def begin(self, at_s: float) -> None:
+        """Ready for a fault at *at_s*; what was typed for the one before is gone."""
+        self.from_time.setText(f"{at_s:.0f}s")
+        self.to_time.setText(f"{at_s + 30.0:.0f}s")
+        self.after.setText("0")
+        for line in (self.condition, self.note):
+            line.clear()
+        self.said.clear()
+        self._show_fields()
+        self.when.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_when(self) -> None:
+        kind = self.when.currentData()
+        for widget in (self._until, self.to_time):
+            widget.setVisible(kind == WINDOW)
+        for widget in (self.condition, self._later, self.after):
+            widget.setVisible(kind == WAIT)
+        self.from_time.setVisible(kind != WAIT)
+
+    def _show_fields(self) -> None:
+        while self.fields:
+            field = self.fields.pop()[2]
+            self._acts.removeWidget(field)
+            field.hide()
+            field.deleteLater()
+        verb = VERBS.get(self.verb.currentData() or "")
+        if verb is None:
+            return
+        self.verb.setToolTip(tr(verb.help))
+        for parameter in verb.parameters:
+            self._add_field(parameter, parameter.name, self._field(parameter))
+        for name in verb.options:
+            self._add_field(None, name, QLineEdit())
+
+    def _field(self, parameter: Parameter) -> QWidget:
+        names = list(parameter.choices) or self._named(parameter.kind)
+        if parameter.name == "workload":
+            names = list(WORKLOADS)
+        if not names:
+            return QLineEdit()
+        field = QComboBox()
+        field.setEditable(not parameter.choices)
+        field.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        field.addItems(([""] if parameter.optional else []) + names)
+        if parameter.name == "to" and len(names) > 1:
+            field.setCurrentIndex(1)
+        return field
+
+    def _add_field(self, parameter: Parameter | None, name: str, field: QWidget) -> None:
+        words = tr(PARAMETERS[name]) if name in PARAMETERS else name
+        optional = parameter is None or parameter.optional
+        line = field.lineEdit() if isinstance(field, QComboBox) else field
+        if isinstance(line, QLineEdit):
+            line.setPlaceholderText(tr("{name} (need not be)").format(name=words) if optional else words)
+        field.setToolTip(words)
+        field.setAccessibleName(words)
+        wide = parameter is not None and parameter.kind == "rest"
+        if not wide:
+            field.setMaximumWidth(field.fontMetrics().averageCharWidth() * 24)
+        field.setMinimumWidth(field.fontMetrics().averageCharWidth() * 9)
+        self._acts.insertWidget(1 + len(self.fields), field, 8 if wide else 1)
+        self.fields.append((parameter, name, field))
+
+    # --- adding ---------------------------------------------------------------------------------------------
+
+    @property
+    def line(self) -> str:
+        """The input line that the fields say."""
+        words = [str(self.verb.currentData())]
+        for parameter, name, field in self.fields:
+            text = (field.currentText() if isinstance(field, QComboBox) else _text(field)).strip()
+            if text:
+                words.append(text if parameter is not None else f"{name}={text}")
+        return " ".join(words)
+
+    def _times(self) -> dict[str, Any] | str:
+        """What goes into the file, or what is wrong."""
+        kind = self.when.currentData()
+        if kind == WAIT:
+            condition, after = self.condition.text().strip(), self.after.text().strip()
+            if not condition:
+                return tr("Say the condition, such as: Sales is SYNCHRONIZED")
+            if after and seconds_of(_value(after)) is None:
+                return _wrong(after)
+            waits = bool(after and seconds_of(_value(after)))
+            return {"when": condition, **({"after": _value(after)} if waits else {})}
+        texts = [self.from_time.text().strip(), self.to_time.text().strip()][: 1 if kind == AT else 2]
+        for text in texts:
+            if seconds_of(_value(text)) is None:
+                return _wrong(text)
+        values = [_value(text) for text in texts]
+        if kind == AT:
+            return {"at": values[0]}
+        if (seconds_of(values[0]) or 0.0) >= (seconds_of(values[1]) or 0.0):
+            return tr("The window ends before it begins.")
+        return {"between": values}
+
+    def _add(self) -> None:
+        times = self._times()
+        if isinstance(times, str):
+            self.said.setText(times)
+            return
+        try:
+            if "{" not in self.line:  # what stands for a variant is known when the seed has chosen
+                parse_line(self.line)
+        except InputProblem as problem:
+            self.said.setText(str(problem))
+            return
+        self.wanted.emit(times, self.line, self.note.text().strip())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._add()
+        else:
+            super().keyPressEvent(event)
+
+
+def _line(name: str, letters: int) -> QLineEdit:
+    made = QLineEdit()
+    made.setAccessibleName(name)
+    made.setToolTip(name)
+    made.setPlaceholderText("" if letters else name)
+    if letters:
+        made.setFixedWidth(made.fontMetrics().averageCharWidth() * (letters + 4))
+    return made
+
+
+def _text(field: QWidget) -> str:
+    return field.text() if isinstance(field, QLineEdit) else ""
+
+
+def _value(text: str) -> int | float | str:
+    """As an author writes it: a plain number stands without quotes."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return int(number) if text.isdigit() else number
+
+
+def _wrong(text: str) -> str:
+    return tr("{text} is no time; write 30, 30s, 2min or 1h.").format(text=text or "—")

@@ -1,0 +1,399 @@
+"""The time axis of a scenario with its lanes, drawn, and its entries dragged with the mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
+
+from app import formatting, theme
+from app.language import tr
+from app.strip import draw_shape, nice_step
+from app.theme import Tokens
+from app.views.editor.timeline_entries import WAIT, WINDOW, Entry, Path, Plan, Spot, condition, spoken
+from app.views.editor.timeline_geometry import WHOLE, Placed, Scale, dragged, flow, grip, place
+
+MARGIN: Final = 14.0
+LABEL_SCALE: Final = 0.88
+LABEL_MAX: Final = 22.0
+"""Longest label, in widths of the letter x times two: T-SQL goes on for lines."""
+CHIP_MAX: Final = 48.0
+CHIP_GAP: Final = 6.0
+
+LOOKS: Final = {
+    "fault": ("bad", "down"),
+    "repair": ("ok", "up"),
+    "load": ("info", "circle"),
+    "sql": ("info", "square"),
+    "chore": ("idle", "diamond"),
+}
+"""Group of the verb -> tone and shape, so that colour alone tells nothing."""
+OTHER: Final = ("idle", "circle")
+
+
+class TimelineCanvas(QWidget):
+    """Shows a plan. What is done with the mouse it tells; it changes nothing itself."""
+
+    chosen = Signal(object)
+    """Path of the entry that was clicked."""
+    dropped = Signal(object, object)
+    """An entry has been dragged: the entry as it was, and its new spot in seconds."""
+    add_wanted = Signal(float)
+    """A double click where nothing is: seconds since the start."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._plan = Plan(120.0)
+        self._chosen: Path | None = None
+        self._cursor_s: float | None = None
+        self._held: tuple[Entry, str, float] | None = None
+        """Entry, part of it, and where the mouse took hold of it."""
+        self._spot: Spot | None = None
+        """Where the held entry is now, once it has been dragged."""
+        self._boxes: list[tuple[Entry, QRectF, Placed | None]] = []
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
+        self.setAccessibleName(tr("Timeline of the scenario"))
+
+    # --- what is shown --------------------------------------------------------------------------------------
+
+    def show_plan(self, plan: Plan, chosen: Path | None) -> None:
+        """Show *plan* with this entry chosen; a drag that goes on is given up."""
+        self._plan, self._chosen = plan, chosen
+        self._held = self._spot = None
+        entry = plan.at(chosen)
+        self.setAccessibleDescription(spoken(entry) if entry else "")
+        self._lay_out()
+
+    @property
+    def cursor_s(self) -> float | None:
+        """Where somebody clicked last, seconds since the start."""
+        return self._cursor_s
+
+    def box_of(self, path: Path) -> QRectF | None:
+        """Where an entry is drawn."""
+        return next((self._shown(entry, box) for entry, box, _ in self._boxes if entry.path == path), None)
+
+    @property
+    def scale(self) -> Scale:
+        return Scale(MARGIN, max(40.0, self.width() - 2 * MARGIN), self._plan.length_s)
+
+    # --- geometry -------------------------------------------------------------------------------------------
+
+    @property
+    def _line(self) -> float:
+        return QFontMetricsF(self.font()).height()
+
+    @property
+    def _seen(self) -> QRectF:
+        """The part that can be seen: names and what has no time stay in it, however far one has scrolled."""
+        parent = self.parentWidget()
+        if parent is None or parent.width() >= self.width():
+            return QRectF(self.rect())
+        return QRectF(-self.x(), 0.0, parent.width(), self.height())
+
+    def _lay_out(self) -> None:
+        metrics = QFontMetricsF(theme.sized(self.font(), LABEL_SCALE))
+        line, scale = self._line, self.scale
+        timed = [entry for entry in self._plan.faults if entry.kind != WAIT]
+        waiting = [entry for entry in self._plan.faults if entry.kind == WAIT]
+        self._boxes, y = [], line * 1.5
+        self._lanes = [(y, tr("Faults"))]
+        y += line * 1.15
+        widths = [metrics.horizontalAdvance(self._label(entry, metrics)) for entry in timed]
+        high = line * 1.45
+        for entry, placed in zip(
+            timed, place([self._spot_of(entry) for entry in timed], widths, scale), strict=True
+        ):
+            top = y + placed.row * high
+            self._boxes.append((entry, QRectF(placed.from_x, top, placed.to_x - placed.from_x, high), placed))
+        rows = 1 + max((placed.row for *_, placed in self._boxes if placed is not None), default=0)
+        y += rows * high + line * 0.25
+        if waiting:
+            self._lanes.append((y, tr("When something happens")))
+            y += line * 1.15
+            room = self._seen.width() - 2 * MARGIN
+            chips = [
+                min(room, metrics.horizontalAdvance(self._label(entry, metrics)) + line * 1.5)
+                for entry in waiting
+            ]
+            found = flow(chips, room, CHIP_GAP)
+            for entry, width, (row, x) in zip(waiting, chips, found, strict=True):
+                self._boxes.append((entry, QRectF(MARGIN + x, y + row * high, width, high * 0.88), None))
+            y += (found[-1][0] + 1) * high + line * 0.25
+        self._lanes.append((y, tr("Reference solution")))
+        y += line * 1.15
+        size = line * 1.1
+        for entry in self._plan.steps:
+            x = scale.x_of(entry.spot[0])
+            self._boxes.append((entry, QRectF(x - size / 2.0, y, size, size), None))
+        self._high = y + line * 1.4
+        self.setMinimumHeight(round(self._high))
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(600, self.minimumHeight())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lay_out()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._lay_out()
+
+    def _spot_of(self, entry: Entry) -> Spot:
+        held = self._held
+        return self._spot if self._spot and held and held[0].path == entry.path else entry.spot
+
+    def _label(self, entry: Entry, metrics: QFontMetricsF) -> str:
+        words, most = entry.act or tr("nothing yet"), LABEL_MAX
+        if entry.kind == WAIT:
+            words, most = f"{condition(entry)}: {words}", CHIP_MAX
+        room = metrics.horizontalAdvance("x") * most * 1.15
+        return metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
+
+    def _shown(self, entry: Entry, box: QRectF) -> QRectF:
+        return box.translated(self._seen.left(), 0.0) if entry.kind == WAIT else box
+
+    def _found(self, at: QPointF) -> tuple[Entry, str] | None:
+        """The entry at this place and what of it; the chosen one and steps drawn last go before others."""
+        hits = [(entry, placed) for entry, box, placed in self._boxes if self._shown(entry, box).contains(at)]
+        hits.sort(key=lambda hit: hit[0].path == self._chosen)
+        for entry, placed in reversed(hits):
+            part = WHOLE if placed is None else grip(placed, at.x())
+            if part is not None:
+                return entry, part
+        return None
+
+    # --- mouse ----------------------------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton:
+            event.ignore()
+            return
+        found = self._found(event.position())
+        if found is None:
+            self._cursor_s = float(round(self.scale.time_at(event.position().x())))
+            self.update()
+            return
+        entry, part = found
+        self._held = (entry, part, event.position().x())
+        self._chosen = entry.path
+        self.update()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._held is None or not event.buttons() & Qt.MouseButton.LeftButton:
+            self._point(event.position())
+            return
+        entry, part, from_x = self._held
+        by = event.position().x() - from_x
+        if entry.kind == WAIT or not entry.movable:
+            return
+        if self._spot is None and abs(by) < QApplication.startDragDistance() / 2:
+            return
+        scale = self.scale
+        by_s = by / scale.width * scale.length_s
+        self._spot = dragged(entry.spot, part, by_s, scale.step_s, scale.length_s)
+        self._lay_out()
+
+    def _point(self, at: QPointF) -> None:
+        found = self._found(at)
+        if found is None:
+            self.unsetCursor()
+        elif found[1] != WHOLE:
+            self.setCursor(Qt.CursorShape.SplitHCursor)
+        elif found[0].kind != WAIT and found[0].movable:
+            self.setCursor(Qt.CursorShape.SizeHorCursor)
+        else:
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton or self._held is None:
+            return
+        (entry, *_), spot = self._held, self._spot
+        self._held = self._spot = None
+        self.chosen.emit(entry.path)
+        if spot is not None and spot != entry.spot:
+            self.dropped.emit(entry, spot)
+        else:
+            self._lay_out()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self._found(event.position()) is None:
+            self.add_wanted.emit(float(round(self.scale.time_at(event.position().x()))))
+
+    def give_up(self) -> bool:
+        """Let go of what is being dragged; it stays where it was. Whether there was something."""
+        if self._held is None:
+            return False
+        self._held = self._spot = None
+        self._lay_out()
+        return True
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            found = self._found(QPointF(event.pos()))
+            tip = "\n".join(filter(None, (spoken(found[0]), found[0].note))) if found else ""
+            QToolTip.showText(event.globalPos(), tip, self)
+            return True
+        return super().event(event)
+
+    # --- painting -------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(self.rect(), theme.tokens(self.palette()).surface)
+        if not self.isEnabled():
+            painter.setOpacity(0.4)
+        colours = theme.tokens(self.palette())
+        self._draw_axis(painter, colours)
+        self._draw_names(painter, colours)
+        for entry, box, placed in sorted(self._boxes, key=lambda it: it[0].path == self._chosen):
+            if placed is not None:
+                self._draw_fault(painter, colours, entry, box, placed)
+            elif entry.kind == WAIT:
+                self._draw_chip(painter, colours, entry, self._shown(entry, box))
+            else:
+                self._draw_step(painter, colours, entry, box)
+        self._draw_times(painter, colours)
+        if self.hasFocus():
+            painter.setPen(QPen(colours.focus, 1.0))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(self._seen.adjusted(0.5, 0.5, -0.5, -0.5))
+
+    def _ticks(self, metrics: QFontMetricsF) -> Iterator[float]:
+        scale = self.scale
+        step = nice_step(
+            scale.length_s, max(2, int(scale.width / (metrics.horizontalAdvance("00:00") * 2.4)))
+        )
+        for number in range(int(scale.length_s / step + 1e-6) + 1):
+            yield number * step
+
+    def _draw_axis(self, painter: QPainter, colours: Tokens) -> None:
+        painter.setFont(theme.sized(self.font(), 0.85))
+        metrics = QFontMetricsF(painter.font())
+        top = self._line * 1.3
+        for t_s in self._ticks(metrics):
+            x, text = self.scale.x_of(t_s), formatting.run_time(t_s)
+            width = metrics.horizontalAdvance(text)
+            painter.setPen(QPen(colours.border, 1.0))
+            painter.drawLine(QPointF(x, top), QPointF(x, self.height()))
+            painter.setPen(colours.muted)
+            left = min(max(2.0, x - width / 2.0), self.width() - width - 2.0)
+            painter.drawText(QPointF(left, top - metrics.descent() - 1.0), text)
+        painter.setPen(QPen(colours.muted, 1.0))
+        painter.drawLine(QPointF(MARGIN, top), QPointF(self.width() - MARGIN, top))
+
+    def _draw_names(self, painter: QPainter, colours: Tokens) -> None:
+        painter.setFont(theme.sized(self.font(), 0.85))
+        metrics = QFontMetricsF(painter.font())
+        seen = self._seen
+        for number, (top, name) in enumerate(self._lanes):
+            if number:
+                painter.setPen(QPen(colours.border, 1.0))
+                painter.drawLine(QPointF(seen.left(), top), QPointF(seen.right(), top))
+            place = QRectF(
+                seen.left() + 4.0, top + 2.0, metrics.horizontalAdvance(name) + 8.0, metrics.height()
+            )
+            painter.fillRect(place, colours.surface)
+            painter.setPen(colours.muted)
+            painter.drawText(place.adjusted(4.0, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, name)
+
+    def _draw_fault(
+        self, painter: QPainter, colours: Tokens, entry: Entry, box: QRectF, placed: Placed
+    ) -> None:
+        tone, shape = LOOKS.get(entry.group, OTHER)
+        colour, soft = getattr(colours, tone), getattr(colours, f"{tone}_soft")
+        chosen, middle = entry.path == self._chosen, box.center().y()
+        painter.setFont(theme.sized(self.font(), LABEL_SCALE, bold=False))
+        metrics = QFontMetricsF(painter.font())
+        label = QRectF(placed.label, box.top(), placed.label_width + 2.0, box.height())
+        if entry.kind == WINDOW:
+            bar = QRectF(
+                placed.start, box.top() + 3.0, max(2.0, placed.end - placed.start), box.height() - 6.0
+            )
+            painter.setPen(QPen(colours.focus if chosen else colour, 2.0 if chosen else 1.0))
+            painter.setBrush(soft)
+            painter.drawRoundedRect(bar, 3, 3)
+            painter.setPen(QPen(colour, 3.0))
+            for x in (placed.start, placed.end):
+                painter.drawLine(QPointF(x, bar.top() + 1.5), QPointF(x, bar.bottom() - 1.5))
+        within = entry.kind == WINDOW and placed.start < placed.label < placed.end
+        if not within:
+            ground = label.adjusted(-3.0, 3.0, 3.0, -3.0)
+            painter.fillRect(ground, colours.selection if chosen else colours.surface)
+        if entry.kind != WINDOW:
+            painter.setPen(QPen(colours.focus if chosen else colours.surface, 2.0 if chosen else 1.0))
+            painter.setBrush(colour)
+            draw_shape(painter, shape, QPointF(placed.start, middle), self._line * (0.42 if chosen else 0.36))
+        painter.setPen(colours.on_selection if chosen and not within else colours.text)
+        painter.drawText(label, Qt.AlignmentFlag.AlignVCenter, self._label(entry, metrics))
+
+    def _draw_chip(self, painter: QPainter, colours: Tokens, entry: Entry, box: QRectF) -> None:
+        tone, shape = LOOKS.get(entry.group, OTHER)
+        chosen = entry.path == self._chosen
+        painter.setPen(QPen(colours.focus if chosen else colours.border, 2.0 if chosen else 1.0))
+        painter.setBrush(colours.selection if chosen else colours.raised)
+        painter.drawRoundedRect(box, 4, 4)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(getattr(colours, tone))
+        middle = QPointF(box.left() + self._line * 0.6, box.center().y())
+        draw_shape(painter, shape, middle, self._line * 0.28)
+        painter.setFont(theme.sized(self.font(), LABEL_SCALE))
+        metrics = QFontMetricsF(painter.font())
+        inner = box.adjusted(self._line * 1.15, 0, -self._line * 0.25, 0)
+        text = metrics.elidedText(
+            self._label(entry, metrics), Qt.TextElideMode.ElideRight, inner.width() + 2.0
+        )
+        painter.setPen(colours.on_selection if chosen else colours.text)
+        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _draw_step(self, painter: QPainter, colours: Tokens, entry: Entry, box: QRectF) -> None:
+        """A numbered disc; open where the text says no time."""
+        chosen = entry.path == self._chosen
+        painter.setPen(
+            QPen(
+                colours.focus if chosen else colours.accent,
+                2.0 if chosen else 1.2,
+                Qt.PenStyle.SolidLine if entry.sure else Qt.PenStyle.DashLine,
+            )
+        )
+        painter.setBrush(
+            colours.selection if chosen else colours.info_soft if entry.sure else colours.surface
+        )
+        painter.drawEllipse(box.adjusted(0.5, 0.5, -0.5, -0.5))
+        painter.setFont(theme.sized(self.font(), 0.74))
+        painter.setPen(colours.on_selection if chosen else colours.text)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(int(entry.path[1]) + 1))
+
+    def _draw_times(self, painter: QPainter, colours: Tokens) -> None:
+        """Where a fault would be added, and on the axis where the one is that is being dragged."""
+        top = self._line * 1.3
+        if self._cursor_s is not None and self._cursor_s <= self._plan.length_s:
+            x = self.scale.x_of(self._cursor_s)
+            painter.setPen(QPen(colours.accent, 1.2, Qt.PenStyle.DashLine))
+            painter.drawLine(QPointF(x, top), QPointF(x, self.height()))
+        if self._held is None or self._spot is None:
+            return
+        painter.setFont(theme.sized(self.font(), 0.85, bold=True))
+        metrics = QFontMetricsF(painter.font())
+        words = " – ".join(dict.fromkeys(formatting.run_time(t_s) for t_s in self._spot))
+        width = metrics.horizontalAdvance(words) + 10.0
+        x = self.scale.x_of(sum(self._spot) / 2.0)
+        bubble = QRectF(min(max(0.0, x - width / 2.0), self.width() - width), 1.0, width, top - 2.0)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours.accent)
+        painter.drawRoundedRect(bubble, 3, 3)
+        painter.setPen(colours.on_accent)
+        painter.drawText(bubble, Qt.AlignmentFlag.AlignCenter, words)
+        painter.setPen(QPen(colours.accent, 1.0))
+        for t_s in set(self._spot):
+            painter.drawLine(QPointF(self.scale.x_of(t_s), top), QPointF(self.scale.x_of(t_s), self.height()))

@@ -1,0 +1,282 @@
+"""What a scenario's text says of time: its faults, the steps of its solution, and changes of their times. No Qt."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from app import formatting
+from app.language import tr
+from app.scenario_edit import add_table, set_value
+from engine.drill.schema import DURATION_MAX_S, Duration
+from engine.inputs import VERBS
+
+AT, WINDOW, WAIT, STEP = "at", "window", "wait", "step"
+"""Kinds of entries: at a moment, at some moment of a window, when a condition holds, a step of the solution."""
+
+Path = tuple[str | int, ...]
+Spot = tuple[float, float]
+"""Start and end in seconds; of a moment twice the same, of a fault that waits the time after its condition."""
+
+LENGTH_LEAST_S: Final = 120.0
+LENGTH_BEYOND_S: Final = 60.0
+"""How the axis goes on behind the last entry of a scenario that says no length. Assumed."""
+
+_ANY_DURATION: Final[TypeAdapter[float]] = TypeAdapter(
+    Duration, config=ConfigDict(strict=True, allow_inf_nan=False)
+)
+_WRITTEN: Final = re.compile(r"\s*[\d.]+(\s*)(s|min|h)?\s*\Z")
+_COARSER: Final = {"h": ("h", "min", "s"), "min": ("min", "s"), "s": ("s",)}
+_UNIT_S: Final = {"h": 3600.0, "min": 60.0, "s": 1.0}
+_STEP: Final = re.compile(r"\s*(\+?)(\d+(?:\.\d+)?)s?\s+(.*)", re.DOTALL)
+_NAMED: Final = {"server": ("server",), "database": ("database",), "client": ("client",)}
+_NAMED_IN: Final = {**_NAMED, "window": ("server",), "name": ("server", "client")}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A fault of the timeline or a step of the solution."""
+
+    path: Path
+    kind: str
+    act: str
+    """Input line without its time."""
+    spot: Spot
+    when: str = ""
+    note: str = ""
+    sure: bool = True
+    """The text says the time; else a step stands where it comes in order."""
+    delay_s: float = 0.0
+    """Of a step: so long after the one before, or after its condition."""
+
+    @property
+    def movable(self) -> bool:
+        return self.kind in (AT, WINDOW) or (self.kind == WAIT and self.sure)
+
+    @property
+    def group(self) -> str:
+        """Group of its verb; empty where there is no such verb."""
+        verb = VERBS.get(self.act.partition(" ")[0].lower())
+        return verb.group if verb else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that the timeline shows of a text."""
+
+    length_s: float
+    faults: tuple[Entry, ...] = ()
+    """Those with a time in its order, then those that wait for a condition."""
+    steps: tuple[Entry, ...] = ()
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        return (*self.faults, *self.steps)
+
+    def at(self, path: Path | None) -> Entry | None:
+        return next((entry for entry in self.entries if entry.path == path), None)
+
+
+# --- reading ------------------------------------------------------------------------------------------------
+
+
+def read_plan(text: str) -> Plan:
+    """The plan in *text*; what no scenario can hold is left out. Raises ValueError for what is not TOML."""
+    try:
+        data = tomllib.loads(text)
+    except RecursionError as error:
+        raise ValueError("the text is nested too deeply") from error
+    faults = sorted(
+        (_fault(number, table) for number, table in _tables(data, "timeline")),
+        key=lambda entry: (entry.kind == WAIT, entry.spot[0] if entry.kind != WAIT else 0.0),
+    )
+    raw = list(_raw_steps(data))
+    last = max((entry.spot[1] for entry in (*faults, *raw) if entry.sure and entry.kind != WAIT), default=0.0)
+    length = seconds_of(data.get("length"))
+    whole = max(last, length) if length else max(LENGTH_LEAST_S, last + LENGTH_BEYOND_S)
+    return Plan(whole, tuple(faults), tuple(_in_order(raw, whole)))
+
+
+def names_in(text: str, kind: str) -> list[str]:
+    """Names in *text* that may stand for a parameter of this *kind* (of engine.inputs); none for other kinds."""
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    found = [table.get("name") for name in _NAMED_IN.get(kind, ()) for _, table in _tables(data, name)]
+    return [name for name in dict.fromkeys(found) if isinstance(name, str)]
+
+
+def seconds_of(value: Any) -> float | None:
+    """A duration as scenarios write it, in seconds; None for what is none."""
+    try:
+        return None if value is None else _ANY_DURATION.validate_python(value)
+    except ValidationError:
+        return None
+
+
+def _tables(data: Mapping[str, Any], name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    found = data.get(name)
+    for number, table in enumerate(found if isinstance(found, list) else ()):
+        if isinstance(table, dict):
+            yield number, table
+
+
+def _fault(number: int, table: Mapping[str, Any]) -> Entry:
+    path: Path = ("timeline", number)
+    act, note = _words(table.get("do")), _words(table.get("note"))
+    at = seconds_of(table.get("at"))
+    if at is not None:
+        return Entry(path, AT, act, (at, at), note=note)
+    between = table.get("between")
+    ends = [seconds_of(end) for end in between] if isinstance(between, list) else []
+    match ends:
+        case [float(start), float(end)]:
+            return Entry(path, WINDOW, act, (min(start, end), max(start, end)), note=note)
+    after = seconds_of(table.get("after", 0))
+    when = _words(table.get("when"))
+    said = when or _words(table.get("at")) or ("" if between is None else str(between))
+    delay = after or 0.0
+    return Entry(path, WAIT, act, (delay, delay), said, note, sure=bool(when) and after is not None)
+
+
+def _words(value: Any) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def _raw_steps(data: Mapping[str, Any]) -> Iterator[Entry]:
+    """Steps with the times that follow from the text alone: a condition takes as long as it takes."""
+    before: float | None = 0.0
+    for number, table in _tables(data, "solution"):
+        do, when = table.get("do"), _words(table.get("when"))
+        found = _STEP.match(do) if isinstance(do, str) else None
+        sign, delay, act = found.groups() if found else ("+", "0", do)
+        seconds = min(float(delay), DURATION_MAX_S)
+        known = 0.0 if not sign else None if when else before
+        before = None if known is None else known + seconds
+        at = before or 0.0
+        yield Entry(
+            ("solution", number), STEP, _words(act), (at, at), when, sure=before is not None, delay_s=seconds
+        )
+
+
+def _in_order(steps: Sequence[Entry], length_s: float) -> Iterator[Entry]:
+    """The steps, those without a time spread evenly between the times around them."""
+    at, known = 0, 0.0
+    while at < len(steps):
+        if steps[at].sure:
+            known = steps[at].spot[0]
+            yield steps[at]
+            at += 1
+            continue
+        end = next((n for n in range(at, len(steps)) if steps[n].sure), len(steps))
+        until = steps[end].spot[0] if end < len(steps) else length_s
+        for number, step in enumerate(steps[at:end], start=1):
+            guess = known + (max(known, until) - known) * number / (end - at + 1)
+            yield Entry(
+                step.path,
+                STEP,
+                step.act,
+                (guess, guess),
+                step.when,
+                sure=False,
+                delay_s=step.delay_s,
+            )
+        at = end
+
+
+# --- saying -------------------------------------------------------------------------------------------------
+
+
+def spoken(entry: Entry) -> str:
+    """The entry as a line of a list, and as a screen reader says it."""
+    start, end = (formatting.run_time(t_s, _decimals(t_s)) for t_s in entry.spot)
+    act = entry.act or tr("nothing yet")
+    if entry.kind == AT:
+        return tr("At {time}: {act}").format(time=start, act=act)
+    if entry.kind == WINDOW:
+        return tr("Between {start} and {end}: {act}").format(start=start, end=end, act=act)
+    if entry.kind == WAIT:
+        return tr("{condition}: {act}").format(condition=condition(entry), act=act)
+    number = int(entry.path[1]) + 1
+    if entry.sure:
+        return tr("Solution {number}, at {time}: {act}").format(number=number, time=start, act=act)
+    if entry.when and entry.delay_s:
+        words = tr("Solution {number}, when {condition}, {after} later: {act}")
+    elif entry.when:
+        words = tr("Solution {number}, when {condition}: {act}")
+    else:
+        words = tr("Solution {number}, {after} later: {act}")
+    return words.format(number=number, condition=entry.when, after=_short(entry.delay_s), act=act)
+
+
+def condition(entry: Entry) -> str:
+    """What a fault waits for."""
+    delay = entry.spot[0]
+    if not entry.when:
+        return tr("No time yet")
+    if delay:
+        return tr("When {condition}, {after} later").format(condition=entry.when, after=_short(delay))
+    return tr("When {condition}").format(condition=entry.when)
+
+
+def _short(t_s: float) -> str:
+    return f"{t_s:g} s" if t_s < 60 else formatting.run_time(t_s, _decimals(t_s))
+
+
+def _decimals(t_s: float) -> int:
+    return 0 if t_s == round(t_s) else 1
+
+
+# --- changing -----------------------------------------------------------------------------------------------
+
+
+def moved(text: str, entry: Entry, spot: Spot) -> str:
+    """*text* with the entry at *spot*, in the style in which its time was written. Raises NotChanged."""
+    keys: Mapping[str, tuple[Path, ...]] = {
+        AT: (("at",),),
+        WINDOW: (("between", 0), ("between", 1)),
+        WAIT: (("after",),),
+    }
+    table = tomllib.loads(text)["timeline"][entry.path[1]]
+    if entry.kind == WINDOW and seconds_of(table["between"][0]) != entry.spot[0]:
+        spot = (spot[1], spot[0])  # written the wrong way round: a problem for the checks, not for us to hide
+        was = (entry.spot[1], entry.spot[0])
+    else:
+        was = entry.spot
+    for key, before, now in zip(keys[entry.kind], was, spot, strict=False):
+        if now != before:
+            place: Any = table.get(key[0], "0s")
+            text = set_value(
+                text, (*entry.path, *key), written(now, place[key[1]] if len(key) > 1 else place)
+            )
+    return text
+
+
+def written(t_s: float, like: Any) -> int | float | str:
+    """*t_s* in the style of *like*: 95, "95s", "95", "2min" where it is whole minutes."""
+    if not isinstance(like, str):
+        return int(t_s) if t_s == int(t_s) else round(t_s, 2)
+    match = _WRITTEN.match(like)
+    space, unit = (match[1], match[2]) if match else ("", "s")
+    if unit is None:
+        return _plain(t_s)
+    last = next((u for u in _COARSER[unit] if t_s and t_s % _UNIT_S[u] == 0), "s")
+    return f"{_plain(t_s / _UNIT_S[last])}{space}{last}"
+
+
+def _plain(value: float) -> str:
+    """Never an exponent."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def with_fault(text: str, times: Mapping[str, Any], act: str, note: str) -> tuple[str, Path]:
+    """*text* with one more fault behind the others, and its path. Raises NotChanged."""
+    values = {**times, "do": act, **({"note": note} if note else {})}
+    found = tomllib.loads(text).get("timeline")
+    return add_table(text, "timeline", values), ("timeline", len(found) if isinstance(found, list) else 0)

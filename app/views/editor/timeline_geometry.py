@@ -1,0 +1,135 @@
+"""Where the things of a timeline lie, and what a drag makes of a time. Pure: pixels and seconds, no Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.views.editor.timeline_entries import Spot
+
+WHOLE, START, END = "whole", "start", "end"
+"""What of an entry is taken hold of."""
+
+FINE_PX_PER_S: Final = 2.0
+"""From this scale on a drag goes by seconds, below by five: a pixel must not skip what cannot be aimed at."""
+COARSE_S: Final = 5.0
+GRIP_PX: Final = 6.0
+"""Half the breadth in which a marker or the end of a window is taken hold of."""
+ROWS_MAX: Final = 12
+"""What finds no room in so many rows stands in the last one, over others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Time across a width: *left* is 0 s, *width* later is *length_s*."""
+
+    left: float
+    width: float
+    length_s: float
+
+    def x_of(self, t_s: float) -> float:
+        return self.left + t_s / self.length_s * self.width
+
+    def time_at(self, x: float) -> float:
+        """Seconds, within the drill."""
+        return min(self.length_s, max(0.0, (x - self.left) / self.width * self.length_s))
+
+    @property
+    def step_s(self) -> float:
+        """To what a drag snaps."""
+        return 1.0 if self.width / self.length_s >= FINE_PX_PER_S else COARSE_S
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A fault in its lane: from *start* to *end* (the same for a moment), its label from *label* on."""
+
+    row: int
+    start: float
+    end: float
+    label: float
+    label_width: float
+
+    @property
+    def from_x(self) -> float:
+        return min(self.start, self.label) - GRIP_PX
+
+    @property
+    def to_x(self) -> float:
+        return max(self.end, self.label + self.label_width) + GRIP_PX
+
+
+def place(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) -> list[Placed]:
+    """Each fault with its label (*widths* in pixels) in the first row that has room for both."""
+    ends: list[float] = []
+    """Where each row is free."""
+    found = []
+    order = sorted(range(len(spots)), key=lambda n: spots[n])
+    for number in order:
+        (start, end), width = (scale.x_of(t_s) for t_s in spots[number]), widths[number]
+        label = _label_x(start, end, width, scale)
+        left = min(start, label) - GRIP_PX
+        row = next((n for n, free in enumerate(ends) if free <= left), min(len(ends), ROWS_MAX - 1))
+        ends += [0.0] * (row + 1 - len(ends))
+        placed = Placed(row, start, end, label, width)
+        ends[row] = max(ends[row], placed.to_x)
+        found.append((number, placed))
+    return [placed for _, placed in sorted(found, key=lambda pair: pair[0])]
+
+
+def _label_x(start: float, end: float, width: float, scale: Scale) -> float:
+    """Within a window that is wide enough, else to the right, at the end of the axis to the left."""
+    if end - start >= width + 4 * GRIP_PX:
+        return start + (end - start - width) / 2.0
+    right = end + 1.7 * GRIP_PX
+    if right + width <= scale.left + scale.width + GRIP_PX:
+        return right
+    return max(scale.left, start - 1.7 * GRIP_PX - width)
+
+
+def flow(widths: Sequence[float], room: float, gap: float) -> list[tuple[int, float]]:
+    """Row and left side of things set like words."""
+    found, row, x = [], 0, 0.0
+    for width in widths:
+        if x and x + width > room:
+            row, x = row + 1, 0.0
+        found.append((row, x))
+        x += width + gap
+    return found
+
+
+def grip(placed: Placed, x: float) -> str | None:
+    """What of an entry lies at *x*: an end of a window, or all of it; its label, too, stands for all."""
+    if placed.end > placed.start:
+        inner = min(GRIP_PX, (placed.end - placed.start) / 3.0)
+        if -GRIP_PX <= x - placed.start <= inner:
+            return START
+        if -inner <= x - placed.end <= GRIP_PX:
+            return END
+    return WHOLE if placed.from_x <= x <= placed.to_x else None
+
+
+def dragged(spot: Spot, part: str, by_s: float, step_s: float, length_s: float) -> Spot:
+    """*spot* after a drag of *part* by *by_s* seconds, snapped to *step_s*, within 0 to *length_s*."""
+    start, end = spot
+    if part == START:
+        return (min(end, _snapped(start + by_s, step_s, length_s)), end)
+    if part == END:
+        return (start, max(start, _snapped(end + by_s, step_s, length_s)))
+    lasts = end - start
+    begins = _snapped(start + by_s, step_s, max(0.0, length_s - lasts))
+    return (begins, begins + lasts)
+
+
+def _snapped(t_s: float, step_s: float, most_s: float) -> float:
+    return min(most_s, max(0.0, round(t_s / step_s) * step_s))
+
+
+def nudged(spot: Spot, part: str, by_s: float, length_s: float) -> Spot:
+    """*spot* moved by keys: as it is, without snapping."""
+    start, end = spot
+    if part == END:
+        return (start, min(length_s, max(start, round(end + by_s, 2))))
+    by_s = min(length_s - end, max(-start, by_s))
+    return (round(start + by_s, 2), round(end + by_s, 2))

@@ -1,0 +1,412 @@
+"""The timeline of a scenario in the editor: faults and the solution on a time axis, and the same as a list for keys."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QScrollArea,
+    QSplitter,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.language import tr
+from app.scenario_edit import NotChanged, remove
+from app.views.editor.timeline_add import AddFault
+from app.views.editor.timeline_canvas import TimelineCanvas
+from app.views.editor.timeline_entries import (
+    STEP,
+    WAIT,
+    WINDOW,
+    Entry,
+    Path,
+    Plan,
+    Spot,
+    moved,
+    names_in,
+    read_plan,
+    spoken,
+    with_fault,
+)
+from app.views.editor.timeline_geometry import END, WHOLE, nudged
+from engine.drill.schema import DURATION_MAX_S
+
+STEP_S: Final = 1.0
+LEAP_S: Final = 10.0
+"""What an arrow key moves by, alone and with Shift."""
+ZOOM_STEP: Final = 1.5
+ZOOM_MAX: Final = 60.0
+FIRST_S: Final = 30.0
+"""Where the first fault of a scenario is offered. Assumed: time enough to read the brief's first lines."""
+
+
+class TimelineView(QWidget):
+    """Shows a scenario's text over time; what is changed comes back as a new text, once for each change."""
+
+    text_changed = Signal(str)
+    """The whole text after a change by the user."""
+    chosen = Signal(object)
+    """Path in the text of the entry that was chosen: ("timeline", 2), ("solution", 0)."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = ""
+        self._plan = Plan(120.0)
+        self._path: Path | None = None
+        self._split_by_hand = False
+        self.canvas = TimelineCanvas()
+        self.list = QListWidget()
+        self.said = QLabel()
+        self.add_button = QPushButton(tr("Add fault…"))
+        self.remove_button = QPushButton(tr("Remove"))
+        self.area = ZoomArea(self.canvas)
+        self.adding = AddFault(lambda kind: names_in(self._text, kind))
+        self._below = QStackedWidget()
+        self._build()
+        self.canvas.chosen.connect(self._choose)
+        self.canvas.dropped.connect(self._move)
+        self.canvas.add_wanted.connect(self.begin_adding)
+        self.canvas.installEventFilter(self)
+        self.list.installEventFilter(self)
+        self.list.currentItemChanged.connect(self._on_current)
+        self.add_button.clicked.connect(lambda: self.begin_adding())
+        self.remove_button.clicked.connect(self._remove)
+        self.adding.wanted.connect(self._add)
+        self.adding.left.connect(self._end_adding)
+        self._show_chosen()
+
+    def _build(self) -> None:
+        self.list.setAccessibleName(tr("Faults and steps of the solution"))
+        self.list.setUniformItemSizes(True)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setMinimumHeight(3 * self.fontMetrics().height())
+        self.add_button.setToolTip(tr("Add a fault at the cursor (Insert, or a double click on the axis)"))
+        self.remove_button.setToolTip(tr("Remove the chosen fault (Delete)"))
+        self.said.setProperty("muted", "true")
+        self.said.setWordWrap(True)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(6, 4, 6, 4)
+        for button in (self.add_button, self.remove_button):
+            button.setProperty("small", "true")
+            bar.addWidget(button)
+        bar.addSpacing(8)
+        bar.addWidget(self.said, 1)
+        self._zooms = []
+        for icon, words, by in (
+            ("zoom-out", tr("Show more time (-)"), 1 / ZOOM_STEP),
+            ("zoom-in", tr("Show less time (+)"), ZOOM_STEP),
+            ("fit", tr("Show all of the drill (0)"), 0.0),
+        ):
+            tool = QToolButton()
+            tool.setToolTip(words)
+            tool.setAccessibleName(words)
+            tool.clicked.connect(lambda _=False, by=by: self.area.zoom_by(by))
+            bar.addWidget(tool)
+            self._zooms.append((tool, icon))
+        self._below.addWidget(self.list)
+        self._below.addWidget(self.adding)
+        self.body = QSplitter(Qt.Orientation.Vertical)
+        self.body.addWidget(self.area)
+        self.body.addWidget(self._below)
+        self.body.setStretchFactor(0, 3)
+        self.body.setStretchFactor(1, 2)
+        self.body.setChildrenCollapsible(False)
+        self.body.splitterMoved.connect(self._on_split)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addLayout(bar)
+        whole.addWidget(self.body, 1)
+        self._dress()
+
+    def _dress(self) -> None:
+        colours = theme.tokens(self.palette())
+        for tool, icon in self._zooms:
+            tool.setIcon(theme.icon(icon, colours))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_zooms"):
+            self._dress()
+
+    def _on_split(self) -> None:
+        self._split_by_hand = True
+
+    def _share_height(self) -> None:
+        """The axis gets what its lanes need, the list the rest, until somebody divides it otherwise."""
+        if not self._split_by_hand:
+            needed = self.canvas.minimumHeight() + self.area.horizontalScrollBar().sizeHint().height()
+            self.body.setSizes([needed, max(1, self.body.height() - needed)])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_height()
+
+    # --- showing --------------------------------------------------------------------------------------------
+
+    @Slot(str)
+    def show_text(self, text: str) -> None:
+        """Show *text*; the chosen entry stays chosen while there is one at its place. Emits nothing."""
+        try:
+            plan = read_plan(text)
+        except ValueError:
+            self._show_broken()
+            return
+        self._text, self._plan = text, plan
+        for widget in (self.body, self.add_button):
+            widget.setEnabled(True)
+        if plan.at(self._path) is None:
+            self._path = None
+        self._renew()
+
+    def _show_broken(self) -> None:
+        """What was shown last stays, greyed: somebody is typing, and it will soon be TOML again."""
+        self.canvas.give_up()
+        for widget in (self.body, self.add_button, self.remove_button):
+            widget.setEnabled(False)
+        self.said.setText(
+            tr("The text is not TOML just now; the timeline goes on when it can be read again.")
+        )
+
+    def _renew(self) -> None:
+        self.list.blockSignals(True)
+        self.list.clear()
+        for entry in self._plan.entries:
+            item = QListWidgetItem(spoken(entry), self.list)
+            item.setData(Qt.ItemDataRole.UserRole, entry.path)
+            words = " ".join(filter(None, (spoken(entry) + ".", entry.note)))
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
+            item.setToolTip(words)
+            if entry.path == self._path:
+                self.list.setCurrentItem(item)
+        self.list.blockSignals(False)
+        self._show_chosen()
+        self._share_height()
+
+    def _show_chosen(self) -> None:
+        entry = self._plan.at(self._path)
+        self.canvas.show_plan(self._plan, self._path)
+        self.remove_button.setEnabled(entry is not None and entry.kind != STEP)
+        self.said.setText(self._keys_for(entry))
+
+    def _keys_for(self, entry: Entry | None) -> str:
+        """What can be done with the chosen entry."""
+        if entry is None:
+            return (
+                tr("Drag a fault to move it.") if self._plan.faults else tr("No fault happens by itself yet.")
+            )
+        if entry.kind == STEP:
+            return tr("A step of the solution; change it in the text.")
+        if not entry.movable:
+            return tr("It has no time that could be moved.")
+        if entry.kind == WAIT:
+            return tr("Left, Right: sooner or later after its condition by 1 s, with Shift 10 s.")
+        if entry.kind == WINDOW:
+            return tr("Left, Right: move by 1 s, with Shift 10 s; with Ctrl only its end.")
+        return tr("Left, Right: move by 1 s, with Shift 10 s.")
+
+    # --- choosing -------------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def _choose(self, path: Path) -> None:
+        if self._plan.at(path) is None:
+            return
+        self._path = path
+        self.list.blockSignals(True)
+        for row in range(self.list.count()):
+            if self.list.item(row).data(Qt.ItemDataRole.UserRole) == path:
+                self.list.setCurrentRow(row)
+        self.list.blockSignals(False)
+        self._show_chosen()
+        self._bring_into_view()
+        self.chosen.emit(path)
+
+    def _on_current(self, item: QListWidgetItem | None) -> None:
+        if item is not None:
+            self._choose(item.data(Qt.ItemDataRole.UserRole))
+
+    def _bring_into_view(self) -> None:
+        box = self.canvas.box_of(self._path) if self._path is not None else None
+        if box is not None:
+            middle = box.center().toPoint()
+            self.area.ensureVisible(middle.x(), middle.y(), 40, round(box.height()))
+
+    def _go(self, by: int) -> bool:
+        """Choose the next entry, or the one before; False at the end of them."""
+        paths = [entry.path for entry in self._plan.entries]
+        now = paths.index(self._path) + by if self._path in paths else 0 if by > 0 else len(paths) - 1
+        if not 0 <= now < len(paths):
+            return False
+        self._choose(paths[now])
+        return True
+
+    # --- changing -------------------------------------------------------------------------------------------
+
+    def _change(self, text: str) -> None:
+        """The user has changed the text; shown at once, whoever listens."""
+        if text == self._text:
+            self._show_chosen()
+            return
+        self.show_text(text)
+        self._bring_into_view()
+        self.text_changed.emit(text)
+
+    @Slot(object, object)
+    def _move(self, entry: Entry, spot: Spot) -> None:
+        try:
+            self._change(moved(self._text, entry, spot))
+        except NotChanged as problem:
+            self._refuse(problem)
+
+    def _refuse(self, problem: NotChanged) -> None:
+        self._show_chosen()
+        self.said.setText(str(problem))
+
+    def _nudge(self, by_s: float, part: str) -> None:
+        entry = self._plan.at(self._path)
+        if entry is None or not entry.movable:
+            return
+        most = DURATION_MAX_S if entry.kind == WAIT else self._plan.length_s
+        spot = nudged(entry.spot, part if entry.kind == WINDOW else WHOLE, by_s, most)
+        self._move(entry, spot)
+
+    @Slot()
+    def _remove(self) -> None:
+        entry = self._plan.at(self._path)
+        if entry is None or entry.kind == STEP:
+            return
+        here = self._plan.faults.index(entry)
+        left = [fault.path for fault in self._plan.faults if fault is not entry]
+        after: Path | None = left[min(here, len(left) - 1)] if left else None
+        if after is not None and int(after[1]) > int(entry.path[1]):
+            after = (after[0], int(after[1]) - 1)
+        try:
+            text = remove(self._text, entry.path)
+        except NotChanged as problem:
+            self._refuse(problem)
+            return
+        self._path = after
+        self._change(text)
+
+    @Slot()
+    @Slot(float)
+    def begin_adding(self, at_s: float | None = None) -> None:
+        """Open the form for one more fault at *at_s*, else at the cursor, else after the chosen entry."""
+        if not self.body.isEnabled():
+            return
+        entry = self._plan.at(self._path)
+        if at_s is None:
+            at_s = self.canvas.cursor_s
+        if at_s is None:
+            at_s = entry.spot[1] + FIRST_S if entry is not None and entry.kind != WAIT else FIRST_S
+        self._below.setCurrentWidget(self.adding)
+        self.adding.begin(min(at_s, self._plan.length_s))
+
+    @Slot(dict, str, str)
+    def _add(self, times: dict[str, Any], act: str, note: str) -> None:
+        try:
+            text, path = with_fault(self._text, times, act, note)
+        except NotChanged as problem:
+            self.adding.said.setText(str(problem))
+            return
+        self._path = path
+        self._end_adding()
+        self._change(text)
+        self.chosen.emit(path)
+
+    @Slot()
+    def _end_adding(self) -> None:
+        self._below.setCurrentWidget(self.list)
+        self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    # --- keys -----------------------------------------------------------------------------------------------
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.KeyPress
+            and self._key(watched, event)
+        ):
+            return True
+        return super().eventFilter(watched, event)
+
+    def _key(self, watched: QObject, event: QKeyEvent) -> bool:
+        key, modifiers = event.key(), event.modifiers()
+        if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            by_s = LEAP_S if modifiers & Qt.KeyboardModifier.ShiftModifier else STEP_S
+            part = END if modifiers & Qt.KeyboardModifier.ControlModifier else WHOLE
+            self._nudge(by_s if key == Qt.Key.Key_Right else -by_s, part)
+        elif key == Qt.Key.Key_Delete:
+            self._remove()
+        elif key == Qt.Key.Key_Insert:
+            self.begin_adding()
+        elif event.text() in _ZOOM_KEYS:
+            self.area.zoom_by(_ZOOM_KEYS[event.text()])
+        elif watched is self.list:
+            return False
+        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self._go(1 if key == Qt.Key.Key_Down else -1)
+        elif key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+            return self._go(1 if key == Qt.Key.Key_Tab else -1)
+        elif key == Qt.Key.Key_Escape:
+            return self.canvas.give_up()
+        else:
+            return False
+        return True
+
+
+_ZOOM_KEYS: Final = {"+": ZOOM_STEP, "=": ZOOM_STEP, "-": 1 / ZOOM_STEP, "0": 0.0}
+
+
+class ZoomArea(QScrollArea):
+    """Shows the canvas as wide as itself, or so many times wider."""
+
+    def __init__(self, canvas: TimelineCanvas) -> None:
+        super().__init__()
+        self._canvas = canvas
+        self.zoom = 1.0
+        self.setWidget(canvas)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.horizontalScrollBar().valueChanged.connect(canvas.update)
+
+    def zoom_by(self, factor: float, about_x: float | None = None) -> None:
+        """So many times as wide (0: all of it); what lies at *about_x* of the view, else its middle, stays there."""
+        seen = self.viewport().width()
+        about = seen / 2.0 if about_x is None else about_x
+        scroll = self.horizontalScrollBar()
+        at = (scroll.value() + about) / max(1, self._canvas.width())
+        self.zoom = min(ZOOM_MAX, max(1.0, self.zoom * factor)) if factor else 1.0
+        wide = round(seen * self.zoom)
+        self._canvas.setMinimumWidth(wide if self.zoom > 1.0 else 0)
+        self._canvas.resize(wide, self._canvas.height())
+        scroll.setRange(0, max(0, wide - seen))
+        scroll.setValue(round(at * wide - about))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.zoom > 1.0:
+            self._canvas.setMinimumWidth(round(self.viewport().width() * self.zoom))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            by = event.angleDelta().y()
+            if by:
+                self.zoom_by(ZOOM_STEP if by > 0 else 1 / ZOOM_STEP, event.position().x())
+            event.accept()
+        else:
+            super().wheelEvent(event)
