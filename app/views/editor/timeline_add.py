@@ -57,8 +57,8 @@ Named = Callable[[str], list[str]]
 class AddFault(QFrame):
     """Enter adds, Esc leaves. What cannot be understood is said at once and nothing is added."""
 
-    wanted = Signal(dict, str, str)
-    """Times as they go into the file, the input line, the note."""
+    wanted = Signal(object, str, str)
+    """Times as they go into the file (an object: Qt would sort the keys of a dict), the input line, the note."""
     left = Signal()
 
     def __init__(self, named: Named, parent: QWidget | None = None) -> None:
@@ -125,6 +125,7 @@ class AddFault(QFrame):
         grid.addWidget(self.note, 2, 1)
         grid.addLayout(last, 3, 1)
         grid.setColumnStretch(1, 1)
+        grid.setRowStretch(4, 1)
 
     def _fill_verbs(self) -> None:
         group = None
@@ -192,13 +193,15 @@ class AddFault(QFrame):
         optional = parameter is None or parameter.optional
         line = field.lineEdit() if isinstance(field, QComboBox) else field
         if isinstance(line, QLineEdit):
-            line.setPlaceholderText(tr("{name} (need not be)").format(name=words) if optional else words)
-        field.setToolTip(words)
+            line.setPlaceholderText(words)
+            line.setCursorPosition(0)
+        field.setToolTip(tr("{name} (need not be)").format(name=words) if optional else words)
         field.setAccessibleName(words)
         wide = parameter is not None and parameter.kind == "rest"
+        letters = 11 if isinstance(field, QLineEdit) else 15
+        field.setMinimumWidth(field.fontMetrics().averageCharWidth() * letters)
         if not wide:
             field.setMaximumWidth(field.fontMetrics().averageCharWidth() * 24)
-        field.setMinimumWidth(field.fontMetrics().averageCharWidth() * 9)
         self._acts.insertWidget(1 + len(self.fields), field, 8 if wide else 1)
         self.fields.append((parameter, name, field))
 

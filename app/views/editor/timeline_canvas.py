@@ -125,7 +125,11 @@ class TimelineCanvas(QWidget):
             for entry, width, (row, x) in zip(waiting, chips, found, strict=True):
                 self._boxes.append((entry, QRectF(MARGIN + x, y + row * high, width, high * 0.88), None))
             y += (found[-1][0] + 1) * high + line * 0.25
-        self._lanes.append((y, tr("Reference solution")))
+        known = all(entry.sure for entry in self._plan.steps)
+        words = (
+            tr("Reference solution") if known else tr("Reference solution (dashed: in order, not in time)")
+        )
+        self._lanes.append((y, words))
         y += line * 1.15
         size = line * 1.1
         for entry in self._plan.steps:

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSplitter,
-    QStackedWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -73,7 +72,6 @@ class TimelineView(QWidget):
         self.remove_button = QPushButton(tr("Remove"))
         self.area = ZoomArea(self.canvas)
         self.adding = AddFault(lambda kind: names_in(self._text, kind))
-        self._below = QStackedWidget()
         self._build()
         self.canvas.chosen.connect(self._choose)
         self.canvas.dropped.connect(self._move)
@@ -99,6 +97,7 @@ class TimelineView(QWidget):
         self.said.setWordWrap(True)
         bar = QHBoxLayout()
         bar.setContentsMargins(6, 4, 6, 4)
+        bar.setSpacing(6)
         for button in (self.add_button, self.remove_button):
             button.setProperty("small", "true")
             bar.addWidget(button)
@@ -116,11 +115,15 @@ class TimelineView(QWidget):
             tool.clicked.connect(lambda _=False, by=by: self.area.zoom_by(by))
             bar.addWidget(tool)
             self._zooms.append((tool, icon))
-        self._below.addWidget(self.list)
-        self._below.addWidget(self.adding)
+        below = QWidget()
+        lower = QVBoxLayout(below)
+        lower.setContentsMargins(0, 0, 0, 0)
+        lower.addWidget(self.list)
+        lower.addWidget(self.adding)
+        self.adding.hide()
         self.body = QSplitter(Qt.Orientation.Vertical)
         self.body.addWidget(self.area)
-        self.body.addWidget(self._below)
+        self.body.addWidget(below)
         self.body.setStretchFactor(0, 3)
         self.body.setStretchFactor(1, 2)
         self.body.setChildrenCollapsible(False)
@@ -148,7 +151,8 @@ class TimelineView(QWidget):
     def _share_height(self) -> None:
         """The axis gets what its lanes need, the list the rest, until somebody divides it otherwise."""
         if not self._split_by_hand:
-            needed = self.canvas.minimumHeight() + self.area.horizontalScrollBar().sizeHint().height()
+            scroll = self.area.horizontalScrollBar()
+            needed = self.canvas.minimumHeight() + scroll.sizeHint().height() * (self.area.zoom > 1.0)
             self.body.setSizes([needed, max(1, self.body.height() - needed)])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -312,10 +316,11 @@ class TimelineView(QWidget):
             at_s = self.canvas.cursor_s
         if at_s is None:
             at_s = entry.spot[1] + FIRST_S if entry is not None and entry.kind != WAIT else FIRST_S
-        self._below.setCurrentWidget(self.adding)
+        self.list.hide()
+        self.adding.show()
         self.adding.begin(min(at_s, self._plan.length_s))
 
-    @Slot(dict, str, str)
+    @Slot(object, str, str)
     def _add(self, times: dict[str, Any], act: str, note: str) -> None:
         try:
             text, path = with_fault(self._text, times, act, note)
@@ -323,13 +328,15 @@ class TimelineView(QWidget):
             self.adding.said.setText(str(problem))
             return
         self._path = path
-        self._end_adding()
         self._change(text)
+        self._end_adding()
         self.chosen.emit(path)
 
     @Slot()
     def _end_adding(self) -> None:
-        self._below.setCurrentWidget(self.list)
+        self.adding.hide()
+        self.list.show()
+        self._share_height()
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # --- keys -----------------------------------------------------------------------------------------------

@@ -1,0 +1,682 @@
+"""The timeline of the scenario editor: reading, geometry, and changes by mouse and keys."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QLineEdit
+
+from app.scenario_edit import NotChanged
+from app.views.editor.timeline_entries import (
+    AT,
+    WAIT,
+    WINDOW,
+    Entry,
+    Path,
+    moved,
+    names_in,
+    read_plan,
+    spoken,
+    with_fault,
+    written,
+)
+from app.views.editor.timeline_geometry import (
+    END,
+    START,
+    WHOLE,
+    Scale,
+    dragged,
+    flow,
+    grip,
+    nudged,
+    place,
+)
+from app.views.editor.timeline_view import TimelineView
+
+Key = Qt.Key
+SHIFT, CTRL, NONE = (
+    Qt.KeyboardModifier.ShiftModifier,
+    Qt.KeyboardModifier.ControlModifier,
+    Qt.KeyboardModifier.NoModifier,
+)
+LEFT_BUTTON = Qt.MouseButton.LeftButton
+
+TEXT = """\
+# A drill for tests
+length = "10min"   # not long
+
+[[server]]
+name = "SERVER_A"
+
+[[server]]
+name = "SERVER_B"
+
+[[database]]
+name = "Sales"
+
+[[client]]
+name = "Shop"
+
+[[timeline]]
+at = "2min"   # the second minute
+do = "power-off SERVER_A"
+note = "The plug."
+
+# A window
+[[timeline]]
+between = ["240s", 300]   # some time
+do = "cut SERVER_A SERVER_B"
+
+[[timeline]]
+when = "Sales serves on SERVER_B"
+after = "10s"
+do = "power-on SERVER_A"
+
+[[timeline]]
+at = 30
+do = "hang SERVER_B"
+
+[[solution]]
+do = "95 sql SERVER_B SELECT 1"
+why = "a look"
+
+[[solution]]
+do = "+5 unhang SERVER_B"
+why = "mends it"
+
+[[solution]]
+when = "Sales is SYNCHRONIZED"
+do = "+10 note done"
+why = "waits"
+"""
+
+SHIPPED = sorted(entry.name for entry in files("scenarios").iterdir() if entry.name.endswith(".toml"))
+
+
+def changed_lines(before: str, after: str) -> list[tuple[str, str]]:
+    """Lines that differ, of two texts of equally many lines."""
+    return [
+        (old, new) for old, new in zip(before.splitlines(), after.splitlines(), strict=True) if old != new
+    ]
+
+
+def entry_at(text: str, *path: str | int) -> Entry:
+    found = read_plan(text).at(path)
+    assert found is not None
+    return found
+
+
+# --- reading, without Qt ------------------------------------------------------------------------------------
+
+
+def test_faults_stand_in_the_order_of_time_and_those_that_wait_behind() -> None:
+    plan = read_plan(TEXT)
+    assert plan.length_s == 600.0
+    assert [(entry.path[1], entry.kind, entry.spot) for entry in plan.faults] == [
+        (3, AT, (30.0, 30.0)),
+        (0, AT, (120.0, 120.0)),
+        (1, WINDOW, (240.0, 300.0)),
+        (2, WAIT, (10.0, 10.0)),
+    ]
+
+
+def test_steps_count_from_the_one_before_and_without_a_time_stand_in_order() -> None:
+    steps = read_plan(TEXT).steps
+    assert [(step.act, step.sure) for step in steps] == [
+        ("sql SERVER_B SELECT 1", True),
+        ("unhang SERVER_B", True),
+        ("note done", False),
+    ]
+    assert [step.spot[0] for step in steps] == [95.0, 100.0, 350.0]  # halfway from 100 s to the end
+
+
+def test_a_text_without_a_length_has_room_behind_its_last_fault() -> None:
+    assert read_plan('[[timeline]]\nat = "10min"\ndo = "x"\n').length_s == 660.0
+    assert read_plan("").length_s == 120.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "timeline = 3\nsolution = 'x'",
+        "timeline = [1, {at = true}, {at = 'soon', do = 4}, {between = [1]}, {between = 7}]",
+        "length = nan\n[[timeline]]\nat = inf\nafter = 'x'\nwhen = 1",
+        "[[solution]]\ndo = '1e9'\n[[solution]]\nwhen = 'x'\n[[solution]]\ndo = '99999999999 x'",
+        "server = 'x'\ntimeline.a = 1",
+    ],
+)
+def test_what_no_scenario_holds_is_read_without_an_error(text: str) -> None:
+    plan = read_plan(text)
+    assert all(spoken(entry) for entry in plan.entries)
+    assert not any(entry.movable for entry in plan.faults)
+
+
+@pytest.mark.parametrize("text", ["at = ", "[[timeline]", "a = " + "[" * 5000])
+def test_what_is_not_toml_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError, match=r"at line|at end|nested"):
+        read_plan(text)
+
+
+def test_names_are_offered_by_kind() -> None:
+    assert names_in(TEXT, "server") == ["SERVER_A", "SERVER_B"]
+    assert names_in(TEXT, "name") == ["SERVER_A", "SERVER_B", "Shop"]
+    assert names_in(TEXT, "database") == ["Sales"]
+    assert names_in(TEXT, "number") == []
+    assert names_in("[[", "server") == []
+
+
+def test_an_entry_is_said_in_words() -> None:
+    said = [spoken(entry) for entry in read_plan(TEXT).entries]
+    assert said[0] == "At 0:30: hang SERVER_B"
+    assert said[2] == "Between 4:00 and 5:00: cut SERVER_A SERVER_B"
+    assert said[3] == "When Sales serves on SERVER_B, 10 s later: power-on SERVER_A"
+    assert said[4] == "Solution 1, at 1:35: sql SERVER_B SELECT 1"
+    assert said[6] == "Solution 3, when Sales is SYNCHRONIZED, 10 s later: note done"
+
+
+@pytest.mark.parametrize(
+    ("t_s", "like", "expected"),
+    [
+        (95.0, 30, 95),
+        (95.5, 30, 95.5),
+        (95.0, "30s", "95s"),
+        (120.0, "30s", "120s"),
+        (95.0, "30", "95"),
+        (300.0, "2min", "5min"),
+        (125.0, "2min", "125s"),
+        (300.0, "2 min", "5 min"),
+        (7200.0, "1h", "2h"),
+        (5400.0, "1h", "90min"),
+        (5401.0, "1h", "5401s"),
+        (0.0, "2min", "0s"),
+        (7.5, "6.5s", "7.5s"),
+    ],
+)
+def test_a_time_keeps_the_style_in_which_it_was_written(t_s: float, like: Any, expected: Any) -> None:
+    made = written(t_s, like)
+    assert made == expected
+    assert type(made) is type(expected)
+
+
+def test_moving_changes_one_line_and_keeps_its_comment() -> None:
+    text = moved(TEXT, entry_at(TEXT, "timeline", 0), (180.0, 180.0))
+    assert changed_lines(TEXT, text) == [
+        ('at = "2min"   # the second minute', 'at = "3min"   # the second minute')
+    ]
+    text = moved(TEXT, entry_at(TEXT, "timeline", 1), (240.0, 310.0))
+    assert changed_lines(TEXT, text) == [
+        ('between = ["240s", 300]   # some time', 'between = ["240s", 310]   # some time')
+    ]
+
+
+def test_a_window_written_the_wrong_way_round_keeps_its_order() -> None:
+    text = '[[timeline]]\nbetween = ["80s", "40s"]\ndo = "x"\n'
+    assert 'between = ["90s", "50s"]' in moved(text, entry_at(text, "timeline", 0), (50.0, 90.0))
+
+
+def test_a_delay_that_was_not_written_is_added() -> None:
+    text = '[[timeline]]\nwhen = "A is UP"\ndo = "x"\n'
+    assert moved(text, entry_at(text, "timeline", 0), (5.0, 5.0)) == text + 'after = "5s"\n'
+
+
+def test_a_timeline_in_one_line_is_not_added_to() -> None:
+    with pytest.raises(NotChanged):
+        with_fault('timeline = [{at = 3, do = "x"}]', {"at": 4}, "hang A", "")
+
+
+# --- geometry, without Qt -----------------------------------------------------------------------------------
+
+
+def test_scale_goes_both_ways_and_stays_within_the_drill() -> None:
+    scale = Scale(10.0, 600.0, 300.0)
+    assert scale.x_of(150.0) == 310.0
+    assert scale.time_at(310.0) == 150.0
+    assert scale.time_at(-50.0) == 0.0
+    assert scale.time_at(5000.0) == 300.0
+
+
+def test_a_coarse_axis_snaps_to_five_seconds() -> None:
+    assert Scale(0.0, 600.0, 300.0).step_s == 1.0
+    assert Scale(0.0, 600.0, 600.0).step_s == 5.0
+
+
+def test_labels_that_would_meet_stand_in_rows() -> None:
+    scale = Scale(0.0, 1000.0, 1000.0)
+    made = place([(100, 100), (150, 150), (400, 400), (990, 990)], [100, 100, 100, 100], scale)
+    assert [placed.row for placed in made] == [0, 1, 0, 0]
+    assert made[3].label + made[3].label_width < made[3].start  # no room to the right
+
+
+def test_a_wide_window_holds_its_label() -> None:
+    (placed,) = place([(100, 400)], [100], Scale(0.0, 1000.0, 1000.0))
+    assert placed.start < placed.label
+    assert placed.label + placed.label_width < placed.end
+
+
+def test_grip_tells_ends_from_the_middle() -> None:
+    (placed,) = place([(100, 200)], [300], Scale(0.0, 1000.0, 1000.0))
+    assert [grip(placed, x) for x in (80, 98, 103, 150, 198, 203, 400, 900)] == [
+        None,
+        START,
+        START,
+        WHOLE,
+        END,
+        END,
+        WHOLE,
+        None,
+    ]
+
+
+def test_things_set_like_words_break_their_row() -> None:
+    assert flow([50, 50, 90, 200], 120.0, 10.0) == [(0, 0.0), (0, 60.0), (1, 0.0), (2, 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("part", "by_s", "expected"),
+    [
+        (WHOLE, 12.0, (55.0, 75.0)),
+        (WHOLE, -100.0, (0.0, 20.0)),
+        (WHOLE, 500.0, (80.0, 100.0)),
+        (START, 8.0, (50.0, 62.0)),
+        (START, 80.0, (62.0, 62.0)),
+        (END, 8.0, (42.0, 70.0)),
+        (END, -80.0, (42.0, 42.0)),
+        (END, 500.0, (42.0, 100.0)),
+    ],
+)
+def test_a_drag_snaps_and_stays_within(part: str, by_s: float, expected: tuple[float, float]) -> None:
+    lasts = expected[1] - expected[0]
+    assert dragged((42.0, 62.0), part, by_s, 5.0, 100.0) == expected
+    assert part != WHOLE or lasts == 20.0
+
+
+def test_keys_move_without_snapping() -> None:
+    assert nudged((42.5, 42.5), WHOLE, 1.0, 100.0) == (43.5, 43.5)
+    assert nudged((95.0, 98.0), WHOLE, 10.0, 100.0) == (97.0, 100.0)
+    assert nudged((3.0, 8.0), WHOLE, -10.0, 100.0) == (0.0, 5.0)
+    assert nudged((3.0, 8.0), END, -10.0, 100.0) == (3.0, 3.0)
+
+
+# --- the view -----------------------------------------------------------------------------------------------
+
+
+class Heard:
+    """What a view has said."""
+
+    def __init__(self, view: TimelineView) -> None:
+        self.texts: list[str] = []
+        self.paths: list[Path] = []
+        view.text_changed.connect(self.texts.append)
+        view.chosen.connect(self.paths.append)
+
+
+@pytest.fixture
+def view(qtbot: Any) -> TimelineView:
+    made = TimelineView()
+    qtbot.addWidget(made)
+    made.resize(1400, 500)
+    made.show_text(TEXT)
+    made.show()
+    return made
+
+
+@pytest.fixture
+def heard(view: TimelineView) -> Heard:
+    return Heard(view)
+
+
+def point(view: TimelineView, t_s: float, *path: str | int) -> QPoint:
+    """Where the canvas shows *t_s*, in the row of the entry at *path*."""
+    box = view.canvas.box_of(path)
+    assert box is not None
+    return QPoint(round(view.canvas.scale.x_of(t_s)), round(box.center().y()))
+
+
+def drag(view: TimelineView, start: QPoint, by_px: int) -> None:
+    QTest.mousePress(view.canvas, LEFT_BUTTON, NONE, start)
+    for share in (0.3, 0.7, 1.0):
+        QTest.mouseMove(view.canvas, start + QPoint(round(by_px * share), 0))
+    QTest.mouseRelease(view.canvas, LEFT_BUTTON, NONE, start + QPoint(by_px, 0))
+
+
+def pixels(view: TimelineView, seconds: float) -> int:
+    scale = view.canvas.scale
+    return round(scale.x_of(seconds) - scale.x_of(0.0))
+
+
+def test_showing_says_nothing(view: TimelineView, heard: Heard) -> None:
+    view.show_text(TEXT.replace('"2min"', '"3min"'))
+    assert heard.texts == []
+    assert heard.paths == []
+    assert view.list.item(1).text() == "At 3:00: power-off SERVER_A"
+
+
+def test_a_drag_changes_one_line_once_at_release(view: TimelineView, heard: Heard) -> None:
+    start = point(view, 120.0, "timeline", 0)
+    QTest.mousePress(view.canvas, LEFT_BUTTON, NONE, start)
+    QTest.mouseMove(view.canvas, start + QPoint(pixels(view, 40.0), 0))
+    QTest.mouseMove(view.canvas, start + QPoint(pixels(view, 60.0), 0))
+    assert heard.texts == []
+    QTest.mouseRelease(view.canvas, LEFT_BUTTON, NONE, start + QPoint(pixels(view, 60.0), 0))
+    (text,) = heard.texts
+    assert changed_lines(TEXT, text) == [
+        ('at = "2min"   # the second minute', 'at = "3min"   # the second minute')
+    ]
+    assert heard.paths == [("timeline", 0)]
+    assert view.list.currentItem().text() == "At 3:00: power-off SERVER_A"
+
+
+@pytest.mark.parametrize(
+    ("hold_s", "by_s", "line"),
+    [
+        (240.0, 20.0, 'between = ["260s", 300]   # some time'),
+        (300.0, 60.0, 'between = ["240s", 360]   # some time'),
+        (270.0, -40.0, 'between = ["200s", 260]   # some time'),
+    ],
+)
+def test_a_window_is_dragged_by_its_ends_or_as_a_whole(
+    view: TimelineView, heard: Heard, hold_s: float, by_s: float, line: str
+) -> None:
+    drag(view, point(view, hold_s, "timeline", 1), pixels(view, by_s))
+    (text,) = heard.texts
+    assert [new for _, new in changed_lines(TEXT, text)] == [line]
+
+
+def test_a_click_chooses_and_changes_nothing(view: TimelineView, heard: Heard) -> None:
+    QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, point(view, 30.0, "timeline", 3))
+    box = view.canvas.box_of(("timeline", 2))
+    assert box is not None
+    QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, box.center().toPoint())
+    QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, point(view, 95.0, "solution", 0))
+    assert heard.paths == [("timeline", 3), ("timeline", 2), ("solution", 0)]
+    assert heard.texts == []
+
+
+def test_escape_gives_a_drag_up(view: TimelineView, heard: Heard) -> None:
+    start = point(view, 120.0, "timeline", 0)
+    QTest.mousePress(view.canvas, LEFT_BUTTON, NONE, start)
+    QTest.mouseMove(view.canvas, start + QPoint(200, 0))
+    QTest.keyClick(view.canvas, Key.Key_Escape)
+    QTest.mouseRelease(view.canvas, LEFT_BUTTON, NONE, start + QPoint(200, 0))
+    assert heard.texts == []
+    assert point(view, 120.0, "timeline", 0) == start
+
+
+def test_steps_of_the_solution_stay_where_they_are(view: TimelineView, heard: Heard) -> None:
+    drag(view, point(view, 95.0, "solution", 0), 150)
+    QTest.keyClick(view.canvas, Key.Key_Right)
+    QTest.keyClick(view.canvas, Key.Key_Delete)
+    assert heard.texts == []
+    assert not view.remove_button.isEnabled()
+
+
+@pytest.mark.parametrize("door", ["list", "canvas"])
+@pytest.mark.parametrize(
+    ("key", "modifiers", "line"),
+    [
+        (Key.Key_Right, NONE, "at = 31"),
+        (Key.Key_Left, NONE, "at = 29"),
+        (Key.Key_Right, SHIFT, "at = 40"),
+        (Key.Key_Left, SHIFT, "at = 20"),
+    ],
+)
+def test_arrows_move_the_chosen_fault(
+    view: TimelineView,
+    heard: Heard,
+    door: str,
+    key: Qt.Key,
+    modifiers: Qt.KeyboardModifier,
+    line: str,
+) -> None:
+    view.list.setCurrentRow(0)
+    QTest.keyClick(getattr(view, door), key, modifiers)
+    (text,) = heard.texts
+    assert changed_lines(TEXT, text) == [("at = 30", line)]
+
+
+def test_keys_change_the_end_of_a_window_and_the_delay_of_what_waits(
+    view: TimelineView, heard: Heard
+) -> None:
+    view.list.setCurrentRow(2)
+    QTest.keyClick(view.list, Key.Key_Right, CTRL)
+    assert 'between = ["240s", 301]   # some time' in heard.texts[-1]
+    view.list.setCurrentRow(3)
+    QTest.keyClick(view.list, Key.Key_Left, SHIFT)
+    assert 'after = "0s"' in heard.texts[-1]
+    QTest.keyClick(view.list, Key.Key_Left)
+    assert len(heard.texts) == 2  # sooner than at once there is nothing
+
+
+def test_tab_goes_from_entry_to_entry_and_at_the_last_leaves(view: TimelineView, heard: Heard) -> None:
+    view.canvas.setFocus()
+    for _ in range(7):
+        QTest.keyClick(view.canvas, Key.Key_Tab)
+    assert heard.paths == [
+        ("timeline", 3),
+        ("timeline", 0),
+        ("timeline", 1),
+        ("timeline", 2),
+        ("solution", 0),
+        ("solution", 1),
+        ("solution", 2),
+    ]
+    assert view.canvas.hasFocus()
+    QTest.keyClick(view.canvas, Key.Key_Up)
+    assert heard.paths[-1] == ("solution", 1)
+    QTest.keyClick(view.canvas, Key.Key_Down)
+    QTest.keyClick(view.canvas, Key.Key_Tab)
+    assert not view.canvas.hasFocus()
+
+
+def test_delete_removes_only_that_fault_and_chooses_the_next(view: TimelineView, heard: Heard) -> None:
+    view.list.setCurrentRow(1)
+    QTest.keyClick(view.list, Key.Key_Delete)
+    (text,) = heard.texts
+    gone = (
+        '[[timeline]]\nat = "2min"   # the second minute\ndo = "power-off SERVER_A"\nnote = "The plug."\n\n'
+    )
+    assert gone in TEXT
+    assert read_plan(text).faults == tuple(
+        Entry(
+            ("timeline", int(e.path[1]) - (int(e.path[1]) > 0)), e.kind, e.act, e.spot, e.when, e.note, e.sure
+        )
+        for e in read_plan(TEXT).faults
+        if e.path != ("timeline", 0)
+    )
+    assert set(TEXT.splitlines()) - set(text.splitlines()) <= {*gone.splitlines(), "# A window"}
+    assert view.list.currentItem().text() == "Between 4:00 and 5:00: cut SERVER_A SERVER_B"
+    for _ in range(3):
+        QTest.keyClick(view.list, Key.Key_Delete)
+    assert read_plan(heard.texts[-1]).faults == ()
+    assert read_plan(heard.texts[-1]).steps
+
+
+def choose_verb(view: TimelineView, name: str, *words: str) -> None:
+    view.adding.verb.setCurrentText(name)
+    for (_, _, field), word in zip(view.adding.fields, words, strict=False):
+        if isinstance(field, QComboBox):
+            field.setCurrentText(word)
+        else:
+            assert isinstance(field, QLineEdit)
+            field.setText(word)
+
+
+def test_insert_adds_a_fault_at_the_cursor(view: TimelineView, heard: Heard) -> None:
+    x = round(view.canvas.scale.x_of(400.0))
+    QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, QPoint(x, view.canvas.height() - 2))
+    QTest.keyClick(view.canvas, Key.Key_Insert)
+    assert view.adding.isVisible()
+    assert not view.list.isVisible()
+    at_s = view.canvas.cursor_s
+    assert at_s is not None
+    assert abs(at_s - 400.0) <= 1.0
+    choose_verb(view, "degrade", "SERVER_A", "SERVER_B", "60")
+    view.adding.note.setText("The carrier.")
+    QTest.keyClick(view.adding.note, Key.Key_Return)
+    (text,) = heard.texts
+    added = f'[[timeline]]\nat = "{at_s:.0f}s"\ndo = "degrade SERVER_A SERVER_B rtt_ms=60"\nnote = "The carrier."\n\n'
+    assert text.replace(added, "") == TEXT
+    assert heard.paths == [("timeline", 4)]
+    assert view.list.isVisible()
+    assert "degrade" in view.list.currentItem().text()
+
+
+def test_a_return_in_any_field_adds_once(view: TimelineView, heard: Heard) -> None:
+    for field_number in (0, 1):
+        view.begin_adding(60.0)
+        choose_verb(view, "degrade", "SERVER_A", "SERVER_B")
+        QTest.keyClick(view.adding.fields[2 * field_number][2], Key.Key_Return)
+        assert len(heard.texts) == field_number + 1
+
+
+def test_a_fault_in_a_window_or_on_a_condition_is_added(view: TimelineView, heard: Heard) -> None:
+    view.begin_adding(60.0)
+    view.adding.when.setCurrentIndex(1)
+    view.adding.from_time.setText("60")
+    view.adding.to_time.setText("2min")
+    choose_verb(view, "fill-log", "Sales")
+    view.adding.add.click()
+    assert '[[timeline]]\nbetween = [60, "2min"]\ndo = "fill-log Sales"\n' in heard.texts[-1]
+    view.add_button.click()
+    view.adding.when.setCurrentIndex(2)
+    view.adding.condition.setText("Sales is SUSPENDED")
+    view.adding.after.setText("10s")
+    choose_verb(view, "sql", "SERVER_A", "SELECT 1")
+    view.adding.add.click()
+    added = '[[timeline]]\nwhen = "Sales is SUSPENDED"\nafter = "10s"\ndo = "sql SERVER_A SELECT 1"\n'
+    assert added in heard.texts[-1]
+    assert len(heard.texts) == 2
+
+
+@pytest.mark.parametrize(
+    ("time", "verb", "words", "said"),
+    [
+        ("soon", "hang", ("SERVER_A",), "soon is no time"),
+        ("", "hang", ("SERVER_A",), "is no time"),
+        ("nan", "hang", ("SERVER_A",), "nan is no time"),
+        ("30", "degrade", ("SERVER_A", "SERVER_B", "fast"), "rtt_ms is a number"),
+        ("30", "hang", ("",), "takes 1 argument"),
+    ],
+)
+def test_what_cannot_be_understood_is_said_and_not_added(
+    view: TimelineView, heard: Heard, time: str, verb: str, words: tuple[str, ...], said: str
+) -> None:
+    view.begin_adding(60.0)
+    view.adding.from_time.setText(time)
+    choose_verb(view, verb, *words)
+    view.adding.add.click()
+    assert said in view.adding.said.text()
+    assert heard.texts == []
+    assert view.adding.isVisible()
+    QTest.keyClick(view.adding.note, Key.Key_Escape)
+    assert view.list.isVisible()
+
+
+def test_names_are_offered_from_the_text(view: TimelineView) -> None:
+    view.begin_adding(60.0)
+    choose_verb(view, "fail-disk")
+    offered = [
+        [field.itemText(n) for n in range(field.count())]
+        for _, _, field in view.adding.fields
+        if isinstance(field, QComboBox)
+    ]
+    assert offered == [["SERVER_A", "SERVER_B"], ["Sales"]]
+
+
+def test_a_timeline_in_one_line_says_why_it_is_not_added_to(view: TimelineView, heard: Heard) -> None:
+    view.show_text('timeline = [{at = 3, do = "x"}]\n')
+    view.begin_adding(60.0)
+    choose_verb(view, "revert-all")
+    view.adding.add.click()
+    assert "[[timeline]]" in view.adding.said.text()
+    assert heard.texts == []
+
+
+def test_broken_toml_greys_what_was_there_and_comes_back(view: TimelineView, heard: Heard) -> None:
+    view.list.setCurrentRow(1)
+    before = view.list.count()
+    view.show_text(TEXT + "[[timeline")
+    assert not view.body.isEnabled()
+    assert not view.add_button.isEnabled()
+    assert "not TOML" in view.said.text()
+    assert view.list.count() == before
+    view.begin_adding(10.0)
+    assert not view.adding.isVisible()
+    view.show_text(TEXT)
+    assert view.body.isEnabled()
+    assert view.add_button.isEnabled()
+    assert view.list.currentItem().text() == "At 2:00: power-off SERVER_A"
+    assert heard.texts == []
+
+
+def test_the_chosen_entry_is_kept_while_it_is_there(view: TimelineView, heard: Heard) -> None:
+    view.list.setCurrentRow(0)
+    view.show_text(TEXT.replace("at = 30", "at = 500"))
+    assert view.list.currentItem().text() == "At 8:20: hang SERVER_B"
+    view.show_text("title = 'nothing'")
+    assert view.list.count() == 0
+    assert not view.remove_button.isEnabled()
+    assert heard.paths == [("timeline", 3)]
+
+
+def test_zoom_by_keys_and_wheel_keeps_what_the_mouse_is_on(view: TimelineView) -> None:
+    whole = view.canvas.width()
+    QTest.keyClick(view.canvas, Key.Key_Plus)
+    assert view.canvas.width() == pytest.approx(whole * 1.5, abs=2)
+    QTest.keyClick(view.canvas, Key.Key_0)
+    assert view.canvas.width() == whole
+    viewport = view.area.viewport()
+    pos = QPointF(1000.0, 60.0)
+    before = view.canvas.scale.time_at(pos.x())
+    wheel = QWheelEvent(
+        pos,
+        QPointF(viewport.mapToGlobal(pos.toPoint())),
+        QPoint(),
+        QPoint(0, 120),
+        Qt.MouseButton.NoButton,
+        CTRL,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    view.area.wheelEvent(wheel)
+    assert view.canvas.width() > whole
+    after = view.canvas.scale.time_at(pos.x() + view.area.horizontalScrollBar().value())
+    assert after == pytest.approx(before, abs=4.0)
+
+
+def test_a_zoomed_axis_is_dragged_by_single_seconds(view: TimelineView, heard: Heard) -> None:
+    view.area.zoom_by(8.0)
+    drag(view, point(view, 30.0, "timeline", 3), pixels(view, 7.0))
+    assert changed_lines(TEXT, heard.texts[0]) == [("at = 30", "at = 37")]
+
+
+def test_all_can_be_named_by_a_screen_reader(view: TimelineView) -> None:
+    assert view.canvas.accessibleName()
+    assert view.list.accessibleName()
+    said = view.list.item(1).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert said == "At 2:00: power-off SERVER_A. The plug."
+    view.list.setCurrentRow(1)
+    assert view.canvas.accessibleDescription() == "At 2:00: power-off SERVER_A"
+    view.begin_adding(10.0)
+    choose_verb(view, "degrade")
+    assert all(field.accessibleName() for _, _, field in view.adding.fields)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_shipped_scenario_is_shown(view: TimelineView, heard: Heard, name: str) -> None:
+    text = (files("scenarios") / name).read_text(encoding="utf-8")
+    view.show_text(text)
+    view.grab()
+    assert heard.texts == []
+    assert heard.paths == []
+    plan = read_plan(text)
+    assert len(plan.faults) == text.count("\n[[timeline]]")
+    assert len(plan.steps) == text.count("\n[[solution]]")
+    assert view.list.count() == len(plan.entries)
+    assert all(entry.movable for entry in plan.faults)
+    assert all(view.canvas.box_of(entry.path) is not None for entry in plan.entries)
