@@ -50,6 +50,9 @@ PARAMETERS: Final = {
 }
 """Names of the verbs' arguments; options (rtt_ms=…) are named as they are written."""
 
+FIELD_PADDING: Final = 12
+"""Room in pixels at each side of a field's text, as the style sheet has it and a little more."""
+
 Named = Callable[[str], list[str]]
 """Names in the scenario that may stand for a parameter of a kind."""
 
@@ -198,8 +201,9 @@ class AddFault(QFrame):
         field.setToolTip(tr("{name} (need not be)").format(name=words) if optional else words)
         field.setAccessibleName(words)
         wide = parameter is not None and parameter.kind == "rest"
-        letters = 11 if isinstance(field, QLineEdit) else 15
-        field.setMinimumWidth(field.fontMetrics().averageCharWidth() * letters)
+        metrics = field.fontMetrics()
+        least = metrics.averageCharWidth() * (8 if isinstance(field, QLineEdit) else 15)
+        field.setMinimumWidth(max(least, metrics.horizontalAdvance(words) + 2 * FIELD_PADDING))
         if not wide:
             field.setMaximumWidth(field.fontMetrics().averageCharWidth() * 24)
         self._acts.insertWidget(1 + len(self.fields), field, 8 if wide else 1)

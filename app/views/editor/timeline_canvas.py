@@ -14,7 +14,7 @@ from app.language import tr
 from app.strip import draw_shape, nice_step
 from app.theme import Tokens
 from app.views.editor.timeline_entries import WAIT, WINDOW, Entry, Path, Plan, Spot, condition, spoken
-from app.views.editor.timeline_geometry import WHOLE, Placed, Scale, dragged, flow, grip, place
+from app.views.editor.timeline_geometry import WHOLE, Placed, Scale, dragged, flow, grip, place, spread
 
 MARGIN: Final = 14.0
 LABEL_SCALE: Final = 0.88
@@ -22,6 +22,8 @@ LABEL_MAX: Final = 22.0
 """Longest label, in widths of the letter x times two: T-SQL goes on for lines."""
 CHIP_MAX: Final = 48.0
 CHIP_GAP: Final = 6.0
+LEADER: Final = 0.45
+"""Height of the lines that lead from the times of steps to their discs, in lines of text."""
 
 LOOKS: Final = {
     "fault": ("bad", "down"),
@@ -41,6 +43,8 @@ class TimelineCanvas(QWidget):
     """Path of the entry that was clicked."""
     dropped = Signal(object, object)
     """An entry has been dragged: the entry as it was, and its new spot in seconds."""
+    height_changed = Signal()
+    """The lanes need another height than before."""
     add_wanted = Signal(float)
     """A double click where nothing is: seconds since the start."""
 
@@ -131,14 +135,18 @@ class TimelineCanvas(QWidget):
         )
         self._lanes.append((y, words))
         y += line * 1.15
+        y += line * LEADER
         size = line * 1.1
-        for entry in self._plan.steps:
-            x = scale.x_of(entry.spot[0])
+        order = sorted(self._plan.steps, key=lambda entry: entry.spot[0])
+        xs = [scale.x_of(entry.spot[0]) for entry in order]
+        apart = spread(xs, size + 2.0, scale.left, scale.left + scale.width)
+        for entry, x in zip(order, apart, strict=True):
             self._boxes.append((entry, QRectF(x - size / 2.0, y, size, size), None))
-        self._high = y + line * 1.4
-        self.setMinimumHeight(round(self._high))
-        self.updateGeometry()
         self.update()
+        needed = round(y + line * 1.4)
+        if needed != self.minimumHeight():
+            self.setMinimumHeight(needed)
+            self.height_changed.emit()
 
     def sizeHint(self) -> QSize:
         return QSize(600, self.minimumHeight())
@@ -361,8 +369,11 @@ class TimelineCanvas(QWidget):
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, text)
 
     def _draw_step(self, painter: QPainter, colours: Tokens, entry: Entry, box: QRectF) -> None:
-        """A numbered disc; open where the text says no time."""
+        """A numbered disc, dashed where the text says no time; discs that would meet stand side by side."""
         chosen = entry.path == self._chosen
+        at, top = self.scale.x_of(entry.spot[0]), box.top() - self._line * LEADER
+        painter.setPen(QPen(colours.accent if entry.sure else colours.border, 1.2))
+        painter.drawLine(QPointF(at, top), QPointF(box.center().x(), box.top()))
         painter.setPen(
             QPen(
                 colours.focus if chosen else colours.accent,

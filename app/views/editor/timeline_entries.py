@@ -202,7 +202,7 @@ def spoken(entry: Entry) -> str:
     if entry.kind == WINDOW:
         return tr("Between {start} and {end}: {act}").format(start=start, end=end, act=act)
     if entry.kind == WAIT:
-        return tr("{condition}: {act}").format(condition=condition(entry), act=act)
+        return f"{condition(entry)}: {act}"
     number = int(entry.path[1]) + 1
     if entry.sure:
         return tr("Solution {number}, at {time}: {act}").format(number=number, time=start, act=act)

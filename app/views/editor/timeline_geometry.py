@@ -99,6 +99,19 @@ def flow(widths: Sequence[float], room: float, gap: float) -> list[tuple[int, fl
     return found
 
 
+def spread(xs: Sequence[float], pitch: float, left: float, right: float) -> list[float]:
+    """*xs*, in their order, pushed apart to at least *pitch*, within *left* to *right* as far as there is room."""
+    pitch = min(pitch, (right - left) / max(1, len(xs) - 1))
+    found: list[float] = []
+    for x in xs:
+        found.append(max(left, x, found[-1] + pitch if found else x))
+    most = right
+    for number in reversed(range(len(found))):
+        found[number] = min(found[number], most)
+        most = found[number] - pitch
+    return found
+
+
 def grip(placed: Placed, x: float) -> str | None:
     """What of an entry lies at *x*: an end of a window, or all of it; its label, too, stands for all."""
     if placed.end > placed.start:

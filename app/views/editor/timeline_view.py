@@ -76,6 +76,7 @@ class TimelineView(QWidget):
         self.canvas.chosen.connect(self._choose)
         self.canvas.dropped.connect(self._move)
         self.canvas.add_wanted.connect(self.begin_adding)
+        self.canvas.height_changed.connect(self._share_height)
         self.canvas.installEventFilter(self)
         self.list.installEventFilter(self)
         self.list.currentItemChanged.connect(self._on_current)
@@ -121,13 +122,12 @@ class TimelineView(QWidget):
         lower.addWidget(self.list)
         lower.addWidget(self.adding)
         self.adding.hide()
-        self.body = QSplitter(Qt.Orientation.Vertical)
+        self.body = _Body(Qt.Orientation.Vertical)
         self.body.addWidget(self.area)
         self.body.addWidget(below)
-        self.body.setStretchFactor(0, 3)
-        self.body.setStretchFactor(1, 2)
         self.body.setChildrenCollapsible(False)
         self.body.splitterMoved.connect(self._on_split)
+        self.body.resized.connect(self._share_height)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
@@ -153,11 +153,7 @@ class TimelineView(QWidget):
         if not self._split_by_hand:
             scroll = self.area.horizontalScrollBar()
             needed = self.canvas.minimumHeight() + scroll.sizeHint().height() * (self.area.zoom > 1.0)
-            self.body.setSizes([needed, max(1, self.body.height() - needed)])
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._share_height()
+            self.body.setSizes([needed, max(1, self.body.height() - self.body.handleWidth() - needed)])
 
     # --- showing --------------------------------------------------------------------------------------------
 
@@ -376,6 +372,16 @@ class TimelineView(QWidget):
 
 
 _ZOOM_KEYS: Final = {"+": ZOOM_STEP, "=": ZOOM_STEP, "-": 1 / ZOOM_STEP, "0": 0.0}
+
+
+class _Body(QSplitter):
+    """Says when it has another size: how it divides that by itself is not what is wanted."""
+
+    resized = Signal()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.resized.emit()
 
 
 class ZoomArea(QScrollArea):

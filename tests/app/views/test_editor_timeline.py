@@ -35,6 +35,7 @@ from app.views.editor.timeline_geometry import (
     grip,
     nudged,
     place,
+    spread,
 )
 from app.views.editor.timeline_view import TimelineView
 
@@ -274,6 +275,12 @@ def test_grip_tells_ends_from_the_middle() -> None:
 
 def test_things_set_like_words_break_their_row() -> None:
     assert flow([50, 50, 90, 200], 120.0, 10.0) == [(0, 0.0), (0, 60.0), (1, 0.0), (2, 0.0)]
+
+
+def test_discs_that_would_meet_are_pushed_apart_within_the_axis() -> None:
+    assert spread([0, 5, 50, 98, 99], 10.0, 0.0, 100.0) == [0.0, 10.0, 50.0, 90.0, 100.0]
+    assert spread([50, 50, 50], 80.0, 0.0, 100.0) == [0.0, 50.0, 100.0]
+    assert spread([], 10.0, 0.0, 100.0) == []
 
 
 @pytest.mark.parametrize(
@@ -526,6 +533,17 @@ def test_insert_adds_a_fault_at_the_cursor(view: TimelineView, heard: Heard) -> 
     assert "degrade" in view.list.currentItem().text()
 
 
+def test_a_double_click_where_nothing_is_opens_the_form_there(view: TimelineView, heard: Heard) -> None:
+    x = round(view.canvas.scale.x_of(200.0))
+    QTest.mouseDClick(view.canvas, LEFT_BUTTON, NONE, QPoint(x, view.canvas.height() - 2))
+    assert view.adding.isVisible()
+    assert view.adding.from_time.text() == f"{round(view.canvas.scale.time_at(x))}s"
+    view.adding.left.emit()
+    QTest.mouseDClick(view.canvas, LEFT_BUTTON, NONE, point(view, 120.0, "timeline", 0))
+    assert not view.adding.isVisible()
+    assert heard.texts == []
+
+
 def test_a_return_in_any_field_adds_once(view: TimelineView, heard: Heard) -> None:
     for field_number in (0, 1):
         view.begin_adding(60.0)
@@ -647,6 +665,41 @@ def test_zoom_by_keys_and_wheel_keeps_what_the_mouse_is_on(view: TimelineView) -
     assert view.canvas.width() > whole
     after = view.canvas.scale.time_at(pos.x() + view.area.horizontalScrollBar().value())
     assert after == pytest.approx(before, abs=4.0)
+
+
+def test_what_has_no_time_stays_in_sight_however_far_one_has_scrolled(
+    view: TimelineView, heard: Heard
+) -> None:
+    view.area.zoom_by(8.0)
+    view.area.horizontalScrollBar().setValue(5000)
+    box = view.canvas.box_of(("timeline", 2))
+    assert box is not None
+    assert 5000 <= box.left() < 5000 + view.area.viewport().width()
+    QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, box.center().toPoint())
+    assert heard.paths == [("timeline", 2)]
+
+
+def test_choosing_in_the_list_scrolls_the_axis_there(view: TimelineView) -> None:
+    view.area.zoom_by(8.0)
+    view.area.horizontalScrollBar().setValue(0)
+    view.list.setCurrentRow(2)
+    box = view.canvas.box_of(("timeline", 1))
+    assert box is not None
+    seen = view.area.horizontalScrollBar().value()
+    assert seen <= box.center().x() <= seen + view.area.viewport().width()
+
+
+def test_the_axis_gets_the_height_of_its_lanes_until_somebody_divides_it(view: TimelineView) -> None:
+    before = view.body.sizes()[0]
+    assert before >= view.canvas.minimumHeight()
+    crowd = "".join(f'\n[[timeline]]\nat = {n}\ndo = "hang SERVER_A"\n' for n in range(40, 45))
+    view.show_text(TEXT + crowd)
+    assert view.body.sizes()[0] > before
+    view.body.splitterMoved.emit(200, 1)
+    view.body.setSizes([200, 250])
+    held = view.body.sizes()
+    view.show_text(TEXT)
+    assert view.body.sizes() == held
 
 
 def test_a_zoomed_axis_is_dragged_by_single_seconds(view: TimelineView, heard: Heard) -> None:
