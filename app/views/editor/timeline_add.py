@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -63,6 +63,8 @@ class AddFault(QFrame):
     wanted = Signal(object, str, str)
     """Times as they go into the file (an object: Qt would sort the keys of a dict), the input line, the note."""
     left = Signal()
+    height_changed = Signal()
+    """Its fields need more or less room than before."""
 
     def __init__(self, named: Named, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -96,9 +98,9 @@ class AddFault(QFrame):
             field.setAccessibleName(name)
         self.verb.setMaxVisibleItems(16)
         self.verb.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.verb.setMinimumContentsLength(20)
-        times, self._acts, last = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
-        for row in (times, self._acts, last):
+        self.verb.setMinimumContentsLength(16)
+        times, self._acts, self._options, last = (QHBoxLayout() for _ in range(4))
+        for row in (times, self._acts, self._options, last):
             row.setSpacing(6)
         for widget in (self.when, self.from_time, self._until, self.to_time):
             times.addWidget(widget)
@@ -108,6 +110,7 @@ class AddFault(QFrame):
         times.addStretch(0)
         self._acts.addWidget(self.verb)
         self._acts.addStretch(1)
+        self._options.addStretch(1)
         self.note.setPlaceholderText(tr("Why, for the instructor (need not be)"))
         self.add, cancel = QPushButton(tr("Add")), QPushButton(tr("Cancel"))
         self.add.setProperty("primary", "true")
@@ -121,14 +124,13 @@ class AddFault(QFrame):
         grid = QGridLayout(self)
         grid.setContentsMargins(10, 6, 10, 6)
         grid.setVerticalSpacing(4)
-        for number, words in enumerate((tr("When"), tr("What"), tr("Note"))):
+        for number, words in ((0, tr("When")), (1, tr("What")), (3, tr("Note"))):
             grid.addWidget(QLabel(words), number, 0)
-        grid.addLayout(times, 0, 1)
-        grid.addLayout(self._acts, 1, 1)
-        grid.addWidget(self.note, 2, 1)
-        grid.addLayout(last, 3, 1)
+        for number, row in ((0, times), (1, self._acts), (2, self._options), (4, last)):
+            grid.addLayout(row, number, 1)
+        grid.addWidget(self.note, 3, 1)
         grid.setColumnStretch(1, 1)
-        grid.setRowStretch(4, 1)
+        grid.setRowStretch(5, 1)
 
     def _fill_verbs(self) -> None:
         group = None
@@ -165,7 +167,8 @@ class AddFault(QFrame):
     def _show_fields(self) -> None:
         while self.fields:
             field = self.fields.pop()[2]
-            self._acts.removeWidget(field)
+            for row in (self._acts, self._options):
+                row.removeWidget(field)
             field.hide()
             field.deleteLater()
         verb = VERBS.get(self.verb.currentData() or "")
@@ -206,7 +209,8 @@ class AddFault(QFrame):
         field.setMinimumWidth(max(least, metrics.horizontalAdvance(words) + 2 * FIELD_PADDING))
         if not wide:
             field.setMaximumWidth(field.fontMetrics().averageCharWidth() * 24)
-        self._acts.insertWidget(1 + len(self.fields), field, 8 if wide else 1)
+        row = self._options if parameter is None else self._acts
+        row.insertWidget(row.count() - 1, field, 8 if wide else 1)  # before the stretch
         self.fields.append((parameter, name, field))
 
     # --- adding ---------------------------------------------------------------------------------------------
@@ -255,6 +259,12 @@ class AddFault(QFrame):
             self.said.setText(str(problem))
             return
         self.wanted.emit(times, self.line, self.note.text().strip())
+
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.height_changed.emit()
+        return done
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -83,6 +83,7 @@ class TimelineView(QWidget):
         self.add_button.clicked.connect(lambda: self.begin_adding())
         self.remove_button.clicked.connect(self._remove)
         self.adding.wanted.connect(self._add)
+        self.adding.height_changed.connect(self._share_height)
         self.adding.left.connect(self._end_adding)
         self._show_chosen()
 
@@ -96,14 +97,14 @@ class TimelineView(QWidget):
         self.remove_button.setToolTip(tr("Remove the chosen fault (Delete)"))
         self.said.setProperty("muted", "true")
         self.said.setWordWrap(True)
+        self.said.setContentsMargins(6, 3, 6, 3)
         bar = QHBoxLayout()
         bar.setContentsMargins(6, 4, 6, 4)
         bar.setSpacing(6)
         for button in (self.add_button, self.remove_button):
             button.setProperty("small", "true")
             bar.addWidget(button)
-        bar.addSpacing(8)
-        bar.addWidget(self.said, 1)
+        bar.addStretch(1)
         self._zooms = []
         for icon, words, by in (
             ("zoom-out", tr("Show more time (-)"), 1 / ZOOM_STEP),
@@ -133,6 +134,7 @@ class TimelineView(QWidget):
         whole.setSpacing(0)
         whole.addLayout(bar)
         whole.addWidget(self.body, 1)
+        whole.addWidget(self.said)
         self._dress()
 
     def _dress(self) -> None:
@@ -149,11 +151,15 @@ class TimelineView(QWidget):
         self._split_by_hand = True
 
     def _share_height(self) -> None:
-        """The axis gets what its lanes need, the list the rest, until somebody divides it otherwise."""
-        if not self._split_by_hand:
-            scroll = self.area.horizontalScrollBar()
-            needed = self.canvas.minimumHeight() + scroll.sizeHint().height() * (self.area.zoom > 1.0)
-            self.body.setSizes([needed, max(1, self.body.height() - self.body.handleWidth() - needed)])
+        """The axis gets what its lanes need and the list the rest, until somebody divides it; the form its fields."""
+        if self._split_by_hand and self.adding.isHidden():
+            return
+        scroll = self.area.horizontalScrollBar()
+        needed = self.canvas.minimumHeight() + scroll.sizeHint().height() * (self.area.zoom > 1.0)
+        room = self.body.height() - self.body.handleWidth()
+        if not self.adding.isHidden():
+            needed = min(needed, room - self.adding.minimumSizeHint().height())
+        self.body.setSizes([max(1, needed), max(1, room - needed)])
 
     # --- showing --------------------------------------------------------------------------------------------
 
@@ -201,6 +207,7 @@ class TimelineView(QWidget):
         self.canvas.show_plan(self._plan, self._path)
         self.remove_button.setEnabled(entry is not None and entry.kind != STEP)
         self.said.setText(self._keys_for(entry))
+        self.said.setVisible(self.adding.isHidden())
 
     def _keys_for(self, entry: Entry | None) -> str:
         """What can be done with the chosen entry."""
@@ -312,7 +319,8 @@ class TimelineView(QWidget):
             at_s = self.canvas.cursor_s
         if at_s is None:
             at_s = entry.spot[1] + FIRST_S if entry is not None and entry.kind != WAIT else FIRST_S
-        self.list.hide()
+        for widget in (self.list, self.said):
+            widget.hide()
         self.adding.show()
         self.adding.begin(min(at_s, self._plan.length_s))
 
@@ -331,7 +339,8 @@ class TimelineView(QWidget):
     @Slot()
     def _end_adding(self) -> None:
         self.adding.hide()
-        self.list.show()
+        for widget in (self.list, self.said):
+            widget.show()
         self._share_height()
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
 

@@ -595,6 +595,17 @@ def test_what_cannot_be_understood_is_said_and_not_added(
     assert view.list.isVisible()
 
 
+def test_the_form_has_room_for_its_fields(qtbot: Any, view: TimelineView) -> None:
+    view.resize(900, 320)
+    view.begin_adding(60.0)
+    choose_verb(view, "degrade")
+    qtbot.waitUntil(lambda: view.adding.height() >= view.adding.minimumSizeHint().height())
+    options = [field for parameter, _, field in view.adding.fields if parameter is None]
+    assert len(options) == 4
+    assert all(field.height() >= field.minimumSizeHint().height() for field in options)
+    assert view.minimumSizeHint().width() < 600
+
+
 def test_names_are_offered_from_the_text(view: TimelineView) -> None:
     view.begin_adding(60.0)
     choose_verb(view, "fail-disk")
@@ -630,6 +641,17 @@ def test_broken_toml_greys_what_was_there_and_comes_back(view: TimelineView, hea
     assert view.add_button.isEnabled()
     assert view.list.currentItem().text() == "At 2:00: power-off SERVER_A"
     assert heard.texts == []
+
+
+def test_broken_toml_is_said_while_the_form_is_open_too(view: TimelineView, heard: Heard) -> None:
+    view.begin_adding(10.0)
+    assert not view.said.isVisible()
+    view.show_text("[[timeline")
+    assert view.said.isVisible()
+    assert "not TOML" in view.said.text()
+    view.show_text(TEXT)
+    assert not view.said.isVisible()
+    assert view.adding.isVisible()  # what was typed is not lost
 
 
 def test_the_chosen_entry_is_kept_while_it_is_there(view: TimelineView, heard: Heard) -> None:
