@@ -183,6 +183,7 @@ class TimelineView(QWidget):
         self.canvas.give_up()
         for widget in (self.body, self.add_button, self.remove_button):
             widget.setEnabled(False)
+        self.said.show()
         self.said.setText(
             tr("The text is not TOML just now; the timeline goes on when it can be read again.")
         )
