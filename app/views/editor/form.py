@@ -1,0 +1,323 @@
+"""The scenario as a form, read from the schema: sections, entries, fields; each change is one of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from pydantic import BaseModel
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import (
+    QFormLayout,
+    QFrame,
+    QGroupBox,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import scenario_edit, theme
+from app.language import tr
+from app.scenario_edit import NotChanged
+from app.views.editor.form_fields import (
+    PLAIN,
+    Section,
+    fields,
+    kinds,
+    model_of,
+    new_entry,
+    sections,
+    spoken,
+)
+from app.views.editor.form_rows import Row, add_row
+
+SECTIONS_WIDTH = 176
+ENTRIES_SHOWN = 5
+Path = tuple[str | int, ...]
+
+
+class Form(QWidget):
+    """Fields for what the text of a scenario holds. `text_changed` brings the whole new text after each change."""
+
+    text_changed = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = ""
+        self._data: Mapping[str, Any] = {}
+        self._sections = sections()
+        self._rows: dict[Path, Row] = {}
+        self._shape: Any = None
+        """What the fields on the page were made for; as long as it is the same only their values are renewed."""
+        self.sections = QListWidget()
+        self.sections.setAccessibleName(tr("Sections"))
+        self.sections.setFixedWidth(SECTIONS_WIDTH)
+        self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.sections.setSpacing(1)
+        self.entries = QListWidget()
+        self.add = QPushButton(tr("Add"))
+        self.remove = QPushButton(tr("Remove"))
+        self.page = QScrollArea()
+        self.page.setFrameShape(QFrame.Shape.NoFrame)
+        self.page.setProperty("plain", "true")
+        self.page.setWidgetResizable(True)
+        self.page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.about = QLabel(wordWrap=True)
+        self.about.setProperty("muted", "true")
+        self.problem = QLabel(wordWrap=True)
+        self.about.hide()
+        self.problem.hide()
+        self._lay_out()
+        self._recolour()
+        for section in self._sections:
+            self.sections.addItem(tr(section.title))
+        self.sections.setCurrentRow(0)
+        self.sections.currentRowChanged.connect(self._on_section)
+        self.entries.currentRowChanged.connect(self._on_entry)
+        self.add.clicked.connect(self._on_add)
+        self.remove.clicked.connect(self._on_remove)
+        self._show_page()
+
+    # --- asked from outside ---------------------------------------------------------------------------------
+
+    def show_text(self, text: str) -> None:
+        """Renew the fields from *text*; section, entry, focus and cursor stay. Fields rest while it is not TOML."""
+        if text == self._text:
+            return
+        self._text = text
+        try:
+            data = scenario_edit.value_at(text, ())
+        except NotChanged as reason:
+            self._enable(False)
+            self._say(str(reason))
+            return
+        self._data = data
+        self._enable(True)
+        self._say("")
+        self._show_page()
+
+    def finish(self) -> None:
+        """Take what is typed and not yet in the text, as before saving; reports like any change."""
+        for row in list(self._rows.values()):
+            row.finish()
+
+    # --- shown ----------------------------------------------------------------------------------------------
+
+    @property
+    def section(self) -> Section:
+        return self._sections[max(0, self.sections.currentRow())]
+
+    def _show_page(self) -> None:
+        """Section titles with their numbers, the list of entries, the fields of the chosen one."""
+        for at, section in enumerate(self._sections):
+            count = len(self._entries(section)) if section.many else 0
+            title = tr(section.title)
+            self.sections.item(at).setText(f"{title} ({count})" if count else title)
+        section = self.section
+        self._show_entries(section)
+        at = self.entries.currentRow() if section.many else 0
+        path: Path = (section.key, at) if section.many else (section.key,) if section.key else ()
+        table = self._table(path)
+        model = model_of(section, table)
+        empty = section.many and at < 0
+        shape = (path, model, self._extra(model, table), empty)
+        about = (section.about.partition(": ")[2] or section.about).partition("\n")[0].partition(";")[0]
+        self.about.setText(about[:1].upper() + about[1:].rstrip(".") + "." if about else "")
+        self.about.setVisible(bool(about))
+        if shape != self._shape:
+            self._shape = shape
+            self._rebuild(section, model, path, empty)
+        for place, row in self._rows.items():
+            if not row.closed:
+                row.show(self._value(place))
+
+    def _show_entries(self, section: Section) -> None:
+        self._entries_box.setVisible(section.many)
+        if not section.many:
+            return
+        said = [spoken(entry) for entry in self._entries(section)]
+        chosen = self._chosen.get(section.key, 0)
+        self.entries.blockSignals(True)
+        while self.entries.count() > len(said):
+            self.entries.takeItem(self.entries.count() - 1)
+        for at, text in enumerate(said):
+            if at >= self.entries.count():
+                self.entries.addItem("")
+            self.entries.item(at).setText(text)
+            self.entries.item(at).setToolTip(text)
+        self.entries.setCurrentRow(min(chosen, len(said) - 1))
+        self.entries.blockSignals(False)
+        title = tr(section.title)
+        self.entries.setAccessibleName(title)
+        self.add.setAccessibleName(tr("Add to {section}").format(section=title))
+        self.remove.setAccessibleName(tr("Remove from {section}").format(section=title))
+        self.remove.setEnabled(bool(said))
+
+    def _rebuild(self, section: Section, model: type[BaseModel], path: Path, empty: bool) -> None:
+        focused = next((place for place, row in self._rows.items() if row.widget.hasFocus()), None)
+        for row in self._rows.values():
+            row.close()
+        self._rows = {}
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(2, 2, 10, 2)
+        if empty:
+            label = QLabel(tr("Nothing here yet."))
+            label.setProperty("muted", "true")
+            column.addWidget(label)
+        else:
+            column.addLayout(self._fields(model, path, section))
+        column.addStretch(1)
+        before = self.page.takeWidget()
+        if before is not None:  # one of its fields may be the sender of what is handled now
+            before.hide()
+            before.deleteLater()
+        self.page.setWidget(inside)
+        if focused in self._rows:
+            self._rows[focused].widget.setFocus()
+        self.page.setAccessibleName(tr(section.title))
+
+    def _fields(self, model: type[BaseModel], path: Path, section: Section | None = None) -> QFormLayout:
+        layout = QFormLayout()
+        layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        layout.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
+        layout.setVerticalSpacing(6)
+        for field in fields(model):
+            place = (*path, field.key)
+            if field.inner is not None:
+                group = QGroupBox(field.label)
+                group.setToolTip(field.about)
+                group.setLayout(self._fields(field.inner, place))
+                layout.addRow(group)
+                continue
+            row = Row(field, partial(self._set, place), self._say)
+            if field.key == "kind" and section is not None:
+                row.offer(kinds(section))
+            self._rows[place] = row
+            add_row(layout, row)
+        for key in self._extra(model, self._table(path)):
+            label = QLabel(tr("not a key that is known here; written in the text"), wordWrap=True)
+            label.setProperty("muted", "true")
+            layout.addRow(key, label)
+        return layout
+
+    def _extra(self, model: type[BaseModel], table: Mapping[str, Any]) -> tuple[str, ...]:
+        """Keys of *table* that have no field."""
+        if self.section.key == PLAIN:
+            return ()
+        return tuple(key for key in table if key not in {field.key for field in fields(model)})
+
+    # --- changed by the user --------------------------------------------------------------------------------
+
+    def _on_section(self) -> None:
+        if self.page.isEnabled():
+            self._say("")
+        self._show_page()
+
+    def _on_entry(self, at: int) -> None:
+        if at >= 0:
+            self._chosen[self.section.key] = at
+            self._show_page()
+
+    def _on_add(self) -> None:
+        section = self.section
+        self._chosen[section.key] = len(self._entries(section))
+        values = new_entry(section, self._data)
+        self._change(lambda text: scenario_edit.add_table(text, section.key, values))
+
+    def _on_remove(self) -> None:
+        section, at = self.section, self.entries.currentRow()
+        if at >= 0:
+            self._chosen[section.key] = max(0, min(at, self.entries.count() - 2))
+            self._change(lambda text: scenario_edit.remove(text, (section.key, at)))
+
+    def _set(self, path: Path, value: Any) -> None:
+        def edit(text: str) -> str:
+            changed = scenario_edit.set_value(text, path, value)
+            group = path[:-1]
+            left = scenario_edit.value_at(changed, group) if value is None and group else None
+            if left == {} and isinstance(group[-1], str):
+                return scenario_edit.remove(changed, group)
+            return changed
+
+        self._change(edit)
+
+    def _change(self, edit: Callable[[str], str]) -> None:
+        try:
+            changed = edit(self._text)
+        except NotChanged as reason:
+            self._say(str(reason))
+            return
+        if changed != self._text:
+            self.show_text(changed)
+            self.text_changed.emit(changed)
+
+    # --- the text read --------------------------------------------------------------------------------------
+
+    def _entries(self, section: Section) -> list[Mapping[str, Any]]:
+        found = self._data.get(section.key)
+        if not isinstance(found, list):
+            return []
+        return [entry if isinstance(entry, Mapping) else {} for entry in found]
+
+    def _table(self, path: Path) -> Mapping[str, Any]:
+        found = self._value(path)
+        return found if isinstance(found, Mapping) else {}
+
+    def _value(self, path: Path) -> Any:
+        place: Any = self._data
+        for step in path:
+            try:
+                place = place[step]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return place
+
+    # --- looks ----------------------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        self._chosen: dict[str, int] = {}
+        self._entries_box = QWidget()
+        buttons = QVBoxLayout()
+        for button in (self.add, self.remove):
+            button.setProperty("small", "true")
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        top = QHBoxLayout(self._entries_box)
+        top.setContentsMargins(0, 0, 0, 0)
+        top.addWidget(self.entries, 1)
+        top.addLayout(buttons)
+        self.entries.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.entries.setFixedHeight(ENTRIES_SHOWN * (self.fontMetrics().height() + 4) + 8)
+        right = QVBoxLayout()
+        right.addWidget(self.about)
+        right.addWidget(self._entries_box)
+        right.addWidget(self.page, 1)
+        right.addWidget(self.problem)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 8, 8, 8)
+        row.setSpacing(12)
+        row.addWidget(self.sections)
+        row.addLayout(right, 1)
+
+    def _enable(self, on: bool) -> None:
+        for widget in (self._entries_box, self.page):
+            widget.setEnabled(on)
+
+    def _say(self, sentence: str) -> None:
+        """What is wrong; empty: nothing."""
+        self.problem.setText(sentence)
+        self.problem.setVisible(bool(sentence))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._recolour()
+
+    def _recolour(self) -> None:
+        self.problem.setStyleSheet(f"color: {theme.tokens(self.palette()).bad.name()}")

@@ -1,0 +1,227 @@
+"""The form of the scenario editor: one change by the user is one change of the text, the rest stays."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit
+
+from app.views.editor.form import Form
+
+TEXT = '''# What this is about.
+title = "Old"  # the title's comment
+summary = "In short."
+level = "beginner"
+minutes = 6
+author = "Me"
+brief = """
+First line.
+
+Second line.
+"""
+
+[[server]]
+name = "SERVER_A"
+
+[[server]]
+name = "SERVER_B"  # the other one
+
+[[database]]
+name = "Sales"
+scale = "{load}"
+
+[[rubric]]
+kind = "goals"
+name = "End state"
+points = 35
+better = "Reach it."
+'''
+
+
+@pytest.fixture
+def form(qtbot: Any) -> Form:
+    made = Form()
+    qtbot.addWidget(made)
+    made.show_text(TEXT)
+    made.said = []  # type: ignore[attr-defined]
+    made.text_changed.connect(made.said.append)  # type: ignore[attr-defined]
+    return made
+
+
+def said(form: Form) -> list[str]:
+    return form.said  # type: ignore[attr-defined, no-any-return]
+
+
+def go_to(form: Form, key: str) -> None:
+    form.sections.setCurrentRow([section.key for section in form._sections].index(key))
+
+
+def difference(new: str, old: str = TEXT) -> list[str]:
+    lines = list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0))[2:]
+    return [line for line in lines if not line.startswith("@@")]
+
+
+def type_into(form: Form, path: tuple[str | int, ...], text: str) -> None:
+    line = form._rows[path].widget
+    assert isinstance(line, QLineEdit)
+    line.setText(text)
+    line.editingFinished.emit()
+
+
+def choose(form: Form, path: tuple[str | int, ...], text: str) -> None:
+    box = form._rows[path].widget
+    assert isinstance(box, QComboBox)
+    at = next(at for at in range(box.count()) if box.itemText(at) == text)
+    box.setCurrentIndex(at)
+    box.activated.emit(at)
+
+
+def test_title_changes_its_line_only_and_the_comment_stays(form: Form) -> None:
+    type_into(form, ("title",), "New")
+    assert [difference(text) for text in said(form)] == [
+        ['-title = "Old"  # the title\'s comment', '+title = "New"  # the title\'s comment']
+    ]
+
+
+def test_leaving_a_field_as_it_was_changes_nothing(form: Form) -> None:
+    type_into(form, ("title",), "Old")
+    form.finish()
+    assert said(form) == []
+
+
+def test_choice(form: Form) -> None:
+    choose(form, ("level",), "expert")
+    assert difference(said(form)[0]) == ['-level = "beginner"', '+level = "expert"']
+
+
+def test_flag_is_written_at_once(form: Form) -> None:
+    box = form._rows["allow_revert_all",].widget
+    assert isinstance(box, QCheckBox)
+    box.click()
+    assert difference(said(form)[0]) == ["+allow_revert_all = true"]
+
+
+def test_emptying_an_optional_field_removes_its_key(form: Form) -> None:
+    type_into(form, ("author",), "")
+    assert difference(said(form)[0]) == ['-author = "Me"']
+
+
+def test_figure_out_of_bounds_is_refused_with_a_reason(form: Form) -> None:
+    type_into(form, ("minutes",), "6000")
+    assert said(form) == []
+    assert "600" in form.problem.text()
+    assert not form.problem.isHidden()
+    type_into(form, ("minutes",), "60")
+    assert difference(said(form)[0]) == ["-minutes = 6", "+minutes = 60"]
+    assert form.problem.isHidden()
+
+
+def test_duration_keeps_its_unit(form: Form) -> None:
+    type_into(form, ("length",), "15 parsecs")
+    assert said(form) == []
+    type_into(form, ("length",), "15min")
+    assert difference(said(form)[0]) == ['+length = "15min"']
+
+
+def test_long_text_keeps_its_lines(form: Form) -> None:
+    lines = form._rows["brief",].widget
+    assert isinstance(lines, QPlainTextEdit)
+    assert lines.toPlainText() == "First line.\n\nSecond line."
+    lines.setPlainText("First line.\n\nAnother line.")
+    form.finish()
+    assert difference(said(form)[0]) == ["-Second line.", "+Another line."]
+
+
+def test_server_added_and_removed(form: Form) -> None:
+    go_to(form, "server")
+    form.add.click()
+    assert [server["name"] for server in tomllib.loads(said(form)[0])["server"]] == [
+        "SERVER_A",
+        "SERVER_B",
+        "SERVER_1",
+    ]
+    assert form.entries.currentRow() == 2
+    form.remove.click()
+    assert len(tomllib.loads(said(form)[1])["server"]) == 2
+    assert "# the other one" in said(form)[1]
+
+
+def test_nested_table_comes_and_goes_with_its_last_key(form: Form) -> None:
+    go_to(form, "server")
+    form.entries.setCurrentRow(1)
+    type_into(form, ("server", 1, "endpoint", "port"), "5023")
+    assert tomllib.loads(said(form)[0])["server"][1]["endpoint"] == {"port": 5023}
+    type_into(form, ("server", 1, "endpoint", "port"), "")
+    assert "endpoint" not in tomllib.loads(said(form)[1])["server"][1]
+
+
+def test_variant_is_shown_and_may_be_typed_where_a_number_stands(form: Form) -> None:
+    go_to(form, "database")
+    line = form._rows["database", 0, "scale"].widget
+    assert isinstance(line, QLineEdit)
+    assert line.text() == "{load}"
+    type_into(form, ("database", 0, "scale"), "{pace}")
+    assert difference(said(form)[0]) == ['-scale = "{load}"', '+scale = "{pace}"']
+
+
+def test_kind_of_a_rule_brings_its_fields(form: Form) -> None:
+    go_to(form, "rubric")
+    assert ("rubric", 0, "target") not in form._rows
+    choose(form, ("rubric", 0, "kind"), "downtime")
+    assert ("rubric", 0, "target") in form._rows
+    assert difference(said(form)[0]) == ['-kind = "goals"', '+kind = "downtime"']
+
+
+def test_fields_rest_while_the_text_is_broken(form: Form) -> None:
+    form.show_text("title = [")
+    assert not form.page.isEnabled()
+    assert "not TOML" in form.problem.text()
+    form.show_text(TEXT)
+    assert form.page.isEnabled()
+    assert form.problem.isHidden()
+    assert said(form) == []
+
+
+def test_section_entry_and_cursor_stay_when_the_text_is_renewed(form: Form, qtbot: Any) -> None:
+    go_to(form, "server")
+    form.entries.setCurrentRow(1)
+    line = form._rows["server", 1, "name"].widget
+    assert isinstance(line, QLineEdit)
+    form.show()
+    qtbot.waitExposed(form)
+    line.setFocus()
+    line.setCursorPosition(3)
+    form.show_text(TEXT.replace('"SERVER_B"', '"SERVER_C"'))
+    assert form._rows["server", 1, "name"].widget is line
+    assert (line.text(), line.cursorPosition(), form.entries.currentRow()) == ("SERVER_C", 3, 1)
+
+
+def test_text_typed_by_keys_is_taken_when_the_field_is_left(form: Form) -> None:
+    line = form._rows["title",].widget
+    assert isinstance(line, QLineEdit)
+    line.selectAll()
+    QTest.keyClicks(line, "By keys\r")
+    assert tomllib.loads(said(form)[0])["title"] == "By keys"
+
+
+SHIPPED = sorted(path.name for path in files("scenarios").iterdir() if path.name.endswith(".toml"))
+
+
+def test_every_shipped_scenario_shows_in_every_section_and_says_nothing(form: Form) -> None:
+    assert SHIPPED
+    for name in SHIPPED:
+        text = files("scenarios").joinpath(name).read_text("utf-8")
+        form.show_text(text)
+        assert form.problem.isHidden(), name
+        for at, section in enumerate(form._sections):
+            form.sections.setCurrentRow(at)
+            assert all(row.widget.accessibleName() for row in form._rows.values())
+            count = len(tomllib.loads(text).get(section.key, ())) if section.many else 0
+            assert form.entries.count() == count or not section.many, (name, section.key)
+            form.finish()
+    assert said(form) == []
