@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -63,8 +63,6 @@ class AddFault(QFrame):
     wanted = Signal(object, str, str)
     """Times as they go into the file (an object: Qt would sort the keys of a dict), the input line, the note."""
     left = Signal()
-    height_changed = Signal()
-    """Its fields need more or less room than before."""
 
     def __init__(self, named: Named, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -259,12 +257,6 @@ class AddFault(QFrame):
             self.said.setText(str(problem))
             return
         self.wanted.emit(times, self.line, self.note.text().strip())
-
-    def event(self, event: QEvent) -> bool:
-        done = super().event(event)
-        if event.type() == QEvent.Type.LayoutRequest:
-            self.height_changed.emit()
-        return done
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

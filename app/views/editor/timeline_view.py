@@ -83,7 +83,6 @@ class TimelineView(QWidget):
         self.add_button.clicked.connect(lambda: self.begin_adding())
         self.remove_button.clicked.connect(self._remove)
         self.adding.wanted.connect(self._add)
-        self.adding.height_changed.connect(self._share_height)
         self.adding.left.connect(self._end_adding)
         self._show_chosen()
 
