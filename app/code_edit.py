@@ -71,13 +71,15 @@ class CodeEdit(QPlainTextEdit):
 
     # --- the text -----------------------------------------------------------------------------------------
 
-    def go_to_line(self, number: int) -> None:
+    def go_to_line(self, number: int, take_focus: bool = True) -> None:
+        """Select that line, from 1, and bring it into sight."""
         block = self.document().findBlockByNumber(max(0, min(number, self.blockCount()) - 1))
         cursor = QTextCursor(block)
         cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
         self.setTextCursor(cursor)
         self.centerCursor()
-        self.setFocus()
+        if take_focus:
+            self.setFocus()
 
     def replace_all(self, text: str) -> None:
         """Put *text* in place of everything, as one step that Ctrl+Z takes back."""

@@ -13,6 +13,8 @@ from app.storage import Profile, StorageProblem
 from app.views.console import Console
 from app.views.topology import Topology
 
+EDITOR_DRAFT: Final = "editor"
+"""Key of the scenario editor's draft; all others are unsent queries."""
 DRAFTS_MS: Final = 400
 """Pause in typing after which unsent queries are written down."""
 
@@ -35,7 +37,7 @@ class Drafts(QObject):
         """Have the windows of last time again; from now on they are kept."""
         if self._profile is not None:
             kept = self._profile.drafts
-            self._console.restore_drafts({key: kept.load(key) or "" for key in list(kept.keys())})
+            self._console.restore_drafts({key: kept.load(key) or "" for key in self._keys()})
         self._console.drafts_changed.connect(self._due.start)
 
     def save(self) -> None:
@@ -45,13 +47,18 @@ class Drafts(QObject):
             return
         kept, texts = self._profile.drafts, self._console.drafts()
         try:
-            for key in set(kept.keys()) - set(texts):
+            for key in set(self._keys()) - set(texts):
                 kept.delete(key)
             for key, text in texts.items():
                 if kept.load(key) != text:
                     kept.save(key, text)
         except StorageProblem as problem:
             self.said.emit(str(problem))
+
+    def _keys(self) -> list[str]:
+        assert self._profile is not None
+        drafts = self._profile.drafts
+        return [key for key in drafts.keys() if key != EDITOR_DRAFT]  # noqa: SIM118  # it is no mapping
 
     def close(self) -> None:
         """Save, and nothing more after that: the profile is about to be closed."""

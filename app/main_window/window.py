@@ -28,6 +28,7 @@ from app.main_window import (
     debriefing,
     diagnostics,
     dialogs,
+    editing,
     keeping,
     menus,
     moments,
@@ -109,6 +110,7 @@ PARTS: Final = (
     by_doing,
     tour,
     diagnostics,
+    editing,
 )
 """What has a file of its own beside this one: each module's `attach(window)` adds its pages, entries and
 connections when everything else stands."""
@@ -122,6 +124,7 @@ class MainWindow(QMainWindow):
     progress: progress.ProgressPages
     tour: Tour
     teaching: teaching.Teaching
+    editing: editing.Editing
     presenting: presenting.Presenting
     replay: replay.Replay
     branches: branches.BranchViews
@@ -138,7 +141,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.store = store
         self.profile = profile
-        self._scenario: Scenario | None = None
+        self.scenario: Scenario | None = None
         self._seed = 0
         self.help: Help | None = None
         self.session = Session(self, by_itself=by_itself)
@@ -347,16 +350,16 @@ class MainWindow(QMainWindow):
             self.notice.warn(tr("{name} cannot be opened any more.").format(name=name))
 
     def show_brief(self, scenario: Scenario) -> None:
-        self._scenario = scenario
+        self.scenario = scenario
         self.library.scenarios[scenario.name] = scenario
         self._seed = self.play.seed_for(scenario)
-        self._scenario = varied(scenario, self._seed)
-        self.brief.show_scenario(self._scenario)
+        self.scenario = varied(scenario, self._seed)
+        self.brief.show_scenario(self.scenario)
         self.go_to(self.brief, scenario.title)
 
     def _start(self, mode: str) -> None:
-        if self._scenario is not None:
-            self.play.begin(self._scenario, mode, self._seed)
+        if self.scenario is not None:
+            self.play.begin(self.scenario, mode, self._seed)
             self.session.play()
 
     def _restart(self) -> None:
@@ -385,7 +388,7 @@ class MainWindow(QMainWindow):
         self.act_line.show_drill(drill)
 
     def _show_begun(self, drill: Drill) -> None:
-        self._scenario = drill.scenario
+        self.scenario = drill.scenario
         self.notice.clear()
         keeping.put_cards(self.store, self.topology, drill.scenario.name)
         unkept = self.profile is None or self.play.watching

@@ -118,7 +118,7 @@ def test_scopes_meet_where_a_keyboard_can_be_in_both(one: str, other: str, yes: 
 @pytest.mark.parametrize(
     ("name", "text", "with_whom"),
     [
-        ("time.step", "F5", {"query.run", "explorer.refresh"}),
+        ("time.step", "F5", {"query.run", "explorer.refresh", "edit.try"}),
         ("explorer.query", "Ctrl+E", set()),
         ("explorer.query", "F8", {"view.explorer"}),
         ("help.palette", "Ctrl+K", {"editor.comment", "editor.uncomment"}),

@@ -235,10 +235,10 @@ def new_entry(section: Section, data: Mapping[str, Any]) -> dict[str, Any]:
     for field in fields(model):
         if field.required:
             made[field.key] = known.get(field.key, _beginning(field, section, data))
-    if section.key == "timeline":
+    if section.key in ("timeline", "question", "predict"):
         made["at"] = "60s"
-    if section.key in ("question", "predict"):
-        made["at"] = "60s"
+    if section.key == "database":
+        made["server"] = server
     return made
 
 

@@ -148,6 +148,9 @@ def _absent(field: Field) -> str:
     """What an empty field says."""
     if field.default:
         return tr("{value} (default)").format(value=field.default)
+    meant = field.about.partition("None: ")[2].rstrip(".")
+    if meant:
+        return meant
     return tr("has to be written") if field.required else tr("none")
 
 

@@ -228,7 +228,7 @@ def test_the_brief_tells_of_the_variant_that_is_played(hands: Hands) -> None:
         begin(hands, "forced-service")
         window = hands.window
         window.choose("forced-service")
-        shown_brief = window._scenario
+        shown_brief = window.scenario
         window.brief.started.emit("practice")
         assert shown_brief is not None
         assert hands.drill.scenario.brief == shown_brief.brief

@@ -18,7 +18,7 @@ from app.storage import Profile
 from app.views.help import PAGES, text_of
 from app.views.transport import SPEEDS, next_speed, slider_of, speed_of
 from engine.model import World
-from tests.app.main_window.conftest import Hands, open_menus, shown
+from tests.app.main_window.conftest import Hands, shown
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier

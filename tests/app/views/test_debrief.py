@@ -67,7 +67,9 @@ def test_losses_and_the_forced_failover_are_told(page: Debrief, report: dict[str
 def test_phases_add_up_to_the_failover(report: dict[str, Any]) -> None:
     for failover in report["failovers"]:
         seconds = dict(phases_of(failover))
-        between = sum(seconds[name] for name in seconds if name not in ("detection", "until it was ordered", "undo"))
+        between = sum(
+            seconds[name] for name in seconds if name not in ("detection", "until it was ordered", "undo")
+        )
         assert between == pytest.approx(failover["failover_s"])
 
 

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit
 
@@ -151,6 +152,24 @@ def test_server_added_and_removed(form: Form) -> None:
     assert "# the other one" in said(form)[1]
 
 
+def test_entry_can_be_added_to_every_list(form: Form) -> None:
+    keys = [section.key for section in form._sections if section.many]
+    for key in keys:
+        go_to(form, key)
+        form.add.click()
+        assert form.problem.isHidden(), (key, form.problem.text())
+        before = tomllib.loads(TEXT).get(key, [])
+        assert len(tomllib.loads(said(form)[-1])[key]) == len(before) + 1
+    assert len(said(form)) == len(keys)
+
+
+def test_empty_field_says_what_the_schema_says_of_none(form: Form) -> None:
+    go_to(form, "server")
+    line = form._rows["server", 0, "cores"].widget
+    assert isinstance(line, QLineEdit)
+    assert line.placeholderText() == "as many as the site's servers have"
+
+
 def test_nested_table_comes_and_goes_with_its_last_key(form: Form) -> None:
     go_to(form, "server")
     form.entries.setCurrentRow(1)
@@ -175,6 +194,13 @@ def test_kind_of_a_rule_brings_its_fields(form: Form) -> None:
     choose(form, ("rubric", 0, "kind"), "downtime")
     assert ("rubric", 0, "target") in form._rows
     assert difference(said(form)[0]) == ['-kind = "goals"', '+kind = "downtime"']
+
+
+def test_kind_chosen_by_keys(form: Form, qtbot: Any) -> None:
+    go_to(form, "rubric")
+    QTest.keyClick(form._rows["rubric", 0, "kind"].widget, Qt.Key.Key_Down)
+    qtbot.waitUntil(lambda: len(said(form)) == 1)
+    assert tomllib.loads(said(form)[0])["rubric"][0]["kind"] == "downtime"
 
 
 def test_fields_rest_while_the_text_is_broken(form: Form) -> None:

@@ -1,0 +1,229 @@
+"""The scenario editor in the window: files, drafts that survive a crash, and playing what is being written."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QFileDialog, QMessageBox
+
+from app import scenario_files
+from app.language import tr
+from app.main_window import actions
+from app.main_window.keeping import EDITOR_DRAFT
+from app.scenario_files import NoScenario
+from app.storage import StorageProblem
+from engine.drill import recorded
+from engine.drill.scenario import Scenario
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+    from app.views.editor import ScenarioEditor
+
+DRAFT_MS: Final = 400
+"""Pause in typing after which the draft is written down, as for the SQL windows."""
+
+
+class Editing(QObject):
+    """Opens the editor with a new text, a file, a copy of a drill or the last run. `window.editing`."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._page: ScenarioEditor | None = None
+        self._due = QTimer(self)
+        self._due.setInterval(DRAFT_MS)
+        self._due.setSingleShot(True)
+        self._due.timeout.connect(self.keep_draft)
+        window.closing.connect(self._close_down)
+
+    @property
+    def page(self) -> ScenarioEditor:
+        """Made when it is first needed."""
+        if self._page is None:
+            from app.views.editor import ScenarioEditor
+
+            page = self._page = ScenarioEditor()
+            self._window.pages.addWidget(page)
+            self._window.appearance.bind(page.tools)
+            page.new_wanted.connect(self.new)
+            page.open_wanted.connect(self.open)
+            page.save_wanted.connect(self.save)
+            page.save_as_wanted.connect(self.save_as)
+            page.recording_wanted.connect(self.take_last_run)
+            page.play_wanted.connect(self._play)
+            page.closed.connect(self._window.show_home)
+            if not self._restore_draft(page):
+                page.show_text(_template(), None)
+            page.draft_changed.connect(self._due.start)
+        return self._page
+
+    def show(self) -> None:
+        """Go on with what was being written, else with a new scenario."""
+        self._window.leave_run()
+        self._window.go_to(self.page, tr("Scenario editor"))
+        self.page.text.setFocus()
+
+    # --- what is written on ---------------------------------------------------------------------------------
+
+    def new(self) -> None:
+        if self._may_leave():
+            self.page.show_text(_template(), None)
+
+    def open(self) -> None:
+        if not self._may_leave():
+            return
+        folder = scenario_files.own_folder()
+        start = str(folder if folder.is_dir() else Path.home())
+        kinds = tr("Scenarios (*.toml)")
+        chosen, _ = QFileDialog.getOpenFileName(self._window, tr("Open a scenario"), start, kinds)
+        if chosen:
+            self.open_file(chosen)
+
+    def open_file(self, name: str) -> None:
+        """The scenario of that name or at that path; of a shipped one a copy."""
+        try:
+            file = scenario_files.find(name)
+        except NoScenario as problem:
+            self._window.notice.warn(str(problem))
+            return
+        self.page.show_text(file.text, None if file.shipped else Path(file.file), saved=not file.shipped)
+
+    def copy(self, scenario: Scenario) -> None:
+        """A copy of *scenario* to be changed; nothing is written until it is saved."""
+        self.show()
+        if self._may_leave():
+            self.page.show_text(scenario.text, None, saved=False)
+
+    def take_last_run(self) -> None:
+        """The run that was on the desk last: faults become the timeline, repairs the solution."""
+        tree = self._window.play.branches
+        if tree is None:
+            self._window.notice.tell(tr("Play in the lab first: what you do there becomes the scenario."))
+            return
+        if not self._may_leave():
+            return
+        try:
+            text = recorded.scenario_from_drill(tree.history.drill, "my-drill")
+        except recorded.CannotRecord as problem:
+            self._window.notice.warn(str(problem))
+        else:
+            self.page.show_text(text, None, saved=False)
+
+    # --- files ----------------------------------------------------------------------------------------------
+
+    def save(self) -> None:
+        if self.page.file is None:
+            self.save_as()
+        else:
+            self.write(self.page.file)
+
+    def save_as(self) -> None:
+        folder = scenario_files.own_folder()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            folder = Path.home()
+        suggested = str(folder / self.page.file_name)
+        title, kinds = tr("Save the scenario"), tr("Scenarios (*.toml)")
+        chosen, _ = QFileDialog.getSaveFileName(self._window, title, suggested, kinds)
+        if chosen:
+            path = Path(chosen)
+            self.write(path.with_name(f"{recorded.slug(path.stem)}.toml"))
+
+    def write(self, file: Path) -> None:
+        """The text as it stands into *file*, wholly or not at all."""
+        unfinished = file.with_name(f".{file.name}.unfinished")
+        text = self.page.text.toPlainText()
+        try:
+            unfinished.write_text(text, encoding="utf-8", newline="")
+            unfinished.replace(file)
+        except OSError as error:
+            said = tr("{file} cannot be written: {reason}.").format(file=file, reason=error.strerror)
+            self._window.notice.warn(said)
+            return
+        self._window.quarantine.trust(text)
+        self.page.was_saved(file)
+        self.keep_draft()
+        self._window.notice.tell(tr("Saved: {file}.").format(file=file))
+
+    def _may_leave(self) -> bool:
+        """What is here is in a file, or somebody says that it may go."""
+        if self._page is None or not self._page.changed:
+            return True
+        box = QMessageBox(self._window)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setText(tr("{file} has changes that are not saved.").format(file=self._page.file_name))
+        save = box.addButton(tr("Save"), QMessageBox.ButtonRole.AcceptRole)
+        discard = box.addButton(tr("Discard"), QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.exec()
+        if box.clickedButton() is save:
+            self.save()
+            return not self._page.changed
+        return box.clickedButton() is discard
+
+    # --- drafts ---------------------------------------------------------------------------------------------
+
+    def keep_draft(self) -> None:
+        """What is being written, and of which file, into the profile."""
+        self._due.stop()
+        profile, page = self._window.profile, self._page
+        if profile is None or page is None:
+            return
+        try:
+            if page.changed:
+                file = str(page.file) if page.file is not None else ""
+                draft = {"file": file, "text": page.text.toPlainText()}
+                profile.drafts.save(EDITOR_DRAFT, json.dumps(draft))
+            else:
+                profile.drafts.delete(EDITOR_DRAFT)
+        except StorageProblem as problem:
+            self._window.notice.warn(str(problem))
+
+    def _restore_draft(self, page: ScenarioEditor) -> bool:
+        profile = self._window.profile
+        kept = profile.drafts.load(EDITOR_DRAFT) if profile is not None else None
+        if kept is None:
+            return False
+        try:
+            draft = json.loads(kept)
+            text, file = str(draft["text"]), str(draft["file"])
+        except (ValueError, KeyError, TypeError):
+            return False
+        page.show_text(text, Path(file) if file else None, saved=False)
+        return True
+
+    def _play(self, scenario: Scenario) -> None:
+        self.keep_draft()
+        self._window.quarantine.trust(scenario.text)
+        self._window.show_brief(scenario)
+
+    def _close_down(self) -> None:
+        self.keep_draft()
+        if self._page is not None:
+            self._page.stop()
+
+
+def _template() -> str:
+    return (files("assets") / "new_scenario.toml").read_text(encoding="utf-8")
+
+
+def _copy_on_screen(window: MainWindow) -> None:
+    scenario = window.scenario
+    if scenario is None:
+        window.notice.tell(tr("Choose a drill first: its text is what is copied."))
+    else:
+        window.editing.copy(scenario)
+
+
+def attach(window: MainWindow) -> None:
+    """Entries of the Tools menu; the editor is `window.editing`."""
+    window.editing = Editing(window)
+    added = actions.add(
+        window, {"drill.editor": window.editing.show, "drill.edit_copy": lambda: _copy_on_screen(window)}
+    )
+    window.menus["&Tools"].addActions(list(added.values()))

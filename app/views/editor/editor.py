@@ -1,0 +1,290 @@
+"""The page of the editor: text at right; form, timeline and preview of the same text at left; findings below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QColor, QKeySequence
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import keys, theme
+from app.language import tr, trn
+from app.prose import Prose
+from app.views.editor.checking import Checker, Reading, Trial
+from app.views.editor.findings import Findings
+from app.views.editor.form import Form
+from app.views.editor.preview import READERS, preview
+from app.views.editor.timeline_view import TimelineView
+from app.views.editor.toml_edit import TomlEdit
+from engine.drill.places import places
+from engine.drill.scenario import Scenario
+
+CHECK_MS: Final = 350
+"""Pause in typing after which the text is read. Ours: long enough not to blame half a word."""
+DRAFT_FILE: Final = "new-scenario.toml"
+PRIMARY: Final = "edit.try"
+"""What an author does most, as the button that stands out."""
+
+
+class ScenarioEditor(QWidget):
+    """Writes no file itself: whoever shows it is asked by signals, and told by `was_saved`."""
+
+    new_wanted = Signal()
+    open_wanted = Signal()
+    save_wanted = Signal()
+    save_as_wanted = Signal()
+    recording_wanted = Signal()
+    """The last run of the lab as a scenario."""
+    play_wanted = Signal(object)
+    """A Scenario to be played as it stands."""
+    closed = Signal()
+    draft_changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.file: Path | None = None
+        self._saved_text = ""
+        self._reading: Reading | None = None
+        self._checker = Checker(self)
+        self._checker.was_read.connect(self._show_reading)
+        self._checker.was_tried.connect(self._show_trial)
+        self._due = QTimer(self)
+        self._due.setInterval(CHECK_MS)
+        self._due.setSingleShot(True)
+        self._due.timeout.connect(self.check_now)
+        self.text = TomlEdit()
+        self.text.textChanged.connect(self._on_typed)
+        self.form, self.timeline = Form(), TimelineView()
+        for view in (self.form, self.timeline):
+            view.text_changed.connect(self.text.replace_with)
+        self.timeline.chosen.connect(self._show_path)
+        self._reader, self._preview = QComboBox(), Prose()
+        self.findings = Findings()
+        self.findings.chosen.connect(self.text.go_to_line)
+        self.tabs = QTabWidget()
+        self._lay_out()
+        self._name.setFont(theme.sized(self.font(), 1.2, bold=True))
+        self._show_name()
+
+    # --- layout ---------------------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        self._name = QLabel()
+        self._state = QLabel()
+        self._state.setProperty("muted", "true")
+        bar = QFrame()
+        bar.setProperty("bar", "true")
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(12, 6, 12, 6)
+        names = QVBoxLayout()
+        names.setSpacing(0)
+        names.addWidget(self._name)
+        names.addWidget(self._state)
+        row.addLayout(names, 1)
+        self.tools = self._make_tools()
+        for action in self.tools.values():
+            row.addWidget(_button(action))
+        for reader, title in READERS.items():
+            self._reader.addItem(tr(title), reader)
+        self._reader.setAccessibleName(tr("Who reads"))
+        self._reader.currentIndexChanged.connect(self._show_preview)
+        reading = QWidget()
+        column = QVBoxLayout(reading)
+        column.setContentsMargins(12, 10, 12, 10)
+        column.addWidget(self._reader, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self._preview, 1)
+        self.tabs.addTab(self.form, tr("Form"))
+        self.tabs.addTab(self.timeline, tr("Timeline"))
+        self.tabs.addTab(reading, tr("Preview"))
+        self.tabs.currentChanged.connect(lambda _: self._show_views())
+        across = QSplitter(Qt.Orientation.Horizontal)
+        across.addWidget(self.tabs)
+        across.addWidget(self.text)
+        across.setChildrenCollapsible(False)
+        across.setSizes([560, 640])
+        down = QSplitter(Qt.Orientation.Vertical)
+        down.addWidget(across)
+        down.addWidget(self.findings)
+        down.setChildrenCollapsible(False)
+        down.setSizes([560, 150])
+        page = QVBoxLayout(self)
+        page.setContentsMargins(0, 0, 0, 0)
+        page.setSpacing(0)
+        page.addWidget(bar)
+        page.addWidget(down, 1)
+
+    def _make_tools(self) -> dict[str, QAction]:
+        """What the bar offers, by its name in the table of keys."""
+        doings: dict[str, Callable[[], None]] = {
+            "edit.new": self.new_wanted.emit,
+            "edit.open": self.open_wanted.emit,
+            "edit.save": self.save_wanted.emit,
+            "edit.save_as": self.save_as_wanted.emit,
+            "edit.record": self.recording_wanted.emit,
+            "edit.try": self.try_out,
+            "edit.play": self._play,
+            "edit.close": self.closed.emit,
+        }
+        tools = {name: QAction(tr(keys.BY_NAME[name].text), self) for name in doings}
+        for name, action in tools.items():
+            action.setObjectName(name)
+            action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            action.triggered.connect(lambda _=False, do=doings[name]: do())
+            self.addAction(action)
+        return tools
+
+    # --- the text -------------------------------------------------------------------------------------------
+
+    def show_text(self, text: str, file: Path | None, saved: bool = True) -> None:
+        """Edit *text*; *file* is where it will be saved, None if that is still to be chosen."""
+        self.file = file
+        self._saved_text = text if saved else ""
+        self.text.setPlainText(text)
+        self.check_now()
+        self._show_name()
+        self.text.setFocus()
+
+    def was_saved(self, file: Path) -> None:
+        """What stands here is in *file* now."""
+        self.file, self._saved_text = file, self.text.toPlainText()
+        self.check_now()
+        self._show_name()
+
+    @property
+    def changed(self) -> bool:
+        """There is something here that no file has."""
+        return self.text.toPlainText() != self._saved_text
+
+    @property
+    def scenario(self) -> Scenario | None:
+        """What the text says, if it was read since it was changed and can be played."""
+        known = self._reading is not None and self._reading.text == self.text.toPlainText()
+        return self._reading.scenario if known and self._reading is not None else None
+
+    @property
+    def file_name(self) -> str:
+        return self.file.name if self.file is not None else DRAFT_FILE
+
+    def check_now(self) -> None:
+        """Read the text; what comes of it is shown as soon as it is known."""
+        self._due.stop()
+        self._checker.read(self.text.toPlainText(), self.file_name)
+
+    def try_out(self) -> None:
+        """Play the solution, and nobody; the score of both is shown below."""
+        self.settle()
+        if self.scenario is not None:
+            self.findings.show_working()
+            self._checker.try_out(self.scenario, self.file_name)
+
+    def settle(self) -> None:
+        """Read at once: a click means the text as it stands."""
+        if self.scenario is None:
+            self._due.stop()
+            self._checker.read_now(self.text.toPlainText(), self.file_name)
+
+    def stop(self) -> None:
+        """The window goes; nothing is worked on any more."""
+        self._due.stop()
+        self._checker.wait()
+
+    def _play(self) -> None:
+        self.settle()
+        if self.scenario is not None:
+            self.play_wanted.emit(self.scenario)
+
+    def _on_typed(self) -> None:
+        self._due.start()
+        self._show_name()
+        self.draft_changed.emit()
+
+    # --- what comes of it -----------------------------------------------------------------------------------
+
+    def _show_reading(self, reading: Reading) -> None:
+        if reading.text != self.text.toPlainText():
+            return
+        self._reading = reading
+        self.findings.show_reading(reading)
+        self._mark_problems()
+        self._show_views()
+        self._show_name()
+
+    def _show_trial(self, trial: Trial) -> None:
+        if trial.text == self.text.toPlainText():
+            self.findings.show_trial(trial)
+            self._mark_problems()
+
+    def _mark_problems(self) -> None:
+        colours = theme.tokens(self.palette())
+        marks: list[tuple[int, QColor]] = [(line, colours.bad) for line in self.findings.lines]
+        self.text.mark_lines(marks)
+
+    def _show_views(self) -> None:
+        """The view that is in sight; the others follow when they are turned to."""
+        for view in (self.form, self.timeline):
+            if view is self.tabs.currentWidget():
+                view.show_text(self.text.toPlainText())
+                return
+        self._show_preview()
+
+    def _show_preview(self) -> None:
+        if self._reading is None:
+            return
+        if self._reading.scenario is None:
+            self._preview.show_text(tr("There is a preview when the problems below are mended."))
+        else:
+            self._preview.show_text(preview(self._reading.scenario, self._reader.currentData()))
+
+    def _show_path(self, path: tuple[str | int, ...]) -> None:
+        """Put the cursor where an entry of the timeline is written; the keyboard stays there."""
+        place = places(self.text.toPlainText()).get(tuple(path))
+        if place is not None:
+            self.text.go_to_line(place.line, take_focus=False)
+
+    def _show_name(self) -> None:
+        self._name.setText(self.file_name)
+        playable = self._reading is not None and self._reading.scenario is not None
+        problems = 0 if self._reading is None else len(self._reading.problems)
+        parts = [tr("changed, not saved") if self.changed else tr("saved")]
+        if problems:
+            parts.append(trn("{n} problem", "{n} problems", problems).format(n=problems))
+        self._state.setText("  ·  ".join(parts))
+        for name in ("edit.try", "edit.play"):
+            self.tools[name].setEnabled(playable)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._mark_problems()
+        elif event.type() == QEvent.Type.FontChange:
+            self._name.setFont(theme.sized(self.font(), 1.2, bold=True))
+
+
+def _button(action: QAction) -> QPushButton:
+    """A button that is *action*: its text, whether it can be pressed, its key as the tool tip."""
+    button = QPushButton()
+    button.clicked.connect(action.trigger)
+
+    def show() -> None:
+        button.setText(action.text())
+        button.setEnabled(action.isEnabled())
+        button.setToolTip(action.shortcut().toString(QKeySequence.SequenceFormat.NativeText))
+
+    action.changed.connect(show)
+    show()
+    if action.objectName() == PRIMARY:
+        button.setProperty("primary", "true")
+    return button

@@ -1,0 +1,42 @@
+"""The text of a scenario, with TOML's colours."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pygments.lexers import TOMLLexer
+from pygments.token import Token, _TokenType
+from PySide6.QtWidgets import QWidget
+
+from app.code_edit import CodeEdit
+from app.highlight import Highlighter
+from app.language import tr
+from app.views.editor.words import words_at
+
+TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
+    (Token.Keyword, "keyword"),
+    (Token.Literal.String, "string"),
+    (Token.Literal.Number, "number"),
+    (Token.Literal.Date, "number"),
+    (Token.Comment, "comment"),
+    (Token.Name, "function"),
+)
+"""Kind of token: token of the theme. The first that fits."""
+
+
+def tone_of(kind: _TokenType, _: str) -> str | None:
+    return next((tone for family, tone in TONES if kind in family), None)
+
+
+class TomlEdit(CodeEdit):
+    """Completion knows the schema."""
+
+    WORD_BEFORE = re.compile(r"[\w\-]*$")
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(words_at, parent)
+        self.setAccessibleName(tr("Text of the scenario"))
+
+    def make_highlighter(self) -> Highlighter:
+        return Highlighter(self.document(), self.colours, TOMLLexer(stripnl=False, ensurenl=False), tone_of)

@@ -1,0 +1,85 @@
+"""What may be written where in a scenario: names of tables, keys, values, acts. No Qt."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any, Final
+
+from engine.drill.schema import schema
+from engine.inputs import VERBS
+
+_TABLE: Final = re.compile(r"^\s*\[\[?\s*([\w.\-]+)\s*\]\]?", re.MULTILINE)
+_KEY: Final = re.compile(r"^\s*([\w\-]+)\s*=\s*")
+_ACT: Final = re.compile(r"""^\s*(do|type)\s*=\s*["'](?:\+?[\d.]+\s+)?[\w-]*$""")
+
+
+def words_at(text: str, position: int) -> list[str]:
+    """Words that may stand at *position*: a table after `[`, keys at the start of a line, else values of the key."""
+    before = text[:position]
+    line = before.rpartition("\n")[2]
+    if line.lstrip().startswith("["):
+        return sorted(_tables())
+    place = _properties(_table_before(before))
+    key = _KEY.match(line)
+    if key is None:
+        there = set(_keys_before(before))
+        return [name for name in place if name not in there] + ([] if line.strip() else sorted(_tables()))
+    if _ACT.match(line):
+        return sorted(VERBS)
+    return _values(place.get(key[1], {}))
+
+
+def _table_before(before: str) -> list[str]:
+    """Path of the table in which the text *before* ends."""
+    found = _TABLE.findall(before)
+    return found[-1].split(".") if found else []
+
+
+def _keys_before(before: str) -> list[str]:
+    """Keys that the table has already."""
+    last = max((match.end() for match in _TABLE.finditer(before)), default=0)
+    return [key[1] for line in before[last:].splitlines() if (key := _KEY.match(line))]
+
+
+def _tables() -> list[str]:
+    """Everything that is written as a table or an array of tables."""
+    return [name for name, place in _properties([]).items() if _inner(place).get("properties")]
+
+
+def _properties(path: list[str]) -> dict[str, dict[str, Any]]:
+    """Key: its JSON Schema, in the table at *path*; nothing for a table that there is not."""
+    place: dict[str, Any] = _schema()
+    for step in path:
+        place = _inner(place.get("properties", {}).get(step, {}))
+    properties: dict[str, dict[str, Any]] = place.get("properties", {})
+    return properties
+
+
+def _inner(place: dict[str, Any]) -> dict[str, Any]:
+    """What an array holds, an optional may be, or a reference stands for; of several kinds all keys together."""
+    if "$ref" in place:
+        return _inner(_schema()["$defs"][place["$ref"].rpartition("/")[2]])
+    if "items" in place:
+        return _inner(place["items"])
+    options = [_inner(option) for option in place.get("anyOf", place.get("oneOf", ()))]
+    tables = [option for option in options if option.get("properties")]
+    if tables:
+        return {"properties": {name: it for option in tables for name, it in option["properties"].items()}}
+    return place
+
+
+def _values(place: dict[str, Any]) -> list[str]:
+    """Values that the schema lists."""
+    found: list[str] = []
+    for option in (place, *place.get("anyOf", ())):
+        inner = _inner(option)
+        found += [str(value) for value in inner.get("enum", ())]
+        found += [str(inner["const"])] if "const" in inner else []
+        found += ["true", "false"] if inner.get("type") == "boolean" else []
+    return list(dict.fromkeys(found))
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    return schema()

@@ -1,0 +1,203 @@
+"""The scenario editor in the window: typing, form, files, drafts, running and playing what is written."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+
+from app import scenario_files
+from app.main_window import MainWindow
+from app.settings import WindowSettings
+from app.storage import Profile
+from app.views.editor import ScenarioEditor
+from tests.app.main_window.conftest import Hands, shown
+
+
+@pytest.fixture
+def page(hands: Hands) -> ScenarioEditor:
+    """The editor on screen with the text of a new scenario, read."""
+    hands.window.actions_by_name["drill.editor"].trigger()
+    page = hands.window.editing.page
+    page.settle()
+    return page
+
+
+def put_cursor(page: ScenarioEditor, after: str) -> None:
+    cursor = QTextCursor(page.text.document())
+    cursor.setPosition(page.text.toPlainText().index(after) + len(after))
+    page.text.setTextCursor(cursor)
+    page.text.setFocus()
+
+
+def findings(page: ScenarioEditor) -> list[str]:
+    rows = page.findings.rows
+    return [rows.item(row).text() for row in range(rows.count())]
+
+
+def test_a_mistake_is_named_with_its_line_while_one_types(hands: Hands, page: ScenarioEditor) -> None:
+    assert page.scenario is not None
+    put_cursor(page, 'principal = "SERVER_')
+    hands.qtbot.keyClicks(page.text, "X")
+    page.settle()
+    assert page.scenario is None
+    (found,) = findings(page)
+    line = page.text.toPlainText()[: page.text.toPlainText().index('"SERVER_XA"')].count("\n") + 1
+    assert found.startswith(f"{line}:")
+    assert "SERVER_XA" in found
+    assert page.text.extraSelections()[1].cursor.blockNumber() + 1 == line
+    page.text.moveCursor(QTextCursor.MoveOperation.Start)
+    page.findings.rows.setCurrentRow(0)
+    hands.qtbot.keyClick(page.findings.rows, Qt.Key.Key_Return)
+    assert page.text.textCursor().blockNumber() + 1 == line
+
+
+def test_typing_is_read_by_itself_after_a_pause(hands: Hands, page: ScenarioEditor) -> None:
+    put_cursor(page, 'level = "')
+    with hands.qtbot.waitSignal(page._checker.was_read):
+        hands.qtbot.keyClicks(page.text, "x")
+    assert "xbeginner" in findings(page)[0]
+
+
+def test_the_solution_is_played_and_so_is_doing_nothing(hands: Hands, page: ScenarioEditor) -> None:
+    with hands.qtbot.waitSignal(page._checker.was_tried, timeout=60_000):
+        page.tools["edit.try"].trigger()
+    assert page.findings.heading == "The solution earns 100 of 100, doing nothing 0."
+    assert any(row.startswith("Protection: 50 / 50") for row in findings(page))
+
+
+def test_what_is_written_can_be_played(hands: Hands, page: ScenarioEditor) -> None:
+    put_cursor(page, 'title = "')
+    hands.qtbot.keyClicks(page.text, "Mine: ")
+    page.tools["edit.play"].trigger()
+    window = hands.window
+    assert window.pages.currentWidget() is window.brief
+    assert window.windowTitle().startswith("Mine: The mirror restarts")
+    window.brief.started.emit("practice")
+    assert window.session.live is not None
+    assert window.session.live.scenario.title == "Mine: The mirror restarts"
+
+
+def test_saved_it_is_a_drill_of_the_list_and_needs_no_second_look(hands: Hands, page: ScenarioEditor) -> None:
+    file = scenario_files.own_folder() / "my-mirror.toml"
+    file.parent.mkdir(parents=True)
+    hands.window.editing.write(file)
+    assert file.read_text(encoding="utf-8") == page.text.toPlainText()
+    assert not page.changed
+    assert page.file_name == "my-mirror.toml"
+    page.tools["edit.close"].trigger()
+    assert hands.window.pages.currentWidget() is hands.window.picker
+    assert "my-mirror" in hands.window.library.summaries
+    hands.window.choose("my-mirror")
+    assert hands.window.pages.currentWidget() is hands.window.brief
+
+
+def test_where_nothing_can_be_written_the_text_stays(
+    hands: Hands, page: ScenarioEditor, tmp_path: Path
+) -> None:
+    hands.window.editing.write(tmp_path / "missing" / "x.toml")
+    assert "cannot be written" in hands.window.notice.text
+    assert page.changed or page.file is None
+
+
+def test_a_draft_survives_a_kill(
+    hands: Hands, page: ScenarioEditor, qtbot: QtBot, profile: Profile, store: WindowSettings
+) -> None:
+    put_cursor(page, 'title = "')
+    with qtbot.waitSignal(hands.window.editing._due.timeout):
+        qtbot.keyClicks(page.text, "Unsaved ")
+    other = shown(qtbot, profile, store)  # as after a kill: nothing was closed
+    other.editing.show()
+    assert 'title = "Unsaved The mirror restarts"' in other.editing.page.text.toPlainText()
+    assert other.editing.page.changed
+    assert "editor" not in other.console.drafts()
+
+
+def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: MainWindow) -> None:
+    window.choose("planned-failover")
+    window.actions_by_name["drill.edit_copy"].trigger()
+    page = window.editing.page
+    assert tomllib.loads(page.text.toPlainText())["title"]
+    assert page.file is None
+    assert page.changed
+    shipped = scenario_files.find("planned-failover")
+    assert page.text.toPlainText() == shipped.text
+
+
+def test_the_last_run_becomes_a_text(hands: Hands, window: MainWindow) -> None:
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    drill = window.session.live
+    assert drill is not None
+    for line, until in (("power-off SERVER_B", 3000), ("power-on SERVER_B", 20_000)):
+        window.session.do(line)
+        while drill.tick < until:
+            window.session.on_frame(1000.0)
+    window.editing.show()
+    window.editing.page.tools["edit.record"].trigger()
+    text = tomllib.loads(window.editing.page.text.toPlainText())
+    assert text["timeline"][0]["do"] == "power-off SERVER_B"
+    assert any("power-on SERVER_B" in step["do"] for step in text["solution"])
+
+
+def test_changes_are_not_lost_without_a_word(
+    hands: Hands, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_cursor(page, 'title = "')
+    hands.qtbot.keyClicks(page.text, "Kept ")
+    asked: list[str] = []
+
+    def cancel(box: QMessageBox) -> int:
+        asked.append(box.text())
+        return 0
+
+    monkeypatch.setattr(QMessageBox, "exec", cancel)
+    page.tools["edit.new"].trigger()
+    assert asked == ["new-scenario.toml has changes that are not saved."]
+    assert "Kept The mirror" in page.text.toPlainText()
+
+
+def test_one_undo_takes_back_what_the_form_did(hands: Hands, page: ScenarioEditor) -> None:
+    before = page.text.toPlainText()
+    page.form.text_changed.emit(before.replace("minutes = 5", "minutes = 25"))
+    assert "minutes = 25" in page.text.toPlainText()
+    hands.qtbot.keyClick(page.text, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert page.text.toPlainText() == before
+
+
+@pytest.mark.parametrize(
+    ("reader", "seen", "hidden"),
+    [
+        ("learner", "three layers", "For the instructor"),
+        ("exam", "Goals", "three layers"),
+        ("instructor", "What happens", "three layers"),
+    ],
+)
+def test_the_preview_shows_what_each_reader_gets(
+    hands: Hands, page: ScenarioEditor, reader: str, seen: str, hidden: str
+) -> None:
+    page.tabs.setCurrentIndex(2)
+    page._reader.setCurrentIndex(page._reader.findData(reader))
+    shown_text = page._preview.toPlainText()
+    assert seen in shown_text
+    assert hidden not in shown_text
+    assert ("power-off" in shown_text) is (reader == "instructor")
+
+
+def test_completion_knows_tables_keys_and_acts(page: ScenarioEditor) -> None:
+    from app.views.editor.words import words_at
+
+    def words(text: str) -> list[str]:
+        return words_at(text, len(text))
+
+    assert {"server", "goal", "timeline"} <= set(words("[["))
+    assert "workload" in words('[[database]]\nname = "Sales"\n')
+    assert "name" not in words('[[database]]\nname = "Sales"\n')
+    assert words('level = "') == ["beginner", "intermediate", "advanced", "expert"]
+    assert "power-off" in words('[[timeline]]\ndo = "')
+    assert "port" in words("[[server]]\n[server.endpoint]\n")
