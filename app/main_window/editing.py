@@ -203,8 +203,10 @@ class Editing(QObject):
         self._window.show_brief(scenario)
 
     def _close_down(self) -> None:
+        """Keep what there is, and nothing more after that: the profile is about to be closed."""
         self.keep_draft()
         if self._page is not None:
+            self._page.draft_changed.disconnect(self._due.start)
             self._page.stop()
 
 

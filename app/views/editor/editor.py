@@ -57,6 +57,7 @@ class ScenarioEditor(QWidget):
         super().__init__(parent)
         self.file: Path | None = None
         self._saved_text = ""
+        self._seen = ""
         self._reading: Reading | None = None
         self._checker = Checker(self)
         self._checker.was_read.connect(self._show_reading)
@@ -207,6 +208,10 @@ class ScenarioEditor(QWidget):
             self.play_wanted.emit(self.scenario)
 
     def _on_typed(self) -> None:
+        text = self.text.toPlainText()
+        if text == self._seen:  # other colours count as a change for Qt
+            return
+        self._seen = text
         self._due.start()
         self._show_name()
         self.draft_changed.emit()
