@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from pygments.lexer import Lexer
 from pygments.token import _TokenType
 from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from app.theme import Tokens
+
+LEXED_MAX: Final = 100_000
+"""Characters up to which a text has colours: every key lexes all of it, and must not be felt. The largest shipped
+scenario has 13,000."""
 
 ToneOf = Callable[[_TokenType, str], str | None]
 """Token of the theme for a word of a kind; None: ordinary text."""
@@ -47,6 +52,8 @@ class Highlighter(QSyntaxHighlighter):
 
     def _lex(self) -> None:
         self._spans, self._open = {}, set()
+        if self.document().characterCount() > LEXED_MAX:
+            return
         line = column = 0
         for kind, word in self._lexer.get_tokens(self.document().toPlainText()):
             tone = self._tone_of(kind, word)

@@ -91,6 +91,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("edit.open", mark("Open…")),
         ("edit.save", mark("Save"), "Ctrl+S"),
         ("edit.save_as", mark("Save as…"), "Ctrl+Shift+S"),
+        ("edit.undo", mark("Undo"), "Ctrl+Z"),
+        ("edit.redo", mark("Redo"), "Ctrl+Y"),
         ("edit.record", mark("From the last run")),
         ("edit.try", mark("Run the solution"), "F5"),
         ("edit.play", mark("Play it"), "F6"),

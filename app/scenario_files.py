@@ -53,6 +53,11 @@ def all_files() -> tuple[list[ScenarioFile], list[str]]:
     return found, problems
 
 
+def is_shipped_name(name: str) -> bool:
+    """A file of that name would take the place of a shipped scenario, or never be found beside it."""
+    return any(shipped.name == name for shipped in _shipped())
+
+
 def find(name_or_path: str) -> ScenarioFile:
     """The scenario of that name, or the file at that path. Raises NoScenario."""
     for shipped in _shipped():

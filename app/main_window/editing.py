@@ -132,10 +132,24 @@ class Editing(QObject):
         chosen, _ = QFileDialog.getSaveFileName(self._window, title, suggested, kinds)
         if chosen:
             path = Path(chosen)
-            self.write(path.with_name(f"{recorded.slug(path.stem)}.toml"))
+            named = path.with_name(f"{recorded.slug(path.stem)}.toml")
+            if named in (path, self.page.file) or not named.exists() or self._may_replace(named):
+                self.write(named)
+
+    def _may_replace(self, file: Path) -> bool:
+        """Asked by us where the name was changed after the dialog had asked."""
+        said = tr("There is already a {file}. Replace it?").format(file=file.name)
+        buttons = QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No
+        answer = QMessageBox.question(self._window, tr("Save the scenario"), said, buttons)
+        return answer == QMessageBox.StandardButton.Yes
 
     def write(self, file: Path) -> None:
         """The text as it stands into *file*, wholly or not at all."""
+        if scenario_files.is_shipped_name(file.stem):
+            said = tr("{name} is the name of a shipped drill, which stays as it is; choose another name.")
+            self._window.notice.warn(said.format(name=file.stem))
+            return
+        self.page.form.finish()
         unfinished = file.with_name(f".{file.name}.unfinished")
         text = self.page.text.toPlainText()
         try:

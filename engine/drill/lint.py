@@ -17,7 +17,7 @@ from engine.drill.references import names_of
 from engine.drill.scenario import load_scenario
 from engine.drill.schema import Scenario
 from engine.drill.skills import by_key
-from engine.drill.solution import left_alone, played
+from engine.drill.solution import Begin, left_alone, played
 from engine.inputs import VERBS, InputProblem, Verb
 
 SOLUTION_POINTS_MIN: Final = 95.0
@@ -29,7 +29,7 @@ VARIANT_SEEDS: Final = range(3)
 """Seeds with which a scenario that has variants is played beside its own: different picks together."""
 
 
-def lint(scenario: Scenario, file: str) -> list[Problem]:
+def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
     """Everything that an author should mend before anybody takes the drill; plays it twice."""
     finder = Finder(file, places(scenario.text))
     _texts(scenario, finder)
@@ -47,8 +47,8 @@ def lint(scenario: Scenario, file: str) -> list[Problem]:
     if scenario.scored and playable:
         _starts_unreached(scenario, finder)
         for seed in (scenario.seed, *(VARIANT_SEEDS if scenario.variants else ())):
-            _solution(scenario, seed, finder)
-            _nothing(scenario, seed, finder)
+            _solution(scenario, seed, finder, begin)
+            _nothing(scenario, seed, finder, begin)
     if scenario.goals and not scenario.scored:
         finder.add((), "there are goals and no points for them", "[[rubric]] tables")
     return sorted(set(finder.problems))
@@ -156,12 +156,12 @@ def _starts_unreached(scenario: Scenario, finder: Finder) -> None:
             finder.add(("goal", number, "when"), "the goal is reached before anything happens", expected, 0)
 
 
-def _solution(scenario: Scenario, seed: int, finder: Finder) -> None:
+def _solution(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> None:
     if not scenario.solution:
         finder.add((), "there is no reference solution", "[[solution]] tables")
         return
     try:
-        drill = played(scenario, seed)
+        drill = played(scenario, seed, begin)
     except InputProblem as problem:
         finder.add(("solution", 0), f"a step cannot be done: {problem}", "steps that can be done")
         return
@@ -179,8 +179,8 @@ def _solution(scenario: Scenario, seed: int, finder: Finder) -> None:
         finder.add(("solution", 0), found, f"{SOLUTION_POINTS_MIN:g} or more")
 
 
-def _nothing(scenario: Scenario, seed: int, finder: Finder) -> None:
-    total = left_alone(scenario, seed).score().total
+def _nothing(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> None:
+    total = left_alone(scenario, seed, begin).score().total
     if total >= NOTHING_POINTS_MAX:
         found = f"doing nothing earns {total:g} points"
         finder.add(

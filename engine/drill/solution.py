@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from engine.constants import TICKS_PER_S
@@ -15,6 +16,9 @@ SETTLE_S: Final = 120.0
 
 PATIENCE_S: Final = 3600.0
 """How long a step of a solution waits for its condition where the scenario has no length."""
+
+Begin = Callable[[Scenario, int | None], Drill]
+"""Begins a drill of a scenario with a seed; a program with a window begins one that can be stopped."""
 
 
 def default_end(drill: Drill, last: Tick = 0) -> Tick:
@@ -49,15 +53,15 @@ def _wait_for(drill: Drill, condition: str) -> None:
         drill.advance_to((drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)
 
 
-def played(scenario: Scenario, seed: int | None = None) -> Drill:
+def played(scenario: Scenario, seed: int | None = None, begin: Begin = Drill) -> Drill:
     """A finished drill in which the reference solution was played."""
-    drill = Drill(scenario, seed)
+    drill = begin(scenario, seed)
     play_solution(drill)
     return drill
 
 
-def left_alone(scenario: Scenario, seed: int | None = None) -> Drill:
+def left_alone(scenario: Scenario, seed: int | None = None, begin: Begin = Drill) -> Drill:
     """A drill in which nobody did anything until its end."""
-    drill = Drill(scenario, seed)
+    drill = begin(scenario, seed)
     drill.advance_to(default_end(drill))
     return drill

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from threading import Event as Flag
+from typing import Any, Final
 
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
+from engine.constants import TICKS_PER_S
+from engine.drill.drill import Drill
 from engine.drill.lint import lint
 from engine.drill.problems import Problem, ScenarioProblems
 from engine.drill.scenario import Scenario, load_scenario
 from engine.drill.score import Score
-from engine.drill.solution import left_alone, played
+from engine.drill.solution import Begin, left_alone, played
+from engine.events import Event
 from engine.inputs import InputProblem
+from engine.model import Tick
+
+SLICE: Final = 10 * TICKS_PER_S
+"""Between two looks at whether a trial is still wanted: a scenario within its limits may take minutes to play."""
+
+
+class Unwanted(Exception):
+    """The text was changed, or the window goes: the rest of a trial is of no use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +55,38 @@ def read(text: str, file: str) -> Reading:
         return Reading(text, None, found.problems)
 
 
-def try_out(scenario: Scenario, file: str) -> Trial:
-    """Play *scenario* with its solution and left alone; takes as long as the drill takes to simulate."""
-    problems = tuple(lint(scenario, file))
+def stoppable(stop: Flag) -> Begin:
+    """Drills that raise Unwanted within 10 s of theirs after *stop* is set."""
+
+    class Stoppable(Drill):
+        def advance_to(self, tick: Tick) -> list[Event]:
+            first = len(self.events)
+            while self.tick < tick and not self.finished:
+                if stop.is_set():
+                    raise Unwanted
+                super().advance_to(min(tick, (self.tick // SLICE + 1) * SLICE))
+            return self.events[first:]
+
+    return Stoppable
+
+
+def try_out(scenario: Scenario, file: str, begin: Begin = Drill) -> Trial:
+    """Play *scenario* with its solution and left alone; takes as long as the drill takes to simulate.
+
+    Raises Unwanted if *begin* makes drills that do.
+    """
+    problems = tuple(lint(scenario, file, begin))
     if not scenario.scored:
         return Trial(scenario.text, None, None, problems)
     try:
-        return Trial(scenario.text, played(scenario).score(), left_alone(scenario).score(), problems)
+        reference, nothing = played(scenario, begin=begin), left_alone(scenario, begin=begin)
+        return Trial(scenario.text, reference.score(), nothing.score(), problems)
     except InputProblem as problem:
         return Trial(scenario.text, None, None, problems, str(problem))
 
 
 class Checker(QObject):
-    """One piece of work at a time; of several that wait only the last is done."""
+    """Reads one text and plays one scenario at a time; of several that wait only the last is done."""
 
     was_read = Signal(object)
     """A Reading."""
@@ -64,26 +95,43 @@ class Checker(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
+        self._readings, self._trials = QThreadPool(self), QThreadPool(self)
+        for pool in (self._readings, self._trials):
+            pool.setMaxThreadCount(1)
+        self._stop = Flag()
 
     def read(self, text: str, file: str) -> None:
-        self._pool.clear()
-        self._pool.start(lambda: self._tell(self.was_read, read(text, file)))
+        self._readings.clear()
+        self._readings.start(lambda: self._tell(self.was_read, read(text, file)))
 
     def try_out(self, scenario: Scenario, file: str) -> None:
-        self._pool.clear()
-        self._pool.start(lambda: self._tell(self.was_tried, try_out(scenario, file)))
+        self.give_up_trial()
+        self._stop = stop = Flag()
+        self._trials.start(lambda: self._try(scenario, file, stop))
+
+    def give_up_trial(self) -> None:
+        """What is being played is of another text than the one that stands there now."""
+        self._stop.set()
+        self._trials.clear()
 
     def wait(self) -> None:
         """Until nothing is being done any more; what waited is dropped."""
-        self._pool.clear()
-        self._pool.waitForDone()
+        self.give_up_trial()
+        self._readings.clear()
+        for pool in (self._readings, self._trials):
+            pool.waitForDone()
 
     def read_now(self, text: str, file: str) -> None:
         """Read at once, for a click that means the text as it stands."""
-        self.wait()
+        self._readings.clear()
         self.was_read.emit(read(text, file))
+
+    def _try(self, scenario: Scenario, file: str, stop: Flag) -> None:
+        try:
+            trial = try_out(scenario, file, stoppable(stop))
+        except Unwanted:
+            return
+        self._tell(self.was_tried, trial)
 
     @staticmethod
     def _tell(signal: Any, what: Reading | Trial) -> None:

@@ -37,6 +37,8 @@ CHECK_MS: Final = 350
 DRAFT_FILE: Final = "new-scenario.toml"
 PRIMARY: Final = "edit.try"
 """What an author does most, as the button that stands out."""
+KEYS_ONLY: Final = ("edit.undo", "edit.redo")
+"""For the form and the timeline, which have no undo of their own: one text, one undo."""
 
 
 class ScenarioEditor(QWidget):
@@ -96,8 +98,9 @@ class ScenarioEditor(QWidget):
         names.addWidget(self._state)
         row.addLayout(names, 1)
         self.tools = self._make_tools()
-        for action in self.tools.values():
-            row.addWidget(_button(action))
+        for name, action in self.tools.items():
+            if name not in KEYS_ONLY:
+                row.addWidget(_button(action))
         for reader, title in READERS.items():
             self._reader.addItem(tr(title), reader)
         self._reader.setAccessibleName(tr("Who reads"))
@@ -134,6 +137,8 @@ class ScenarioEditor(QWidget):
             "edit.open": self.open_wanted.emit,
             "edit.save": self.save_wanted.emit,
             "edit.save_as": self.save_as_wanted.emit,
+            "edit.undo": self.text.undo,
+            "edit.redo": self.text.redo,
             "edit.record": self.recording_wanted.emit,
             "edit.try": self.try_out,
             "edit.play": self._play,
@@ -192,7 +197,8 @@ class ScenarioEditor(QWidget):
             self._checker.try_out(self.scenario, self.file_name)
 
     def settle(self) -> None:
-        """Read at once: a click means the text as it stands."""
+        """Read at once: a click means what stands there, in the form's fields, too."""
+        self.form.finish()
         if self.scenario is None:
             self._due.stop()
             self._checker.read_now(self.text.toPlainText(), self.file_name)
@@ -212,6 +218,7 @@ class ScenarioEditor(QWidget):
         if text == self._seen:  # other colours count as a change for Qt
             return
         self._seen = text
+        self._checker.give_up_trial()
         self._due.start()
         self._show_name()
         self.draft_changed.emit()

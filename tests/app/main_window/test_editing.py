@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 import tomllib
+from importlib import resources
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from app import scenario_files
+from app.highlight import LEXED_MAX
 from app.main_window import MainWindow
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.editor import ScenarioEditor
+from app.views.editor.checking import Unwanted, stoppable, try_out
 from tests.app.main_window.conftest import Hands, shown
 
 
@@ -201,3 +205,76 @@ def test_completion_knows_tables_keys_and_acts(page: ScenarioEditor) -> None:
     assert words('level = "') == ["beginner", "intermediate", "advanced", "expert"]
     assert "power-off" in words('[[timeline]]\ndo = "')
     assert "port" in words("[[server]]\n[server.endpoint]\n")
+
+
+def test_undo_works_from_the_timeline_as_from_the_text(hands: Hands, page: ScenarioEditor) -> None:
+    page.tabs.setCurrentWidget(page.timeline)
+    rows = page.timeline.list
+    rows.setCurrentRow(0)
+    rows.setFocus()
+    before = page.text.toPlainText()
+    hands.qtbot.keyClick(rows, Qt.Key.Key_Right)
+    after = page.text.toPlainText()
+    assert after != before
+    hands.qtbot.keyClick(rows, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert page.text.toPlainText() == before
+    hands.qtbot.keyClick(rows, Qt.Key.Key_Y, Qt.KeyboardModifier.ControlModifier)
+    assert page.text.toPlainText() == after
+
+
+def save_as(hands: Hands, monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
+    hands.window.editing.save_as()
+
+
+def test_a_shipped_scenario_is_never_written_over(
+    hands: Hands, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shipped = Path(str(resources.files("scenarios"))) / "no-witness.toml"
+    monkeypatch.setattr(Path, "write_text", lambda *_, **__: pytest.fail("written"))
+    for file in (shipped, tmp_path / "no-witness.toml"):  # the second would never be found beside it
+        save_as(hands, monkeypatch, file)
+        assert "name of a shipped drill" in hands.window.notice.text
+
+
+def test_another_file_is_not_replaced_because_a_name_was_mended(
+    hands: Hands, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    other = tmp_path / "my-drill.toml"
+    other.write_text("precious", encoding="utf-8")
+    buttons = QMessageBox.StandardButton
+    for answer, kept in ((buttons.No, True), (buttons.Yes, False)):
+        monkeypatch.setattr(QMessageBox, "question", lambda *_, answer=answer: answer)
+        save_as(hands, monkeypatch, tmp_path / "My Drill.toml")
+        assert (other.read_text(encoding="utf-8") == "precious") is kept
+
+
+def test_a_trial_ends_when_nobody_wants_it_any_more(hands: Hands, page: ScenarioEditor) -> None:
+    scenario = page.scenario
+    assert scenario is not None
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(Unwanted):
+        try_out(scenario, "x.toml", stoppable(stop))
+    assert try_out(scenario, "x.toml", stoppable(threading.Event())) == try_out(scenario, "x.toml")
+
+
+def test_a_long_trial_holds_up_neither_reading_nor_closing(hands: Hands, page: ScenarioEditor) -> None:
+    """A day with four hundred databases would be played for minutes."""
+    text = page.text.toPlainText().replace('"Sales"', '"Sales001"').replace("Sales ", "Sales001 ")
+    text = text.replace("[[database]]", "[[database]]\ncount = 400").replace('"10min"', '"86400s"')
+    page.show_text(text, None)
+    page.settle()
+    assert page.scenario is not None
+    page.tools["edit.try"].trigger()
+    hands.qtbot.keyClicks(page.text, "x")
+    page.settle()
+    assert findings(page)[0].startswith("1:")
+    page.stop()
+
+
+def test_a_text_far_too_long_is_edited_without_colours(page: ScenarioEditor) -> None:
+    page.text.setPlainText("# x\n" * (LEXED_MAX // 4 + 1))
+    assert not page.text.document().firstBlock().layout().formats()
+    page.text.setPlainText("# x\n")
+    assert page.text.document().firstBlock().layout().formats()
