@@ -130,6 +130,9 @@ def scenes(window: MainWindow) -> Iterator[str]:
     window.tools.show_planner()
     QTest.qWait(3_000)  # it is worked out beside the window
     yield "planner"
+    window.editing.show()
+    window.editing.page.settle()
+    yield "editor"
     window.tools.show_fidelity()
     QTest.qWait(12_000)
     yield "fidelity"

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QColor, QKeySequence
+from PySide6.QtGui import QAction, QColor
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QSplitter,
     QTabWidget,
     QVBoxLayout,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import keys, theme
+from app.bars import Bar
 from app.language import tr, trn
 from app.prose import Prose
 from app.views.editor.checking import Checker, Reading, Trial
@@ -35,8 +35,6 @@ from engine.drill.scenario import Scenario
 CHECK_MS: Final = 350
 """Pause in typing after which the text is read. Ours: long enough not to blame half a word."""
 DRAFT_FILE: Final = "new-scenario.toml"
-PRIMARY: Final = "edit.try"
-"""What an author does most, as the button that stands out."""
 KEYS_ONLY: Final = ("edit.undo", "edit.redo")
 """For the form and the timeline, which have no undo of their own: one text, one undo."""
 
@@ -96,11 +94,11 @@ class ScenarioEditor(QWidget):
         names.setSpacing(0)
         names.addWidget(self._name)
         names.addWidget(self._state)
-        row.addLayout(names, 1)
+        row.addLayout(names, 2)
         self.tools = self._make_tools()
-        for name, action in self.tools.items():
-            if name not in KEYS_ONLY:
-                row.addWidget(_button(action))
+        doings = Bar(tr("Scenario editor"))
+        doings.put(action for name, action in self.tools.items() if name not in KEYS_ONLY)
+        row.addWidget(doings, 3)
         for reader, title in READERS.items():
             self._reader.addItem(tr(title), reader)
         self._reader.setAccessibleName(tr("Who reads"))
@@ -283,20 +281,3 @@ class ScenarioEditor(QWidget):
             self._mark_problems()
         elif event.type() == QEvent.Type.FontChange:
             self._name.setFont(theme.sized(self.font(), 1.2, bold=True))
-
-
-def _button(action: QAction) -> QPushButton:
-    """A button that is *action*: its text, whether it can be pressed, its key as the tool tip."""
-    button = QPushButton()
-    button.clicked.connect(action.trigger)
-
-    def show() -> None:
-        button.setText(action.text())
-        button.setEnabled(action.isEnabled())
-        button.setToolTip(action.shortcut().toString(QKeySequence.SequenceFormat.NativeText))
-
-    action.changed.connect(show)
-    show()
-    if action.objectName() == PRIMARY:
-        button.setProperty("primary", "true")
-    return button
