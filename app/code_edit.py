@@ -17,6 +17,7 @@ from PySide6.QtGui import (
     QShortcut,
     QTextCharFormat,
     QTextCursor,
+    QTextDocument,
     QTextFormat,
 )
 from PySide6.QtWidgets import QCompleter, QInputDialog, QListView, QPlainTextEdit, QTextEdit, QWidget
@@ -29,6 +30,8 @@ TAB_SPACES: Final = 4
 
 Complete = Callable[[str, int], Sequence[str]]
 """Words that may stand at a position of a text."""
+Colour = Callable[[QTextDocument, theme.Tokens], Highlighter]
+"""Gives a document its colours."""
 
 
 class CodeEdit(QPlainTextEdit):
@@ -37,13 +40,14 @@ class CodeEdit(QPlainTextEdit):
     WORD_BEFORE = re.compile(r"[\w@#$]*$")
     """What completion replaces: the word that ends at the cursor."""
 
-    def __init__(self, complete: Complete, parent: QWidget | None = None) -> None:
+    def __init__(self, complete: Complete, colour: Colour, parent: QWidget | None = None) -> None:
+        """*complete* knows the words of this kind of text, *colour* its colours."""
         super().__init__(parent)
         self._complete = complete
         self._marks: list[QTextEdit.ExtraSelection] = []
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._margin = _Margin(self)
-        self._highlighter = self.make_highlighter()
+        self._highlighter = colour(self.document(), self.colours)
         self._words = QStringListModel(self)
         self._completer = QCompleter(self._words, self)
         self._popup = QListView()
@@ -57,10 +61,6 @@ class CodeEdit(QPlainTextEdit):
         self.cursorPositionChanged.connect(self._mark_line)
         self._use_font()
         self._mark_line()
-
-    def make_highlighter(self) -> Highlighter:
-        """The colours of this kind of text."""
-        raise NotImplementedError
 
     def add_keys(self, keys: dict[str, Callable[[], object]]) -> None:
         """Keys that are the editor's while it has the keyboard."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from app.storage import Record, ResultRow, records
-from app.summaries import Summary
+from app.summary import Summary
 from engine.drill.modes import Mode
 from engine.drill.skills import Course, Next, Practised, Standing, due_list, standings
 

@@ -9,7 +9,6 @@ import hashlib
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.language import tr
 from app.scenario_files import ScenarioFile
+from app.summary import Summary
 from engine.drill.problems import ScenarioProblems
 from engine.drill.report import program_version
 from engine.drill.scenario import Scenario
@@ -24,22 +24,6 @@ from engine.drill.scenario import Scenario
 FILE_NAME: Final = "summaries.json"
 BYTES_MAX: Final = 20_000_000
 """A larger file is not ours."""
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """A scenario as a list shows it."""
-
-    name: str
-    title: str
-    summary: str
-    level: str
-    minutes: int
-    skills: tuple[str, ...]
-    brief: str
-    sources: tuple[str, ...]
-    scored: bool
-    shipped: bool
 
 
 _KEPT: Final = TypeAdapter(dict[str, Summary])

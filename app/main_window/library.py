@@ -11,7 +11,7 @@ from app.language import tr
 from app.progress import Progress
 from app.scenario_files import NoScenario
 from app.storage import Profile, ResultRow, StorageProblem, UnfinishedRun
-from app.summaries import Summary
+from app.summary import Summary
 from app.views.history import Run
 from app.views.scenario_picker import Card, Interrupted
 from engine.constants import TICKS_PER_S

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 from app import formatting, theme
 from app.language import mark, tr
 from app.prose import Prose
+from app.summary import Summary
 from app.theme import Tokens
 from engine.drill import skills
 
@@ -47,19 +48,9 @@ _ROW_UNITS: Final = 3.9
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """A scenario as the page shows it."""
+class Card(Summary):
+    """A scenario as the page shows it: what it is, and how the learner stands with it."""
 
-    name: str
-    title: str
-    summary: str
-    level: str
-    minutes: int
-    skills: tuple[str, ...]
-    brief: str
-    sources: tuple[str, ...]
-    scored: bool
-    shipped: bool
     best: float | None = None
     """Best score so far; None: not finished yet without having gone back."""
     last: float | None = None

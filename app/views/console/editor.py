@@ -11,7 +11,6 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QWidget
 
 from app.code_edit import CodeEdit, Complete
-from app.highlight import Highlighter
 from app.language import mark, tr
 from app.views.console.highlight import sql_highlighter
 
@@ -26,7 +25,7 @@ class SqlEditor(CodeEdit):
     """A word for the status line: a chord that waits for its second key, or nothing."""
 
     def __init__(self, complete: Complete, parent: QWidget | None = None) -> None:
-        super().__init__(complete, parent)
+        super().__init__(complete, sql_highlighter, parent)
         self._chord = False
         self.setAccessibleName("T-SQL")
         self.add_keys(
@@ -36,9 +35,6 @@ class SqlEditor(CodeEdit):
                 "Ctrl+Shift+L": lambda: self._change_selection(str.lower),
             }
         )
-
-    def make_highlighter(self) -> Highlighter:
-        return sql_highlighter(self.document(), self.colours)
 
     # --- for the query window -----------------------------------------------------------------------------
 

@@ -7,11 +7,13 @@ from typing import Final
 
 from pygments.lexers import TOMLLexer
 from pygments.token import Token, _TokenType
+from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QWidget
 
 from app.code_edit import CodeEdit
 from app.highlight import Highlighter
 from app.language import tr
+from app.theme import Tokens
 from app.views.editor.words import words_at
 
 TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
@@ -29,14 +31,16 @@ def tone_of(kind: _TokenType, _: str) -> str | None:
     return next((tone for family, tone in TONES if kind in family), None)
 
 
+def toml_highlighter(document: QTextDocument, colours: Tokens) -> Highlighter:
+    """Colours for TOML."""
+    return Highlighter(document, colours, TOMLLexer(stripnl=False, ensurenl=False), tone_of)
+
+
 class TomlEdit(CodeEdit):
     """Completion knows the schema."""
 
     WORD_BEFORE = re.compile(r"[\w\-]*$")
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(words_at, parent)
+        super().__init__(words_at, toml_highlighter, parent)
         self.setAccessibleName(tr("Text of the scenario"))
-
-    def make_highlighter(self) -> Highlighter:
-        return Highlighter(self.document(), self.colours, TOMLLexer(stripnl=False, ensurenl=False), tone_of)
