@@ -423,9 +423,9 @@ def _progress(options: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
     from app import progress, summaries
+    from app.folders import default_folder
     from app.storage import ResultRow, StorageProblem, open_profile
     from app.storage.database import FILE_NAME
-    from app.storage.profile import default_folder
 
     folder, rows = default_folder(), list[ResultRow]()
     try:

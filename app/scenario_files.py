@@ -9,8 +9,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
+from app.folders import default_folder
 from app.language import tr
-from app.storage.profile import default_folder
 from engine.drill import limits
 from engine.drill.scenario import Scenario, load_scenario
 

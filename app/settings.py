@@ -12,7 +12,7 @@ from typing import Final, Generic, TypeVar
 
 from PySide6.QtCore import QByteArray, QSettings
 
-from app.storage.profile import default_folder
+from app.folders import default_folder
 
 Value = TypeVar("Value", bool, float, str, QByteArray)
 

@@ -20,8 +20,8 @@ from typing import Any
 
 from PySide6.QtWidgets import QApplication
 
+from app.folders import FOLDER_VARIABLE
 from app.main_window import MainWindow
-from app.storage.profile import FOLDER_VARIABLE
 from engine.model import ticks
 from tests.screenshots import lab_of, opened
 

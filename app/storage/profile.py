@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,25 +9,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from platformdirs import user_data_path
 from sqlalchemy import Engine
 from sqlalchemy.orm import sessionmaker
 
+from app.folders import default_folder
 from app.storage import branches, mark, results, runs
 from app.storage.branches import StoredBranch
 from app.storage.database import FILE_NAME, check, open_database
 from app.storage.results import ResultRow
 from app.storage.runs import JournalLine, RunId, UnfinishedRun
 from app.storage.settings import Drafts, Settings
-
-FOLDER_VARIABLE = "MIRRORDRILL_PROFILE"
-"""Environment variable that names another profile folder: a stick, one of several learners, a test."""
-
-
-def default_folder() -> Path:
-    """Where the profile is kept unless the caller says otherwise: the user's data folder of this system."""
-    chosen = os.environ.get(FOLDER_VARIABLE)
-    return Path(chosen) if chosen else user_data_path("mirrordrill", appauthor=False)
 
 
 def open_profile(folder: Path | None = None) -> Profile:

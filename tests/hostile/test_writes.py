@@ -51,7 +51,7 @@ from app.main_window import MainWindow, debriefing
 from app.main_window.appearance import apply_theme
 from app.settings import WindowSettings
 from app.storage import open_profile
-from app.storage.profile import default_folder
+from app.folders import default_folder
 from engine.drill.drill import Drill
 
 Drill(scenario_files.find("lab").load()).advance_to(100)  # numba may keep what it compiles beside the program
