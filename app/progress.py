@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from app.storage import Record, ResultRow, records
-from app.summary import Summary
+from app.summary import LEVELS, Summary
 from engine.drill.modes import Mode
 from engine.drill.skills import Course, Next, Practised, Standing, due_list, standings
-
-LEVELS: Final = ("beginner", "intermediate", "advanced", "expert")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,27 +6,19 @@ Nothing is lost with the file, so whatever is wrong with it, the scenarios thems
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import Final
-
-from pydantic import TypeAdapter, ValidationError
 
 from app.language import tr
 from app.scenario_files import ScenarioFile
-from app.summary import Summary
+from app.summary import FILE_NAME, Summary, kept
 from engine.drill.problems import ScenarioProblems
 from engine.drill.report import program_version
 from engine.drill.scenario import Scenario
-
-FILE_NAME: Final = "summaries.json"
-BYTES_MAX: Final = 20_000_000
-"""A larger file is not ours."""
-
-
-_KEPT: Final = TypeAdapter(dict[str, Summary])
 
 
 def read(files: Iterable[ScenarioFile], folder: Path | None) -> tuple[list[Summary], list[str]]:
@@ -35,18 +27,19 @@ def read(files: Iterable[ScenarioFile], folder: Path | None) -> tuple[list[Summa
     What is known of a text already comes from *folder*; what was new is known there the next time. None: nothing
     is kept.
     """
-    kept, version = _known(folder), program_version()
+    known = kept(folder) if folder is not None else {}
+    version = program_version()
     found: dict[str, Summary] = {}
     problems: list[str] = []
     for file in files:
         key = _key(file, version)
         try:
-            found[key] = kept.get(key) or summary_of(file.load(), file.shipped)
+            found[key] = known.get(key) or summary_of(file.load(), file.shipped)
         except ScenarioProblems as problem:
             problems.append(
                 tr("{file} cannot be played: {why}").format(file=file.file, why=problem.problems[0])
             )
-    if folder is not None and found != kept:
+    if folder is not None and found != known:
         _keep(found, folder)
     return list(found.values()), problems
 
@@ -72,21 +65,12 @@ def _key(file: ScenarioFile, version: str) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _known(folder: Path | None) -> dict[str, Summary]:
-    if folder is None:
-        return {}
-    try:
-        with (folder / FILE_NAME).open("rb") as file:
-            return _KEPT.validate_json(file.read(BYTES_MAX))
-    except (OSError, ValidationError):
-        return {}
-
-
 def _keep(found: dict[str, Summary], folder: Path) -> None:
     """Written aside and then put in place, so that no half of it is ever read."""
     unfinished = folder / f"{FILE_NAME}.unfinished"
     try:
-        unfinished.write_bytes(_KEPT.dump_json(found))
+        text = json.dumps({key: asdict(summary) for key, summary in found.items()})
+        unfinished.write_text(text, encoding="utf-8")
         os.replace(unfinished, folder / FILE_NAME)
     except OSError:  # a full disk or a read-only folder: the next start reads the scenarios again
         with suppress(OSError):

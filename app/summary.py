@@ -1,8 +1,18 @@
-"""A scenario as a list shows it."""
+"""A scenario as a list shows it, and the file beside the profile in which all of them were kept last time."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+FILE_NAME: Final = "summaries.json"
+BYTES_MAX: Final = 20_000_000
+"""A larger file is not ours."""
+
+LEVELS: Final = ("beginner", "intermediate", "advanced", "expert")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +29,30 @@ class Summary:
     sources: tuple[str, ...]
     scored: bool
     shipped: bool
+
+
+_IN_FILE: Final = {
+    "name": str, "title": str, "summary": str, "level": str, "minutes": int, "skills": list, "brief": str,
+    "sources": list, "scored": bool, "shipped": bool,
+}  # fmt: skip
+"""Type of each entry in the file; the start cannot wait for a library that checks such things."""
+
+
+def kept(folder: Path) -> dict[str, Summary]:
+    """The summaries in *folder* by what identifies their texts; none if the file is not whole or not ours."""
+    try:
+        with (folder / FILE_NAME).open("rb") as file:
+            found = json.loads(file.read(BYTES_MAX))
+        return {key: _summary(entry) for key, entry in found.items()}
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return {}
+
+
+def _summary(entry: Mapping[str, Any]) -> Summary:
+    """Raises ValueError unless *entry* is one."""
+    if {name: type(value) for name, value in entry.items()} != _IN_FILE:
+        raise ValueError("not a summary")
+    words = (*entry["skills"], *entry["sources"])
+    if entry["level"] not in LEVELS or any(type(word) is not str for word in words):
+        raise ValueError("not a summary")
+    return Summary(**{**entry, "skills": tuple(entry["skills"]), "sources": tuple(entry["sources"])})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from app import scenario_files, summaries
+from app import scenario_files, summaries, summary
 from app.scenario_files import ScenarioFile
 
 
@@ -34,17 +35,32 @@ def test_a_changed_text_is_read_and_the_old_one_forgotten(files: list[ScenarioFi
     changed = ScenarioFile(lab.name, lab.file, lab.text.replace("The lab", "My lab", 1), lab.shipped)
     (found,), _ = summaries.read([changed], tmp_path)
     assert found.title == "My lab"
-    assert "The lab" not in (tmp_path / summaries.FILE_NAME).read_text()
+    assert "The lab" not in (tmp_path / summary.FILE_NAME).read_text()
 
 
-@pytest.mark.parametrize("kept", ["", "{", "[]", '{"a": {"name": 1}}', "\x00" * 99])
+@pytest.mark.parametrize("kept", ["", "{", "[]", '{"a": {"name": 1}}', '{"a": 3}', "\x00" * 99])
 def test_nonsense_in_the_kept_file_is_passed_over(
     files: list[ScenarioFile], tmp_path: Path, kept: str
 ) -> None:
-    (tmp_path / summaries.FILE_NAME).write_text(kept)
+    (tmp_path / summary.FILE_NAME).write_text(kept)
     found, problems = summaries.read(files, tmp_path)
     assert [summary.name for summary in found] == ["lab", "automatic-failover"]
     assert problems == []
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"level": "wizard"}, {"skills": [1]}, {"skills": 3}, {"minutes": "5"}, {"x": 1}]
+)
+def test_an_entry_that_no_list_could_show_is_passed_over(
+    files: list[ScenarioFile], tmp_path: Path, wrong: dict[str, object]
+) -> None:
+    first = summaries.read(files, tmp_path)
+    assert list(summary.kept(tmp_path).values()) == first[0]
+    entries = json.loads((tmp_path / summary.FILE_NAME).read_text())
+    entries[next(iter(entries))] |= wrong
+    (tmp_path / summary.FILE_NAME).write_text(json.dumps(entries))
+    assert summary.kept(tmp_path) == {}
+    assert summaries.read(files, tmp_path) == first
 
 
 def test_a_broken_scenario_is_named_each_time(tmp_path: Path) -> None:
