@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -124,13 +125,19 @@ def name_of(token: Token) -> str:
     return text
 
 
-def without_comments(text: str, start: int, end: int) -> str:
-    """The text from *start* to *end* with each comment turned into blanks (line breaks stay)."""
-    kept = [" " if char != "\n" else char for char in text[start:end]]
-    for token in tokens_of(text):
-        if token.start >= start and token.end <= end:
-            kept[token.start - start : token.end - start] = token.text
-    return "".join(kept)
+def without_comments(text: str, tokens: Sequence[Token]) -> str:
+    """The text from the first of *tokens* to the last, with each comment turned into blanks (line breaks stay)."""
+    parts: list[str] = []
+    place = tokens[0].start
+    for token in tokens:
+        if token.start > place:
+            parts.append(_NOT_BLANK.sub(" ", text[place : token.start]))
+        parts.append(token.text)
+        place = token.end
+    return "".join(parts)
+
+
+_NOT_BLANK: Final = re.compile(r"[^\n]")
 
 
 def quote(name: str) -> str:

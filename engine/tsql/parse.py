@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import resources
 from typing import Any, Final
 
 from lark import Lark, Token, Transformer, UnexpectedInput
 from lark.lexer import PatternStr
 
+from engine.tsql import lexer
 from engine.tsql import statements as s
-from engine.tsql.lexer import SyntaxProblem, near, tokens_of, without_comments
+from engine.tsql.lexer import SyntaxProblem, near, without_comments
 
 Children = list[Any]
 
 
-def parse_command(text: str, start: int, end: int) -> s.Statement:
-    """The command that stands in the batch *text* from *start* to *end*. Raises SyntaxProblem 102 or 156."""
+def parse_command(text: str, tokens: Sequence[lexer.Token], following: lexer.Token) -> s.Statement:
+    """The command that *tokens* of the batch *text* are; *following* is the token behind it.
+
+    Raises SyntaxProblem 102 or 156.
+    """
     try:
-        tree = PARSER.parse(without_comments(text, start, end))
+        tree = PARSER.parse(without_comments(text, tokens))
     except UnexpectedInput as problem:
-        raise _located(text, start, end, problem) from None
+        raise _located(tokens, following, problem) from None
     statement = _BUILDER.transform(tree)
     assert isinstance(statement, s.Statement), statement
     return statement
 
 
-def _located(text: str, start: int, end: int, problem: UnexpectedInput) -> SyntaxProblem:
-    inside = [token for token in tokens_of(text) if start <= token.start < end]
+def _located(
+    inside: Sequence[lexer.Token], following: lexer.Token, problem: UnexpectedInput
+) -> SyntaxProblem:
     read = getattr(problem, "token", None)
     place = problem.pos_in_stream
     if place is not None and (read is None or read.type != "$END"):
-        return next((near(token) for token in inside if token.end > start + place), near(inside[-1]))
-    following = next(token for token in tokens_of(text) if token.start >= end)
+        wrong = inside[0].start + place
+        return next((near(token) for token in inside if token.end > wrong), near(inside[-1]))
     return near(inside[-1] if following.kind == "end" or following.is_op(";") else following)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 from engine.tsql import statements as s
 from engine.tsql.columns import parse_columns
-from engine.tsql.lexer import SyntaxProblem
+from engine.tsql.lexer import SyntaxProblem, Token
 
 UNNAMED: Final = "(No column name)"
 COLLATION: Final = "tsql"
@@ -81,9 +82,9 @@ def _parse() -> Any:
     return import_module("engine.tsql.parse")
 
 
-def parse_command(text: str, start: int, end: int) -> s.Statement:
-    """The command that stands in the batch *text* from *start* to *end*. Raises SyntaxProblem 102 or 156."""
-    statement: s.Statement = _parse().parse_command(text, start, end)
+def parse_command(text: str, tokens: Sequence[Token], following: Token) -> s.Statement:
+    """The command that *tokens* of *text* are; *following* is behind it. Raises SyntaxProblem 102 or 156."""
+    statement: s.Statement = _parse().parse_command(text, tokens, following)
     return statement
 
 

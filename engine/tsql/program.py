@@ -178,8 +178,7 @@ class _Compiler(Reader):
         first = self.skim()
         if self.token.is_op(")"):
             raise self.problem()
-        start, end = self.tokens[first].start, self.tokens[self.place - 1].end
-        statement = plans.parse_command(self.text, start, end)
+        statement = plans.parse_command(self.text, self.tokens[first : self.place], self.token)
         self.check_variables(first, isinstance(statement, s.Execute))
         self.do(line, statement)
 
