@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from app.language import mark
+
 FILE_NAME: Final = "summaries.json"
 BYTES_MAX: Final = 20_000_000
 """A larger file is not ours."""
 
-LEVELS: Final = ("beginner", "intermediate", "advanced", "expert")
+LEVELS: Final = (mark("beginner"), mark("intermediate"), mark("advanced"), mark("expert"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from app import settings, theme
 from app.main_window import MainWindow
 from app.main_window.appearance import apply_theme
 from app.main_window.desk import AUTHOR, INSTRUCTOR, PRESENTER
+from app.main_window.furnishing import furnished
 from app.main_window.presenting import TEXT_SCALE
 from app.offers import Target
 from app.settings import WindowSettings
@@ -56,7 +57,7 @@ def opened(folder: Path, choice: str, size: tuple[int, int], font_scale: float =
     store.set(settings.TOUR_SEEN, True)
     apply_theme(store)
     with open_profile(folder / "profile") as profile:
-        window = MainWindow(profile, store, by_itself=False)
+        window = furnished(profile, store, by_itself=False)
         window.resize(*size)
         window.show()
         yield window

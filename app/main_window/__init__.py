@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -14,10 +16,13 @@ from app.language import tr
 from app.main_window.ahead import compile_ahead, leave
 from app.main_window.appearance import apply_theme
 from app.main_window.speech import speak
+from app.main_window.start import GivenUp, Start
 from app.main_window.window import TITLE, MainWindow
 from app.settings import WindowSettings
-from app.storage import Profile, StorageProblem, open_profile
-from engine.drill.scenario import Scenario
+
+if TYPE_CHECKING:
+    from app.storage import Profile
+    from engine.drill.scenario import Scenario
 
 __all__ = ["MainWindow", "open_window"]
 
@@ -31,24 +36,35 @@ def open_window(scenario: Scenario | None) -> int:
     store = WindowSettings()
     speak(app, store)
     apply_theme(store)
-    try:
-        profile: Profile | None = open_profile()
-    except StorageProblem as problem:
-        if not _goes_on_without(str(problem)):
-            return 1
-        profile = None
-    window = MainWindow(profile, store)
+    window = MainWindow(store)
     before, sys.excepthook = sys.excepthook, lambda *fault: _stop_loudly(window, before, *fault)
-    if scenario is not None:
-        window.quarantine.admit(scenario, f"{scenario.name}.toml", partial(window.show_brief, scenario))
-    window.show()
-    compiling = compile_ahead()
-    code = app.exec()
-    leave(compiling)
-    sys.excepthook = before
-    if profile is not None:
-        profile.close()
-    return code
+    with ExitStack() as at_the_end:
+        at_the_end.callback(setattr, sys, "excepthook", before)
+        start = Start(window, lambda: _profile(at_the_end))
+        at_the_end.callback(start.end)
+        window.ready.connect(lambda: at_the_end.callback(leave, compile_ahead()))
+        if scenario is not None:
+            start.hurry()
+            if not window.is_ready:
+                return 1
+            window.quarantine.admit(scenario, f"{scenario.name}.toml", partial(window.show_brief, scenario))
+        window.show()
+        start.begin()
+        return app.exec()
+
+
+def _profile(at_the_end: ExitStack) -> Profile | None:
+    """The learner's profile, closed *at_the_end*; None: somebody plays without one. Raises GivenUp if not."""
+    from app.storage import StorageProblem, open_profile  # brings the database in
+
+    try:
+        profile = open_profile()
+    except StorageProblem as problem:
+        if _goes_on_without(str(problem)):
+            return None
+        raise GivenUp from problem
+    at_the_end.callback(profile.close)
+    return profile
 
 
 def _goes_on_without(problem: str) -> bool:
@@ -77,7 +93,8 @@ def _stop_loudly(
     """
     sys.excepthook = usual  # what fails after this is only printed
     usual(kind, error, trace)
-    window.session.pause()
+    if window.is_ready:
+        window.session.pause()
     box = QMessageBox(
         QMessageBox.Icon.Critical,
         TITLE,

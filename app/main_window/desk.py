@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from app.language import mark, tr
-from engine.events import Event
-from engine.model import World
+
+if TYPE_CHECKING:
+    from engine.events import Event
+    from engine.model import World
+
+Kind = TypeVar("Kind", bound=QWidget)
 
 LAYOUT_VERSION: Final = 3
 """Grows when docks come, go or change their names; a layout of another version is not restored."""
@@ -113,6 +117,10 @@ class Desk(QMainWindow):
             if place.name in views:
                 self._add_dock(place, views[place.name])
         self.arrange(LEARNER)
+
+    def part(self, kind: type[Kind]) -> Kind:
+        """The view of that kind."""
+        return next(view for view in self.views.values() if isinstance(view, kind))
 
     def _add_dock(self, place: Place, view: QWidget) -> None:
         dock = QDockWidget(tr(place.title), self)

@@ -1,17 +1,13 @@
-"""What the window keeps for the next start, beside looks: unsent queries, and where cards of the topology stand."""
+"""Unsent queries, kept while they are typed."""
 
 from __future__ import annotations
 
-import json
 from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app import settings
-from app.settings import WindowSettings
 from app.storage import Profile, StorageProblem
 from app.views.console import Console
-from app.views.topology import Topology
 
 EDITOR_DRAFT: Final = "editor"
 """Key of the scenario editor's draft; all others are unsent queries."""
@@ -64,24 +60,3 @@ class Drafts(QObject):
         """Save, and nothing more after that: the profile is about to be closed."""
         self.save()
         self._console.drafts_changed.disconnect(self._due.start)
-
-
-def put_cards(store: WindowSettings, topology: Topology, scenario: str) -> None:
-    """Cards where somebody has put them last time in this scenario."""
-    places = _places(store).get(scenario, {})
-    topology.put({name: (float(x), float(y)) for name, (x, y) in places.items()})
-
-
-def keep_cards(store: WindowSettings, topology: Topology, scenario: str) -> None:
-    places = _places(store)
-    places[scenario] = {name: list(place) for name, place in topology.places().items()}
-    store.set(settings.PLACES, json.dumps({name: cards for name, cards in places.items() if cards}))
-
-
-def _places(store: WindowSettings) -> dict[str, dict[str, list[float]]]:
-    """What was stored; nothing if it makes no sense any more."""
-    try:
-        found = json.loads(store.get(settings.PLACES))
-    except json.JSONDecodeError:
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Final
 
@@ -11,7 +10,7 @@ from app.language import tr
 from app.progress import Progress
 from app.scenario_files import NoScenario
 from app.storage import Profile, ResultRow, StorageProblem, UnfinishedRun
-from app.summary import Summary
+from app.summary import LEVELS, Summary
 from app.views.history import Run
 from app.views.scenario_picker import Card, Interrupted
 from engine.constants import TICKS_PER_S
@@ -62,9 +61,8 @@ class Library:
 
     def cards(self) -> list[Card]:
         """Free play first, then by level, then by title."""
-        levels = ("beginner", "intermediate", "advanced", "expert")
         order = sorted(
-            self.summaries.values(), key=lambda s: (s.scored, levels.index(s.level), s.minutes, s.title)
+            self.summaries.values(), key=lambda s: (s.scored, LEVELS.index(s.level), s.minutes, s.title)
         )
         standing = self.progress()
         return [self._card(summary, standing) for summary in order]
@@ -86,11 +84,11 @@ class Library:
             self.problems.append(str(problem))
 
     def _card(self, summary: Summary, standing: Progress) -> Card:
-        known = {field.name: getattr(summary, field.name) for field in fields(summary)}
         record = standing.records.get(summary.name)
         best = record.best if record is not None else None
-        return Card(
-            **known,
+        return Card.of(
+            summary,
+            known=True,
             best=best.score if best is not None else None,
             last=record.last.score if record is not None else None,
             tries=len(record.runs) if record is not None else 0,

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMainWindow, QMenu
+from PySide6.QtWidgets import QMenu
 
 from app.acts import put_heading
 from app.language import mark, tr
 from app.offers import Target
+from app.views.palette import Palette
 from engine.model import World
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
 
 BARS: Final[tuple[tuple[str, tuple[str | None, ...]], ...]] = (
     (mark("&Drill"), ("drill.open", "drill.restart", None, "drill.hint", "drill.note", "drill.act", None,
@@ -34,7 +38,7 @@ LOOKS: Final = (
     "view.full_screen",
     "view.reset_layout",
 )
-HELP: Final = ("help.here", "help.sheet", "help.keys", "help.palette")
+HELP: Final = ("help.sheet", "help.keys", "help.palette")
 
 
 def fill(menu: QMenu, names: Iterable[str | None], actions: Mapping[str, QAction]) -> None:
@@ -46,15 +50,19 @@ def fill(menu: QMenu, names: Iterable[str | None], actions: Mapping[str, QAction
             menu.addAction(actions[name])
 
 
-def build_bar(window: QMainWindow, actions: Mapping[str, QAction]) -> dict[str, QMenu]:
-    """The menus by their title; those that change are filled when they open."""
-    menus: dict[str, QMenu] = {}
+def fill_bar(window: MainWindow) -> None:
+    """The window's and its views' actions; what changes is filled in when its menu opens."""
+    bar, actions = window.menus, window.actions_by_name
     for title, names in BARS:
-        menus[title] = window.menuBar().addMenu(tr(title))
-        fill(menus[title], names, actions)
-    for title in (mark("&Faults"), mark("&Query"), mark("&View"), mark("&Tools"), mark("&Help")):
-        menus[title] = window.menuBar().addMenu(tr(title))
-    return menus
+        fill(bar[title], names, actions)
+    bar["&Faults"].aboutToShow.connect(lambda: _fill_faults(window))
+    bar["&Query"].addActions(list(window.console.tools.values()))
+    fill(bar["&View"], VIEWS, actions)
+    bar["&View"].addSeparator()
+    window.appearance.fill_menu(bar["&View"])
+    fill(bar["&View"], LOOKS, actions)
+    fill(bar["&Help"], HELP, actions)
+    window.palette_of_commands = Palette(window)
 
 
 def things(world: World) -> list[tuple[str, list[Target]]]:
@@ -73,13 +81,12 @@ def things(world: World) -> list[tuple[str, list[Target]]]:
     ]
 
 
-def fill_faults(
-    menu: QMenu, world: World | None, fill_one: Callable[[QMenu, Target], None], always: Iterable[QAction]
-) -> None:
+def _fill_faults(window: MainWindow) -> None:
     """A submenu for each thing, filled when it opens with what makes sense then."""
+    menu, drill, fill_one = window.menus["&Faults"], window.session.drill, window.topology.fill_menu
     menu.clear()
-    if world is not None:
-        for kind, targets in things(world):
+    if drill is not None:
+        for kind, targets in things(drill.world):
             if targets:
                 put_heading(menu, kind)
             for target in targets:
@@ -88,7 +95,7 @@ def fill_faults(
                     lambda submenu=submenu, target=target: _refill(submenu, target, fill_one)
                 )
     menu.addSeparator()
-    menu.addActions(list(always))
+    menu.addAction(window.actions_by_name["fault.revert_all"])
 
 
 def _refill(menu: QMenu, target: Target, fill_one: Callable[[QMenu, Target], None]) -> None:

@@ -80,6 +80,11 @@ class Play(QObject):
             return seed
         return scenario.seed
 
+    def prepared(self, scenario: Scenario) -> tuple[Scenario, int]:
+        """The variant of *scenario* that a new run would have, and its seed."""
+        seed = self.seed_for(scenario)
+        return varied(scenario, seed), seed
+
     def begin(self, scenario: Scenario, mode: str, seed: int | None = None) -> None:
         """A new run of *scenario*. *seed* None: as `seed_for` chooses; the same one again repeats a run's numbers."""
         self.leave()
@@ -232,9 +237,9 @@ class Play(QObject):
         self._runs = {}
         self._session.close()
 
-    def give_up(self, run_id: RunId) -> None:
+    def give_up(self, run_id: int) -> None:
         """End an interrupted run without a result."""
-        self._write(lambda profile: profile.abandon(run_id))
+        self._write(lambda profile: profile.abandon(RunId(run_id)))
 
     def unfinished(self) -> Sequence[UnfinishedRun]:
         return self._profile.unfinished() if self._profile is not None else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
@@ -25,19 +25,11 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting, theme
-from app.language import mark, tr
+from app.language import tr
 from app.prose import Prose
-from app.summary import Summary
+from app.summary import LEVELS, Summary
 from app.theme import Tokens
 from engine.drill import skills
-
-LEVELS: Final = {
-    mark("beginner"): 1,
-    mark("intermediate"): 2,
-    mark("advanced"): 3,
-    mark("expert"): 4,
-}
-"""Filled dots of a level, of four."""
 
 DUE: Final = "due"
 """Chooses what is due instead of a skill."""
@@ -59,11 +51,18 @@ class Card(Summary):
     """Finished runs."""
     due: bool = False
     """It is to be repeated now."""
+    known: bool = False
+    """The learner's results have been read; before that nothing is said of them."""
+
+    @classmethod
+    def of(cls, summary: Summary, **standing: Any) -> Card:
+        """The card of a scenario; *standing*: the fields that are the learner's."""
+        return cls(**{field.name: getattr(summary, field.name) for field in fields(summary)}, **standing)
 
     @property
     def facts(self) -> str:
         parts = [tr(self.level), f"{self.minutes} min"]
-        parts += [self.result]
+        parts += [self.result] if self.result else []
         parts += [] if self.shipped else [tr("yours")]
         return "  ·  ".join(parts)
 
@@ -71,6 +70,8 @@ class Card(Summary):
     def result(self) -> str:
         if not self.scored:
             return tr("free play")
+        if not self.known:
+            return ""
         if self.last is None:
             return tr("not finished yet")
         if self.best is None:
@@ -396,7 +397,7 @@ def _draw_level(painter: QPainter, card: Card, box: QRectF, font: QFont, colour:
     size = box.height() * 0.36
     painter.setPen(QPen(colour, 1.2))
     for dot in range(4):
-        painter.setBrush(colour if dot < LEVELS[card.level] else Qt.BrushStyle.NoBrush)
+        painter.setBrush(colour if dot < _dots(card.level) else Qt.BrushStyle.NoBrush)
         painter.drawEllipse(QRectF(box.left() + dot * size * 1.7, box.center().y() - size / 2, size, size))
     painter.setFont(font)
     left = box.adjusted(size * 7.6, 0, 0, 0)
@@ -405,6 +406,11 @@ def _draw_level(painter: QPainter, card: Card, box: QRectF, font: QFont, colour:
         Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
         f"{tr(card.level)}  ·  {card.minutes} min",
     )
+
+
+def _dots(level: str) -> int:
+    """Filled dots of a level, of four."""
+    return LEVELS.index(level) + 1
 
 
 def _draw_due(painter: QPainter, box: QRectF, font: QFont, colours: Tokens) -> None:

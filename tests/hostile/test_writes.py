@@ -47,7 +47,8 @@ import json, os, sys
 from pathlib import Path
 from PySide6.QtWidgets import QApplication, QFileDialog
 from app import scenario_files
-from app.main_window import MainWindow, debriefing
+from app.main_window import debriefing
+from app.main_window.furnishing import furnished
 from app.main_window.appearance import apply_theme
 from app.settings import WindowSettings
 from app.storage import open_profile
@@ -66,7 +67,7 @@ QFileDialog.getSaveFileName = staticmethod(lambda parent, title, suggested="", k
 store = WindowSettings()
 apply_theme(store)
 with open_profile() as profile:
-    window = MainWindow(profile, store, by_itself=False)
+    window = furnished(profile, store, by_itself=False)
     window.show()
     window.actions_by_name["view.theme"].trigger()
     window.actions_by_name["view.larger"].trigger()

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app import theme
 from app.main_window import MainWindow
+from app.main_window.furnishing import furnished
 from app.offers import Target
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
@@ -99,7 +100,7 @@ def profile(tmp_path: Path) -> Iterator[Profile]:
 
 def shown(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> MainWindow:
     """A window on screen that has the keyboard."""
-    window = MainWindow(profile, store, by_itself=False)
+    window = furnished(profile, store, by_itself=False)
     qtbot.addWidget(window)
     window.resize(1366, 768)
     with qtbot.waitActive(window):

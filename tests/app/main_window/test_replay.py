@@ -212,7 +212,7 @@ def test_the_first_run_has_the_files_seed_and_later_ones_fresh_ones(hands: Hands
     seeds = [seed_of_a_new_run(hands, "forced-service") for _ in range(4)]
     assert seeds[0] == own
     assert len(set(seeds)) == 4
-    assert f"seed {seeds[-1]}" in hands.window._state.text()
+    assert f"seed {seeds[-1]}" in hands.window.run_facts.text()
 
 
 def test_starting_again_repeats_the_numbers_and_the_lab_never_varies(hands: Hands) -> None:

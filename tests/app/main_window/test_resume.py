@@ -23,14 +23,14 @@ import sys
 from pathlib import Path
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
-from app.main_window import MainWindow
+from app.main_window.furnishing import furnished
 from app.settings import WindowSettings
 from app.storage import open_profile
 
 folder = Path(sys.argv[1])
 app = QApplication([])
 store = WindowSettings(QSettings(str(folder / "victim.ini"), QSettings.Format.IniFormat))
-window = MainWindow(open_profile(folder / "profile"), store, by_itself=False)
+window = furnished(open_profile(folder / "profile"), store, by_itself=False)
 window.show()
 window.choose("lab")
 window.brief.started.emit("lab")

@@ -30,7 +30,9 @@ def during(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> During:
                 w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow) and w.isVisible()
             ]
             qtbot.addWidget(window)
-            act(window)
+            window.needed.emit()
+            if window.is_ready:
+                act(window)
             window.close()
             return codes[0]
 
@@ -63,7 +65,7 @@ def test_a_profile_in_use_is_a_choice(
         return 0
 
     monkeypatch.setattr(QMessageBox, "exec", decide)
-    during(lambda window: told.append(window._state.text()))
+    during(lambda window: told.append(window.run_facts.text()))
     with open_profile(profile_folder):
         assert start.open_window(None) == code
     assert "in use by another Mirrordrill" in told[0]

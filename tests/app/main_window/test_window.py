@@ -304,7 +304,7 @@ def test_without_a_profile_it_plays_and_says_that_nothing_is_kept(
     window = shown(qtbot, None, store)
     hands = Hands(qtbot, window)
     play_lab(hands)
-    assert "not recorded" in window._state.text()
+    assert "not recorded" in window.run_facts.text()
     window.session.do("finish")
     assert window.pages.currentWidget() is window.debrief
 

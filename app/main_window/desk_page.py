@@ -1,0 +1,169 @@
+"""The page on which a drill is played: its views made, and connected with the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+
+from app import formatting, theme
+from app.language import tr
+from app.main_window import actions, cards
+from app.main_window.desk import Desk
+from app.views.briefing import Briefing
+from app.views.charts import Charts
+from app.views.console import Console
+from app.views.error_log import ErrorLog
+from app.views.events_list import EventsList
+from app.views.fault_ledger import FaultLedger
+from app.views.monitor import Monitor
+from app.views.object_explorer import ObjectExplorer
+from app.views.system_monitor import SystemMonitor
+from app.views.timeline import Timeline
+from app.views.timing import Timing
+from app.views.topology import Topology
+from app.views.topology_table import TopologyTable
+from app.views.trace import Trace
+from app.views.transport import Transport
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+    from engine.drill.drill import Drill
+    from engine.events import Event
+
+IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_state")
+
+
+def make(window: MainWindow) -> Iterator[None]:
+    """The views, one in a step, each in its place."""
+    topology = window.topology = Topology()
+    yield
+    making: dict[str, Callable[[], QWidget]] = {
+        "brief": Briefing,
+        "console": Console,
+        "charts": Charts,
+        "timing": Timing,
+        "error_log": ErrorLog,
+        "trace": Trace,
+        "monitor": Monitor,
+        "events": EventsList,
+        "ledger": FaultLedger,
+        "explorer": ObjectExplorer,
+        "table": lambda: TopologyTable(topology.acts),
+        "system": SystemMonitor,
+    }
+    views: dict[str, QWidget] = {}
+    for name, view in making.items():
+        views[name] = view()
+        yield
+    window.desk = desk = Desk(topology, views)
+    window.briefing, window.console = desk.part(Briefing), desk.part(Console)
+    window.charts, window.timing = desk.part(Charts), desk.part(Timing)
+    window.explorer, window.ledger = desk.part(ObjectExplorer), desk.part(FaultLedger)
+    window.table = desk.part(TopologyTable)
+    yield
+    window.transport = Transport([window.actions_by_name[name] for name in IN_TRANSPORT])
+    window.timeline = Timeline()
+    window.desk_page = QWidget()
+    column = QVBoxLayout(window.desk_page)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addWidget(_bar(window))
+    column.addWidget(desk)
+    window.pages.addWidget(window.desk_page)
+
+
+def _bar(window: MainWindow) -> QFrame:
+    """Time, and the end of the drill."""
+    finish = QToolButton()
+    window.actions_by_name["drill.finish"].setIconText(tr("End drill"))
+    finish.setDefaultAction(window.actions_by_name["drill.finish"])
+    finish.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    bar = QFrame()
+    bar.setProperty("bar", "true")
+    row = QHBoxLayout(bar)
+    row.setContentsMargins(0, 0, 8, 0)
+    row.addWidget(window.transport)
+    row.addWidget(window.timeline, 1)
+    row.addWidget(finish)
+    return bar
+
+
+def connect(window: MainWindow) -> None:
+    """What the session tells goes to the views, what they ask for to the session, and from view to view."""
+    session, desk, topology = window.session, window.desk, window.topology
+    session.drill_changed.connect(lambda drill: _show_moment(window, drill))
+    for view in (desk, window.transport, window.act_line):
+        session.world_changed.connect(view.show_world)
+    session.happened.connect(desk.add_events)
+    window.act_line.requested.connect(window.do)
+    for asking in desk.views.values():
+        asking.requested.connect(window.do)  # type: ignore[attr-defined]  # every view has it
+    session.happened.connect(lambda events: _show_questions(window, events))
+    session.refused.connect(window.notice.warn)
+    session.refused.connect(window.console.show_refusal)
+    session.speed_changed.connect(window.transport.show_speed)
+    session.speed_changed.connect(topology.set_speed)
+    session.lagging.connect(window.transport.show_lag)
+    session.progress.connect(window.transport.show_progress)
+    session.running_changed.connect(lambda running: show_running(window, running))
+    window.transport.speed_chosen.connect(session.set_speed)
+    window.play.began.connect(lambda drill: _show_begun(window, drill))
+    topology.opened.connect(lambda server: window.console.new_query(server))
+    window.explorer.query_wanted.connect(lambda server, text: _open_query(window, server, text))
+    window.explorer.log_wanted.connect(lambda server: _open(window, "error_log", "show_server", server))
+    window.explorer.monitor_wanted.connect(
+        lambda _, database: _open(window, "monitor", "show_database", database)
+    )
+    topology.chosen.connect(window.table.choose)
+    window.table.chosen.connect(topology.choose)
+
+
+def _show_moment(window: MainWindow, drill: Drill) -> None:
+    """The run as it stands, or a past moment of it."""
+    if window.session.looking_back:
+        window.desk.show_moment(drill)
+    else:
+        window.desk.show_drill(drill)
+    window.transport.show_drill(drill)
+    window.act_line.show_drill(drill)
+
+
+def _show_begun(window: MainWindow, drill: Drill) -> None:
+    window.scenario = drill.scenario
+    window.notice.clear()
+    cards.put(window.store, window.topology, drill.scenario.name)
+    unkept = window.profile is None or window.play.watching
+    kept = tr("not recorded") if unkept else tr("recorded")
+    what = tr("reference solution") if window.play.watching else formatting.mode(drill.mode.value)
+    window.run_facts.setText("  ·  ".join((what, tr("seed {number}").format(number=drill.seed), kept)))
+    window.go_to(window.desk_page, drill.scenario.title)
+    window.topology.setFocus()
+
+
+def show_running(window: MainWindow, running: bool) -> None:
+    """Whether the button runs or pauses."""
+    action = window.actions_by_name["time.play"]
+    action.setText(tr("Pause") if running else tr("Run"))
+    colours = theme.tokens(window.palette())
+    action.setIcon(theme.icon("pause" if running else "play", colours, colours.on_accent))
+    actions.show_keys([action])
+
+
+def _show_questions(window: MainWindow, events: list[Event]) -> None:
+    """A question that makes time stand still is brought to the front."""
+    if any(event.kind == "question" and event.get("pause") for event in events):
+        window.desk.docks["brief"].show()
+        window.desk.docks["brief"].raise_()
+
+
+def _open_query(window: MainWindow, server: str, text: str) -> None:
+    window.console.new_query(server, text)
+    window.desk.go_to("console")
+
+
+def _open(window: MainWindow, name: str, method: str, what: str) -> None:
+    getattr(window.desk.views[name], method)(what)
+    window.desk.go_to(name)
