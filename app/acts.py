@@ -24,10 +24,13 @@ class Acts(QObject):
         self._actions: dict[str, QAction] = {}
         self.truth = True
         """What is offered follows what really is; without it, as in an exam, it tells nothing of that."""
+        self.opened = ""
+        """The database among many that somebody looks at: acts on a server are offered for it, not for all."""
 
     def actions_for(self, world: World, target: Target, palette: QPalette) -> list[QAction]:
         """The acts that make sense for *target* now, repairs first; icons in the colours of *palette*."""
-        return [self._action(offer, theme.tokens(palette)) for offer in offers(world, target, self.truth)]
+        found = offers(world, target, self.truth, self.opened)
+        return [self._action(offer, theme.tokens(palette)) for offer in found]
 
     def fill_menu(self, menu: QMenu, world: World, target: Target) -> None:
         """Put the acts for *target* into *menu*: repairs apart from faults, what is rarer in submenus."""

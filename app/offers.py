@@ -125,11 +125,14 @@ _VARIANTS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
 _NO_OFFER: Final = {"revert-all"}
 """Concerns no single thing; it has an action of its own."""
 
+DATABASES_OFFERED: Final = 8
+"""With more databases on a server its menu has only those that were opened or are damaged. Ours: what can be read."""
+
 _ORDER: Final = ("repair", "chore", "fault", "load")
 
 
-def offers(world: World, target: Target, truth: bool = True) -> list[Offer]:
-    """Everything that may be done to *target* now, repairs first.
+def offers(world: World, target: Target, truth: bool = True, opened: str = "") -> list[Offer]:
+    """Everything that may be done to *target* now, repairs first; of many databases only to the one that is *opened*.
 
     Whether an act can be done is found by doing it to a copy of the world. Without *truth*, as in an exam, everything
     is offered that might ever be done to such a thing: what stands in the menu tells nothing of what is broken.
@@ -137,7 +140,7 @@ def offers(world: World, target: Target, truth: bool = True) -> list[Offer]:
     found: list[Offer] = []
     for verb in VERBS.values():
         if verb.group in _ORDER and verb.name not in _NO_OFFER:
-            for args in _arguments(world, verb, target, truth):
+            for args in _arguments(world, verb, target, truth, opened):
                 if not truth or _makes_sense(world, verb, args):
                     found += _offers_of(world, verb, args)
     found += _back_to_normal(world, target, truth)
@@ -162,7 +165,10 @@ def _offers_of(world: World, verb: Verb, args: tuple[str, ...]) -> Iterator[Offe
 def _works(world: World, line: str) -> bool:
     copy = world.fork()
     try:
-        simulator.perform(copy, parse_line(line, copy.tick))
+        item = simulator.resolve(copy, parse_line(line, copy.tick))
+        simulator.VERB_HANDLERS[item.verb](
+            copy, item
+        )  # nobody has to take note of it: that takes long with 200
     except InputProblem:
         return False
     return not any(event.get("no_effect") for event in copy.outbox)
@@ -171,7 +177,9 @@ def _works(world: World, line: str) -> bool:
 # --- what the verbs may be given ----------------------------------------------------------------------------
 
 
-def _arguments(world: World, verb: Verb, target: Target, truth: bool) -> Iterator[tuple[str, ...]]:
+def _arguments(
+    world: World, verb: Verb, target: Target, truth: bool, opened: str
+) -> Iterator[tuple[str, ...]]:
     """Every way to fill the verb's parameters in which the first one(s) name the target."""
     needed = [parameter for parameter in verb.parameters if not parameter.optional]
     kinds = [parameter.kind for parameter in needed]
@@ -181,19 +189,21 @@ def _arguments(world: World, verb: Verb, target: Target, truth: bool) -> Iterato
             if verb.name == "cut-one-way":
                 yield target.names[::-1]
     elif kinds and kinds[0] == target.kind:
-        rest = [list(_values(world, verb, parameter, target, truth)) for parameter in needed[1:]]
+        rest = [list(_values(world, verb, parameter, target, truth, opened)) for parameter in needed[1:]]
         for values in product(*rest):
             yield (target.names[0], *values)
 
 
-def _values(world: World, verb: Verb, parameter: Parameter, target: Target, truth: bool) -> Iterator[str]:
+def _values(
+    world: World, verb: Verb, parameter: Parameter, target: Target, truth: bool, opened: str
+) -> Iterator[str]:
     name = target.names[0]
     if parameter.choices:
         yield from parameter.choices
     elif parameter.kind == "server":
         yield from (server for server in world.servers if server != name)
     elif parameter.kind == "database":
-        yield from (database for server, database in world.copies if server == name)
+        yield from _databases_offered(world, name, truth, opened)
     elif not truth and verb.name == "open-firewall":
         yield from _endpoint_port(world.servers[name])  # which ports are closed is to be found out
     elif (verb.name, parameter.name) in _KNOWN_VALUES:
@@ -211,6 +221,17 @@ _KNOWN_VALUES: Final[dict[tuple[str, str], Callable[[World, str], list[str]]]] =
     ("grow-volume", "drive"): lambda w, name: [volume.letter for volume in w.servers[name].volumes],
 }
 """Values worth offering for parameters that any word could fill; others can only be typed."""
+
+
+def _databases_offered(world: World, server: str, truth: bool, opened: str) -> list[str]:
+    here = {database: copy for (at, database), copy in world.copies.items() if at == server}
+    if len(here) <= DATABASES_OFFERED:
+        return list(here)
+    return [
+        name
+        for name, copy in here.items()
+        if name == opened or (truth and (copy.disk_failed or copy.bad_pages))
+    ]
 
 
 def _endpoint_port(server: Server) -> list[str]:

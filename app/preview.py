@@ -6,13 +6,17 @@ Only the first moment is shown: what follows from it is what a drill is about.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Final
 
+from app.language import trn
 from app.offers import Target
 from app.picture import Picture, all_copies, picture_of
 from engine import simulator
 from engine.inputs import InputProblem, parse_line
 from engine.model import World
+
+DATABASES_NAMED: Final = 4
+"""More are counted: their names would cover the picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,11 @@ class Preview:
 
     @property
     def words(self) -> str:
-        return ", ".join([*(target.title for target in self.things), *self.databases])
+        """All of it in a line; of many databases only how many."""
+        many = len(self.databases) > DATABASES_NAMED
+        count = trn("{n:,} database", "{n:,} databases", len(self.databases)).format(n=len(self.databases))
+        databases = [count] if many else self.databases
+        return ", ".join([*(target.title for target in self.things), *databases])
 
 
 def preview(world: World, line: str, truth: bool = True) -> Preview:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
+from app import theme
 from app.language import tr
 
 
@@ -26,6 +27,8 @@ class Finder(QLineEdit):
         self.setAccessibleName(tr("Find in the topology"))
         self.textEdited.connect(lambda _: self._find(0))
         self.returnPressed.connect(lambda: self._find(self._at + 1))
+        self.place = QLabel(self)
+        """Beside the text: which of how many it is, or that there is none."""
         self.hide()
 
     def open(self) -> None:
@@ -35,14 +38,33 @@ class Finder(QLineEdit):
         self.show()
         self.setFocus()
         self.selectAll()
+        self._tell("", "muted")
 
     def _find(self, at: int) -> None:
         text = self.text().strip().casefold()
         fitting = [name for name in self._names() if text and text in name.casefold()]
-        self.setProperty("nothing", bool(text) and not fitting)
+        self._at = at % len(fitting) if fitting else 0
+        told = "" if not text else tr("nothing is called that")
         if fitting:
-            self._at = at % len(fitting)
+            told = tr("{number} of {count}").format(number=self._at + 1, count=len(fitting))
+        self._tell(told, "muted" if fitting else "bad")
+        if fitting:
             self.found.emit(fitting[self._at])
+
+    def _tell(self, text: str, tone: str) -> None:
+        self.place.setText(text)
+        self.place.setStyleSheet(f"color: {getattr(theme.tokens(self.palette()), tone).name()};")
+        self.place.adjustSize()
+        self._put_place()
+        if text and QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+
+    def _put_place(self) -> None:
+        self.place.move(self.width() - self.place.width() - 8, (self.height() - self.place.height()) // 2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._put_place()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -206,6 +207,18 @@ def draw_chip(painter: QPainter, sign: Sign, box: QRectF, style: Look, font: QFo
     base = box.center().y() + (metrics.ascent() - metrics.descent()) / 2.0
     left = box.center().x() - sign_width(sign, style, font) / 2.0
     draw_sign(painter, sign, QPointF(left, base), style, font)
+
+
+@contextmanager
+def squeezed(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
+    """What is drawn *width* wide from the left of *box* is made as narrow as *box*, if it is wider."""
+    painter.save()
+    if width > box.width():
+        painter.translate(box.left(), 0.0)
+        painter.scale(box.width() / width, 1.0)
+        painter.translate(-box.left(), 0.0)
+    yield
+    painter.restore()
 
 
 def queue_share(kb: float) -> float:

@@ -20,11 +20,12 @@ from app.views.topology.look import (
     draw_sign,
     draw_text,
     sign_width,
+    squeezed,
 )
 
 Face = TypeVar("Face", bound=ServerFace | ClientFace)
 
-WIDTH_UNITS: Final = 16.0
+WIDTH_UNITS: Final = 17.0
 """Width of a partner's card in line heights; a copy's chips fit side by side."""
 SMALL_WIDTH_UNITS: Final = 12.0
 """Width of the cards of witnesses and applications."""
@@ -199,8 +200,9 @@ class ServerNode(Node[ServerFace]):
         middle = top + style.unit * 1.1
         metrics = QFontMetricsF(style.title)
         base = middle + (metrics.ascent() - metrics.descent()) / 2.0
-        draw_text(painter, face.name, QPointF(left, base), style.title, style.colours.text)
         status = right - sign_width(face.status, style)
+        name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, status - left - style.unit * 0.4)
+        draw_text(painter, name, QPointF(left, base), style.title, style.colours.text)
         draw_sign(painter, face.status, QPointF(status, _base(style, middle)), style, quiet=True)
 
     def _draw_duties(self, painter: QPainter, left: float, right: float, y: float) -> None:
@@ -246,22 +248,30 @@ def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: Look) -> N
     )
     metrics = QFontMetricsF(style.bold)
     base = middle + (metrics.ascent() - metrics.descent()) / 2.0
-    draw_text(painter, copy.database, QPointF(box.left() + side * 1.35, base), style.bold, style.colours.text)
     width = style.width(copy.role.word, style.bold)
+    name = metrics.elidedText(
+        copy.database, Qt.TextElideMode.ElideMiddle, box.width() - side * 1.35 - width - unit * 0.4
+    )
+    draw_text(painter, name, QPointF(box.left() + side * 1.35, base), style.bold, style.colours.text)
     draw_text(
         painter, copy.role.word, QPointF(box.right() - width, base), style.bold, style.tone(copy.role.tone)
     )
 
     chips = [sign for sign in (copy.state, copy.db_state) if sign is not None]
-    x, y, height = box.left(), box.top() + unit * 1.75, unit * 1.3
-    for sign in chips:
-        width = sign_width(sign, style) + unit * 0.7
-        draw_chip(painter, sign, QRectF(x, y, width, height), style)
-        x += width + unit * 0.35
+    widths = [sign_width(sign, style) + unit * 0.7 for sign in chips]
+    y, height = box.top() + unit * 1.75, unit * 1.3
+    with squeezed(painter, box, sum(widths) + unit * 0.35 * (len(chips) - 1)):
+        x = box.left()
+        for sign, width in zip(chips, widths, strict=True):
+            draw_chip(painter, sign, QRectF(x, y, width, height), style)
+            x += width + unit * 0.35
 
-    x, base = box.left(), _base(style, box.top() + unit * 3.9)
-    for sign in copy.signs:
-        x += draw_sign(painter, sign, QPointF(x, base), style, quiet=True) + unit * 0.6
+    base = _base(style, box.top() + unit * 3.9)
+    wide = sum(sign_width(sign, style) for sign in copy.signs) + unit * 0.6 * (len(copy.signs) - 1)
+    with squeezed(painter, box, wide):
+        x = box.left()
+        for sign in copy.signs:
+            x += draw_sign(painter, sign, QPointF(x, base), style, quiet=True) + unit * 0.6
     if copy.queue is not None:
         draw_queue(painter, copy.queue, QRectF(box.left(), box.top() + unit * 4.75, box.width(), unit), style)
 
@@ -286,10 +296,11 @@ class ClientNode(Node[ClientFace]):
         left, right = box.left() + style.unit * 0.75, box.right() - style.unit * 0.6
         metrics = QFontMetricsF(style.title)
         base = box.top() + style.unit * 1.1 + (metrics.ascent() - metrics.descent()) / 2.0
-        draw_text(painter, face.name, QPointF(left, base), style.title, style.colours.text)
         kind = tr("application")
-        draw_text(painter, kind, QPointF(right - style.width(kind, style.small), base), style.small,
-                  style.colours.muted)  # fmt: skip
+        end = right - style.width(kind, style.small)
+        name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, end - left - style.unit * 0.4)
+        draw_text(painter, name, QPointF(left, base), style.title, style.colours.text)
+        draw_text(painter, kind, QPointF(end, base), style.small, style.colours.muted)
         draw_sign(painter, face.status, QPointF(left, _base(style, box.top() + style.unit * 2.2)), style)
         draw_text(painter, face.rate, QPointF(left, _base(style, box.top() + style.unit * 3.2)), style.small,
                   style.colours.text)  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,9 @@ class Size:
 
 Place = tuple[float, float]
 """Centre of a card."""
+
+TALL: Final = 2.0
+"""Partners that reach so many heights of a small card above the middle have room for it between them."""
 
 
 def arrange(
@@ -32,6 +36,8 @@ def arrange(
     for rows, side in ((witnesses, -1.0), (clients, 1.0)):
         height = max((size.height for _, size in rows), default=0.0)
         drop = reach + height / 2.0 + (gap * 0.32 if beside else gap)
+        if beside and reach > TALL * height:
+            drop = reach - height / 2.0
         places |= _row(rows, side * drop, gap)
     return places
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction, QFontMetrics
+from PySide6.QtGui import QAction, QFontMetrics, QPalette
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QMenu, QToolButton, QWidget
 
 from app import theme
@@ -27,6 +27,8 @@ class Tools(QFrame):
 
     def __init__(self, parent: QWidget, actions: dict[str, QAction], fill: Callable[[QMenu], None]) -> None:
         super().__init__(parent)
+        self.setAutoFillBackground(True)  # it may lie over a card
+        self.setBackgroundRole(QPalette.ColorRole.Base)
         self._actions = actions
         self._act = QToolButton()
         self._act.setText(tr("Act on it ▾"))

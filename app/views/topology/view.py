@@ -52,6 +52,8 @@ ZOOM_STEP: Final = 1.2
 ZOOM_MIN, ZOOM_MAX = 0.25, 4.0
 FIT_ZOOM_MAX: Final = 1.7
 """Fitting makes nothing larger than this: cards, not posters."""
+CAPTION_SHARE: Final = 0.35
+"""Of the width, for what an act would touch: the upper left corner, which the arrangement of cards leaves free."""
 NUDGE: Final = 8.0
 """How far a key moves a card; also the grid on which dragged cards come to rest."""
 
@@ -136,6 +138,7 @@ class Topology(QGraphicsView):
         self._caption = QLabel(self)
         self._caption.setMargin(6)
         self._caption.setWordWrap(True)
+        self._caption.move(8, 8)
         self._caption.hide()
         self._pointed: tuple[Target, ...] = ()
         self.acts.pointed.connect(self.show_preview)
@@ -212,7 +215,7 @@ class Topology(QGraphicsView):
     @Slot(str)
     def open_database(self, name: str) -> None:
         """Show the copies of the database *name* in full where servers have only cells; empty: of none."""
-        self._opened = name
+        self._opened = self.acts.opened = name
         if self._world is not None:
             self.show_world(self._world)
         if name:
@@ -248,6 +251,9 @@ class Topology(QGraphicsView):
             return
         self.fill_menu(menu, item.target)
         menu.addSeparator()
+        if item.target.kind == "server":
+            name = item.target.names[0]
+            menu.addAction(tr("New query on {server}").format(server=name), lambda: self.opened.emit(name))
         lit = item.target in self._scene.lit
         menu.addAction(tr("Out of the spotlight") if lit else tr("Into the spotlight"), self.spotlight)
 
@@ -453,9 +459,10 @@ class Topology(QGraphicsView):
         if found is not None and found.words:
             words = tr("Would touch: {things}").format(things=found.words)
             self._caption.setText(words)
-            self._caption.setFixedWidth(self.width() - 16)
-            self._caption.setFixedHeight(self._caption.heightForWidth(self.width() - 16))
-            self._caption.move(8, 8)
+            width = round(CAPTION_SHARE * self.width())
+            self._caption.setFixedWidth(width)
+            self._caption.setFixedHeight(self._caption.heightForWidth(width))
+            self._caption.raise_()
             _announce(self, words)
         self.viewport().update()
 
@@ -484,11 +491,22 @@ class Topology(QGraphicsView):
         self.setSceneRect(extent)
         if extent.isEmpty() or self.viewport().width() < 20:
             return
-        view = self.viewport()
-        zoom = min(view.width() / extent.width(), view.height() / extent.height(), FIT_ZOOM_MAX)
+        self._fit_above(extent, 0)
+        if self._bar_hides_a_card():
+            self._fit_above(extent, self._bar.height() + 6)
+
+    def _fit_above(self, extent: QRectF, free_px: int) -> None:
+        """Show all of *extent* above a strip of *free_px*."""
+        width, height = self.viewport().width(), max(20, self.viewport().height() - free_px)
+        zoom = min(width / extent.width(), height / extent.height(), FIT_ZOOM_MAX)
         self.resetTransform()
         self.scale(zoom, zoom)
-        self.centerOn(extent.center())
+        self.setSceneRect(extent.adjusted(0.0, 0.0, 0.0, free_px / zoom))
+        self.centerOn(extent.center() + QPointF(0.0, free_px / zoom / 2.0))
+
+    def _bar_hides_a_card(self) -> bool:
+        boxes = (node.card().translated(node.pos()) for node in self._scene.nodes.values())
+        return any(self.mapFromScene(box).boundingRect().intersects(self._bar.geometry()) for box in boxes)
 
     @Slot()
     def zoom_in(self) -> None:

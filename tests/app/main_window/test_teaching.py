@@ -99,6 +99,24 @@ def test_names_are_found_by_typing(qtbot: Any, lab: MainWindow) -> None:
     assert topology.hasFocus()
 
 
+def test_the_finder_says_which_of_how_many_it_is_or_that_there_is_none(qtbot: Any, lab: MainWindow) -> None:
+    topology = lab.topology
+    qtbot.keyClick(topology, Qt.Key.Key_Slash)
+    qtbot.keyClicks(topology._finder, "server")
+    qtbot.keyClick(topology._finder, Qt.Key.Key_Return)
+    assert topology._finder.place.text() == "2 of 3"
+    qtbot.keyClicks(topology._finder, "x")
+    assert topology._finder.place.text() == "nothing is called that"
+    assert topology.target() == B
+
+
+def test_the_menu_of_a_server_opens_a_query_there(hands: Hands, lab: MainWindow) -> None:
+    menu = hands.menu_of(B)
+    hands.choose(menu, "New query on SERVER_B")
+    assert lab.console.current is not None
+    assert lab.console.current.server == "SERVER_B"
+
+
 def test_a_menu_shows_what_an_act_would_touch(qtbot: Any, hands: Hands, lab: MainWindow) -> None:
     menu = hands.menu_of(A)
     action = next(a for a in menu.actions() if a.property("line") == "power-off SERVER_A")
@@ -155,6 +173,37 @@ def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, many: MainWindow) -> 
     assert topology._opened == "Sales008"
     topology.go_to("Sales021")
     assert [c.database for c in node.face.copies] == ["Sales021"]
+
+
+def test_of_many_databases_the_preview_says_how_many_and_stays_small(many: MainWindow) -> None:
+    topology = many.topology
+    topology.show_preview("power-off SERVER_A")
+    assert "30 databases" in topology._caption.text()
+    assert topology._caption.width() < topology.width() / 2
+    assert topology._caption.height() < topology.height() / 2
+
+
+def test_the_menu_of_a_server_with_many_databases_is_about_the_one_that_is_open(many: MainWindow) -> None:
+    assert many.session.drill is not None
+    lines = {action.property("line") for action in many.topology.actions_for(A)}
+    assert not any("Sales" in line for line in lines)
+    many.session.do("fail-disk SERVER_A Sales009")
+    many.topology.open_database("Sales004")
+    lines = {action.property("line") for action in many.topology.actions_for(A)}
+    assert {line for line in lines if "disk SERVER_A Sales" in line} == {
+        "fail-disk SERVER_A Sales004", "mend-disk SERVER_A Sales009",
+    }  # fmt: skip
+
+
+def test_the_buttons_on_the_canvas_hide_no_card(many: MainWindow) -> None:
+    topology = many.topology
+    for width, height in ((700, 330), (460, 420), (900, 300)):
+        topology.resize(width, height)
+        topology.fit()
+        for node in topology._scene.nodes.values():
+            box = topology.mapFromScene(node.card().translated(node.pos())).boundingRect()
+            assert not box.intersects(topology._bar.geometry())
+            assert topology.viewport().rect().adjusted(-1, -1, 1, 1).contains(box)
 
 
 # --- screen readers -----------------------------------------------------------------------------------------
