@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
-from app import cli, qt_probe
-from engine.drill.scenario import Scenario
+from app import qt_probe
+from app.exit_codes import ANSWER_IS_NO, UNUSABLE
+
+if TYPE_CHECKING:
+    from engine.drill.scenario import Scenario
 
 
 def open_window(scenario: Scenario | None) -> int:
@@ -20,18 +24,22 @@ def open_window(scenario: Scenario | None) -> int:
     problem = qt_probe.finish(trying).problem
     if problem is not None:
         print(problem, file=sys.stderr)
-        return cli.UNUSABLE
+        return UNUSABLE
     if missing is not None:
         raise missing
     return show(scenario)
 
 
 def main() -> int:
+    if len(sys.argv) == 1:
+        return open_window(None)  # which waits for nothing that only commands need
+    from app import cli
+
     try:
         return cli.main(sys.argv[1:], open_window)
     except BrokenPipeError:  # whoever read our output has had enough (`| head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return cli.ANSWER_IS_NO
+        return ANSWER_IS_NO
 
 
 if __name__ == "__main__":

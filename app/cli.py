@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from app import scenario_files
+from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.scenario_files import NoScenario
 from engine import simulator
 from engine.drill.drill import Drill, play_inputs
@@ -28,7 +29,6 @@ from engine.model import ticks
 if TYPE_CHECKING:
     from engine.drill.agents import Ranking
 
-AS_ASKED, ANSWER_IS_NO, UNUSABLE = 0, 1, 2
 INPUTS_MAX: Final = 4_000_000
 """Characters of a file of input lines; a lively hour is some 20 kB. Assumed."""
 

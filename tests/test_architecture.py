@@ -248,7 +248,11 @@ for name in wanted:
 
 @pytest.mark.parametrize(
     ("blocked", "wanted"),
-    [((*QT, *DATABASE, "app"), "engine"), (QT, "app.storage")],
+    [
+        ((*QT, *DATABASE, "app"), "engine"),
+        (QT, "app.storage"),
+        ((*DATABASE, "pyqtgraph", "numpy", "pydantic", "lark", "sqlglot"), "app.main_window.start"),
+    ],  # the last: the start page comes on screen before the slow ones
 )
 def test_imports_need_none_of_what_is_blocked(blocked: tuple[str, ...], wanted: str) -> None:
     command = [sys.executable, "-c", IMPORT_WITHOUT, " ".join(blocked), wanted]

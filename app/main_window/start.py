@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 REST: Final = "app.main_window.furnishing"
 """The module whose import brings in engine, database, plots and every view: some tenths of a second, up to seconds
 from a cold disk."""
-STEP_MS: Final = 1
-"""Pause between two steps, in which the window does what people ask of it."""
+LOOK_MS: Final = 15
+"""How often is looked whether the import is over. Every look interrupts it."""
 
 
 class GivenUp(Exception):
@@ -37,7 +37,7 @@ class Start(QObject):
         self._steps = self._all_steps()
         self._within = False
         self._timer = QTimer(self)
-        self._timer.setInterval(STEP_MS)
+        self._timer.setInterval(LOOK_MS)
         self._timer.timeout.connect(self._on_timeout)
         window.needed.connect(self.hurry)
         window.closing.connect(self._timer.stop)
@@ -59,7 +59,10 @@ class Start(QObject):
             pass
 
     def _on_timeout(self) -> None:
-        if not self._importing.is_alive() and not self._next():
+        if self._importing.is_alive():
+            return
+        self._timer.setInterval(0)  # between two steps the window does what people ask of it
+        if not self._next():
             self._timer.stop()
 
     def _next(self) -> bool:

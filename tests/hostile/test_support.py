@@ -10,6 +10,7 @@ import pytest
 
 from app import cli, doctor, support
 from app.doctor import Finding
+from app.exit_codes import UNUSABLE
 from app.storage import SettingKey, open_profile
 
 
@@ -66,10 +67,10 @@ def test_the_command_writes_it_and_exports(
 
     assert run("--bundle", str(bundle)) == 0  # no profile yet
     assert not profile_folder.exists()
-    assert run("--export", str(export)) == cli.UNUSABLE
+    assert run("--export", str(export)) == UNUSABLE
     open_profile(profile_folder).close()
     assert run("--bundle", str(bundle)) == 0
     assert "settings.json" in capsys.readouterr().out
     assert run("--export", str(export)) == 0
     assert json.loads(export.read_text())["format"]
-    assert run("--bundle", str(tmp_path)) == cli.UNUSABLE
+    assert run("--bundle", str(tmp_path)) == UNUSABLE

@@ -3,17 +3,93 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
 import app.main_window as start
-from app import scenario_files
+from app import scenario_files, summaries
 from app.main_window import MainWindow
-from app.storage import open_profile
+from app.main_window.start import Start
+from app.settings import WindowSettings
+from app.storage import Profile, open_profile
+
+
+@pytest.fixture
+def bare(
+    qtbot: QtBot, qapp: QApplication, profile: Profile, profile_folder: Path, store: WindowSettings
+) -> MainWindow:
+    """The start page as it is when nothing else is there yet; two drills are known from last time."""
+    files = [scenario_files.find(name) for name in ("lab", "automatic-failover")]
+    profile_folder.mkdir(exist_ok=True)
+    summaries.read(files, profile_folder)
+    window = MainWindow(store)
+    qtbot.addWidget(window)
+    window.show()
+    return window
+
+
+@pytest.fixture
+def rest(bare: MainWindow, profile: Profile) -> Iterator[Start]:
+    """What brings in the rest."""
+    start = Start(bare, lambda: profile)
+    yield start
+    start.end()
+
+
+def test_the_start_page_knows_its_drills_before_anything_else_is_there(bare: MainWindow) -> None:
+    card = bare.picker.current()
+    assert card is not None
+    assert (card.name, card.facts) == ("lab", "beginner  ·  15 min  ·  free play")
+    bare.picker.choose_card("automatic-failover")
+    card = bare.picker.current()
+    assert card is not None
+    assert "finished" not in card.facts  # whether it was is not known yet
+    assert not bare.is_ready
+
+
+def test_a_drill_that_is_chosen_early_opens_when_everything_is_there(
+    bare: MainWindow, rest: Start, qtbot: QtBot
+) -> None:
+    bare.picker.choose_card("automatic-failover")
+    qtbot.keyClick(bare.picker._list, Qt.Key.Key_Return)
+    assert bare.pages.currentWidget() is bare.picker
+    with qtbot.waitSignal(bare.ready):
+        rest.begin()
+    assert bare.pages.currentWidget() is bare.brief
+    assert bare.scenario is not None
+    assert bare.scenario.name == "automatic-failover"
+
+
+def test_what_was_chosen_stays_chosen_when_results_come(bare: MainWindow, rest: Start, qtbot: QtBot) -> None:
+    bare.picker.choose_card("automatic-failover")
+    with qtbot.waitSignal(bare.ready):
+        rest.begin()
+    card = bare.picker.current()
+    assert card is not None
+    assert card.name == "automatic-failover"
+    assert "not finished yet" in card.facts
+    assert bare.picker._list.count() > 50
+
+
+def test_a_menu_that_is_opened_early_is_full(bare: MainWindow, rest: Start) -> None:
+    menu = bare.menus["&Tools"]
+    assert not menu.actions()
+    menu.aboutToShow.emit()
+    assert len(menu.actions()) > 3
+
+
+def test_closed_early_it_leaves_nothing_behind(bare: MainWindow, rest: Start) -> None:
+    rest.begin()
+    bare.close()
+    rest.end()
+    assert not bare.is_ready
+    assert not rest._timer.isActive()
+
 
 During = Callable[[Callable[[MainWindow], None]], None]
 

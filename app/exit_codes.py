@@ -1,0 +1,5 @@
+"""What the program answers a shell: 0 as asked, 1 the answer is no, 2 it could not be used that way."""
+
+from __future__ import annotations
+
+AS_ASKED, ANSWER_IS_NO, UNUSABLE = 0, 1, 2
