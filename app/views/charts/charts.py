@@ -30,8 +30,9 @@ from app.language import mark, tr
 from app.series import CounterHistory
 from app.strip import SHAPES
 from app.views.charts import export
-from app.views.charts.lane import LOOKS, Lane
+from app.views.charts.lane import LOOKS, NAME, Lane
 from app.views.charts.panel import SHADE_ALPHA, Panel
+from app.views.charts.scale import TimeScale
 from app.views.charts.states import StateLanes, States
 from engine.constants import TICKS_PER_S
 from engine.events import Event
@@ -113,6 +114,7 @@ class Charts(QWidget):
         self.lane = Lane(self._pixel_of)
         self.lane.time_selected.connect(self._select)
         self.states = StateLanes(self._pixel_of)
+        self.scale = TimeScale(self._pixel_of)
         self.outlook = QLabel()
         self.outlook.setWordWrap(True)
         self.outlook.setContentsMargins(6, 0, 6, 0)
@@ -185,6 +187,7 @@ class Charts(QWidget):
         layout.addWidget(self.lane)
         layout.addWidget(self.states)
         layout.addWidget(self._area, 1)
+        layout.addWidget(self.scale)
 
     # --- contract of views --------------------------------------------------------------------------------
 
@@ -271,7 +274,7 @@ class Charts(QWidget):
         self.panels = []
         order = list(COUNTERS)
         for number, name in enumerate(names):
-            panel = Panel(COUNTERS[name], order.index(name), with_times=number == len(names) - 1)
+            panel = Panel(COUNTERS[name], order.index(name))
             self._view.ci.addItem(panel.plot, number, 0)
             self.panels.append(panel)
         for number in range(len(names)):
@@ -346,6 +349,7 @@ class Charts(QWidget):
             self._states.follow(self._drill.standings, times_s)
         self.states.show_lanes(self._states.lanes(now_s), bounds)
         self.states.setVisible(self._truth)
+        self.scale.show_range(self._range)
         self._read()
 
     @property
@@ -390,10 +394,15 @@ class Charts(QWidget):
 
     def save(self, path: str) -> None:
         """Write what is shown to *path*, a .png, .svg or .csv. Raises export.NotSaved."""
-        lanes = [self.lane, *([self.states] if self._truth else [])]
+        from_s, to_s = (formatting.run_time(t_s, 1) for t_s in self._range)
+        sheet = export.Sheet(
+            title=f"{self._database}   {from_s} – {to_s}",
+            above=(self.lane, *((self.states,) if self._truth else ())),
+            plots=self._view,
+            below=self.scale,
+        )
         names = [panel.counter.name for panel in self.panels]
-        ground = theme.tokens(self.palette()).surface
-        export.save(path, lanes, self._view, ground, (self._history, names, self._range))
+        export.save(path, sheet, (self._history, names, self._range))
 
     # --- places -------------------------------------------------------------------------------------------
 
@@ -515,15 +524,13 @@ class Charts(QWidget):
         colours = theme.tokens(self.palette())
         self._view.setBackground(colours.surface)
         metrics = self.fontMetrics()
-        least = PANEL_HEIGHT_UNITS * len(self.panels) + 1.2
-        self._view.setMinimumHeight(round(least * metrics.height()))
+        self._view.setMinimumHeight(round(PANEL_HEIGHT_UNITS * len(self.panels) * metrics.height()))
         servers = self._drill.world.servers if self._drill is not None else ()
-        samples = (AXIS_SAMPLE, *(name[:NAME_MAX] for name in servers))
+        samples = (AXIS_SAMPLE, tr(NAME), *(name[:NAME_MAX] for name in servers))
         width = max(metrics.horizontalAdvance(text) for text in samples) + 12
         for panel in self.panels:
             panel.recolour(colours, width, self.font())
-            for name in ("left", "bottom"):
-                panel.plot.getAxis(name).setTickFont(theme.sized(self.font(), 0.85))
+        self.scale.setFont(theme.sized(self.font(), 0.85))
 
 
 def _log_room_kb(world: World, database: str) -> float:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSaveFile, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QRegion
+from PySide6.QtGui import QImage, QPainter, QRegion
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
+from app import theme
 from app.counters import COUNTERS
 from app.language import tr
 from app.series import CounterHistory
@@ -21,17 +23,39 @@ SHARPNESS: Final = 2
 """Pixels of a PNG for each pixel of the screen: it is looked at on paper and on projectors, too."""
 
 
+MARGIN_PX: Final = 6
+
+
 class NotSaved(Exception):
     """The file cannot be written; `str()` is one sentence."""
 
 
-def save(
-    path: str,
-    lanes: Sequence[QWidget],
-    view: QGraphicsView,
-    ground: QColor,
-    values: tuple[CounterHistory, Sequence[str], tuple[float, float]],
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What a picture of the charts is made of, from top to bottom."""
+
+    title: str
+    """Database and times: a picture is looked at without the window."""
+    above: Sequence[QWidget]
+    plots: QGraphicsView
+    below: QWidget
+
+    @property
+    def colours(self) -> theme.Tokens:
+        return theme.tokens(self.below.palette())
+
+    @property
+    def title_height(self) -> int:
+        return self.plots.fontMetrics().height() + 2 * MARGIN_PX
+
+    @property
+    def size(self) -> QSize:
+        plots = self.plots.sceneRect().size().toSize()
+        lanes = sum(lane.height() for lane in (*self.above, self.below))
+        return QSize(plots.width() + MARGIN_PX, self.title_height + lanes + plots.height() + MARGIN_PX)
+
+
+def save(path: str, sheet: Sheet, values: tuple[CounterHistory, Sequence[str], tuple[float, float]]) -> None:
     """Write *path* in the format of its ending; a file that was there is replaced only by a whole one.
 
     Raises NotSaved.
@@ -41,12 +65,12 @@ def save(
         if ending == ".csv":
             _write(path, table(*values).encode("utf-8"))
         elif ending == ".svg":
-            _save_svg(path, lanes, view, ground)
+            _save_svg(path, sheet)
         else:
-            image = QImage(_size(lanes, view) * SHARPNESS, QImage.Format.Format_RGB32)
+            image = QImage(sheet.size * SHARPNESS, QImage.Format.Format_RGB32)
             image.setDevicePixelRatio(SHARPNESS)
             painter = QPainter(image)
-            _draw(painter, lanes, view, ground)
+            _draw(painter, sheet)
             painter.end()
             if not image.save(path):
                 raise OSError(tr("it cannot be written"))
@@ -87,36 +111,40 @@ def _write(path: str, content: bytes) -> None:
         raise OSError(file.errorString())
 
 
-def _save_svg(path: str, lanes: Sequence[QWidget], view: QGraphicsView, ground: QColor) -> None:
+def _save_svg(path: str, sheet: Sheet) -> None:
     folder = Path(path).parent
     if not folder.is_dir():
         raise OSError(tr("there is no folder {name}").format(name=folder))
     drawing = QSvgGenerator()
     drawing.setFileName(path)
-    size = _size(lanes, view)
-    drawing.setSize(size)
-    drawing.setViewBox(QRect(QPoint(0, 0), size))
-    drawing.setTitle("Mirrordrill")
+    drawing.setSize(sheet.size)
+    drawing.setViewBox(QRect(QPoint(0, 0), sheet.size))
+    drawing.setResolution(sheet.plots.logicalDpiX())  # that of the screen, for which the axes are drawn
+    drawing.setTitle(f"Mirrordrill: {sheet.title}")
     painter = QPainter()
     if not painter.begin(drawing):
         raise OSError(tr("it cannot be written"))
-    _draw(painter, lanes, view, ground)
+    _draw(painter, sheet)
     painter.end()
 
 
-def _size(lanes: Sequence[QWidget], view: QGraphicsView) -> QSize:
-    scene = view.sceneRect().size().toSize()
-    return QSize(scene.width(), scene.height() + sum(lane.height() for lane in lanes))
-
-
-def _draw(painter: QPainter, lanes: Sequence[QWidget], view: QGraphicsView, ground: QColor) -> None:
-    """Lanes under one another, the plots below them, on the theme's ground."""
-    size = _size(lanes, view)
-    painter.fillRect(QRect(QPoint(0, 0), size), ground)
-    top = 0
-    for lane in lanes:
-        lane.render(painter, QPoint(0, top), QRegion(lane.rect()), QWidget.RenderFlag.DrawChildren)
-        top += lane.height()
-    scene = view.sceneRect()
+def _draw(painter: QPainter, sheet: Sheet) -> None:
+    """Everything under one another on the theme's ground."""
+    painter.fillRect(QRect(QPoint(0, 0), sheet.size), sheet.colours.surface)
+    painter.setPen(sheet.colours.text)
+    painter.setFont(theme.sized(sheet.plots.font(), 1.0, bold=True))
+    title = QRectF(MARGIN_PX, 0.0, sheet.size.width(), sheet.title_height)
+    painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, sheet.title)
+    top = sheet.title_height
+    for lane in sheet.above:
+        top = _draw_widget(painter, lane, top)
+    scene = sheet.plots.sceneRect()
     place = QRectF(0.0, top, scene.width(), scene.height())
-    view.scene().render(painter, place, scene, Qt.AspectRatioMode.IgnoreAspectRatio)
+    sheet.plots.scene().render(painter, place, scene, Qt.AspectRatioMode.IgnoreAspectRatio)
+    _draw_widget(painter, sheet.below, top + round(scene.height()))
+
+
+def _draw_widget(painter: QPainter, lane: QWidget, top: int) -> int:
+    """Draw *lane* at *top*; returns where the next one begins."""
+    lane.render(painter, QPoint(0, top), QRegion(lane.rect()), QWidget.RenderFlag.DrawChildren)
+    return top + lane.height()

@@ -14,6 +14,7 @@ from app.course import EXPOSED, PROTECTED, UNSERVED, Marker, Span
 from app.language import mark, tr
 from app.strip import SHAPES, WORDS, draw_shape
 
+NAME: Final = mark("availability")
 NEAR_PX: Final = 6
 MARK_PX: Final = 5.0
 
@@ -73,6 +74,9 @@ class Lane(QWidget):
         painter = QPainter(self)
         colours = theme.tokens(self.palette())
         left, right = self._bounds
+        painter.setPen(colours.muted)
+        name = QRectF(0.0, 0.0, max(0.0, left - 5.0), self._row_height())
+        painter.drawText(name, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, tr(NAME))
         painter.setClipRect(QRectF(left, 0.0, right - left, self.height()))
         for span in self._spans:
             self._paint_span(painter, span, colours)

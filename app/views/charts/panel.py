@@ -11,11 +11,11 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QWidget
 
+from app import theme
 from app.counters import Counter
 from app.language import tr
 from app.series import Array
 from app.theme import Tokens
-from app.time_axis import TimeAxis
 from app.views.charts.axes import LABEL_PX, ValueAxis, axis_top, headroom
 
 LINE_PX: Final = 1.5
@@ -71,7 +71,7 @@ class Background(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph is not t
 class Panel:
     """A counter's plot in a pyqtgraph layout."""
 
-    def __init__(self, counter: Counter, series: int, with_times: bool) -> None:
+    def __init__(self, counter: Counter, series: int) -> None:
         self.counter = counter
         self._series = series
         self._top = self._end = 0.0
@@ -82,13 +82,11 @@ class Panel:
         self._points = 10.0
         self._label_px = float(LABEL_PX)
         self._axis = ValueAxis(counter.unit)
-        axes: dict[str, Any] = {"left": self._axis, "bottom": TimeAxis(orientation="bottom")}
-        self.plot = pg.PlotItem(axisItems=axes, enableMenu=False)
-        for axis in axes.values():
-            axis.enableAutoSIPrefix(False)  # its work is for a label that is not shown
+        self._axis.enableAutoSIPrefix(False)  # its work is for a label that is not shown
+        self.plot = pg.PlotItem(axisItems={"left": self._axis}, enableMenu=False)
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()
-        self.plot.showAxis("bottom", with_times)
+        self.plot.hideAxis("bottom")  # one scale below serves all plots
         self.plot.vb.setDefaultPadding(0.0)
         self.background = Background()
         self.background.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsToShape, False)
@@ -139,11 +137,10 @@ class Panel:
         self.curve.setPen(pg.mkPen(line, width=LINE_PX))
         self.curve.setFillLevel(0.0)
         self.curve.setBrush(fill)
-        for name in ("left", "bottom"):
-            axis = self.plot.getAxis(name)
-            axis.setPen(pg.mkPen(colours.border))
-            axis.setTextPen(colours.muted)
-        self.plot.getAxis("left").setWidth(axis_width)
+        self._axis.setPen(pg.mkPen(colours.border))
+        self._axis.setTextPen(colours.muted)
+        self._axis.setTickFont(theme.sized(font, 0.85))
+        self._axis.setWidth(axis_width)
         self.background.cursor_colour = colours.text
         self.background.chosen_colour = QColor(colours.accent)
         self.background.chosen_colour.setAlpha(CHOSEN_ALPHA)

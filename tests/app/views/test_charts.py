@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtSvg import QSvgRenderer
 
 from app.counters import COUNTERS
 from app.time_axis import TimeAxis, time_step_s
@@ -182,7 +186,34 @@ def test_other_counters_can_be_chosen(charts: Charts, run: Any) -> None:
     action.trigger()
     assert "log_used_kb" in [panel.counter.name for panel in charts.panels]
     assert curve(charts, "log_used_kb")[1][-1] == 3000.0
-    assert [panel.plot.getAxis("bottom").isVisible() for panel in charts.panels] == [False] * 4 + [True]
+    assert not any(panel.plot.getAxis("bottom").isVisible() for panel in charts.panels)
+
+
+def test_the_times_stay_in_sight_while_many_plots_are_scrolled(charts: Charts) -> None:
+    charts.choose_counters(list(COUNTERS)[:12])
+    assert charts._area.verticalScrollBar().maximum() > 0
+    bottom = charts.scale.mapTo(charts, QPoint(0, charts.scale.height()))
+    assert bottom.y() <= charts.height()
+    assert charts.scale.times_s() == [0.0, 30.0, 60.0, 90.0, 120.0]
+    charts.show_between((40.0, 50.0))
+    assert charts.scale.times_s()[0] == 40.0
+    assert charts.scale.times_s()[-1] == 50.0
+
+
+def test_a_picture_names_its_database_and_both_formats_show_the_same(charts: Charts, tmp_path: Path) -> None:
+    for ending in ("png", "svg"):
+        charts.save(str(tmp_path / f"charts.{ending}"))
+    whole = QImage(str(tmp_path / "charts.png"))
+    drawing = QSvgRenderer(str(tmp_path / "charts.svg"))
+    text = (tmp_path / "charts.svg").read_text(encoding="utf-8")
+    assert ">Sales   0:00.0 – 2:00.0<" in text
+    assert ">availability<" in text
+    assert whole.width() / whole.height() == pytest.approx(
+        drawing.viewBoxF().width() / drawing.viewBoxF().height(), rel=0.01
+    )
+    # at the resolution of the screen, for which the axes are drawn: else their words shrink
+    width_mm = float(re.findall(r'width="([\d.]+)mm"', text)[0])
+    assert width_mm == pytest.approx(drawing.viewBoxF().width() * 25.4 / charts.logicalDpiX(), rel=0.01)
 
 
 def test_many_databases_can_be_told_apart(qtbot: Any, charts: Charts, run: Any) -> None:

@@ -1,0 +1,61 @@
+"""The times below the plots: they stay in sight while many plots are scrolled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from app import formatting, theme
+from app.time_axis import time_step_s
+
+TICK_PX = 4
+
+
+class TimeScale(QWidget):
+    """Round times since the start of the run, where the plots have them."""
+
+    def __init__(self, place_of: Callable[[float], float], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._place_of = place_of
+        self._range = (0.0, 1.0)
+        self.setFont(theme.sized(self.font(), 0.85))
+
+    def show_range(self, span: tuple[float, float]) -> None:
+        """The times at both ends, in seconds since the start."""
+        self._range = span
+        self.update()
+
+    def times_s(self) -> list[float]:
+        """Every time that has a label."""
+        from_s, to_s = self._range
+        step_s = time_step_s(to_s - from_s, self._place_of(to_s) - self._place_of(from_s))
+        first = math.ceil(from_s / step_s)
+        return [step_s * number for number in range(first, math.floor(to_s / step_s) + 1)]
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, self.fontMetrics().height() + TICK_PX + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        colours = theme.tokens(self.palette())
+        left, right = (self._place_of(t_s) for t_s in self._range)
+        painter.setPen(colours.border)
+        painter.drawLine(round(left), 0, round(right), 0)
+        for t_s in self.times_s():
+            x = self._place_of(t_s)
+            painter.setPen(colours.border)
+            painter.drawLine(round(x), 0, round(x), TICK_PX)
+            text = formatting.run_time(t_s)
+            width = float(self.fontMetrics().horizontalAdvance(text))
+            place = QRectF(x - width / 2.0, TICK_PX, width, self.height() - TICK_PX)
+            place.moveLeft(max(0.0, min(place.left(), self.width() - width)))
+            painter.setPen(colours.muted)
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
+        painter.end()
