@@ -6,11 +6,16 @@ import math
 from datetime import datetime, timedelta
 from typing import Final
 
+from app import language
 from app.language import mark, tr
 from engine.constants import TICKS_PER_S
 
 NOTHING: Final = "–"
 """Stands where there is no value."""
+
+_COMMA: Final = frozenset({language.GERMAN})
+"""Languages that write 1.234,5 for 1,234.5."""
+_SWAPPED: Final = str.maketrans(",.", ".,")
 
 _MODES: Final = {
     "guided": mark("guided"),
@@ -25,11 +30,24 @@ def mode(name: str) -> str:
     return tr(_MODES.get(name, name))
 
 
+def local(text: str) -> str:
+    """*text*, a number such as 1,234.5 with or without a unit, as the language of the interface writes it.
+
+    For what people read; not for T-SQL, input lines, results, files, or the clock of the servers.
+    """
+    return text.translate(_SWAPPED) if language.current() in _COMMA else text
+
+
+def plain(value: float) -> str:
+    """A number without needless digits and without separators of thousands: 2.5, 12, 1234."""
+    return local(f"{value:g}")
+
+
 def number(value: float | None, decimals: int = 0) -> str:
     """1234.5 -> 1,234 (or 1,234.5 with one decimal); NOTHING for None and for what is no number."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    return f"{value:,.{decimals}f}"
+    return local(f"{value:,.{decimals}f}")
 
 
 def significant(value: float | None, digits: int = 3, decimals_max: int = 9) -> str:
@@ -41,7 +59,7 @@ def significant(value: float | None, digits: int = 3, decimals_max: int = 9) -> 
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{min(decimals, decimals_max)}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else text
+    return "0" if text == "-0" else local(text)
 
 
 def short(value: float | None) -> str:
@@ -78,11 +96,11 @@ def seconds(value: float | None, decimals: int = 2) -> str:
         return NOTHING
     sign, value = ("-", -value) if value < 0 else ("", value)
     if round(value, decimals) < 60.0:
-        return f"{sign}{value:.{decimals}f} s"
+        return local(f"{sign}{value:.{decimals}f} s")
     whole = round(value)
     if whole < 3600:
         return f"{sign}{whole // 60} min {whole % 60:02} s"
-    return f"{sign}{whole // 3600:,} h {whole % 3600 // 60:02} min"
+    return local(f"{sign}{whole // 3600:,} h {whole % 3600 // 60:02} min")
 
 
 def hms(value: float | None) -> str:
@@ -97,7 +115,7 @@ def percent(share: float | None, decimals: int = 1, sign: bool = False) -> str:
     """0.0345 -> 3.5 %; with *sign* +3.5 %."""
     if share is None or not math.isfinite(share):
         return NOTHING
-    return f"{share * 100.0:{'+' if sign else ''},.{decimals}f} %"
+    return local(f"{share * 100.0:{'+' if sign else ''},.{decimals}f} %")
 
 
 def run_time(t_s: float, decimals: int = 0) -> str:
@@ -105,7 +123,7 @@ def run_time(t_s: float, decimals: int = 0) -> str:
     sign, t_s = ("-", -t_s) if t_s < 0 else ("", t_s)
     parts = round(t_s * 10**decimals)
     whole, part = divmod(parts, 10**decimals)
-    rest = f".{part:0{decimals}}" if decimals else ""
+    rest = local(f".{part:0{decimals}}") if decimals else ""
     if whole < 3600:
         return f"{sign}{whole // 60}:{whole % 60:02}{rest}"
     return f"{sign}{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}{rest}"

@@ -1,0 +1,145 @@
+"""Sentences that the engine puts together, in the language of the interface: `said("lost SERVER_A")`.
+
+The engine speaks English and knows no languages, so that a run is the same in every one. The tables beside this file
+hold its sentences as templates; a sentence is matched against them when it is shown, and only where the interface is
+not English. What matches nothing is shown as it is. What stays English on purpose: see `app.language`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final
+
+from app import engine_words, formatting, language
+from app.language import tr
+from app.sentences import findings, happenings, planning, reasons, refusals
+
+CACHED: Final = 20_000
+"""Sentences kept with their translation: more than all lists show of a long run. A few MB at most."""
+
+_NUMBER: Final = r"-?\d[\d.,]*(?:e[+-]?\d+)?"
+_NUMBERS: Final = (
+    "n", "of", "kb", "mb", "to_mb", "gb", "s", "to_s", "minutes", "points", "max", "cost", "target", "limit", "least",
+    "most",
+)  # fmt: skip
+_NAMES: Final = ("server", "other", "client", "database", "verb", "drive", "word", "seed", "port")
+
+NEEDED: Final = frozenset({"why", "what", "problem", "step", "told", "guard", "seen"})
+"""Parts that are sentences of ours themselves: the template fits only if they do."""
+WELCOME: Final = frozenset({"said", "act", "where", "rule", "better"})
+"""Parts that may be: translated if they are, else shown as they are. So no other part is ever looked up: a name that
+looks like a word stays a name."""
+LISTS: Final = {"whys": True, "saids": False, "acts": False, "ways": False}
+"""Parts that are several sentences with semicolons or commas between; whether each has to be one of ours."""
+
+PATTERNS: Final = {
+    **dict.fromkeys(_NUMBERS, _NUMBER),
+    **dict.fromkeys(_NAMES, r"\S+?"),
+    "state": "[A-Z_]+",
+    "quoted": r"'[^']*'|\"[^\"]*\"",
+}
+"""What may stand for a field; anything at all for the others."""
+
+_FIELD: Final = re.compile(r"\{(\w+)\}")
+_SENTENCES: Final = re.compile(r"(?<=[.?!”]) (?=\S)|\n")
+_JOINED_MAX: Final = 12
+"""Sentences that are tried together; more are translated one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A sentence with fields, ready to be matched."""
+
+    text: str
+    pattern: re.Pattern[str]
+    landmark: str
+    """Its longest piece without a field: a quick test."""
+
+
+def said(text: str) -> str:
+    """A sentence of the engine's, or several, in the language of the interface; *text* itself where it is not ours."""
+    return text if language.current() == language.ENGLISH else _said(text, language.current())
+
+
+def ours(text: str) -> bool:
+    """Whether the tables hold all of *text*, in whatever language."""
+    return _whole(text) is not None or all(_whole(part) is not None for part in _SENTENCES.split(text))
+
+
+@lru_cache(CACHED)
+def _said(text: str, _language: str) -> str:
+    whole = _whole(text)
+    return whole if whole is not None else "".join(_by_sentences(text))
+
+
+def _by_sentences(text: str) -> Iterator[str]:
+    """Piece by piece, as many sentences as fit one template together; with what stood between them."""
+    ends = [gap.start() for gap in _SENTENCES.finditer(text)] + [len(text)]
+    starts = [0] + [gap.end() for gap in _SENTENCES.finditer(text)]
+    first = 0
+    while first < len(ends):
+        for last in range(min(len(ends), first + _JOINED_MAX) - 1, first - 1, -1):
+            found = _whole(text[starts[first] : ends[last]])
+            if found is not None:
+                break
+        yield text[starts[first] : ends[last]] if found is None else found
+        yield text[ends[last] : starts[last + 1]] if last + 1 < len(ends) else ""
+        first = last + 1
+
+
+def _whole(text: str) -> str | None:
+    """The translation of *text* if it is one sentence of ours."""
+    fixed, templates = _tables()
+    if text in fixed:
+        return tr(text)
+    for template in templates:
+        if template.landmark in text and (match := template.pattern.fullmatch(text)) is not None:
+            parts = {name: _part(name, value) for name, value in match.groupdict().items()}
+            if None not in parts.values():
+                return tr(template.text).format(**parts)
+    return None
+
+
+def _part(name: str, value: str) -> str | None:
+    """What is put into the translated template; None if it ought to be a sentence of ours and is not."""
+    if name in LISTS:
+        between = ", " if name == "ways" else "; "
+        found = [_whole(one) for one in value.split(between)]
+        if LISTS[name] and None in found:
+            return None
+        return between.join(one or was for one, was in zip(found, value.split(between), strict=True))
+    if name in NEEDED:
+        return _whole(value)
+    if name in WELCOME:
+        return _said(value, language.current())
+    return formatting.local(value) if name in _NUMBERS else value
+
+
+@cache
+def _tables() -> tuple[frozenset[str], tuple[Template, ...]]:
+    """Sentences without fields, and templates in the order of trying.
+
+    Those with sentences inside go first, as what they need is a strict test; then those with more words of their own.
+    """
+    texts = {
+        text for table in (happenings, refusals, reasons, findings, planning) for text in table.SENTENCES
+    }
+    fixed = engine_words.PRECONDITIONS | {text for text in texts if not _FIELD.search(text)}
+    nested = NEEDED | LISTS.keys() | WELCOME
+
+    def order(text: str) -> tuple[bool, int, str]:
+        return not nested & set(_FIELD.findall(text)), -len(_FIELD.sub("", text)), text
+
+    return fixed, tuple(_template(text) for text in sorted(texts - fixed, key=order))
+
+
+def _template(text: str) -> Template:
+    pieces = _FIELD.split(text)  # words, name, words, name, …, words
+    pattern = "".join(
+        f"(?P<{piece}>{PATTERNS.get(piece, '.+?')})" if place % 2 else re.escape(piece)
+        for place, piece in enumerate(pieces)
+    )
+    return Template(text, re.compile(pattern, re.DOTALL), max(pieces[::2], key=len))
