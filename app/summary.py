@@ -33,6 +33,11 @@ class Summary:
     shipped: bool
 
 
+def place(summary: Summary) -> tuple[bool, int, int, str]:
+    """Where it stands in a list: free play first, then by level, minutes and title."""
+    return summary.scored, LEVELS.index(summary.level), summary.minutes, summary.title
+
+
 _IN_FILE: Final = {
     "name": str, "title": str, "summary": str, "level": str, "minutes": int, "skills": list, "brief": str,
     "sources": list, "scored": bool, "shipped": bool,

@@ -10,7 +10,7 @@ from app.language import tr
 from app.progress import Progress
 from app.scenario_files import NoScenario
 from app.storage import Profile, ResultRow, StorageProblem, UnfinishedRun
-from app.summary import LEVELS, Summary
+from app.summary import Summary, place
 from app.views.history import Run
 from app.views.scenario_picker import Card, Interrupted
 from engine.constants import TICKS_PER_S
@@ -60,10 +60,8 @@ class Library:
         return found.title if found is not None else name
 
     def cards(self) -> list[Card]:
-        """Free play first, then by level, then by title."""
-        order = sorted(
-            self.summaries.values(), key=lambda s: (s.scored, LEVELS.index(s.level), s.minutes, s.title)
-        )
+        """All that can be played, in order."""
+        order = sorted(self.summaries.values(), key=place)
         standing = self.progress()
         return [self._card(summary, standing) for summary in order]
 

@@ -151,6 +151,8 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(TITLE)
         self._size()
         self.picker.chosen.connect(self.choose)
+        for wanted in (self.picker.history_wanted, self.picker.progress_wanted, self.picker.file_wanted):
+            wanted.connect(lambda wanted=wanted: self.is_ready or self.when_ready(wanted.emit))
         self.picker.show_cards(
             [Card.of(each) for each in summary.kept(folders.default_folder()).values()], []
         )
@@ -168,10 +170,12 @@ class MainWindow(QMainWindow):
             do()
         else:
             self._then.append(do)
+            self.statusBar().showMessage(tr("One moment: the rest of the program is being loaded."))
 
     def be_ready(self) -> None:
         """Everything is there: what was asked for meanwhile is done."""
         self.is_ready = True
+        self.statusBar().clearMessage()
         self.ready.emit()
         then, self._then = self._then, []
         for do in then:

@@ -185,6 +185,10 @@ class ScenarioPicker(QWidget):
         if before is not None:
             self.choose_card(before.name)
 
+    def show_reading(self) -> None:
+        """No drill is known yet."""
+        self._details.say(tr("Reading the drills…"))
+
     def show_due(self) -> None:
         """List what is due only."""
         self._search.clear()
@@ -295,12 +299,17 @@ class _Details(QFrame):
         layout.setStretch(3, 1)
         layout.addLayout(buttons)
 
+    def say(self, text: str) -> None:
+        """There is no drill to tell of."""
+        for label in (self._title, self._facts, self._skills):
+            label.clear()
+        self._text.show_text(text)
+        self._start.setEnabled(False)
+
     def show_card(self, card: Card | None) -> None:
         self._start.setEnabled(card is not None)
         if card is None:
-            for label in (self._title, self._facts, self._skills):
-                label.clear()
-            self._text.show_text(tr("No drill matches the search."))
+            self.say(tr("No drill matches the search."))
             return
         self._title.setFont(theme.sized(self.font(), 1.4, bold=True))
         self._title.setText(card.title)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 import app.main_window as start
@@ -52,6 +52,15 @@ def test_the_start_page_knows_its_drills_before_anything_else_is_there(bare: Mai
     assert not bare.is_ready
 
 
+def test_the_very_first_start_says_that_it_reads(
+    qtbot: QtBot, qapp: QApplication, store: WindowSettings
+) -> None:
+    window = MainWindow(store)
+    qtbot.addWidget(window)
+    assert window.picker._details._text.toPlainText() == "Reading the drills…"
+    assert not window.picker._details._start.isEnabled()
+
+
 def test_a_drill_that_is_chosen_early_opens_when_everything_is_there(
     bare: MainWindow, rest: Start, qtbot: QtBot
 ) -> None:
@@ -63,6 +72,16 @@ def test_a_drill_that_is_chosen_early_opens_when_everything_is_there(
     assert bare.pages.currentWidget() is bare.brief
     assert bare.scenario is not None
     assert bare.scenario.name == "automatic-failover"
+
+
+def test_a_page_that_is_asked_for_early_comes(bare: MainWindow, rest: Start, qtbot: QtBot) -> None:
+    button = next(b for b in bare.picker.findChildren(QPushButton) if b.text() == "History")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert "being loaded" in bare.statusBar().currentMessage()
+    with qtbot.waitSignal(bare.ready):
+        rest.begin()
+    assert bare.pages.currentWidget() is bare.history
+    assert not bare.statusBar().currentMessage()
 
 
 def test_what_was_chosen_stays_chosen_when_results_come(bare: MainWindow, rest: Start, qtbot: QtBot) -> None:
