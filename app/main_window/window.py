@@ -153,9 +153,10 @@ class MainWindow(QMainWindow):
         self.picker.chosen.connect(self.choose)
         for wanted in (self.picker.history_wanted, self.picker.progress_wanted, self.picker.file_wanted):
             wanted.connect(lambda wanted=wanted: self.is_ready or self.when_ready(wanted.emit))
-        self.picker.show_cards(
-            [Card.of(each) for each in summary.kept(folders.default_folder()).values()], []
-        )
+        known = sorted(summary.kept(folders.default_folder()).values(), key=summary.place)
+        self.picker.show_cards([Card.of(each) for each in known], [])
+        if not known:
+            self.picker.show_reading()
         self.picker.take_focus()
 
     def _size(self) -> None:

@@ -63,7 +63,7 @@ def card(name: str, **more: object) -> Card:
         "skills": ("quorum",),
         "brief": "",
     }
-    return Card(name=name, sources=(), scored=True, shipped=True, **{**known, **more})  # type: ignore[arg-type]
+    return Card(name=name, sources=(), scored=True, shipped=True, known=True, **{**known, **more})  # type: ignore[arg-type]
 
 
 def shown(picker: ScenarioPicker) -> list[str]:
