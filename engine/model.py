@@ -585,6 +585,8 @@ class World:
     """Open SQL connections of the T-SQL windows, by window name."""
     batches: dict[str, Any] = field(default_factory=dict)
     """Running batches, by window name."""
+    sql_work: int = 0
+    """Work of all T-SQL so far and booked, of which each tick takes a share (tsql/work.py)."""
     transfers: dict[int, tuple[str, str, float]] = field(default_factory=dict)
     """Files on their way: number -> (from, to, KB/s)."""
     monitor: dict[Key, Any] = field(default_factory=dict)
@@ -700,6 +702,7 @@ class World:
             files=self.files.copy(),
             sessions=self.sessions.copy(),
             batches=self.batches.copy(),
+            sql_work=self.sql_work,
             transfers=self.transfers.copy(),
             monitor=self.monitor.copy(),
             objects=self.objects.copy(),
@@ -717,6 +720,7 @@ class World:
         digest = hashlib.blake2b(digest_size=16)
         parts = (
             (self.seed, self.chance.state, self.tick, self.counter, self.settings, sorted(self.timers)),
+            self.sql_work,
             *(sorted(d.items()) for d in self._dictionaries()),
             self.failovers,
             self.faults,

@@ -23,6 +23,7 @@ from engine.tsql.lexer import SyntaxProblem
 from engine.tsql.machine import Machine
 from engine.tsql.plans import Unsimulated, plan_statement
 from engine.tsql.values import Scalar, to_text
+from engine.tsql.work import Meter
 
 MARK: Final = client.AGENT_MARK
 """In the names of windows in which job steps run: SERVER_A#agent:step:job."""
@@ -239,6 +240,9 @@ def _answer_state(world: World, server: str, database: str, state: int) -> None:
             _fire(world, server, alert, {**properties, "A-SVR": server, "A-DBN": database})
 
 
+WQL_MAX: Final = 512
+"""Characters of the query of an alert. Documented: @wmi_query is nvarchar(512)."""
+
 _WQL: Final = re.compile(
     r"^\s*SELECT\s+.*?\s+FROM\s+DATABASE_MIRRORING_STATE_CHANGE\b(?:\s+WHERE\s+(?P<where>.*))?$",
     re.IGNORECASE | re.DOTALL,
@@ -248,7 +252,7 @@ _WQL: Final = re.compile(
 
 def _chosen(world: World, server: str, query: str, properties: dict[str, str]) -> bool:
     """The query of a WMI alert takes an event with these properties; its condition is computed as one of T-SQL."""
-    match = _WQL.match(query)
+    match = _WQL.match(query) if len(query) <= WQL_MAX else None
     if match is None:
         return False
     if match["where"] is None:
@@ -259,7 +263,7 @@ def _chosen(world: World, server: str, query: str, properties: dict[str, str]) -
         if value
     )
     session = Session(server=server, spid=0, login=world.servers[server].service_account)
-    machine = Machine(world, Run(id=0, text="", steps=()), session, perform)
+    machine = Machine(world, Run(id=0, text="", steps=()), session, perform, Meter())
     scratch = machine.scratch()
     try:
         plan = plan_statement(f"SELECT 1 FROM (SELECT {columns}) AS event WHERE {match['where']}")

@@ -10,16 +10,20 @@ from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import commands, logspace
-from engine.tsql import script
+from engine.tsql import script, work
 from engine.tsql.data import ConnectionLost, Run, Session, Window
 from engine.tsql.execute import perform
-from engine.tsql.machine import Machine
+from engine.tsql.machine import OUTPUT_MAX, Machine
+from engine.tsql.work import Meter
 
 QUEUE_MAX: Final = 16
 """Submissions that may wait in a window behind the running one. Assumed."""
 
 TEXT_MAX: Final = 1_000_000
-"""Characters of one submission: some 25,000 lines, which take seconds to compile at worst. Assumed."""
+"""Characters of one submission: some 25,000 lines, whose compilation takes many turns (work.py). Assumed."""
+
+TEXTS_MAX: Final = 2_500_000
+"""Characters of all submissions that are under way at the same time. Assumed."""
 
 AGENT_MARK: Final = "#agent:"
 """In the names of windows in which job steps run (agent.py)."""
@@ -70,10 +74,13 @@ def _known_name(world: World, window: str) -> str:
 def _start(world: World, name: str, text: str) -> None:
     number = world.next_id()
     world.emit("sql", text, server=server_of(name), window=name, batch=number)
-    kept = world.sessions[name]
-    steps, variables = script.split(text, dict(kept.variables))
-    world.sessions[name] = replace(kept, variables=tuple(sorted(variables.items())))
-    world.batches[name] = Run(id=number, text=text, steps=steps, started_tick=world.tick)
+    if sum(len(run.text) for run in world.batches.values()) + len(text) > TEXTS_MAX:
+        said = f"Not simulated: more than {TEXTS_MAX} characters of T-SQL under way in all windows together."
+        full = Message(0, 10, 0, 0, said, server_of(name))
+        world.batches[name] = Run(id=number, text=text, steps=(), started_tick=world.tick)
+        _finish(world, name, replace(world.batches[name], messages=(full,)))
+        return
+    world.batches[name] = Run(id=number, text=text, started_tick=world.tick)
     _go_on(world, name)
 
 
@@ -119,29 +126,87 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {"tsql.continue": continue_bat
 
 
 def _go_on(world: World, name: str) -> None:
-    """Run the submission of a window until it ends or waits."""
+    """Run the submission of a window until it ends or waits, or has done what it may for now."""
     run: Run = world.batches[name]
+    fresh = not run.waiting and AGENT_MARK not in name
+    meter = Meter(work.allowance(world, fresh=fresh, booked=run.booked))
+    if meter.exhausted:
+        _book(world, name, run)
+        return
+    booked = run.booked
+    run = replace(run, booked=False, waiting="" if run.waiting == "busy" else run.waiting)
+    try:
+        _further(world, name, run, meter)
+    finally:
+        work.note(world, meter.spent, booked)
+    left: Run | None = world.batches.get(name)
+    if left is not None and left.id == run.id:
+        world.batches[name] = left = replace(left, spent=left.spent + meter.spent)
+        if left.waiting == "busy":
+            _book(world, name, left)
+
+
+def _book(world: World, name: str, run: Run) -> None:
+    """Its next turn comes when all that were booked before it have been."""
+    due, number = work.book(world), world.next_id()
+    waiting = run.waiting or "busy"
+    world.batches[name] = replace(run, waiting=waiting, booked=True, due_tick=due, wait_id=number)
+    world.at(due, "tsql.continue", name, number)
+
+
+def _further(world: World, name: str, run: Run, meter: Meter) -> None:
+    """One step after the other, as long as *meter* allows."""
     while True:
+        if meter.exhausted:
+            world.batches[name] = replace(run, waiting=run.waiting or "busy")
+            return
+        if run.steps is None:
+            run = _taken_apart(world, name, run, meter)
+            continue
         if not run.frames and not run.waiting:
-            run = _maybe_left(run, server_of(name))
-            if run.step >= len(run.steps):
+            run = _maybe_left(run, server_of(name), meter)
+            steps = run.steps or ()
+            if run.step >= len(steps):
                 _finish(world, name, run)
                 return
-            step = run.steps[run.step]
+            step = steps[run.step]
             if not isinstance(step, script.Batch):
+                meter.add(STEP_WORK)
                 run = _client_step(world, name, run, step)
                 continue
-        run, over = _slice(world, name, run)
+        run, over = _slice(world, name, run, meter)
         if not over:
             return
 
 
-def _maybe_left(run: Run, server: str) -> Run:
+STEP_WORK: Final = 20
+"""Work (work.py) of a line for the client. Measured."""
+
+
+def _taken_apart(world: World, name: str, run: Run, meter: Meter) -> Run:
+    """The submission split at its GOs, or a part of the way to there."""
+    kept: Window = world.sessions[name]
+    splitting = script.splitting(run.text, dict(kept.variables))
+    left = meter.allowance - meter.spent
+    if not splitting.reached(run.read + left):
+        meter.add(left)
+        return replace(run, read=run.read + left)
+    meter.add(splitting.spent - run.read)
+    steps, variables = splitting.result()
+    world.sessions[name] = replace(kept, variables=tuple(sorted(variables.items())))
+    return replace(run, steps=steps, read=0)
+
+
+def _maybe_left(run: Run, server: str, meter: Meter) -> Run:
     """The submission at its end, if an error has come since `:ON ERROR EXIT`."""
-    if run.errors_from is None or not any(message.is_error for message in run.messages[run.errors_from :]):
+    if run.errors_from is None:
         return run
+    since = run.messages[run.errors_from :]
+    meter.add(len(since) // 10)
+    if not any(message.is_error for message in since):
+        return replace(run, errors_from=len(run.messages))
     note = Message(0, 10, 0, 0, _EXITING, server)
-    return replace(run, step=len(run.steps), errors_from=None, messages=(*run.messages, note))
+    return replace(run, step=len(run.steps or ()), errors_from=None, messages=(*run.messages, note))
 
 
 _EXITING: Final = "** An error was encountered during execution of batch. Exiting."
@@ -155,18 +220,19 @@ def _client_step(
         return replace(run, errors_from=len(run.messages) if step.leave else None)
     if isinstance(step, script.Note):
         note = Message(0, 16 if step.fatal else 10, 0, 0, step.text, server_of(name))
-        run = replace(run, messages=(*run.messages, note))
-        return replace(run, step=len(run.steps)) if step.fatal else run
+        if len(run.messages) < OUTPUT_MAX or step.fatal:
+            run = replace(run, messages=(*run.messages, note))
+        return replace(run, step=len(run.steps or ())) if step.fatal else run
     kept = world.sessions[name]
     wanted = step.server.split("\\")[0].split(",")[0].split(".")[0].lower()
     server = next((known for known in world.servers if known.lower() == wanted), None)
     if server is None:
-        return replace(_said(world, name, run, 53, step.server), step=len(run.steps))
+        return replace(_said(world, name, run, 53, step.server), step=len(run.steps or ()))
     world.sessions[name] = replace(kept, server=server, session=None)
     return run
 
 
-def _slice(world: World, name: str, run: Run) -> tuple[Run, bool]:
+def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
     """One stretch of work; True if the submission can go on with its next step at once."""
     kept: Window = world.sessions[name]
     server = kept.server or server_of(name)
@@ -178,12 +244,12 @@ def _slice(world: World, name: str, run: Run) -> tuple[Run, bool]:
         _finish(world, name, _said(world, name, run, _refusal(world, server), server))
         return run, False
     world.sessions[name] = replace(kept, session=session)  # so that it finds itself in the views
-    machine = Machine(world, run, session, perform)
+    machine = Machine(world, run, session, perform, meter)
     try:
         if run.waiting:
             machine.resume()
         elif not run.frames:
-            step = run.steps[run.step]
+            step = (run.steps or ())[run.step]
             assert isinstance(step, script.Batch)
             machine.begin(step.text)
         done = not machine.run.waiting and machine.advance()
@@ -196,13 +262,14 @@ def _slice(world: World, name: str, run: Run) -> tuple[Run, bool]:
     run = machine.frozen()
     if not done:
         world.batches[name] = run
-        world.at(run.due_tick, "tsql.continue", name, run.wait_id)
+        if run.waiting != "busy":
+            world.at(run.due_tick, "tsql.continue", name, run.wait_id)
         return run, False
     return _next_batch(run), True
 
 
 def _next_batch(run: Run) -> Run:
-    step = run.steps[run.step]
+    step = (run.steps or ())[run.step]
     again = isinstance(step, script.Batch) and run.repeats + 1 < step.count
     return replace(
         run, frames=(), repeats=run.repeats + 1 if again else 0, step=run.step if again else run.step + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.messages import Message
@@ -98,6 +98,8 @@ class Frame:
     """Variable of the frame below that takes the return value."""
     line: int = 0
     """Line of the statement that runs or waits."""
+    read: int | None = None
+    """Work that has gone into compiling the text; None once that is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +144,17 @@ class Run:
 
     id: int
     text: str
-    steps: tuple[Step, ...]
+    steps: tuple[Step, ...] | None = field(default=None, repr=False)
+    """None while the text is still being taken apart; the text decides what they are."""
+    read: int = 0
+    """Work that has gone into that."""
     step: int = 0
     repeats: int = 0
     """How often the batch of this step has been sent."""
     frames: tuple[Frame, ...] = ()
     messages: tuple[Message, ...] = ()
-    results: tuple[Result, ...] = ()
+    results: tuple[Result, ...] = field(default=(), repr=False)
+    """What is shown decides nothing."""
     started_tick: int = 0
     waiting: str = ""
     """Why it waits: delay, pending, busy, server, login; empty while it does not."""
@@ -159,10 +165,13 @@ class Run:
     """The statement's completion, while it is pending."""
     errors_from: int | None = None
     """With `:ON ERROR EXIT` an error among the messages from here on ends the submission."""
+    booked: bool = False
+    """The time that it waits for is a turn of work (work.py)."""
     spent: int = 0
-    """Work done since the submission began; beyond a measure it goes on slowly."""
+    """Work done since the submission began."""
     characters: int = 0
-    """In the results so far."""
+    cells: int = 0
+    """Characters and values in the results so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,11 +10,9 @@ from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.parsers.tsql import TSQLParser
 
-from engine.tsql.lexer import SyntaxProblem
+from engine.tsql.lexer import SyntaxProblem, TooLong
+from engine.tsql.reader import STATEMENT_CHARACTERS_MAX
 from engine.tsql.words import KEYWORDS
-
-QUERY_TEXT_LIMIT: Final = 100_000
-"""Characters of one query before message 8623. Assumed."""
 
 NATIVE: Final = frozenset(
     {
@@ -70,8 +68,8 @@ class Writer(SQLite):
 
 def read(text: str, line: int = 1) -> exp.Expr:
     """The one query in *text*, which begins on *line* of its batch. Raises SyntaxProblem or Unreadable."""
-    if len(text) > QUERY_TEXT_LIMIT:
-        raise SyntaxProblem(line, 8623)
+    if len(text) > STATEMENT_CHARACTERS_MAX + 500:
+        raise TooLong(line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters")
     try:
         trees = Reader().parse(text)
     except ParseError as problem:

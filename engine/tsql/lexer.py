@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final
+from collections.abc import Generator, Sequence
+from typing import Final, NamedTuple, overload
 
 from engine.messages import SqlError
 from engine.tsql.words import KEYWORDS
+from engine.tsql.work import Recall, Stepwise
 
 PRECISION_MAX: Final = 38
 """Digits of a number; documented for decimal."""
 
+TOKENS_MAX: Final = 300_000
+"""Words, names, values and signs of one batch. Assumed: a megabyte of T-SQL that people write has fewer."""
+
 _TOKEN: Final = re.compile(
     r"""
-    (?P<blank>\s+|--[^\n]*)
-  | (?P<string>[Nn]?'(?:[^']|'')*')
-  | (?P<quoted>\[(?:[^\]]|\]\])*\]|"(?:[^"]|"")*")
+    (?P<blank>\s++|--[^\n]*+)
+  | (?P<string>[Nn]?'[^']*+(?:''[^']*+)*+')
+  | (?P<quoted>\[[^\]]*+(?:\]\][^\]]*+)*+\]|"[^"]*+(?:""[^"]*+)*+")
   | (?P<variable>@@?[\w@#$]+)
   | (?P<number>0[xX][0-9A-Fa-f]*|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
   | (?P<word>[^\W\d][\w@#$]*|\#{1,2}[\w@#$]+|\$(?:[A-Za-z]\w*))
@@ -28,8 +30,7 @@ _TOKEN: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One word, name, string, number, variable or sign of a batch."""
 
     kind: str
@@ -48,22 +49,68 @@ class Token:
         return self.kind == "op" and self.text in signs
 
 
+Raw = tuple[str, str, int, int, int]
+"""What a token consists of."""
+
+
+class Tokens(Sequence[Token]):
+    """The tokens of a long text. They rest as plain tuples, which the garbage collector need not walk through."""
+
+    def __init__(self, raw: list[Raw]) -> None:
+        self._raw = raw
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    @overload
+    def __getitem__(self, place: int) -> Token: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Token, ...]: ...
+    def __getitem__(self, place: int | slice) -> Token | tuple[Token, ...]:
+        if isinstance(place, slice):
+            return tuple(map(Token._make, self._raw[place]))
+        return Token._make(self._raw[place])
+
+
 class SyntaxProblem(SqlError):
     """The batch cannot be compiled; *line* counts from its first line."""
+
+    limit = ""
+    """Ours, if it is one: what is not simulated."""
 
     def __init__(self, line: int, number: int, *args: object) -> None:
         super().__init__(number, *args)
         self.line = line
 
 
-@lru_cache(maxsize=64)
+class TooLong(SyntaxProblem):
+    """The text is longer than we can read between two frames; SQL Server has no limit or a wider one. Message 8623."""
+
+    def __init__(self, line: int, limit: str) -> None:
+        super().__init__(line, 8623)
+        self.limit = limit
+
+
 def tokens_of(text: str) -> tuple[Token, ...]:
-    """All tokens of a batch and an `end` token. Raises SyntaxProblem 102, 103, 105 or 113."""
-    tokens: list[Token] = []
-    place, line = 0, 1
+    """All tokens of a batch and an `end` token. Raises SyntaxProblem 102, 103, 105, 113 or 8623."""
+    return _KNOWN.get(text, len(text), lambda: Stepwise(lexing(text)).result()[:])
+
+
+_KNOWN: Final[Recall[tuple[Token, ...]]] = Recall(300_000)
+
+
+def lexing(text: str) -> Generator[int, None, Tokens]:
+    """The tokens of a batch, in steps (work.py)."""
+    tokens: list[Raw] = []
+    place, line, count = 0, 1, 0
     while place < len(text):
+        count += 1
+        if count % _STEP == 0:
+            if len(tokens) > TOKENS_MAX:
+                raise TooLong(line, f"batches of more than {TOKENS_MAX} words and signs")
+            yield _STEP * TOKEN_WORK
         if text.startswith("/*", place):
-            end = end_of_comment(text, place)
+            end = yield from end_of_comment(text, place)
             if end < 0:
                 raise SyntaxProblem(line, 113)
         else:
@@ -73,37 +120,54 @@ def tokens_of(text: str) -> tuple[Token, ...]:
             end = match.end()
             kind = str(match.lastgroup)
             if kind != "blank":
-                tokens.append(_checked(Token(kind, match.group(), place, end, line)))
+                _check(kind, match.group(), line)
+                tokens.append((kind, match.group(), place, end, line))
         line += text.count("\n", place, end)
         place = end
-    last = tokens[-1].line if tokens else 1
-    tokens.append(Token("end", "", len(text), len(text), last))
-    return tuple(tokens)
+    last = tokens[-1][4] if tokens else 1
+    tokens.append(("end", "", len(text), len(text), last))
+    yield count % _STEP * TOKEN_WORK + len(text) // _CHARACTERS_PER_UNIT
+    return Tokens(tokens)
 
 
-def end_of_comment(text: str, start: int) -> int:
-    """Place behind the block comment that begins at *start* (they nest), or -1."""
+_STEP: Final = 500
+TOKEN_WORK: Final = 2
+"""Work of reading one token, blank or comment. Measured."""
+
+_CHARACTERS_PER_UNIT: Final = 200
+"""Characters of blanks, comments and strings that are read by one unit of work. Measured."""
+
+_COMMENT_MARK: Final = re.compile(r"/\*|\*/")
+
+
+def end_of_comment(text: str, start: int) -> Generator[int, None, int]:
+    """Place behind the block comment that begins at *start* (they nest), or -1; in steps."""
     depth = 0
-    for match in re.compile(r"/\*|\*/").finditer(text, start):
+    for number, match in enumerate(_COMMENT_MARK.finditer(text, start), start=1):
         depth += 1 if match.group() == "/*" else -1
         if depth == 0:
             return match.end()
+        if number % _STEP == 0:
+            yield _STEP
     return -1
 
 
-def _checked(token: Token) -> Token:
-    if token.kind in ("word", "quoted") and len(token.text) > 130:
-        raise SyntaxProblem(token.line, 103, token.text[:30])
-    if token.kind == "number" and token.text.isdigit() and len(token.text) > PRECISION_MAX:
-        raise SyntaxProblem(token.line, 1007, token.text)
-    return token
+def _check(kind: str, text: str, line: int) -> None:
+    if kind in ("word", "quoted") and len(text) > 130:
+        raise SyntaxProblem(line, 103, text[:30])
+    if kind == "number" and text.isdigit() and len(text) > PRECISION_MAX:
+        raise SyntaxProblem(line, 1007, text[:SHOWN_MAX])
 
 
 def _unreadable(text: str, place: int, line: int) -> SyntaxProblem:
-    rest = text[place:].lstrip("Nn")
+    rest = text[place : place + 100].lstrip("Nn")
     if rest[:1] in ("'", '"', "["):
         return SyntaxProblem(line, 105, rest[1:60].split("\n")[0])
     return SyntaxProblem(line, 102, text[place])
+
+
+SHOWN_MAX: Final = 200
+"""Characters of a wrong word that a message repeats. Assumed."""
 
 
 def near(token: Token, last: Token | None = None) -> SyntaxProblem:
@@ -111,7 +175,8 @@ def near(token: Token, last: Token | None = None) -> SyntaxProblem:
     shown = last if token.kind == "end" and last is not None else token
     if shown.upper in KEYWORDS:
         return SyntaxProblem(shown.line, 156, shown.upper if shown.text.isupper() else shown.text)
-    return SyntaxProblem(shown.line, 102, name_of(shown) if shown.kind == "string" else shown.text)
+    text = name_of(shown) if shown.kind == "string" else shown.text
+    return SyntaxProblem(shown.line, 102, text[:SHOWN_MAX])
 
 
 def name_of(token: Token) -> str:

@@ -13,6 +13,7 @@ from engine.tsql import ledger
 from engine.tsql.context import Context
 from engine.tsql.data import ConnectionLost, Run, Session
 from engine.tsql.plans import Unsimulated
+from engine.tsql.work import Meter
 
 if TYPE_CHECKING:
     from engine.tsql.machine import Machine
@@ -49,9 +50,15 @@ def execute(machine: Machine, name: str, text: str) -> None:
     if server != machine.session.server and not _rpc_out(machine, name):
         raise SqlError(7411, name, "RPC")
     run = Run(id=0, text=text, steps=())
-    remote = type(machine)(machine.world, run, _session(machine, server), machine.perform)
+    meter = Meter(max(1, machine.meter.ceiling - machine.meter.spent))
+    meter.nesting = machine.meter.nesting
+    remote = type(machine)(machine.world, run, _session(machine, server), machine.perform, meter)
     remote.begin(text)
-    done = _run_there(remote, name)
+    try:
+        meter.enter()
+        done = _run_there(remote, name)
+    finally:
+        machine.meter.add(meter.spent)
     _take_over(machine, remote)
     if not done:
         commands_wait = remote.run.pending is not None

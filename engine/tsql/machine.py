@@ -16,30 +16,32 @@ from engine.tsql.columns import parse_columns
 from engine.tsql.context import Context
 from engine.tsql.data import Caught, ConnectionLost, Declared, Outside, Result, Row, Run, Session, Table
 from engine.tsql.environment import GLOBALS
-from engine.tsql.lexer import SyntaxProblem, name_of, tokens_of
+from engine.tsql.lexer import SyntaxProblem, TooLong, name_of, tokens_of
 from engine.tsql.plans import Plan, Unsimulated, plan_condition, plan_expression
 from engine.tsql.scope import Scope
-from engine.tsql.scratch import Scratch
+from engine.tsql.scratch import SCRATCH_WORK, Scratch
 from engine.tsql.values import Scalar, convert, parse_type, scale_of_type, shown, to_text
+from engine.tsql.work import Meter
 
-BURST: Final = 1_000
-"""Work that a submission may do at once: 1 for a statement, 5 and more for a query. Assumed: a fraction of a second."""
-
-QUERY_WORK: Final = 1_000
-"""Work of a query that uses its whole allowance. It takes about as long as that many statements."""
-
-TRICKLE: Final = 60
-"""Work that it may do every TRICKLE_TICKS after that: an endless loop goes on without holding anybody up."""
-
-TRICKLE_TICKS: Final = 10
 NESTING_MAX: Final = 32
 """Documented limit of nested procedures; beyond it message 217."""
 
 OUTPUT_MAX: Final = 5_000
 """Messages and grids that one submission keeps. Assumed."""
 
-CHARACTERS_MAX: Final = 8_000_000
-"""Characters in all grids that one submission keeps: two of the largest. Assumed."""
+CHARACTERS_MAX: Final = 5_000_000
+"""Characters in all grids that one submission keeps: one of the largest and some more. Assumed."""
+
+CELLS_MAX: Final = 150_000
+"""Values in all grids that one submission keeps. Assumed."""
+
+TEXTS_MAX: Final = 1_500_000
+"""Characters of all texts of one submission that run in one another. Assumed."""
+
+INSTRUCTION_WORK: Final = 10
+FREEZE_WORK: Final = 150
+COMPILE_ERROR_WORK: Final = 100
+"""Work (work.py) of one instruction; of laying a submission by; of an error of the compiler. Measured."""
 
 BATCH_ENDS: Final = frozenset(
     {137, 241, 242, 245, 248, 911, 1087, 8114, 8115, 927, 942, 952, 954, 955, 956, 921, 922}
@@ -54,11 +56,17 @@ class Machine:
     """One slice of the work of a window. `run` and `session` are what is kept of it afterwards."""
 
     def __init__(
-        self, world: World, run: Run, session: Session, perform: Callable[[Machine, s.Statement], None]
+        self,
+        world: World,
+        run: Run,
+        session: Session,
+        perform: Callable[[Machine, s.Statement], None],
+        meter: Meter,
     ) -> None:
-        """*perform* carries out one statement (execute.perform)."""
+        """*perform* carries out one statement (execute.perform), *meter* counts what it costs."""
         self.world = world
         self.perform = perform
+        self.meter = meter
         self.run = run
         self.session = session
         self.context = Context(world, session)
@@ -72,52 +80,64 @@ class Machine:
         """Rows of the last change of a table: what was done, the row before, the row after."""
         self.pseudo: dict[str, Table] = {}
         """The tables inserted and deleted while an OUTPUT clause is computed."""
-        self.views = 0
-        """Views that are being computed, one for another."""
 
     # --- the loop
 
     def advance(self) -> bool:
         """Run until the batch is done (True) or waits (False). Raises ConnectionLost."""
-        allowance = max(BURST - self.run.spent, 0) or TRICKLE
         try:
             while self.scopes:
+                if self.meter.exhausted:
+                    self.run = replace(self.run, waiting="busy")
+                    return False
                 scope = self.scopes[-1]
-                if scope.position >= len(scope.code):
+                if scope.read is not None:
+                    self._compile(scope)
+                elif scope.position >= len(scope.code):
                     self._leave()
-                    continue
-                if allowance <= 0:
-                    self.wait("busy", self.world.tick + TRICKLE_TICKS)
-                    return False
-                instruction = scope.code[scope.position]
-                scope.position += 1
-                scope.line = instruction.line
-                before = self._scratch.work if self._scratch is not None else 0.0
-                self._attempt(instruction.action)
-                after = self._scratch.work if self._scratch is not None else 0.0
-                cost = 1 + round(QUERY_WORK * (after - before))
-                allowance -= cost
-                self.run = replace(self.run, spent=self.run.spent + cost)
-                if not self.world.servers[self.session.server].running:
-                    raise ConnectionLost
-                if self.run.waiting:
-                    return False
+                else:
+                    self._step(scope)
+                    if not self.world.servers[self.session.server].running:
+                        raise ConnectionLost
+                    if self.run.waiting:
+                        return False
             return True
         finally:
             if self._scratch is not None:
                 self._scratch.close()
                 self._scratch = None
 
+    def _step(self, scope: Scope) -> None:
+        instruction = scope.code[scope.position]
+        scope.position += 1
+        scope.line = instruction.line
+        if not self.meter.nesting:
+            self.meter.begin_statement()
+        self.meter.add(INSTRUCTION_WORK)
+        self._attempt(instruction.action)
+
+    def _compile(self, scope: Scope) -> None:
+        """Go on with compiling the text of a frame; an error of that leaves nothing of it to run."""
+        try:
+            self.meter.add(scope.compile(max(1, self.meter.allowance - self.meter.spent)))
+        except SyntaxProblem as problem:
+            self.meter.add(COMPILE_ERROR_WORK)
+            self.scopes.pop()
+            self._restore(scope.outside)
+            if self.scopes:
+                self.fail(problem, line=problem.line)
+            else:
+                self.say_error(problem, problem.line)
+            if isinstance(problem, TooLong):
+                self.not_simulated(problem.limit)
+
     def begin(self, text: str) -> None:
         """Make *text* the batch that runs; an error of its compilation is said and leaves nothing to run."""
-        try:
-            self.scopes = [Scope(text, program.compile_batch(text, self.context.version))]
-        except SyntaxProblem as problem:
-            self.say_error(problem, problem.line)
-            self.scopes = []
+        self.scopes = [Scope(text, self.context.version)]
 
     def frozen(self) -> Run:
         """The submission as plain data."""
+        self.meter.add(FREEZE_WORK + (len(self.messages) + len(self.results)) // 100)
         return replace(
             self.run,
             frames=tuple(scope.frozen() for scope in self.scopes),
@@ -216,14 +236,16 @@ class Machine:
         if len(self.scopes) > NESTING_MAX:
             raise SqlError(217)
         given = variables or {}
-        try:
-            code = program.compile_batch(text, self.context.version, frozenset(given))
-        except SyntaxProblem as problem:
-            self.fail(problem, line=problem.line)
-            return
+        if len(text) + sum(len(scope.text) for scope in self.scopes) > TEXTS_MAX:
+            raise Unsimulated(f"dynamic SQL of more than {TEXTS_MAX} characters with what calls it")
         tables = tuple(name for name, _ in self.session.tables)
         scope = Scope(
-            text, code, tuple(given), variables=dict(given), outputs=outputs, insert_into=insert_into
+            text,
+            self.context.version,
+            tuple(given),
+            variables=dict(given),
+            outputs=outputs,
+            insert_into=insert_into,
         )
         scope.outside = Outside(self.session.database, self.session.options, tables)
         scope.returns, scope.line = returns, self.line
@@ -329,16 +351,18 @@ class Machine:
     def add_result(self, columns: Iterable[str], rows: Iterable[Row]) -> None:
         """A grid of results, or rows for the table of INSERT … EXEC."""
         fixed = [tuple(row) for row in rows]
+        self.meter.add(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
         if self.captures:
             queries.insert_captured(self, self.captures, fixed)
             return
         shown_rows = tuple(tuple(shown(value) for value in row) for row in fixed)
         size = sum(len(str(value)) for row in shown_rows for value in row)
-        if self.run.characters + size > CHARACTERS_MAX:
+        cells = len(shown_rows) * len(shown_rows[0]) if shown_rows else 0
+        if self.run.characters + size > CHARACTERS_MAX or self.run.cells + cells > CELLS_MAX:
             if not self.messages or self.messages[-1].text != _TOO_MUCH:
                 self.say(_TOO_MUCH)
         elif len(self.results) < OUTPUT_MAX:
-            self.run = replace(self.run, characters=self.run.characters + size)
+            self.run = replace(self.run, characters=self.run.characters + size, cells=self.run.cells + cells)
             self.results.append(Result(tuple(columns), shown_rows))
 
     @property
@@ -361,7 +385,8 @@ class Machine:
     def scratch(self) -> Scratch:
         """The SQLite of this slice."""
         if self._scratch is None:
-            self._scratch = Scratch(self.context, partial(sources.fetch, self))
+            self.meter.add(SCRATCH_WORK)
+            self._scratch = Scratch(self.context, partial(sources.fetch, self), self.meter)
         self.context.session = self.session
         if self.scopes:
             self.context.caught = next((x.caught[-1] for x in reversed(self.scopes) if x.caught), None)
@@ -453,7 +478,7 @@ class Machine:
 
 _TOO_MUCH: Final = (
     f"Not simulated: more than {OUTPUT_MAX} messages and results of one submission, "
-    f"or more than {CHARACTERS_MAX} characters in them."
+    f"or more than {CELLS_MAX} values or {CHARACTERS_MAX} characters in them."
 )
 
 

@@ -29,9 +29,7 @@ class Output:
 def split(text: str) -> tuple[str, Output | None]:
     """The statement without its OUTPUT clause, and the clause. Raises SyntaxProblem for one that cannot be read."""
     tokens = tokens_of(text)
-    verb = next(
-        (place for place, token in enumerate(tokens) if token.upper in ENDS and not _depth(tokens, place)), -1
-    )
+    verb = _first_verb(tokens)
     if verb < 0:
         return text, None
     ends = ENDS[tokens[verb].upper]
@@ -48,9 +46,14 @@ def split(text: str) -> tuple[str, Output | None]:
     return text, None
 
 
-def _depth(tokens: tuple[Token, ...], place: int) -> int:
-    before = tokens[:place]
-    return sum(token.is_op("(") - token.is_op(")") for token in before)
+def _first_verb(tokens: tuple[Token, ...]) -> int:
+    """Number of the INSERT, UPDATE, DELETE or MERGE outside all brackets; -1 if there is none."""
+    level = 0
+    for place, token in enumerate(tokens):
+        level += token.is_op("(") - token.is_op(")")
+        if level == 0 and token.upper in ENDS:
+            return place
+    return -1
 
 
 def _taken_out(text: str, tokens: tuple[Token, ...], first: int, ends: frozenset[str]) -> tuple[str, Output]:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+from typing import Final
+
 from engine.tsql import statements as s
-from engine.tsql.lexer import SyntaxProblem, Token, name_of, near, tokens_of
+from engine.tsql.lexer import SyntaxProblem, Token, Tokens, TooLong, name_of, near
 from engine.tsql.words import FOLLOWING_PAIRS, INNER_WORDS, STATEMENT_WORDS, STOP_WORDS
+from engine.tsql.work import Steps
+
+STATEMENT_TOKENS_MAX: Final = 4_000
+"""Words, names, values and signs of one statement before message 8623. Assumed: what sqlglot and the grammar read at
+once, without a pause, in some 50 ms. SQL Server runs out of resources at tens of thousands of values in an IN."""
+
+
+STATEMENT_CHARACTERS_MAX: Final = 100_000
+"""Characters of one statement before message 8623. Assumed."""
 
 
 class Reader:
     """Each method leaves `place` behind what it has read."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, tokens: Tokens) -> None:
         self.text = text
-        self.tokens = tokens_of(text)
+        self.tokens = tokens
         self.place = 0
+        self.first = 0
+        """Number of the token with which the statement begins that is read."""
         self.in_condition = False
 
     @property
@@ -30,7 +44,20 @@ class Reader:
         token = self.token
         if token.kind != "end":
             self.place += 1
+            self.check_length()
         return token
+
+    def check_length(self) -> None:
+        """Raises TooLong if the statement has become that."""
+        first = self.tokens[self.first]
+        if self.place - self.first > STATEMENT_TOKENS_MAX:
+            limit = f"statements of more than {STATEMENT_TOKENS_MAX} words and signs"
+            raise TooLong(first.line, limit)
+        if (
+            self.place > self.first
+            and self.tokens[self.place - 1].end - first.start > STATEMENT_CHARACTERS_MAX
+        ):
+            raise TooLong(first.line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters")
 
     def take_if(self, *signs: str) -> bool:
         if self.token.is_op(*signs):
@@ -46,9 +73,12 @@ class Reader:
     def problem(self) -> SyntaxProblem:
         return near(self.token, self.tokens[self.place - 1] if self.place else None)
 
-    def skip_semicolons(self) -> None:
+    def skip_semicolons(self) -> Steps:
+        """Behind all semicolons that stand here, in steps."""
+        first = self.place
         while self.take_if(";"):
-            pass
+            if (self.place - first) % STATEMENT_TOKENS_MAX == 0:
+                yield STATEMENT_TOKENS_MAX
 
     def text_between(self, first: int, end: int) -> str:
         """The text from token number *first* up to, not including, token number *end*."""
@@ -63,8 +93,10 @@ class Reader:
         also before a comma, with *assign* also before `=`; *inside* brackets no word begins a statement.
         """
         first, level, cases = self.place, 0, 0
+        seen: set[str] = set()
         while self.token.kind != "end":
             token = self.token
+            self.check_length()
             if token.is_op("("):
                 level += 1
             elif token.is_op(")"):
@@ -80,9 +112,12 @@ class Reader:
                     cases -= 1
                 elif inside or (token.upper == "ELSE" and cases):
                     pass
-                elif self.next_statement_begins(first):
+                elif self.next_statement_begins(first, seen):
                     break
+            if self.place > first:
+                seen.add(token.upper)
             self.place += 1
+        self.check_length()
         if level:
             raise self.problem()
         return first
@@ -92,8 +127,11 @@ class Reader:
         first = self.place
         return first if self.token.upper in STOP_WORDS else self.skim(commas)
 
-    def next_statement_begins(self, first: int) -> bool:
-        """The word here begins another statement than the one that began at token number *first*."""
+    def next_statement_begins(self, first: int, seen: Container[str]) -> bool:
+        """The word here begins another statement than the one that began at token number *first*.
+
+        *seen* are the words between the two.
+        """
         word = self.token.upper
         if self.place == first:
             return False
@@ -102,7 +140,7 @@ class Reader:
         if word not in STATEMENT_WORDS:
             return False
         before = self.tokens[self.place - 1]
-        if before.is_op(".") or (before.upper, word) in FOLLOWING_PAIRS or self.inside(first, word):
+        if before.is_op(".") or (before.upper, word) in FOLLOWING_PAIRS or self.inside(first, word, seen):
             return False
         if word == "WITH" and self.begins_cte():
             if not self.in_condition:
@@ -115,13 +153,12 @@ class Reader:
         named = self.ahead().kind in ("word", "quoted")
         return named and (self.ahead(2).upper == "AS" or self.ahead(2).is_op("("))
 
-    def inside(self, first: int, word: str) -> bool:
-        """*word* may stand here inside the statement that began at token number *first*."""
+    def inside(self, first: int, word: str, seen: Container[str]) -> bool:
+        """*word* may stand here, behind the words *seen*, inside the statement that began at token number *first*."""
         head = self.tokens[first].upper
         pair = f"{head} {self.tokens[first + 1].upper}"
         if word not in INNER_WORDS.get(pair, INNER_WORDS.get(head, ())):
             return False
-        seen = [token.upper for token in self.tokens[first + 1 : self.place]]
         if head in ("GRANT", "DENY", "REVOKE"):
             return "TO" not in seen and "FROM" not in seen
         return head == "MERGE" or word not in seen

@@ -45,7 +45,34 @@ def rewritten(tree: exp.Expr) -> tuple[str, Rewritten]:
                 tree = new
             else:
                 node.replace(new)
+    _keep_apart(tree)
     return write(tree), query
+
+
+def _keep_apart(tree: exp.Expr) -> None:
+    """Have SQLite compute derived tables by themselves: put in place of their names, a + a of b + b of … doubles."""
+    for with_ in list(tree.find_all(exp.With)):
+        for cte in with_.expressions:
+            if not any(table.name.lower() == cte.alias.lower() for table in cte.find_all(exp.Table)):
+                cte.set("materialized", True)
+    for derived in list(tree.find_all(exp.Subquery)):
+        query = derived.this
+        if not isinstance(query, exp.Select | exp.SetOperation) or isinstance(
+            derived.parent, exp.SetOperation
+        ):
+            continue
+        if isinstance(derived.parent, exp.From | exp.Join) and not _is_plain(query):
+            if query.args.get("limit") is None:
+                query.set("limit", exp.Limit(expression=exp.Literal.number(-1)))
+            query.set("offset", exp.Offset(expression=exp.Literal.number(0)))
+
+
+def _is_plain(query: exp.Expr) -> bool:
+    """It hands on columns as they are: nothing grows."""
+    plain = exp.Column | exp.Star | exp.Literal
+    return isinstance(query, exp.Select) and all(
+        isinstance(projection.unalias(), plain) for projection in query.expressions
+    )
 
 
 # --- tables and names -----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ into text. A column of a table is looked up when the query runs; what cannot be 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from sqlglot import exp
@@ -27,8 +27,13 @@ Scale = int | str | None
 _TEXTS: Final = ("varchar", "nvarchar", "char", "nchar", "text", "ntext", "sysname")
 
 
-def scale_of(node: exp.Expr, tree: exp.Expr) -> Scale:
-    """The digits to show of one projection of *tree*."""
+def scales_of(nodes: Sequence[exp.Expr], tree: exp.Expr) -> tuple[Scale, ...]:
+    """The digits to show of each of these projections of *tree*."""
+    names = _Names(tree)
+    return tuple(_scale_of(node, names) for node in nodes)
+
+
+def _scale_of(node: exp.Expr, names: _Names) -> Scale:
     value = node.unalias()
     if isinstance(value, exp.EQ) and isinstance(value.this, exp.Column):
         value = value.args["expression"]  # name = value
@@ -36,7 +41,7 @@ def scale_of(node: exp.Expr, tree: exp.Expr) -> Scale:
         value = value.args["this"]
     if isinstance(value, exp.Parameter):
         return _variable(value)
-    found = _exact(value, _Names(tree))
+    found = _exact(value, names)
     if found is not None:
         return found[1] if _is_decimal(value, found) else None
     return value.name.lower() if isinstance(value, exp.Column) and not value.is_star else None
@@ -57,6 +62,8 @@ class _Names:
     def __init__(self, tree: exp.Expr) -> None:
         self._values: dict[str, list[exp.Expr]] = {}
         self._busy: set[str] = set()
+        self._known: dict[str, Exact | None] = {}
+        """a + a of b + b of c + c … would be looked up without end."""
         selects = list(tree.find_all(exp.Select))
         for select in selects:
             if select is tree:
@@ -70,10 +77,11 @@ class _Names:
         values = self._values.get(name, [])
         if len(values) != 1 or name in self._busy:
             return None
-        self._busy.add(name)
-        found = _exact(values[0], self)
-        self._busy.discard(name)
-        return found
+        if name not in self._known:
+            self._busy.add(name)
+            self._known[name] = _exact(values[0], self)
+            self._busy.discard(name)
+        return self._known[name]
 
 
 def _exact(node: exp.Expr | None, names: _Names) -> Exact | None:

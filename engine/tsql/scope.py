@@ -13,8 +13,11 @@ class Scope:
     """A frame while it runs."""
 
     text: str
-    code: program.Program
+    version: int
     parameters: tuple[str, ...] = ()
+    read: int | None = 0
+    """Work that has gone into compiling the text; None once `code` is there."""
+    code: program.Program = ()
     position: int = 0
     variables: dict[str, Declared] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
@@ -31,8 +34,12 @@ class Scope:
     def thawed(cls, frame: Frame, version: int) -> Scope:
         return cls(
             frame.text,
-            program.compile_batch(frame.text, version, frozenset(frame.parameters)),
+            version,
             frame.parameters,
+            frame.read,
+            program.compile_batch(frame.text, version, frozenset(frame.parameters))
+            if frame.read is None
+            else (),
             frame.position,
             dict(frame.variables),
             dict(frame.tables),
@@ -43,6 +50,18 @@ class Scope:
             frame.returns,
             frame.line,
         )
+
+    def compile(self, work: int) -> int:
+        """Go on with compiling the text, for *work*; what that has cost. Raises SyntaxProblem."""
+        assert self.read is not None
+        compiling = program.compiling(self.text, self.version, frozenset(self.parameters))
+        if not compiling.reached(self.read + work):
+            self.read += work
+            return work
+        cost = compiling.spent - self.read
+        self.read = None
+        self.code = compiling.result()
+        return cost
 
     def frozen(self) -> Frame:
         return Frame(
@@ -57,4 +76,5 @@ class Scope:
             outside=self.outside,
             returns=self.returns,
             line=self.line,
+            read=self.read,
         )

@@ -16,19 +16,31 @@ from engine.tsql.functions import FUNCTIONS, KNOWN, SINCE, check_arity
 from engine.tsql.like import like
 from engine.tsql.plans import COLLATION, Plan, TableRef, Unsimulated
 from engine.tsql.values import Scalar, compare, to_number
+from engine.tsql.work import Meter
 
 STEPS_PER_CHECK: Final = 1_000
-CHECKS_MAX: Final = 4_000
-"""A query may take 4 million steps of SQLite's virtual machine (about half a second). Assumed."""
+CHECK_WORK: Final = 9
+"""Work (work.py) of so many steps of SQLite's virtual machine. Measured."""
 
-CALLS_MAX: Final = 200_000
-"""Calls of our functions and comparisons by one query; long texts count more. Assumed, for the same time."""
+CALL_WORK: Final = 2
+"""Work of one call of our functions; long texts count more. Measured."""
 
-LEAST_WORK: Final = 0.005
-"""Share that every query uses for its translation and tables. Measured: about 1 ms."""
+HEAP_MAX_BYTES: Final = 500_000_000
+"""What all SQLite in this process may use before message 701: the last resort against a query that grows while it is
+prepared, when nothing counts. Assumed."""
+
+SCRATCH_WORK: Final = 700
+"""Work of an empty SQLite with our functions. Measured."""
+
+QUERY_WORK: Final = 100
+CHARACTER_WORK: Final = 4
+"""Work of any query, and of translating one character of its text. Measured."""
 
 ROWS_MAX: Final = 20_000
 """Rows that one query may return. Assumed."""
+
+CELLS_MAX: Final = 60_000
+"""Values that one query may return: 20,000 rows of 3. Assumed."""
 
 CHARACTERS_MAX: Final = 4_000_000
 """Characters in all values that one query may return: 20,000 rows of 200. Assumed."""
@@ -38,6 +50,7 @@ _LIMITS: Final = (
     (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 1_000_000),
     (sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 500),
     (sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 200),
+    (sqlite3.SQLITE_LIMIT_COLUMN, 1_024),
     (sqlite3.SQLITE_LIMIT_ATTACHED, 0),
     (sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0),
 )
@@ -47,6 +60,9 @@ _ALLOWED: Final = frozenset(
 _FORBIDDEN_FUNCTIONS: Final = frozenset(
     {"load_extension", "readfile", "writefile", "edit", "zeroblob", "randomblob"}
 )
+
+ROW_WORK: Final = 5
+"""Work of finding a row of a table and handing it to SQLite. Measured."""
 
 Columns = tuple[tuple[str, str], ...]
 """Names and T-SQL types of a table."""
@@ -60,16 +76,14 @@ Call = Callable[..., Scalar]
 class Scratch:
     """One connection, for the statements of one slice of work. Call close() at the end."""
 
-    def __init__(self, context: Context, fetch: Fetch) -> None:
+    def __init__(self, context: Context, fetch: Fetch, meter: Meter) -> None:
         self._fetch = fetch
+        self._meter = meter
         self._problem: SqlError | None = None
-        self._checks = 0
-        self._calls = 0
-        self.work = 0.0
-        """Share of a query's allowance that all queries so far have used."""
         self._connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=16)
         for limit, value in _LIMITS:
             self._connection.setlimit(limit, value)
+        self._connection.execute(f"PRAGMA hard_heap_limit = {HEAP_MAX_BYTES}")
         self._connection.create_collation(COLLATION, self._compare)
         for name, function in FUNCTIONS.items():
             if SINCE.get(name, 0) <= context.version:
@@ -80,7 +94,7 @@ class Scratch:
         for count in (2, 3):
             self._connection.create_function("like", count, self._guarded(like), deterministic=True)
         for name, step in _AGGREGATES.items():
-            self._connection.create_aggregate(name, 1, step)
+            self._connection.create_aggregate(name, 1, partial(step, meter))
         self._connection.set_progress_handler(self._tick, STEPS_PER_CHECK)
 
     def close(self) -> None:
@@ -93,25 +107,28 @@ class Scratch:
 
         Raises SqlError for what the player did wrong, Unsimulated for what SQLite cannot do.
         """
+        self._meter.translate(QUERY_WORK + CHARACTER_WORK * len(plan.sql))
         parameters = {f"p{number}": values(name) for number, name in enumerate(plan.variables)}
         filled: list[str] = []  # what was not made must not be dropped either: sqlite_master is always there
         try:
             for ref in plan.tables:
                 self._fill(ref)
                 filled.append(ref.key)
-            self._checks, self._calls, self._problem = 0, 0, None
+            self._problem = None
             self._connection.set_authorizer(_authorize)
             # Closed before its tables are dropped: a query cut off at ROWS_MAX would still hold them.
             with closing(self._connection.execute(plan.sql, parameters)) as cursor:
-                rows = _read(cursor)
+                rows = _read(cursor, self._meter)
                 names = tuple(column[0] for column in cursor.description or ())
+        except MemoryError:
+            raise SqlError(701) from None
         except (sqlite3.Error, OverflowError) as problem:
             raise self._explain(str(problem), plan) from None
         finally:
-            self.work += LEAST_WORK + max(self._checks / CHECKS_MAX, self._calls / CALLS_MAX)
             self._connection.set_authorizer(None)
             for key in filled:
                 self._connection.execute(f"DROP TABLE IF EXISTS {_quoted(key)}")
+        self._meter.charge(0)  # a long sort may have come to its end in spite of everything
         return names, rows
 
     def _fill(self, ref: TableRef) -> None:
@@ -119,15 +136,17 @@ class Scratch:
         declared = ", ".join(f"{_quoted(name)} {_affinity(kind)}" for name, kind in columns)
         self._connection.execute(f"CREATE TABLE {_quoted(ref.key)} ({declared})")
         marks = ", ".join("?" * len(columns))
-        self._connection.executemany(f"INSERT INTO {_quoted(ref.key)} VALUES ({marks})", rows)
+        there = list(rows)
+        self._meter.charge(len(there) * (ROW_WORK + len(columns) // 2))
+        self._connection.executemany(f"INSERT INTO {_quoted(ref.key)} VALUES ({marks})", there)
 
     def _tick(self) -> int:
-        self._checks += 1
-        return int(self._checks > CHECKS_MAX or self._calls > CALLS_MAX)
+        self._meter.add(CHECK_WORK)
+        return int(self._meter.over)
 
     def _compare(self, a: str, b: str) -> int:
-        self._calls += 1
-        return compare(a, b)
+        self._meter.add(1 + (len(a) + len(b)) // 500)
+        return 0 if self._meter.over else compare(a, b)
 
     def _register(self, name: str, function: Call, call: Call) -> None:
         bound = call is not function
@@ -142,7 +161,8 @@ class Scratch:
         """SQLite swallows exceptions of functions; keep ours."""
 
         def guarded(*arguments: Scalar) -> Scalar:
-            self._calls += 1 + sum(len(value) for value in arguments if isinstance(value, str)) // 200
+            texts = sum(len(value) for value in arguments if isinstance(value, str))
+            self._meter.add(CALL_WORK * (1 + texts // 200))
             try:
                 return function(*arguments)
             except SqlError as problem:
@@ -162,15 +182,18 @@ class Scratch:
         return Unsimulated(f"this query ({text})")
 
 
-def _read(cursor: sqlite3.Cursor) -> list[tuple[Scalar, ...]]:
-    """All rows, up to ROWS_MAX and CHARACTERS_MAX. Raises Unsimulated for more."""
+def _read(cursor: sqlite3.Cursor, meter: Meter) -> list[tuple[Scalar, ...]]:
+    """All rows, up to ROWS_MAX, CELLS_MAX and CHARACTERS_MAX. Raises Unsimulated for more."""
     rows: list[tuple[Scalar, ...]] = []
     characters = 0
     for row in cursor:
         rows.append(row)
+        meter.add(1)
         characters += sum(len(value) for value in row if isinstance(value, str | bytes))
         if len(rows) > ROWS_MAX:
             raise Unsimulated(f"results of more than {ROWS_MAX} rows")
+        if len(rows) * len(row) > CELLS_MAX:
+            raise Unsimulated(f"results of more than {CELLS_MAX} values")
         if characters > CHARACTERS_MAX:
             raise Unsimulated(f"results of more than {CHARACTERS_MAX} characters")
     return rows
@@ -246,10 +269,12 @@ _COMPLAINTS: Final[tuple[tuple[str, _Make], ...]] = (
 class _Average:
     """AVG of whole numbers is a whole number, as in the product."""
 
-    def __init__(self) -> None:
+    def __init__(self, meter: Meter) -> None:
         self.values: list[int | float] = []
+        self._meter = meter
 
     def step(self, value: Scalar) -> None:
+        self._meter.add(CALL_WORK)
         if value is not None:
             self.values.append(to_number(value, "float"))
 

@@ -12,13 +12,10 @@ from engine.tsql import catalog, linked, objects, tables
 from engine.tsql.context import Context
 from engine.tsql.data import Row, Table
 from engine.tsql.plans import TableRef, Unsimulated, plan_statement
-from engine.tsql.scratch import Columns, Scratch
+from engine.tsql.scratch import SCRATCH_WORK, Columns, Scratch
 
 if TYPE_CHECKING:
     from engine.tsql.machine import Machine
-
-VIEWS_MAX: Final = 32
-"""Views in views before message 217. Documented [DOC]."""
 
 TABLES_MAX: Final = 100
 """Temp tables of one connection. Assumed."""
@@ -51,11 +48,14 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
 def _rows_over_there(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
     """OPENQUERY(server, 'query'): the rows that the query has over there."""
     context = linked.context_of(machine, ref.parts[0])
-    there = type(machine)(machine.world, machine.run, context.session, machine.perform)
-    scratch = Scratch(context, partial(fetch, there))
+    there = type(machine)(machine.world, machine.run, context.session, machine.perform, machine.meter)
+    machine.meter.add(SCRATCH_WORK)
+    scratch = Scratch(context, partial(fetch, there), machine.meter)
     try:
+        machine.meter.enter()
         names, rows = scratch.select(plan_statement(ref.query), there.value_of)
     finally:
+        machine.meter.leave()
         scratch.close()
     made = tables.from_rows(names, rows)
     return tuple((column.name, column.type) for column in made.columns), rows
@@ -89,15 +89,14 @@ def made_table(machine: Machine, ref: TableRef) -> Table | None:
 
 def _view_rows(machine: Machine, view: objects.View) -> tuple[Columns, Iterable[Row]]:
     """The rows of a view, computed in a scratch of its own."""
-    machine.views += 1
-    scratch = Scratch(machine.context, partial(fetch, machine))
+    machine.meter.add(SCRATCH_WORK)
+    scratch = Scratch(machine.context, partial(fetch, machine), machine.meter)
     try:
-        if machine.views > VIEWS_MAX:
-            raise SqlError(217)
+        machine.meter.enter()
         names, rows = scratch.select(plan_statement(view.query), machine.value_of)
     finally:
+        machine.meter.leave()
         scratch.close()
-        machine.views -= 1
     made = tables.from_rows(names, rows)
     return tuple((column.name, column.type) for column in made.columns), rows
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
 from sqlglot import exp
@@ -12,10 +11,12 @@ from sqlglot.errors import UnsupportedError
 
 from engine.messages import SqlError
 from engine.tsql.dialect import Unreadable, read
-from engine.tsql.lexer import SyntaxProblem, Token, tokens_of
+from engine.tsql.lexer import SyntaxProblem, Token, TooLong, tokens_of
 from engine.tsql.plans import UNNAMED, Plan, TableRef, Unsimulated
+from engine.tsql.reader import STATEMENT_TOKENS_MAX
 from engine.tsql.rewrite import Rewritten, rewritten, table_ref, variable_name
-from engine.tsql.scales import Scale, scale_of
+from engine.tsql.scales import Scale, scales_of
+from engine.tsql.work import remembered
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
 
@@ -57,7 +58,12 @@ def check_expression(text: str, line: int) -> None:
         raise SyntaxProblem(line, 102, tokens_of(text)[-2].text)
 
 
-@lru_cache(maxsize=512)
+TREES_KEPT: Final = 200_000
+PLANS_KEPT: Final = 400_000
+"""Characters of the texts whose trees and plans are remembered; a tree takes a thousand times the room of its text."""
+
+
+@remembered(TREES_KEPT)
 def _parsed(text: str) -> exp.Expr:
     return read(_readable(text))
 
@@ -72,9 +78,16 @@ def _tree(text: str, line: int) -> exp.Expr:
         raise SyntaxProblem(problem.line + line - 1, problem.number, *problem.parameters) from None
 
 
-def _readable(text: str) -> str:
-    """The text as sqlglot can read it: `@a += b` as `@a = @a + (b)`, `#order` as `[#order]`, `::fn` as `fn`."""
+def _readable(text: str, depth: int = 0) -> str:
+    """The text as sqlglot can read it: `@a += b` as `@a = @a + (b)`, `#order` as `[#order]`, `::fn` as `fn`.
+
+    Raises SyntaxProblem 191 or 8623.
+    """
     tokens = tokens_of(text)
+    if len(tokens) > STATEMENT_TOKENS_MAX + 5:
+        raise TooLong(1, f"statements of more than {STATEMENT_TOKENS_MAX} words and signs")
+    if depth > COMPOUNDS_MAX:
+        raise SyntaxProblem(1, 191)
     out, copied = "", 0
     for place, token in enumerate(tokens):
         if token.kind == "word" and token.text.startswith("#"):
@@ -93,11 +106,14 @@ def _readable(text: str) -> str:
             continue
         left = tokens[place - 1].text
         end = _end_of_value(tokens, place + 1)
-        value = _readable(text[token.end : tokens[end - 1].end])
+        value = _readable(text[token.end : tokens[end - 1].end], depth + 1)
         out += text[copied : token.start] + f"= {left} {token.text[:-1]} ({value})"
         copied = tokens[end - 1].end
     return out + text[copied:]
 
+
+COMPOUNDS_MAX: Final = 10
+"""`@a += @b += …` in one another. Assumed."""
 
 _COMPOUND: Final = ("+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=")
 
@@ -118,7 +134,7 @@ def _end_of_value(tokens: tuple[Token, ...], place: int) -> int:
 # --- plans ----------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=512)
+@remembered(PLANS_KEPT)
 def plan_statement(text: str) -> Plan:
     """The plan of a query. Raises SyntaxProblem, SqlError 141, or Unsimulated."""
     tree = _tree(text, 1)
@@ -128,13 +144,13 @@ def plan_statement(text: str) -> Plan:
     raise Unsimulated(type(tree).__name__.upper())
 
 
-@lru_cache(maxsize=512)
+@remembered(PLANS_KEPT)
 def plan_expression(text: str) -> Plan:
     """The plan that computes one value."""
     return _limited(_plan_select, _tree("SELECT " + text, 1))
 
 
-@lru_cache(maxsize=512)
+@remembered(PLANS_KEPT)
 def plan_condition(text: str) -> Plan:
     """The plan that computes 1 if the condition holds, else 0."""
     tree = _tree("SELECT " + text, 1)
@@ -163,7 +179,7 @@ def _plan_select(tree: exp.Expr) -> Plan:
     into = first.args.get("into")
     target = table_ref(into.find(exp.Table)) if into is not None else None
     first.set("into", None)
-    digits = tuple(scale_of(projection, tree) for projection in first.expressions)
+    digits = scales_of(first.expressions, tree)
     _name_columns(first)
     sql, query = rewritten(tree)
     kind = "assign" if assigns else "select"

@@ -29,9 +29,9 @@ def busy() -> World:
 
 @pytest.mark.parametrize("name", sorted(VIEWS))
 def test_every_view_answers_with_its_columns(busy: World, name: str) -> None:
-    view = VIEWS[name]
+    view, world = VIEWS[name], busy.fork()  # all at one tick would be more than it takes
     for server in (P, M, W):
-        answer = ask(busy, f"{server}#views", f"SELECT * FROM {name}")
+        answer = ask(world, f"{server}#views", f"SELECT * FROM {name}")
         assert answer.numbers == [], (server, answer.texts)
         assert answer.columns == [[column.name for column in view.columns_in(2014)]]
 

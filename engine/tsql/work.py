@@ -1,0 +1,188 @@
+"""What T-SQL costs, in counted units, so that a run is the same on every machine; all windows share out the ticks.
+
+One unit stands for about a microsecond of the machine on which the weights were measured. Nothing is ever timed.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Generator
+from functools import wraps
+from typing import Any, Final, Generic, TypeVar
+
+from engine.messages import SqlError
+from engine.model import World
+
+BURST: Final = 16_000
+"""Work that may be done within one tick when there was none before: a frame of 60 a second. Assumed."""
+
+BACKLOG_MAX: Final = 320_000
+"""Work that fresh submissions may bring into one tick: people ask a lot while the clock stands. Assumed: 20 bursts."""
+
+TURN: Final = 6_000
+"""Work of one turn of a submission that needs more than is left of the burst. Assumed."""
+
+TURN_TICKS: Final = 5
+"""Ticks between two turns of the same submission, at least: an endless loop leaves time to everything else. Assumed."""
+
+DRAIN_PER_TICK: Final = 3_000
+"""Work that is forgotten with each tick: what all windows do in the long run. Assumed: a third of a core."""
+
+STATEMENT_MAX: Final = 50_000
+"""Work of one statement before message 8624, with all views and linked servers in it. Assumed: about 50 ms."""
+
+NESTING_MAX: Final = 32
+"""Views in views, linked servers in linked servers, before message 217. Documented for views [DOC]."""
+
+Steps = Generator[int, None, Any]
+"""Work in steps: yields what each one has cost, in units."""
+
+T = TypeVar("T")
+
+
+class Meter:
+    """Counts the work of one stretch, which ends when *allowance* is used up; shared by everything that runs in it."""
+
+    def __init__(self, allowance: int = STATEMENT_MAX) -> None:
+        self.spent = 0
+        self.allowance = allowance
+        self.ceiling = STATEMENT_MAX
+        """Of `spent`, for the statement that runs now."""
+        self.nesting = 0
+        """Views and linked servers around what runs now."""
+
+    @property
+    def exhausted(self) -> bool:
+        return self.spent >= self.allowance
+
+    @property
+    def over(self) -> bool:
+        """The statement has cost more than one may."""
+        return self.spent > self.ceiling
+
+    def begin_statement(self) -> None:
+        self.ceiling = self.spent + STATEMENT_MAX
+
+    def add(self, units: int) -> None:
+        self.spent += units
+
+    def charge(self, units: int) -> None:
+        """Count *units*; message 8624 if the statement has used up what one may."""
+        self.spent += units
+        if self.over:
+            raise SqlError(8624)
+
+    def translate(self, units: int) -> None:
+        """Count *units* for reading a query; the statement's own text does not count against what it may cost."""
+        if not self.nesting:
+            self.ceiling += units
+        self.charge(units)
+
+    def enter(self) -> None:
+        """One view or linked server deeper; 217 if that is too deep. Call leave() in any case."""
+        self.nesting += 1
+        if self.nesting > NESTING_MAX:
+            raise SqlError(217)
+
+    def leave(self) -> None:
+        self.nesting -= 1
+
+
+class Stepwise(Generic[T]):
+    """A result that comes step by step. How much work it takes is a property of what is asked, not of when."""
+
+    def __init__(self, steps: Generator[int, None, T]) -> None:
+        self._steps: Generator[int, None, T] | None = steps
+        self._result: T | None = None
+        self._problem: SqlError | None = None
+        self.spent = 0
+        """Work done so far; all of it once `reached` has been True."""
+
+    def reached(self, work: int) -> bool:
+        """Whether it is there after so much *work*; goes on as far as that at most, and by one step beyond."""
+        while self._steps is not None and self.spent <= work:
+            try:
+                self.spent += next(self._steps)
+            except StopIteration as end:
+                self._result, self._steps = end.value, None
+            except SqlError as problem:
+                self._problem, self._steps = problem, None
+        return self._steps is None and self.spent <= work
+
+    def result(self) -> T:
+        """What came of it, all the way. Raises the SqlError that it ended with."""
+        while not self.reached(self.spent + TURN):
+            pass
+        if self._problem is not None:
+            raise self._problem.with_traceback(None)
+        return self._result  # type: ignore[return-value]
+
+
+class Recall(Generic[T]):
+    """The latest results for texts of *characters* in all: of 64 short ones or of one that is very long."""
+
+    def __init__(self, characters: int) -> None:
+        self._room = characters
+        self._used = 0
+        self._kept: OrderedDict[Any, tuple[T, int]] = OrderedDict()
+
+    def get(self, key: Any, length: int, make: Callable[[], T]) -> T:
+        """What *make* has made, or makes now, for *key*, whose text has *length*."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key][0]
+        made = make()
+        weight = length + WEIGHT_LEAST
+        self._kept[key] = made, weight
+        self._used += weight
+        while self._used > self._room and len(self._kept) > 1:
+            _, (_, weight) = self._kept.popitem(last=False)
+            self._used -= weight
+        return made
+
+    def clear(self) -> None:
+        self._kept.clear()
+        self._used = 0
+
+
+def remembered(characters: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """A function of a text that knows its latest results, for texts of so many characters in all."""
+
+    def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
+        known: Recall[T] = Recall(characters)
+        return wraps(function)(lambda text: known.get(text, len(text), lambda: function(text)))
+
+    return decorated
+
+
+WEIGHT_LEAST: Final = 200
+"""Characters that a short text counts as in a Recall: what is kept of it takes room, too."""
+
+
+# --- sharing out the ticks -------------------------------------------------------------------------------
+
+
+def allowance(world: World, *, fresh: bool, booked: bool) -> int:
+    """What a submission may do now; zero or less: it has to book a turn.
+
+    *fresh*: somebody has just sent it; *booked*: this is its turn.
+    """
+    if booked:
+        return TURN
+    backlog = max(0, world.sql_work - world.tick * DRAIN_PER_TICK)
+    if fresh and backlog < BACKLOG_MAX:
+        return BURST
+    return BURST - backlog
+
+
+def note(world: World, units: int, booked: bool) -> None:
+    """So much has been done at this tick, in a turn that was *booked* or without one."""
+    before = world.sql_work - TURN if booked else world.sql_work
+    world.sql_work = max(before, world.tick * DRAIN_PER_TICK) + units
+
+
+def book(world: World) -> int:
+    """Book a turn behind all others; the tick at which it comes."""
+    world.sql_work = max(world.sql_work, world.tick * DRAIN_PER_TICK) + TURN
+    due = -(-(world.sql_work - BURST) // DRAIN_PER_TICK)
+    return max(due, world.tick + TURN_TICKS)
