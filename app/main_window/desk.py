@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from app.language import mark, tr
 
@@ -199,7 +199,7 @@ class Desk(QMainWindow):
             if comes and name == "explorer" and not self.docks["brief"].isHidden():
                 shares = [round(1000 * (1.0 - EXPLORER_SHARE)), round(1000 * EXPLORER_SHARE)]
                 self.resizeDocks([self.docks["brief"], dock], shares, Qt.Orientation.Vertical)
-        self.views[name].setFocus(Qt.FocusReason.ShortcutFocusReason)
+        _taking_keys(self.views[name]).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     # --- places ---------------------------------------------------------------------------------------------
 
@@ -324,3 +324,15 @@ class Desk(QMainWindow):
         if event.type() == QEvent.Type.ChildPolished and isinstance(child, QTabBar):
             child.setElideMode(Qt.TextElideMode.ElideNone)
             child.setUsesScrollButtons(True)
+
+
+def _taking_keys(view: QWidget) -> QWidget:
+    """What of *view* should get the keyboard: itself if it knows keys, else its table, else whatever Tab reaches."""
+    if view.focusProxy() is not None or view.focusPolicy() != Qt.FocusPolicy.NoFocus:
+        return view
+    inside = [
+        child
+        for child in view.findChildren(QWidget)
+        if child.isVisible() and child.focusPolicy() & Qt.FocusPolicy.TabFocus
+    ]
+    return next((child for child in inside if isinstance(child, QAbstractItemView)), (*inside, view)[0])

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Protocol
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QFocusEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app import formatting, keys, theme
 from app.bars import Bar
 from app.language import mark, tr
+from app.sentences import said
 from app.tables import Column, TableModel, TableView
 from engine.constants import TICKS_PER_S
 from engine.drill.modes import Terms
@@ -34,7 +35,13 @@ class HasJournal(Protocol):
 
 # --- what a row says ----------------------------------------------------------------------------------------
 
-REVERTED, FELT, NOT_FELT = mark("taken back"), mark("in force"), mark("not felt yet")
+BY_KEY: Final = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
+
+REVERTED, FELT, NOT_FELT = mark("reverted"), mark("in force"), mark("not felt")
 _SIGNS: Final = {REVERTED: ("✓", "muted"), FELT: ("●", "bad"), NOT_FELT: ("○", "warn")}
 """State -> its shape and the token of its colour."""
 
@@ -52,7 +59,7 @@ def words_of(fault: Fault) -> str:
 
 def effect_of(fault: Fault) -> str:
     if fault.effect:
-        return fault.effect
+        return said(fault.effect)
     return tr("nobody ever felt it") if fault.reverted_tick is not None else tr("nobody has felt it yet")
 
 
@@ -60,12 +67,17 @@ def _time(tick: Tick | None) -> str:
     return formatting.NOTHING if tick is None else formatting.run_time(tick / TICKS_PER_S, 2)
 
 
+def _delay(fault: Fault) -> str:
+    """How long after it was done it was felt."""
+    if fault.effective_tick is None:
+        return ""
+    after_s = (fault.effective_tick - fault.active_tick) / TICKS_PER_S
+    return tr("{time} after it was done").format(time=formatting.seconds(after_s))
+
+
 def _felt(fault: Fault) -> str:
     """When it was felt, and how long after it was done."""
-    if fault.effective_tick is None:
-        return formatting.NOTHING
-    after_s = (fault.effective_tick - fault.active_tick) / TICKS_PER_S
-    return f"{_time(fault.effective_tick)}  (+{formatting.seconds(after_s)})"
+    return f"{_time(fault.effective_tick)} ({_delay(fault)})"
 
 
 def _muted(fault: Fault) -> str | None:
@@ -89,18 +101,23 @@ def sentence_of(fault: Fault) -> str:
     return " ".join(parts)
 
 
+def _tip(fault: Fault) -> str:
+    return f"{words_of(fault)}\n{_help(fault)}"
+
+
 def _help(fault: Fault) -> str:
     return tr(VERBS[fault.verb].help) if fault.verb in VERBS else tr("done by a T-SQL statement")
 
 
 COLUMNS: Final = (
     Column(title=mark("State"), text=lambda f: f"{_SIGNS[state_of(f)][0]} {tr(state_of(f))}",
-           tone=lambda f: _SIGNS[state_of(f)][1], sample="○ not felt yet"),
-    Column(title=mark("Fault"), text=words_of, tone=_muted, tip=_help, sample="black-hole SERVER_A SERVER_B"),
-    Column(title=mark("Asked"), text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="10:00.00"),
-    Column(title=mark("Active"), text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="10:00.00"),
-    Column(title=mark("Effective"), text=_felt, tone=_muted, right=True, sample="10:00.00  (+10.25 s)"),
-    Column(title=mark("Taken back"), text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="10:00.00"),
+           tone=lambda f: _SIGNS[state_of(f)][1], sample="○ not felt"),
+    Column(title=mark("Fault"), text=words_of, tone=_muted, tip=_tip, sample="power-off SERVER"),
+    Column(title=mark("Asked"), text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="0:00.00"),
+    Column(title=mark("Active"), text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="0:00.00"),
+    Column(title=mark("Effective"), text=lambda f: _time(f.effective_tick), tone=_muted, right=True, tip=_delay,
+           sample="0:00.00"),
+    Column(title=mark("Reverted"), text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="0:00.00"),
     Column(title=mark("Effect"), text=effect_of, tone=lambda f: _muted(f) if f.effect else "muted", tip=effect_of),
 )  # fmt: skip
 
@@ -140,6 +157,8 @@ class FaultLedger(QWidget):
         self.detail.setWordWrap(True)
         self.detail.setMargin(8)
         self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.table.installEventFilter(self)
+        self.setFocusProxy(self.table)
         self._lay_out()
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._refresh())
         self._show_theme()
@@ -205,6 +224,14 @@ class FaultLedger(QWidget):
             self.table.selectRow(ids.index(chosen.id))
         else:
             self.table.scrollToBottom()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Who comes here by a key finds a fault selected: of one row alone no arrow key would select it."""
+        by_key = isinstance(event, QFocusEvent) and event.gotFocus() and event.reason() in BY_KEY
+        if by_key and self._chosen() is None and self.model.rows:
+            active = [place for place, fault in enumerate(self.model.rows) if fault.reverted_tick is None]
+            self.table.selectRow((active or [len(self.model.rows) - 1])[-1])
+        return super().eventFilter(watched, event)
 
     def _chosen(self) -> Fault | None:
         rows = self.table.selectionModel().selectedRows()

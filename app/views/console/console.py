@@ -15,7 +15,7 @@ from app.views.console.batches import Batches
 from app.views.console.history import History
 from app.views.console.query import QueryWindow
 from app.views.console.tabs import QueryTabs, server_of
-from app.views.console.tools import Act, build_actions, build_bar, show_icons
+from app.views.console.tools import Act, ToolBar, build_actions, show_icons
 from engine import tsql
 from engine.events import Event
 from engine.inputs import Input
@@ -61,7 +61,7 @@ class Console(QWidget):
         self._snippet_menu = snippets.menu(self._insert, self)
         self.tools = build_actions(self, self._acts())
         """Every tool by its name: the actions that menus and the palette of the main window may show, too."""
-        self._bar = build_bar(self.tools, self._new_menu)
+        self._bar = ToolBar(self.tools, self._new_menu)
         self.tabs.setCornerWidget(self._bar, Qt.Corner.TopRightCorner)
         self._refresh_actions()
 
@@ -220,7 +220,8 @@ class Console(QWidget):
         yield Act(
             "results", tr("&Show or hide results"), "", ("Ctrl+R",), self._with_current("toggle_results")
         )
-        yield Act("focus", tr("Next pane"), "", ("F6", "Shift+F6"), self._with_current("cycle_focus"))
+        yield Act("focus", tr("Next pane"), "", ("F6",), self._with_current("cycle_focus"))
+        yield Act("focus_back", tr("Pane before"), "", ("Shift+F6",), self._with_current("cycle_focus_back"))
         yield Act("places", tr("Fill in template &parameters…"), "", ("Ctrl+Shift+M",), self._fill_places)
         yield Act("snippets", tr("&Insert a statement"), "snippet", ("Ctrl+Alt+T",), self._pop_snippets)
         yield Act("history", tr("&History of batches"), "history", ("Ctrl+Alt+H",), self._toggle_history)
@@ -286,6 +287,7 @@ class Console(QWidget):
 
     def _refresh_actions(self) -> None:
         window = self.current
+        self.setFocusProxy(window.editor if window is not None else None)  # type: ignore[arg-type]  # none: none
         self.tools["run"].setEnabled(window is not None and not window.busy)
         self.tools["parse"].setEnabled(window is not None and not window.busy)
         self.tools["cancel"].setEnabled(window is not None and window.busy)

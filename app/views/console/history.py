@@ -20,7 +20,7 @@ def first_line(batch: Batch) -> str:
 
 
 def summary(batch: Batch) -> str:
-    return batch.outcome.summary.partition("\n")[0] if batch.outcome else "running"
+    return batch.outcome.summary.partition("\n")[0] if batch.outcome else tr("running")
 
 
 def tone(batch: Batch) -> str:

@@ -21,10 +21,12 @@ from engine.messages import Message
 PRODUCT_VERSIONS: Final = {2005: "9.0", 2008: "10.0", 2012: "11.0", 2014: "12.0"}
 """Version numbers as Management Studio's status line shows them."""
 
+STATUS_SCALE: Final = 0.88
+
 STATES: Final = {
     # state: (sign, token of the theme, words)
     "ready": ("●", "ok", mark("Connected.")),
-    "disconnected": ("○", "idle", mark("Not connected.")),
+    "disconnected": ("○", "idle", mark("Not connected; Execute connects.")),
     "sent": ("…", "info", mark("Sent; waiting for the simulation to go on.")),
     "running": ("▶", "info", mark("Executing query…")),
     "done": ("✓", "ok", mark("Query executed successfully.")),
@@ -92,6 +94,7 @@ class QueryWindow(QWidget):
         self._state.setAccessibleName(tr("State of the query"))
         self._facts.setAccessibleName(tr("Connection"))
         self._state.setMinimumWidth(60)
+        self._fit_fonts()
 
     # --- what happens to it -------------------------------------------------------------------------------
 
@@ -156,19 +159,21 @@ class QueryWindow(QWidget):
         if had_focus:
             self.editor.setFocus()
 
-    def cycle_focus(self) -> None:
+    def cycle_focus(self, step: int = 1) -> None:
         """F6: editor, results, messages, editor."""
-        pages = [index for index in range(self.results.count()) if self.results.isTabVisible(index)]
-        if self.results.isHidden() or not pages:
+        shown = [index for index in range(self.results.count()) if self.results.isTabVisible(index)]
+        stops = [-1, *([] if self.results.isHidden() else shown)]
+        here = -1 if self.editor.hasFocus() else self.results.currentIndex()
+        after = stops[(stops.index(here) + step) % len(stops)] if here in stops else -1
+        if after < 0:
             self.editor.setFocus()
-        elif self.editor.hasFocus():
-            self.results.setCurrentIndex(pages[0])
-            self.results.focus_page()
-        elif self.results.currentIndex() != pages[-1]:
-            self.results.setCurrentIndex(pages[-1])
-            self.results.focus_page()
         else:
-            self.editor.setFocus()
+            self.results.setCurrentIndex(after)
+            self.results.focus_page()
+
+    def cycle_focus_back(self) -> None:
+        """Shift+F6: the same way back."""
+        self.cycle_focus(-1)
 
     # --- status line and band -----------------------------------------------------------------------------
 
@@ -195,13 +200,18 @@ class QueryWindow(QWidget):
         """As much of them as there is room for beside the state; what comes last is worth most."""
         room = self.width() - self._state.sizeHint().width() - 24
         parts = list(self._parts)
-        while len(parts) > 1 and self.fontMetrics().horizontalAdvance("   ".join(parts)) > room:
+        while len(parts) > 1 and self._facts.fontMetrics().horizontalAdvance("   ".join(parts)) > room:
             parts.pop(1 if len(parts) > 2 else 0)
         self._facts.setText("   ".join(parts))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_facts()
+
+    def _fit_fonts(self) -> None:
+        """A little smaller than the text: server, login, database, time and rows fit at 1366 pixels."""
+        for label in (self._state, self._facts):
+            label.setFont(theme.sized(self.font(), STATUS_SCALE))
 
     def _paint_band(self) -> None:
         colours = theme.tokens(self.palette())
@@ -216,6 +226,8 @@ class QueryWindow(QWidget):
         if event.type() == QEvent.Type.PaletteChange:
             self._paint_band()
             self._say("")
+        elif event.type() == QEvent.Type.FontChange:
+            self._fit_fonts()
 
     def _show_alone(self, messages: list[Message]) -> None:
         outcome = Outcome(self.server, self.window_id, "", tuple(messages), (), 0, 0)

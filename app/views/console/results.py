@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QTextBlock, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QTextBlock, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QFrame,
     QPlainTextEdit,
@@ -119,7 +119,7 @@ class Results(QTabWidget):
 
 
 class _Messages(QPlainTextEdit):
-    """Messages; a double click on an error leads to its line."""
+    """Messages; a double click, or Enter, on an error leads to its line."""
 
     line_chosen = Signal(int)
 
@@ -150,11 +150,20 @@ class _Messages(QPlainTextEdit):
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        block: QTextBlock = self.cursorForPosition(event.position().toPoint()).block()
-        if block.userState() > 0:
-            self.line_chosen.emit(block.userState())
-        else:
+        if not self._choose_line(self.cursorForPosition(event.position().toPoint()).block()):
             super().mouseDoubleClickEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if not enter or not self._choose_line(self.textCursor().block()):
+            super().keyPressEvent(event)
+
+    def _choose_line(self, block: QTextBlock) -> bool:
+        """Lead to the line that an error is about; False for what is no error."""
+        found = block.userState() > 0
+        if found:
+            self.line_chosen.emit(block.userState())
+        return found
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

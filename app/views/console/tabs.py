@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any, Final
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QIcon, QPalette, QPixmap
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QColor, QIcon, QPalette, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QTabBar, QTabWidget, QWidget
 
 from app import theme
 from app.views.console.query import Connection, QueryWindow
-from app.views.console.tools import close_button
+from app.views.console.tools import ToolBar, close_button
 from engine import tsql
 from engine.model import World
 
+BAR_SHARE: Final = 0.45
+"""Of the width, that tabs leave to the buttons however many they are."""
 CLOSED_KEPT: Final = 10
 """Texts of closed windows that can be had back."""
 
@@ -185,3 +187,26 @@ class QueryTabs(QTabWidget):
     def _number(self, server: str) -> int:
         names = list(self._world.servers) if self._world is not None else []
         return names.index(server) if server in names else 0
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        bar = self.cornerWidget(Qt.Corner.TopRightCorner)
+        if isinstance(bar, ToolBar):
+            bar.fit(max(self.width() - self.tabBar().sizeHint().width(), round(BAR_SHARE * self.width())))
+        super().resizeEvent(event)
+
+    def tabInserted(self, index: int) -> None:
+        super().tabInserted(index)
+        self._lay_out_again()
+
+    def tabRemoved(self, index: int) -> None:
+        super().tabRemoved(index)
+        self._lay_out_again()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._lay_out_again()
+
+    def _lay_out_again(self) -> None:
+        """The bar gets what the tabs leave; Qt asks for that only when the size changes."""
+        self.resizeEvent(QResizeEvent(self.size(), self.size()))

@@ -14,6 +14,8 @@ from app import theme
 from app.language import tr
 
 IN_BAR: Final = ("run", "cancel", "parse", "text", "snippets", "history")
+RARE: Final = ("text", "history", "snippets", "parse")
+"""What goes behind an arrow where there is no room, the rarest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +53,54 @@ def show_icons(actions: Mapping[str, QAction], palette: QPalette) -> None:
             action.setIcon(theme.icon(action.property("drawing"), theme.tokens(palette)))
 
 
-def build_bar(actions: Mapping[str, QAction], new_menu: QMenu) -> QWidget:
-    """The buttons beside the tabs."""
-    bar = QWidget()
-    layout = QHBoxLayout(bar)
-    layout.setContentsMargins(2, 0, 2, 0)
-    layout.setSpacing(0)
-    for name in IN_BAR:
-        button = QToolButton()
-        button.setDefaultAction(actions[name])
-        if name == "run":
-            button.setText(tr("Execute"))
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        layout.addWidget(button)
-    new = QToolButton()
-    new.setText(tr("New query ▾"))
-    new.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-    new.setToolTip(tr("New query on a chosen server (Ctrl+N: on the server of this window)"))
-    new.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-    new.setMenu(new_menu)
-    layout.addWidget(new)
-    return bar
+class ToolBar(QWidget):
+    """The buttons beside the tabs; where there is no room, the rarer ones go behind an arrow."""
+
+    def __init__(self, actions: Mapping[str, QAction], new_menu: QMenu) -> None:
+        super().__init__()
+        self._actions = actions
+        self.buttons = {name: QToolButton() for name in IN_BAR}
+        for name, button in self.buttons.items():
+            button.setDefaultAction(actions[name])
+        self.buttons["run"].setText(tr("Execute"))
+        self.buttons["run"].setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        new = QToolButton()
+        new.setText(tr("New query ▾"))
+        new.setToolTip(tr("New query on a chosen server (Ctrl+N: on the server of this window)"))
+        new.setMenu(new_menu)
+        self.more = QToolButton()
+        self.more.setText("»")
+        self.more.setToolTip(tr("More buttons"))
+        self.more.setAccessibleName(tr("More buttons"))
+        rest = QMenu(self)
+        rest.aboutToShow.connect(lambda: self._fill(rest))
+        self.more.setMenu(rest)
+        for opener in (new, self.more):
+            opener.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+            opener.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(2, 0, 2, 0)
+        layout.setSpacing(0)
+        for button in (*self.buttons.values(), self.more, new):
+            layout.addWidget(button)
+        self.more.hide()
+
+    def fit(self, room: int) -> None:
+        """Take no more than *room* pixels, if it can be."""
+        side = self.fontMetrics().height()
+        for button in self.buttons.values():
+            button.setIconSize(QSize(side, side))
+            button.show()
+        self.more.hide()
+        for name in RARE:
+            if self.sizeHint().width() <= room:
+                return
+            self.more.show()
+            self.buttons[name].hide()
+
+    def _fill(self, menu: QMenu) -> None:
+        menu.clear()
+        menu.addActions([self._actions[name] for name, button in self.buttons.items() if button.isHidden()])
 
 
 def close_button(palette: QPalette) -> QToolButton:

@@ -78,6 +78,7 @@ class Monitor(QWidget):
         self._refresh.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self._refresh.triggered.connect(self.refresh)
         self.addAction(self._refresh)
+        self.setFocusProxy(self.databases)
         self._lay_out()
 
     def _lay_out(self) -> None:

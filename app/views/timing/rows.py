@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from app import formatting
 from app.language import mark, tr
+from app.sentences import said as said_of
 from app.tables import Column
 from engine.constants import TICKS_PER_S
 from engine.model import Failover
@@ -113,7 +114,7 @@ def _title(row: Row) -> str:
     found = row.failover
     at = formatting.run_time(found.failed_tick / TICKS_PER_S)
     cause = f", {found.cause}" if found.cause != found.kind else ""
-    return f"{at}  {found.database}: {found.kind}{cause}"
+    return f"{at}  {found.database}: {said_of(found.kind)}{cause}"
 
 
 COLUMNS: Final = (
@@ -203,11 +204,11 @@ COMPARISON_COLUMNS: Final = (
 def verdict(row: Row | None) -> str:
     """What is to be said of the comparison, or why there is none."""
     if row is None:
-        return tr("No failover has happened yet.")
+        return ""
     if row.failover.cancelled:
         return tr("Not compared: the failover was cancelled.")
     if row.unlike:
-        return tr("Not compared: {why}.").format(why=row.unlike)
+        return tr("Not compared: {why}.").format(why=said_of(row.unlike))
     if row.published is None:
         return ""
     name = FAILOVER_S[row.failover.cause][0]

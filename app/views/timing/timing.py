@@ -6,15 +6,16 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
-from app.language import tr
+from app.language import mark, tr
 from app.tables import TableModel, TableView
 from app.views.timing.bars import PhaseBar, Phases
 from app.views.timing.rows import (
     COLUMNS,
     COMPARISON_COLUMNS,
     STEP_COLUMNS,
+    STEPS,
     Row,
     comparison_of,
     rows_of,
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
     from engine.drill.drill import Drill
 
 BAR_COLUMN: Final = 1
+LIST_ROWS: Final = 3
+"""Failovers that the list shows before somebody gives it more room."""
+NO_FAILOVER: Final = mark(
+    "No failover so far. When one happens, its phases and steps stand here, beside the published times of the "
+    "same kind of failure."
+)
 
 
 class Timing(QWidget):
@@ -66,39 +73,43 @@ class Timing(QWidget):
         self._show_chosen()
 
     def _lay_out(self) -> None:
-        right = QWidget()
-        beside = QVBoxLayout(right)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.setSpacing(2)
+        self.setFocusProxy(self.table)
+        steps = TableView(self.steps, tr("Steps of the failover"))
+        steps.show_rows(len(STEPS))
         compared = TableView(self.comparison, tr("Published times"))
         compared.show_rows(3)
+        beside = QVBoxLayout()
+        beside.setSpacing(2)
         beside.addWidget(compared)
-        words = QScrollArea()
-        words.setWidgetResizable(True)
-        words.setFrameShape(QScrollArea.Shape.NoFrame)
-        words.setWidget(self.verdict)
-        words.setMinimumHeight(0)
-        beside.addWidget(words, 1)
-        tables = QSplitter(Qt.Orientation.Horizontal)
-        tables.addWidget(TableView(self.steps, tr("Steps of the failover")))
-        tables.addWidget(right)
-        tables.setSizes([215, 215])
-        tables.setChildrenCollapsible(False)
-        details = QWidget()
-        below = QVBoxLayout(details)
+        beside.addWidget(self.verdict, 1)
+        tables = QHBoxLayout()
+        tables.setSpacing(4)
+        tables.addWidget(steps, 1, Qt.AlignmentFlag.AlignTop)
+        tables.addLayout(beside, 1)
+        inside = QWidget()
+        below = QVBoxLayout(inside)
         below.setContentsMargins(0, 0, 0, 0)
         below.setSpacing(2)
         below.addWidget(self.phases)
-        below.addWidget(tables, 1)
-        split = QSplitter(Qt.Orientation.Vertical)
-        split.addWidget(self.table)
-        split.addWidget(details)
-        split.setSizes([50, 240])
-        split.setChildrenCollapsible(False)
+        below.addLayout(tables, 1)
+        details = QScrollArea()
+        details.setWidgetResizable(True)
+        details.setFrameShape(QScrollArea.Shape.NoFrame)
+        details.setWidget(inside)
+        self._split = QSplitter(Qt.Orientation.Vertical)
+        self._split.addWidget(self.table)
+        self._split.addWidget(details)
+        self._split.setChildrenCollapsible(False)
+        self._empty = QLabel(tr(NO_FAILOVER))
+        self._empty.setWordWrap(True)
+        self._empty.setProperty("muted", True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setMargin(24)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
-        layout.addWidget(split, 1)
+        layout.addWidget(self._split, 1)
+        layout.addWidget(self._empty, 1)
 
     # --- contract of views --------------------------------------------------------------------------------
 
@@ -160,6 +171,12 @@ class Timing(QWidget):
         return self.model.rows[index.row()] if index.isValid() else None
 
     def _show_chosen(self) -> None:
+        some = self.model.rowCount() > 0
+        if some and self._split.isHidden():
+            rows = LIST_ROWS * self.table.verticalHeader().defaultSectionSize()
+            self._split.setSizes([rows, 10 * rows])
+        self._split.setVisible(some)
+        self._empty.setVisible(not some)
         self.phases.show_row(self.chosen)
         self.steps.update(steps_of(self.chosen))
         self.comparison.update(comparison_of(self.chosen))

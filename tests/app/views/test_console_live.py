@@ -104,3 +104,46 @@ def test_completion_knows_grammar_and_catalog(qtbot: Any, console: Any, typed: s
     qtbot.keyClicks(editor, typed)
     qtbot.keyClick(editor, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
     assert editor.toPlainText().endswith(offered)
+
+
+def test_panes_are_gone_through_forwards_and_backwards(qtbot: Any, console: Any) -> None:
+    window = run(qtbot, console, "SELECT 1 AS one")
+    grid, messages, editor = window.results.grids[0], window.results.messages, window.editor
+    for stop in (grid, messages, editor):
+        qtbot.keyClick(console.focusWidget(), Qt.Key.Key_F6)
+        assert stop.hasFocus()
+    for stop in (messages, grid, editor):
+        qtbot.keyClick(console.focusWidget(), Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier)
+        assert stop.hasFocus()
+
+
+def test_enter_on_an_error_leads_to_its_line(qtbot: Any, console: Any) -> None:
+    window = run(qtbot, console, "PRINT 'a'\n\nSELECT * FROM nowhere")
+    messages = window.results.messages
+    messages.setFocus()
+    qtbot.keyClick(messages, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(messages, Qt.Key.Key_Return)
+    assert window.editor.textCursor().blockNumber() + 1 == 3
+    assert window.editor.hasFocus()
+
+
+def test_the_status_line_names_everything_at_the_width_of_a_small_screen(qtbot: Any, console: Any) -> None:
+    window = run(qtbot, console, "SELECT name FROM sys.databases")
+    console.resize(616, 300)  # its place on the desk at 1366x768
+    told = window._facts.text()
+    assert all(part in told for part in ("SERVER_A (9.0)", "dba (51)", "master", "00:00:00", "row"))
+
+
+def test_buttons_without_room_are_behind_an_arrow_and_tabs_stay_readable(qtbot: Any, console: Any) -> None:
+    bar = console._bar
+    assert bar.more.isHidden()
+    console.resize(330, 300)
+    assert not bar.more.isHidden()
+    assert bar.buttons["run"].isVisible()
+    menu = bar.more.menu()
+    menu.aboutToShow.emit()
+    assert console.tools["text"] in menu.actions()
+    rect = console.tabs.tabBar().tabRect(0)
+    assert rect.right() < bar.x()
+    console.resize(800, 300)
+    assert bar.more.isHidden()

@@ -1,0 +1,79 @@
+"""Views in the real window by keys alone: where the keyboard goes, and what it does there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.main_window import MainWindow
+from tests.app.main_window.conftest import Hands
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for menus
+
+ALT = Qt.KeyboardModifier.AltModifier
+
+
+@pytest.fixture
+def lab(hands: Hands, window: MainWindow) -> MainWindow:
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    hands.wait(2.0)
+    return window
+
+
+def keyboard() -> QWidget:
+    found = QApplication.focusWidget()
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        (Qt.Key.Key_2, "T-SQL"),
+        (Qt.Key.Key_3, "Mirrored databases"),
+        (Qt.Key.Key_4, "Charts"),
+        (Qt.Key.Key_5, "ERRORLOG"),
+        (Qt.Key.Key_6, "Events"),
+        (Qt.Key.Key_7, "Counters"),
+        (Qt.Key.Key_8, "Fault ledger"),
+        (Qt.Key.Key_9, "Topology"),
+    ],
+)
+def test_the_key_of_a_panel_leads_to_what_is_worked_with(
+    hands: Hands, lab: MainWindow, key: Qt.Key, name: str
+) -> None:
+    lab.topology.setFocus()
+    hands.press(key, ALT)
+    assert keyboard().accessibleName() == name
+    assert keyboard() is not lab.topology
+
+
+def test_a_query_can_be_typed_after_the_key_of_the_sql_windows(
+    qtbot: Any, hands: Hands, lab: MainWindow
+) -> None:
+    hands.press(Qt.Key.Key_2, ALT)
+    qtbot.keyClicks(keyboard(), "SELECT 1 AS one")
+    hands.press(Qt.Key.Key_F5)
+    hands.wait(0.5)
+    assert lab.console.current is not None
+    assert lab.console.current.state == "done"
+
+
+def test_the_monitor_is_refreshed_after_its_key(hands: Hands, lab: MainWindow) -> None:
+    monitor: Any = lab.desk.views["monitor"]
+    hands.press(Qt.Key.Key_3, ALT)
+    hands.press(Qt.Key.Key_F5)
+    hands.wait(1.5)
+    assert monitor.banner.text().startswith("Recorded")
+
+
+def test_a_fault_is_taken_back_by_the_key_of_the_ledger_and_del(hands: Hands, lab: MainWindow) -> None:
+    hands.window.session.do("power-off SERVER_B")
+    hands.press(Qt.Key.Key_8, ALT)
+    hands.press(Qt.Key.Key_Down)
+    hands.press(Qt.Key.Key_Delete)
+    assert hands.drill.world.servers["SERVER_B"].powered
