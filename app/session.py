@@ -14,6 +14,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
 from app import formatting
 from app.language import mark, tr
 from app.recording import NoRecorder, NotRecorded, Recorder
+from app.sentences import said as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.conditions import ConditionProblem
 from engine.drill.drill import Drill, Mode
@@ -177,7 +178,7 @@ class Session(QObject):
         try:
             found = self.history.seek(tick, before)
         except InputProblem as problem:
-            self.refused.emit(_sentence(str(problem)))
+            self.refused.emit(_sentence(said_of(str(problem))))
             return False
         self.pause()
         self.cancel()
@@ -307,7 +308,7 @@ class Session(QObject):
                 self.refused.emit(tr("It holds already: {condition}").format(condition=condition))
                 return
         except ConditionProblem as problem:
-            self.refused.emit(_sentence(str(problem)))
+            self.refused.emit(_sentence(said_of(str(problem))))
             return
         self._begin_search(frozenset(), condition=condition)
 
@@ -340,7 +341,7 @@ class Session(QObject):
         try:
             item = history.do(line)
         except InputProblem as problem:
-            self.refused.emit(_sentence(str(problem)))
+            self.refused.emit(_sentence(said_of(str(problem))))
             return False
         try:
             self._recorder.line(item.tick, item.line)
@@ -512,7 +513,9 @@ class Session(QObject):
         except InputProblem as problem:
             self.cancel()
             self.refused.emit(
-                _sentence(tr("The journal cannot be played again: {problem}").format(problem=problem))
+                _sentence(
+                    tr("The journal cannot be played again: {problem}").format(problem=said_of(str(problem)))
+                )
             )
             return
         if load.done:

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from app import formatting, theme
 from app.course import DOWN, EXPOSED, MERGED, OWN, PROTECTED, SERVING, Course, Marker, Span
 from app.language import mark, tr
+from app.sentences import said
 from app.theme import Tokens
 
 SPANS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
@@ -153,7 +154,7 @@ class Strip(QWidget):
 
     def _describe(self) -> None:
         last = self.markers[-3:]
-        self.setAccessibleDescription("; ".join(f"{formatting.run_time(m.t_s)} {m.text}" for m in last))
+        self.setAccessibleDescription("; ".join(f"{formatting.run_time(m.t_s)} {said(m.text)}" for m in last))
 
     @property
     def markers(self) -> list[Marker]:
@@ -430,4 +431,4 @@ def nice_step(span_s: float, marks: int) -> float:
 
 
 def _tip(marker: Marker) -> str:
-    return f"{formatting.run_time(marker.t_s, 1)} {tr(WORDS[marker.kind])}: {marker.text}"
+    return f"{formatting.run_time(marker.t_s, 1)} {tr(WORDS[marker.kind])}: {said(marker.text)}"

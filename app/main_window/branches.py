@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.language import tr
 from app.main_window import actions
+from app.sentences import said as said_of
 from app.views.branches import BranchPage
 from engine.inputs import InputProblem
 
@@ -58,7 +59,7 @@ class BranchViews(QObject):
             self.page.show_tree(tree)
         except InputProblem as problem:
             said = tr("A branch cannot be played again: {problem}.")
-            self._window.notice.warn(said.format(problem=problem))
+            self._window.notice.warn(said.format(problem=said_of(str(problem))))
 
     def _switch(self, name: str) -> None:
         tree = self._window.play.branches

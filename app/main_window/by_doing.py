@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 from app import scenario_files
 from app.language import tr
 from app.main_window import actions
+from app.sentences import said
 from engine.drill import recorded
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def write(window: MainWindow, chosen: Path) -> None:
         text = recorded.scenario_from_drill(window.play.branches.history.drill, file.stem)
         file.write_text(text, encoding="utf-8", newline="")
     except recorded.CannotRecord as problem:
-        window.notice.warn(str(problem))
+        window.notice.warn(said(str(problem)))
     except OSError as error:
         said = tr("{file} cannot be written: {reason}.")
         window.notice.warn(said.format(file=file, reason=error.strerror))

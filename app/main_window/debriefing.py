@@ -19,6 +19,7 @@ from app.export.source import Source, source_of
 from app.language import tr
 from app.main_window import actions
 from app.run_files import NoRun
+from app.sentences import said as said_of
 from app.storage import RunId
 from engine.drill import verify
 from engine.drill.problems import ScenarioProblems
@@ -84,7 +85,7 @@ class Debriefing(QObject):
             scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioProblems as problem:
             said = tr("This version does not take the scenario of that run ({problem}).")
-            self._window.notice.warn(said.format(problem=problem.problems[0]))
+            self._window.notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
             return
         self._window.quarantine.admit_run(report, scenario, str(file), partial(self._open, report, text))
 
@@ -98,7 +99,7 @@ class Debriefing(QObject):
             self._window.notice.tell(said.format(count=len(self._drill.hashes)))
         else:
             said = tr("The run does not play again as it was recorded: {problem}.")
-            self._window.notice.warn(said.format(problem=found))
+            self._window.notice.warn(said.format(problem=said_of(str(found))))
 
     def _show_again(self, report: Report, text: str, run_id: RunId | None) -> None:
         """Play the run of *report* again and show it; without its scenario only what the report says."""
@@ -109,7 +110,7 @@ class Debriefing(QObject):
             self._scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioProblems as problem:
             said = tr("This version does not take the scenario of that run ({problem}).")
-            self._window.notice.warn(said.format(problem=problem.problems[0]))
+            self._window.notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
         else:
             self._drill = self._window.play.reopen(report, self._scenario, run_id)
         self._show(report)

@@ -15,6 +15,7 @@ from app.language import tr
 from app.main_window import actions
 from app.main_window.keeping import EDITOR_DRAFT
 from app.scenario_files import NoScenario
+from app.sentences import said as said_of
 from app.storage import StorageProblem
 from engine.drill import recorded
 from engine.drill.scenario import Scenario
@@ -109,7 +110,7 @@ class Editing(QObject):
         try:
             text = recorded.scenario_from_drill(tree.history.drill, "my-drill")
         except recorded.CannotRecord as problem:
-            self._window.notice.warn(str(problem))
+            self._window.notice.warn(said_of(str(problem)))
         else:
             self.page.show_text(text, None, saved=False)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from app import scenario_files
 from app.main_window import dialogs
 from app.scenario_files import NoScenario
+from app.sentences import said
 from engine.drill.contents import visible
 from engine.drill.problems import ScenarioProblems
 
@@ -32,7 +33,7 @@ class Files:
         try:
             scenario = scenario_files.find(name).load()
         except (NoScenario, ScenarioProblems) as problem:
-            window.notice.warn(visible(str(problem)))
+            window.notice.warn(visible(said(str(problem))))
             return
 
         def show() -> None:

@@ -13,6 +13,7 @@ from app.language import tr
 from app.main_window import recorder
 from app.main_window.recorder import ProfileRecorder
 from app.recording import NoRecorder, NotRecorded, Recorder
+from app.sentences import said as said_of
 from app.session import Session
 from app.storage import Profile, RunId, StorageProblem, StoredBranch, UnfinishedRun
 from engine.drill import verify
@@ -100,12 +101,12 @@ class Play(QObject):
             scenario = load_scenario(run.scenario_text, f"{run.scenario_name}.toml")
         except ScenarioProblems as problem:
             said = tr("This run cannot be continued: this version does not take its scenario ({problem}).")
-            self.said.emit(said.format(problem=problem))
+            self.said.emit(said.format(problem=said_of(str(problem))))
             return
         inputs, problems = parse_script("\n".join(line.text for line in run.lines))
         if problems:
             said = tr("This run cannot be continued: its journal does not make sense ({problem}).")
-            self.said.emit(said.format(problem=problems[0]))
+            self.said.emit(said.format(problem=said_of(problems[0])))
             return
         hashes = [(known.tick, known.state_hash) for known in run.checkpoints]
         self._then = lambda history: self._resumed(history, run.run_id)
@@ -122,7 +123,9 @@ class Play(QObject):
         try:
             drill = verify.played_again(scenario, report)
         except InputProblem as problem:
-            self.said.emit(tr("The run cannot be played again: {problem}.").format(problem=problem))
+            self.said.emit(
+                tr("The run cannot be played again: {problem}.").format(problem=said_of(str(problem)))
+            )
             return None
         self._take_tree(History(drill), run_id)
         return drill
@@ -214,7 +217,11 @@ class Play(QObject):
         try:
             play_solution(drill)
         except InputProblem as problem:
-            self.said.emit(tr("The reference solution cannot be played: {problem}.").format(problem=problem))
+            self.said.emit(
+                tr("The reference solution cannot be played: {problem}.").format(
+                    problem=said_of(str(problem))
+                )
+            )
             return
         self.watching = True
         self.began.emit(drill)
@@ -310,7 +317,7 @@ class Play(QObject):
             self.said.emit(str(problem))
 
     def _say(self, problem: Exception) -> None:
-        text = str(problem)
+        text = said_of(str(problem))
         self.said.emit(f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith(".") else "."))
 
 

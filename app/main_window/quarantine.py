@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app import formatting, scenario_files
 from app.language import tr
+from app.sentences import said
 from app.storage import SettingKey, StorageProblem
 from app.views.quarantine import Fact, Quarantine, facts_of
 from engine.drill.contents import contents, sha256, verbs_of, visible
@@ -54,7 +55,7 @@ class Gate:
         try:
             does = ", ".join(f"{verb} × {count}" for verb, count in verbs_of(lines))
         except InputProblem as problem:
-            does = str(problem)
+            does = said(str(problem))
         facts = [
             Fact(tr("Recorded run"), tr("is played again to look back on it")),
             Fact(tr("Simulated time"), formatting.seconds(float(report["ended_at_s"]), 0)),

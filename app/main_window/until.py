@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 
 from app.language import tr
 from app.main_window import actions
+from app.sentences import said
 from app.views.until import Until
 from engine.drill.conditions import ConditionProblem
 from engine.drill.drill import Drill
@@ -34,7 +35,7 @@ def _problem(drill: Drill, text: str) -> str:
     try:
         drill.holds(text)
     except ConditionProblem as problem:
-        return str(problem)
+        return said(str(problem))
     return ""
 
 

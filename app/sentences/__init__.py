@@ -15,7 +15,10 @@ from typing import Final
 
 from app import engine_words, formatting, language
 from app.language import tr
-from app.sentences import findings, happenings, planning, reasons, refusals
+from app.sentences import checks, findings, happenings, planning, reasons, refusals
+
+QUOTED: Final = frozenset({"trace", "errorlog", "sql", "sql_done", "alert", "hint", "question", "score"})
+"""Kinds of events whose texts are SQL Server's, the trainee's or the author's."""
 
 CACHED: Final = 20_000
 """Sentences kept with their translation: more than all lists show of a long run. A few MB at most."""
@@ -27,26 +30,39 @@ _NUMBERS: Final = (
 )  # fmt: skip
 _NAMES: Final = ("server", "other", "client", "database", "verb", "drive", "word", "seed", "port")
 
+_AMOUNTS: Final = frozenset(
+    {"figure", "other_figure", "size", "other_size", "share", "rate", "wait", *_NUMBERS},
+)
+"""Parts that are numbers, with their units or without."""
+
 NEEDED: Final = frozenset({"why", "what", "problem", "step", "told", "guard", "seen"})
 """Parts that are sentences of ours themselves: the template fits only if they do."""
-WELCOME: Final = frozenset({"said", "act", "where", "rule", "better"})
+WELCOME: Final = frozenset({"said", "act", "where", "rule", "better", "loss"})
 """Parts that may be: translated if they are, else shown as they are. So no other part is ever looked up: a name that
 looks like a word stays a name."""
 LISTS: Final = {"whys": True, "saids": False, "acts": False, "ways": False}
 """Parts that are several sentences with semicolons or commas between; whether each has to be one of ours."""
 
+_ONE_LOSS: Final = r"(?:(?! -\d[\d.]*: | Better: ).)+?"
+"""Of several losses in a row, not more than one."""
+
 PATTERNS: Final = {
     **dict.fromkeys(_NUMBERS, _NUMBER),
     **dict.fromkeys(_NAMES, r"\S+?"),
     "state": "[A-Z_]+",
+    "batch": r"(?i:alter|backup|create|dbcc|declare|drop|exec|execute|grant|if|restore|select|set|shutdown|use)\b.+?",
+    "better": _ONE_LOSS,
+    "loss": _ONE_LOSS,
+    "input": r"[a-z]+(?:-[a-z]+)*(?: [^;:\n]+)?",
+    "place": r"[^;\n]+:\d+:\d+(?:: [^;\n ]+)?",
     "quoted": r"'[^']*'|\"[^\"]*\"",
 }
 """What may stand for a field; anything at all for the others."""
 
 _FIELD: Final = re.compile(r"\{(\w+)\}")
-_SENTENCES: Final = re.compile(r"(?<=[.?!”]) (?=\S)|\n")
-_JOINED_MAX: Final = 12
-"""Sentences that are tried together; more are translated one by one."""
+_BETWEEN: Final = re.compile(r"(?<=[.?!”]) (?=\S)|; |\n")
+JOINED_MAX: Final = 12
+"""Sentences that are tried together, as one template may hold several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,29 +80,35 @@ def said(text: str) -> str:
     return text if language.current() == language.ENGLISH else _said(text, language.current())
 
 
+def of_event(kind: str, text: str) -> str:
+    """The text of an event: what a server or a person has said is left as it was said."""
+    return text if kind in QUOTED else said(text)
+
+
 def ours(text: str) -> bool:
-    """Whether the tables hold all of *text*, in whatever language."""
-    return _whole(text) is not None or all(_whole(part) is not None for part in _SENTENCES.split(text))
+    """Whether the tables hold every sentence of *text*, in whatever language."""
+    return all(found is not None for _, found, _ in _pieces(text))
 
 
 @lru_cache(CACHED)
 def _said(text: str, _language: str) -> str:
-    whole = _whole(text)
-    return whole if whole is not None else "".join(_by_sentences(text))
+    return "".join(f"{piece if found is None else found}{between}" for piece, found, between in _pieces(text))
 
 
-def _by_sentences(text: str) -> Iterator[str]:
-    """Piece by piece, as many sentences as fit one template together; with what stood between them."""
-    ends = [gap.start() for gap in _SENTENCES.finditer(text)] + [len(text)]
-    starts = [0] + [gap.end() for gap in _SENTENCES.finditer(text)]
+def _pieces(text: str) -> Iterator[tuple[str, str | None, str]]:
+    """As many sentences as fit one template together: what was said, its translation, what stands after it."""
+    gaps = list(_BETWEEN.finditer(text))
+    starts = [0, *(gap.end() for gap in gaps)]
+    ends = [*(gap.start() for gap in gaps), len(text)]
     first = 0
     while first < len(ends):
-        for last in range(min(len(ends), first + _JOINED_MAX) - 1, first - 1, -1):
+        longest = min(len(ends), first + JOINED_MAX) - 1
+        for last in range(longest, first - 1, -1):
             found = _whole(text[starts[first] : ends[last]])
             if found is not None:
                 break
-        yield text[starts[first] : ends[last]] if found is None else found
-        yield text[ends[last] : starts[last + 1]] if last + 1 < len(ends) else ""
+        between = text[ends[last] : starts[last + 1]] if last + 1 < len(ends) else ""
+        yield text[starts[first] : ends[last]], found, between
         first = last + 1
 
 
@@ -115,7 +137,15 @@ def _part(name: str, value: str) -> str | None:
         return _whole(value)
     if name in WELCOME:
         return _said(value, language.current())
-    return formatting.local(value) if name in _NUMBERS else value
+    return _amount(value) if name in _AMOUNTS else value
+
+
+def _amount(value: str) -> str:
+    """1.5 MB, 3.2 days, for ever."""
+    number, _, unit = value.partition(" ")
+    if number[:1] not in "-0123456789":
+        return _whole(value) or value
+    return " ".join([formatting.local(number), *([_whole(unit) or unit] if unit else [])])
 
 
 @cache
@@ -125,7 +155,9 @@ def _tables() -> tuple[frozenset[str], tuple[Template, ...]]:
     Those with sentences inside go first, as what they need is a strict test; then those with more words of their own.
     """
     texts = {
-        text for table in (happenings, refusals, reasons, findings, planning) for text in table.SENTENCES
+        text
+        for table in (happenings, refusals, reasons, findings, planning, checks)
+        for text in table.SENTENCES
     }
     fixed = engine_words.PRECONDITIONS | {text for text in texts if not _FIELD.search(text)}
     nested = NEEDED | LISTS.keys() | WELCOME

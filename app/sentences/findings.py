@@ -7,7 +7,6 @@ from typing import Final
 from app.language import mark
 
 SENTENCES: Final = (
-    mark("{what}, in {where_it_is}"),
     mark("a line cannot be done: {problem}"),
     mark("lines that can be done"),
     mark("lines that are done at once, and without an error"),
@@ -190,4 +189,7 @@ SENTENCES: Final = (
     mark("what to type"),
     mark("what the best run does better"),
     mark("names of skills"),
+    mark("a name"),
+    mark("the end"),
+    mark("there is no server or client {quoted}"),
 )

@@ -116,4 +116,7 @@ SENTENCES: Final = (
     mark("a connection was refused"),
     mark("the page was read"),
     mark("operation done"),
+    mark("automatic"),
+    mark("manual"),
+    mark("forced"),
 )

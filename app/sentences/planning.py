@@ -71,15 +71,15 @@ SENTENCES: Final = (
     mark("each of {n} connections waits for it at every commit."),
     mark("The bandwidth: {n} Mbps carry {size}/s of log, and the workload writes {other_size}/s."),
     mark(
-        "Packet loss: with {n} % lost, the session keeps fewer packets under way and waits for those that "
-        "are sent again."
+        "Packet loss: with {share} lost, the session keeps fewer packets under way and waits for those "
+        "that are sent again."
     ),
     mark("The log disks: one write of up to {size} takes {figure}, on each side."),
     mark(
         "The mirror's answer: on this site {figure} pass from its disk to the waiting commit, beyond the "
         "wire."
     ),
-    mark("The CPU: {n} % of the principal's are in use."),
+    mark("The CPU: {share} of the principal's are in use."),
     mark(
         "{figure} is usual for a {network}. One figure changed at a time, FULL stays within the goals "
         "{what}; OFF sends all that is written {why}."
@@ -119,6 +119,9 @@ SENTENCES: Final = (
     mark("send queue builds up from 100 ms"),
     mark("send queue builds up already at 2 ms"),
     mark("good from 10 Mbps up, drastic loss below"),
+    mark("days"),
+    mark("for ever"),
+    mark("endless"),
     mark("720 KB/s of log are about 5.6 Mbps"),
     mark("response hardly rises below 100 Mbps"),
     mark("at 1 Mbps the send queue has no end"),

@@ -27,10 +27,10 @@ SENTENCES: Final = (
     mark("At the end it is not so that {condition}."),
     mark("Nothing happened that must never happen."),
     mark("{server} refused a command with {n}."),
-    mark("{batch} on {server}"),
+    mark("{database} on {server}"),
     mark("{batch} on {server}, at {s} s"),
     mark("{act}, at {s} s"),
-    mark("-{points}: {said} Better: {better}"),
+    mark("-{points}: {loss} Better: {better}"),
     mark("No command was refused, none did harm."),
     mark("{n} layer(s) of hints opened, {cost} point(s) by their price."),
     mark("Hints"),
@@ -113,4 +113,5 @@ SENTENCES: Final = (
     mark("nothing to protect"),
     mark("holds"),
     mark("does not hold"),
+    mark("{batch} on {server}"),
 )

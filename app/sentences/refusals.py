@@ -87,4 +87,7 @@ SENTENCES: Final = (
     mark("{what}, and the record ends there"),
     mark("{what}, after {lines}"),
     mark("{what}. First differing event: recorded {event}, now {other_event}"),
+    mark("{place}: {problem}"),
+    mark("{place}: {problem}; expected {said}"),
+    mark("column {n}: {problem}; expected {said}"),
 )

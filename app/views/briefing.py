@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from app import formatting, theme
 from app.language import mark, tr, trn
 from app.prose import Prose
+from app.sentences import said
 from app.wrap_button import WrapButton
 from engine.constants import TICKS_PER_S
 from engine.drill import skills
@@ -280,7 +281,7 @@ class Briefing(QScrollArea):
     def add_events(self, events: Sequence[Event]) -> None:
         answers = [event for event in events if event.kind == "answer"]
         if answers:
-            self._verdict.setText(answers[-1].text)
+            self._verdict.setText(said(answers[-1].text))
             self._verdict.show()
         if any(event.kind in ("goal", "hint", "question", "answer") for event in events):
             self._refresh()

@@ -9,6 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.language import mark, tr, trn
+from app.sentences import said
 from app.tables import Column, TableModel, TableView
 
 
@@ -28,8 +29,8 @@ COLUMNS: Final = (
         tone=lambda line: "ok" if line.well else "bad",
         sample="✗ look here",
     ),
-    Column(title=mark("What"), text=lambda line: line.name, sample="storage and more"),
-    Column(title=mark("Found"), text=lambda line: line.text, tip=lambda line: line.text),
+    Column(title=mark("What"), text=lambda line: said(line.name), sample="storage and more"),
+    Column(title=mark("Found"), text=lambda line: said(line.text), tip=lambda line: said(line.text)),
 )
 
 

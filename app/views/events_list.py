@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from app import formatting
 from app.event_table import EventTable
 from app.language import mark, tr
+from app.sentences import of_event
 from app.tables import Column
 from engine.events import KINDS, Event
 from engine.model import World
@@ -72,7 +73,11 @@ class Row:
 
     @property
     def words(self) -> str:
-        return f"{self.label} {self.server or ''} {self.database or ''} {self.text}"
+        return f"{self.label} {self.server or ''} {self.database or ''} {_shown(self)}"
+
+
+def _shown(row: Row) -> str:
+    return of_event(row.kind, row.text)
 
 
 def rows_of(event: Event, world: World) -> Iterator[Row]:
@@ -92,7 +97,7 @@ COLUMNS: Final = (
            sample=mark("Monitor alert")),
     Column(title=mark("Server"), text=lambda row: row.server or "", sample="SERVER_A"),
     Column(title=mark("Database"), text=lambda row: row.database or "", sample="Database"),
-    Column(title=mark("Event"), text=lambda row: row.text, tip=lambda row: row.text),
+    Column(title=mark("Event"), text=lambda row: _shown(row), tip=lambda row: _shown(row)),
 )  # fmt: skip
 
 

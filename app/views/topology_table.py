@@ -26,6 +26,7 @@ from app.picture import (
     picture_of,
     veiled,
 )
+from app.sentences import of_event
 from app.tables import Column, TableModel, TableView
 from engine.drill.modes import Terms
 from engine.events import Event
@@ -213,7 +214,7 @@ def _sentence(event: Event) -> str:
             database=event.database, server=event.server, new=new
         )
     parts = [part for part in (event.server, event.database) if part and part not in event.text]
-    return f"{' '.join(parts)}{': ' if parts else ''}{event.text}."
+    return f"{' '.join(parts)}{': ' if parts else ''}{of_event(event.kind, event.text)}."
 
 
 # --- the panel ----------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.language import tr
+from app.sentences import said
 from app.views.branches.curves import Curves
 from app.views.branches.rows import first_words, outcome_cells
 from engine.drill import difference
@@ -110,7 +111,7 @@ class Comparison(QScrollArea):
             _table(tr("What it came to"), ("", *names, tr("difference")), outcomes, numbers=True)
         )
         states = sorted(difference.states(left, right), key=lambda row: row.same)[:STATES_MAX]
-        rows = [(row.what, row.left, row.right, "" if row.same else "≠") for row in states]
+        rows = [(said(row.what), said(row.left), said(row.right), "" if row.same else "≠") for row in states]
         self._tables.addWidget(_table(tr("How things stand"), ("", *names, ""), rows))
         self._legend.setText(tr("dashed: {left}, solid: {right}").format(left=names[0], right=names[1]))
         self._show_curves()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from app import formatting
 from app.language import mark, tr
+from app.sentences import of_event
 from engine.constants import TICKS_PER_S
 from engine.drill.branches import Branches
 from engine.drill.difference import FirstDifference, OutcomeRow
@@ -93,5 +94,5 @@ def _event(event: Event | None) -> str:
     if event is None:
         return tr("nothing more happens")
     where = f"{event.server}: " if event.server else ""
-    text = " ".join(event.text.split())
+    text = " ".join(of_event(event.kind, event.text).split())
     return f"{where}{text[:200]} ({formatting.run_time(event.t_s, 2)})"

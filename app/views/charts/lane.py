@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from app import formatting, theme
 from app.course import EXPOSED, PROTECTED, UNSERVED, Marker, Span
 from app.language import mark, tr
+from app.sentences import said
 from app.strip import SHAPES, WORDS, draw_shape
 
 NAME: Final = mark("availability")
@@ -126,7 +127,7 @@ class Lane(QWidget):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             lines = [
-                f"{formatting.run_time(marker.t_s, 2)}  {tr(WORDS[marker.kind])}: {marker.text}"
+                f"{formatting.run_time(marker.t_s, 2)}  {tr(WORDS[marker.kind])}: {said(marker.text)}"
                 for marker in self.marks_near(event.pos().x())
             ]
             QToolTip.showText(event.globalPos(), "\n".join(lines[:12]) or self.summary, self)

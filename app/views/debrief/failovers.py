@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import formatting, theme
 from app.language import mark, tr
+from app.sentences import said as said_of
 from app.views.debrief.parts import label
 
 DETECTION: Final = mark("detection")
@@ -67,7 +68,7 @@ def verdict(failover: Mapping[str, Any], unlike: str = "") -> str:
     if published is None:
         apart = tr("Nothing comparable is published.")
         if unlike:
-            apart = tr("Not compared with the published times: {reason}.").format(reason=unlike)
+            apart = tr("Not compared with the published times: {reason}.").format(reason=said_of(unlike))
         return f"{said} {apart} {losses}".rstrip()
     share = formatting.percent(took / published - 1.0, 0, sign=True)
     beside = tr("Published: {time} ({reference}), {share}.").format(

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import formatting
 from app.language import mark, tr
+from app.sentences import said as said_of
 from app.views.debrief.parts import label, muted
 from app.views.debrief.story import moment
 from engine.constants import TICKS_PER_S
@@ -55,16 +56,16 @@ def _mistake(
     side_box.setFixedWidth(max(round(box.fontMetrics().height() * 4.6), side.sizeHint().width()))
     words = QVBoxLayout()
     words.setSpacing(2)
-    words.addWidget(label(f"{moment(mistake.tick)}  {mistake.what}", 1.0, bold=True))
+    words.addWidget(label(f"{moment(mistake.tick)}  {said_of(mistake.what)}", 1.0, bold=True))
     if mistake.cause:
         said = (
-            mistake.cause
+            said_of(mistake.cause)
             if mistake.cause.startswith(NEVER)
-            else tr("After: {cause}").format(cause=mistake.cause)
+            else tr("After: {cause}").format(cause=said_of(mistake.cause))
         )
         words.addWidget(label(said))
     if mistake.better:
-        words.addWidget(label(tr("Better: {better}").format(better=mistake.better)))
+        words.addWidget(label(tr("Better: {better}").format(better=said_of(mistake.better))))
     if can_retry:
         words.addLayout(_buttons(mistake, retry, watch))
     row.addWidget(side_box, 0, Qt.AlignmentFlag.AlignTop)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from app import formatting
 from app.course import Span, course_of
 from app.language import mark, tr
+from app.sentences import said as said_of
 from app.strip import Strip
 from app.views.debrief import answers, story
 from app.views.debrief.failovers import Failover
@@ -296,10 +297,10 @@ class Debrief(QScrollArea):
     def _item(self, item: Mapping[str, Any]) -> QVBoxLayout:
         layout = QVBoxLayout()
         layout.setSpacing(2)
-        layout.addWidget(label(str(item["name"]), 1.0, bold=True))
-        layout.addWidget(label(str(item["why"])))
+        layout.addWidget(label(said_of(str(item["name"])), 1.0, bold=True))
+        layout.addWidget(label(said_of(str(item["why"]))))
         if item.get("better"):
-            layout.addWidget(label(tr("Better: {better}").format(better=item["better"])))
+            layout.addWidget(label(tr("Better: {better}").format(better=said_of(item["better"]))))
         moments = list(dict.fromkeys(item.get("at_s") or ()))[:MOMENTS_SHOWN]
         if moments:
             layout.addLayout(self._moments(moments))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app import formatting
 from app.language import mark, tr, trn
+from app.sentences import said as said_of
 from app.views.debrief.parts import figure, label, muted, table
 from engine.constants import TICKS_PER_S
 from engine.drill.review import Outage, Review
@@ -119,7 +120,7 @@ def _outage(group: Sequence[Outage]) -> QWidget:
             start=moment(outage.span.from_tick),
             end=moment(outage.span.to_tick),
             length=formatting.seconds(outage.span.ticks / TICKS_PER_S, 1),
-            why=f"{outage.told} {_against(outage)}".strip(),
+            why=f"{said_of(outage.told)} {_against(outage)}".strip(),
         )
     )
 
@@ -197,13 +198,21 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
         if key in against:
             since = against[key]
             how = tr("not so, since {moment}").format(moment=moment(since)) if since else tr("never so")
-            rows.append((0, ("✗", tr(guard.name), how, guard.seen_in)))
+            rows.append((0, ("✗", tr(guard.name), how, said_of(guard.seen_in))))
         else:
             held = next((span for span in inside if span.what == HOLDS), None)
             how = tr("so") if held is None or not held.from_tick else tr("so, since {moment}")
             how = how.format(moment=moment(held.from_tick) if held is not None else "")
             mark_of = "✓" if held is not None else "·"
             rows.append(
-                (1, (mark_of, tr(guard.name), how if held is not None else tr("not so"), guard.seen_in))
+                (
+                    1,
+                    (
+                        mark_of,
+                        tr(guard.name),
+                        how if held is not None else tr("not so"),
+                        said_of(guard.seen_in),
+                    ),
+                )
             )
     return (row for _, row in sorted(rows, key=lambda found: found[0]))

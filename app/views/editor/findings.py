@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QVBoxLayout,
 
 from app import theme
 from app.language import tr, trn
+from app.sentences import said
 from app.views.editor.checking import Reading, Trial
 from engine.drill.problems import Problem
 from engine.drill.score import Score
@@ -69,14 +70,14 @@ class Findings(QWidget):
         if trial.reference is not None:
             for item in trial.reference.items:
                 points = f"{item.points:g}" if item.max == 0 else f"{item.points:g} / {item.max:g}"
-                better = f"  →  {item.better}" if item.better and item.points < item.max else ""
-                self.rows.addItem(f"{item.name}: {points}  –  {item.why}{better}")
+                better = f"  →  {said(item.better)}" if item.better and item.points < item.max else ""
+                self.rows.addItem(f"{said(item.name)}: {points}  –  {said(item.why)}{better}")
 
     def _add_problems(self, problems: Sequence[Problem]) -> None:
         for problem in problems:
             where = f"{problem.where}: " if problem.where else ""
-            expected = tr("; expected {what}").format(what=problem.expected) if problem.expected else ""
-            row = QListWidgetItem(f"{problem.line}:{problem.column}  {where}{problem.text}{expected}")
+            expected = tr("; expected {what}").format(what=said(problem.expected)) if problem.expected else ""
+            row = QListWidgetItem(f"{problem.line}:{problem.column}  {where}{said(problem.text)}{expected}")
             row.setData(_LINE, problem.line)
             self.rows.addItem(row)
 
@@ -92,7 +93,7 @@ class Findings(QWidget):
 
 def _verdict(trial: Trial) -> str:
     if trial.said:
-        return tr("The solution cannot be played: {reason}").format(reason=trial.said)
+        return tr("The solution cannot be played: {reason}").format(reason=said(trial.said))
     if trial.reference is None or trial.nothing is None:
         return tr("Free play: nothing is scored.")
     return tr("The solution earns {solution} of 100, doing nothing {nothing}.").format(

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.language import mark, tr
+from app.sentences import said
 from app.views.editor.timeline_entries import AT, WAIT, WINDOW, seconds_of
 from engine.flow.sites import WORKLOADS
 from engine.inputs import VERBS, InputProblem, Parameter, parse_line
@@ -254,7 +255,7 @@ class AddFault(QFrame):
             if "{" not in self.line:  # what stands for a variant is known when the seed has chosen
                 parse_line(self.line)
         except InputProblem as problem:
-            self.said.setText(str(problem))
+            self.said.setText(said(str(problem)))
             return
         self.wanted.emit(times, self.line, self.note.text().strip())
 

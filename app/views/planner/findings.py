@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePol
 
 from app import theme
 from app.language import tr
+from app.sentences import said
 from engine.planning import Finding, Tone
 
 SIGNS: Final = {Tone.OK: "✓", Tone.WARN: "!", Tone.BAD: "✕", Tone.INFO: "·"}
@@ -49,7 +50,7 @@ class Findings(QScrollArea):
     @property
     def text(self) -> str:
         """All that is said, for reading aloud and for tests."""
-        return "\n".join(f"{each.topic}: {each.text}" for each in self._shown)
+        return "\n".join(f"{said(each.topic)}: {said(each.text)}" for each in self._shown)
 
     def _write(self) -> None:
         while (item := self._rows.takeAt(0)) is not None:
@@ -62,13 +63,13 @@ class Findings(QScrollArea):
             return
         first, *others = self._shown
         tone, ground = getattr(colours, first.tone), getattr(colours, f"{first.tone}_soft")
-        self.verdict.setText(f"{SIGNS[first.tone]}  {first.text}")
+        self.verdict.setText(f"{SIGNS[first.tone]}  {said(first.text)}")
         self.verdict.setStyleSheet(
             f"color: {tone.name()}; background: {ground.name()}; border-radius: 6px; padding: 6px 10px; "
             "font-weight: 600"
         )
         for number, each in enumerate(others):
-            sign, topic, text = QLabel(SIGNS[each.tone]), QLabel(each.topic), QLabel(each.text)
+            sign, topic, text = QLabel(SIGNS[each.tone]), QLabel(said(each.topic)), QLabel(said(each.text))
             sign.setStyleSheet(f"color: {getattr(colours, each.tone).name()}; font-weight: 600")
             topic.setProperty("muted", "true")
             text.setWordWrap(True)

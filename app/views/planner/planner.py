@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app import formatting
 from app.language import tr
+from app.sentences import said
 from app.views.planner import export
 from app.views.planner.cell import COUNTERS, MODES
 from app.views.planner.controls import Controls
@@ -295,7 +296,7 @@ class Planner(QWidget):
     def _write_notes(self, plan: Plan) -> None:
         for note, (axis, _) in zip(self._notes, AXES, strict=True):
             found = statements_about(plan.workload, plan.safety, axis)
-            parts = [f"{each.figure}: {each.text}" for each in found]
+            parts = [f"{each.figure}: {said(each.text)}" for each in found]
             if is_measured(plan, axis):
                 parts += sorted(
                     {tr("✕ measured, {source}").format(source=each.source) for each in _points_of(plan)}

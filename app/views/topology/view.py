@@ -30,6 +30,7 @@ from app.language import tr
 from app.offers import Target
 from app.picture import Picture, Sign, picture_of, veiled
 from app.preview import preview
+from app.sentences import of_event
 from app.views.topology.finder import Finder
 from app.views.topology.links import LinkItem
 from app.views.topology.look import look
@@ -662,4 +663,4 @@ def _tip(item: Any) -> str:
 
 def _spoken(event: Event) -> str:
     where = " ".join(part for part in (event.server, event.database) if part)
-    return f"{where} {event.text}".strip()
+    return f"{where} {of_event(event.kind, event.text)}".strip()
