@@ -83,6 +83,8 @@ LEFT_UNITS: Final = 13.0
 """Least width of the left area in line heights: a goal has to be read with large text, too."""
 LEFT_SHARE_MAX: Final = 0.3
 """That least width takes no more of the desk than this."""
+EXPLORER_UNITS: Final = 19.0
+"""Width of Object Explorer in line heights when it comes: a database with its state in brackets."""
 EXPLORER_SHARE: Final = 0.55
 """Of the left area's height, where it stands below the brief: a tree needs more rows than a text."""
 
@@ -199,6 +201,8 @@ class Desk(QMainWindow):
             if comes and name == "explorer" and not self.docks["brief"].isHidden():
                 shares = [round(1000 * (1.0 - EXPLORER_SHARE)), round(1000 * EXPLORER_SHARE)]
                 self.resizeDocks([self.docks["brief"], dock], shares, Qt.Orientation.Vertical)
+                width = max(dock.width(), round(EXPLORER_UNITS * self.fontMetrics().height()))
+                self.resizeDocks([dock], [width], Qt.Orientation.Horizontal)
         _taking_keys(self.views[name]).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     # --- places ---------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting
+from app import formatting, theme
 from app.language import tr
 from app.views.monitor.history import HistoryPage
 from app.views.monitor.readout import Readout, mirrored_databases, partners_of, readout
@@ -82,14 +82,17 @@ class Monitor(QWidget):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        button = QPushButton(tr("Refresh"))
-        button.setToolTip(tr("Have both partners record their state now (F5)"))
-        button.clicked.connect(self.refresh)
+        self._button = QPushButton()
+        """Its sign alone: the title of a database needs the room."""
+        self._button.setAccessibleName(tr("Refresh"))
+        self._button.setToolTip(tr("Have both partners record their state now (F5)"))
+        self._button.clicked.connect(self.refresh)
+        self._show_theme()
         bar = QHBoxLayout()
         bar.setContentsMargins(6, 4, 4, 0)
         bar.addWidget(self.databases, 1)
-        bar.addWidget(self.often)
-        bar.addWidget(button)
+        bar.addWidget(self._button)
+        self.tabs.setCornerWidget(self.often)
         self.banner.setContentsMargins(8, 0, 4, 0)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -208,6 +211,16 @@ class Monitor(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._draw()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._show_theme()
+
+    def _show_theme(self) -> None:
+        side = self.fontMetrics().height()
+        self._button.setIcon(theme.icon("retry", theme.tokens(self.palette())))
+        self._button.setIconSize(QSize(side, side))
 
 
 def _age(world: World, found: Readout | None) -> str:

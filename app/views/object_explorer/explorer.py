@@ -30,6 +30,10 @@ SERVICE: Final = (
 AGENT: Final = ((mark("&Start"), "start-agent"), (mark("S&top"), "stop-agent"))
 
 
+INDENTATION: Final = 0.75
+"""Of a line's height: in a narrow dock the state in brackets behind a database is to be seen."""
+
+
 class ObjectExplorer(QWidget):
     """Servers and what is on them. Its labels are as old as the last question; only Refresh asks again."""
 
@@ -303,9 +307,9 @@ class ObjectExplorer(QWidget):
 
     def _show_theme(self) -> None:
         colours = theme.tokens(self.palette())
-        side = self.fontMetrics().height() + 4
+        side = self.fontMetrics().height()
         self.view.setIconSize(QSize(side, side))
-        self.view.setIndentation(side - 4)
+        self.view.setIndentation(round(INDENTATION * side))
         self.tree.recolour(colours.dark)
         self.tools["explorer.refresh"].setIcon(theme.icon("retry", colours))
         self.tools["explorer.query"].setIcon(theme.icon("sql", colours))

@@ -113,7 +113,7 @@ def rows_of(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[
 def _title(row: Row) -> str:
     found = row.failover
     at = formatting.run_time(found.failed_tick / TICKS_PER_S)
-    cause = f", {found.cause}" if found.cause != found.kind else ""
+    cause = f", {found.cause}" if found.cause not in (found.kind, "unknown") else ""
     return f"{at}  {found.database}: {said_of(found.kind)}{cause}"
 
 

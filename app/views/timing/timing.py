@@ -76,11 +76,11 @@ class Timing(QWidget):
         self.setFocusProxy(self.table)
         steps = TableView(self.steps, tr("Steps of the failover"))
         steps.show_rows(len(STEPS))
-        compared = TableView(self.comparison, tr("Published times"))
-        compared.show_rows(3)
+        self._compared = TableView(self.comparison, tr("Published times"))
+        self._compared.show_rows(3)
         beside = QVBoxLayout()
         beside.setSpacing(2)
-        beside.addWidget(compared)
+        beside.addWidget(self._compared)
         beside.addWidget(self.verdict, 1)
         tables = QHBoxLayout()
         tables.setSpacing(4)
@@ -180,6 +180,7 @@ class Timing(QWidget):
         self.phases.show_row(self.chosen)
         self.steps.update(steps_of(self.chosen))
         self.comparison.update(comparison_of(self.chosen))
+        self._compared.setVisible(self.comparison.rowCount() > 0)
         self.verdict.setText(verdict(self.chosen))
 
     def _choose_time(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QTreeView, QWidget
 
 from app.main_window import MainWindow
 from tests.app.main_window.conftest import Hands
@@ -77,3 +77,14 @@ def test_a_fault_is_taken_back_by_the_key_of_the_ledger_and_del(hands: Hands, la
     hands.press(Qt.Key.Key_Down)
     hands.press(Qt.Key.Key_Delete)
     assert hands.drill.world.servers["SERVER_B"].powered
+
+
+def test_object_explorer_comes_with_room_for_a_database_and_its_state(hands: Hands, lab: MainWindow) -> None:
+    hands.press(Qt.Key.Key_F8)
+    QApplication.processEvents()
+    tree = keyboard()
+    assert isinstance(tree, QTreeView)
+    index = tree.model().index(0, 0)
+    while index.isValid() and index.data() != "Sales (Principal, Synchronized)":
+        index = tree.indexBelow(index)
+    assert tree.visualRect(index).left() + tree.sizeHintForIndex(index).width() <= tree.viewport().width()

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionComboBox
 
 from app.views.monitor import Monitor
 from app.views.monitor.thresholds import ThresholdsDialog
@@ -165,3 +166,16 @@ def test_without_a_session_there_is_nothing_to_monitor(monitor: Any) -> None:
     assert partners(monitor) == []
     monitor.refresh()
     assert monitor.lines == []
+
+
+def test_the_title_of_a_database_is_read_in_a_dock_of_a_small_screen(monitor: Any) -> None:
+    monitor.resize(480, 240)  # at 1366x768
+    QApplication.processEvents()
+    option = QStyleOptionComboBox()
+    monitor.databases.initStyleOption(option)
+    style = monitor.databases.style()
+    room = style.subControlRect(
+        QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, monitor.databases
+    )
+    title = "Sales (Synchronized, SERVER_A -> SERVER_B)"
+    assert monitor.databases.fontMetrics().horizontalAdvance(title) <= room.width()
