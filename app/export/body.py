@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from app import formatting
+from app.export.course_svg import MARKS
 from app.export.parts import bullets, heading, moment, paragraph, table, text
 from app.export.source import Source
+from app.language import mark, tr, trn
+from app.sentences import said
 from engine.constants import TICKS_PER_S
 from engine.drill.mistakes import Mistake
 from engine.drill.review import FailoverReview
@@ -16,9 +20,27 @@ from engine.model import ticks
 MISTAKES_ON_PAGE: int = 5
 """The costliest ones; the annex has all."""
 
-DISCLAIMER = (
+DISCLAIMER = mark(
     "A simulation. What was changed in the cause of clarity, and what is missing, stands under fidelity."
 )
+
+SIZES: Final = {"slip": mark("slip"), "mistake": mark("mistake"), "blunder": mark("blunder")}
+
+FIGURES: Final = {
+    "downtime_s": mark("without service"),
+    "exposed_s": mark("served without a mirror in step"),
+    "lost_transactions": mark("transactions lost"),
+    "lost_kb": mark("log lost"),
+    "score": mark("points"),
+}
+
+FIDELITY: Final = {
+    "modelled": mark("modelled"),
+    "simplified": mark("simplified"),
+    "absent": mark("absent"),
+}
+
+UNLIKE: Final = mark("nothing like it was published")
 
 
 # --- page one -----------------------------------------------------------------------------------------------
@@ -31,11 +53,11 @@ def first_page(source: Source, figure: str, mistakes: int = MISTAKES_ON_PAGE) ->
             _head(source),
             _figures(source),
             figure,
-            heading(2, "What was planned"),
+            heading(2, tr("What was planned")),
             _goals(source),
-            heading(2, "What happened, and why"),
+            heading(2, tr("What happened, and why")),
             _why(source),
-            heading(2, "What cost points"),
+            heading(2, tr("What cost points")),
             _costliest(source, mistakes),
         ]
     )
@@ -43,33 +65,35 @@ def first_page(source: Source, figure: str, mistakes: int = MISTAKES_ON_PAGE) ->
 
 def _head(source: Source) -> str:
     review, report = source.review, source.report
-    score = f"{review.total:g} of 100 points" if review.total is not None else "Free play, without points"
-    finished = "" if review.total is None or report["score"]["finished"] else " (not finished)"
-    facts = f"{report['mode']}, seed {report['seed']}; {review.ended}, after {moment(source.drill.tick)}."
-    back = f" Gone back {len(source.drill.rewinds)} time(s)." if source.drill.rewinds else ""
-    return (
-        heading(1, review.title) + paragraph(f"{score}{finished}", "score") + paragraph(facts + back, "muted")
+    score = tr("Free play, without points")
+    if review.total is not None:
+        score = tr("{points} of 100 points").format(points=formatting.plain(review.total))
+        score += "" if report["score"]["finished"] else " " + tr("(not finished)")
+    facts = tr("{mode}, seed {seed}; {ended}, after {time}.").format(
+        mode=formatting.mode(report["mode"]),
+        seed=report["seed"],
+        ended=said(review.ended),
+        time=moment(source.drill.tick),
     )
+    times = len(source.drill.rewinds)
+    back = " " + trn("Gone back {n} time.", "Gone back {n} times.", times).format(n=times) if times else ""
+    return heading(1, review.title) + paragraph(score, "score") + paragraph(facts + back, "muted")
 
 
 def _figures(source: Source) -> str:
     """This run, and the reference beside it where there is one."""
-    names = {
-        "downtime_s": "without service",
-        "exposed_s": "served without a mirror in step",
-        "lost_transactions": "transactions lost",
-        "lost_kb": "log lost",
-        "score": "points",
-    }
     reference = source.review.reference
     rows = []
     if reference is not None:
-        known = [row for row in reference.outcomes if row.name in names]
-        rows = [[names[row.name], _figure(row.name, row.left), _figure(row.name, row.right)] for row in known]
-        return table("What it came to", ["", "this run", "reference"], rows)
+        known = [row for row in reference.outcomes if row.name in FIGURES]
+        rows = [
+            [tr(FIGURES[row.name]), _figure(row.name, row.left), _figure(row.name, row.right)]
+            for row in known
+        ]
+        return table(tr("What it came to"), ["", tr("this run"), tr("reference")], rows)
     sums = source.report["availability"]
-    rows = [[names[name], _figure(name, sums[name])] for name in names if name in sums]
-    return table("What it came to", ["", "this run"], rows)
+    rows = [[tr(FIGURES[name]), _figure(name, sums[name])] for name in FIGURES if name in sums]
+    return table(tr("What it came to"), ["", tr("this run")], rows)
 
 
 def _figure(name: str, value: float) -> str:
@@ -81,46 +105,90 @@ def _figure(name: str, value: float) -> str:
 def _goals(source: Source) -> str:
     lines = []
     for goal in source.report["goals"]:
-        when = f"reached at {moment(ticks(goal['met_t_s']))}" if goal["met"] else "not reached"
+        when = tr("not reached")
+        if goal["met"]:
+            when = tr("reached at {moment}").format(moment=moment(ticks(goal["met_t_s"])))
         lines.append(f"{'✓' if goal['met'] else '✗'} {goal['text']}: {when}")
-    return paragraph("\n".join(lines) or "Nothing: free play.")
+    return paragraph("\n".join(lines) or tr("Nothing: free play."))
 
 
 def _why(source: Source) -> str:
     lines = [
-        f"{outage.database} stood still from {moment(outage.span.from_tick)} to {moment(outage.span.to_tick)} "
-        f"({formatting.seconds(outage.span.ticks / TICKS_PER_S, 1)}). {outage.verdict}"
+        tr("{database} stood still from {start} to {end}, {length}. {why}").format(
+            database=outage.database,
+            start=moment(outage.span.from_tick),
+            end=moment(outage.span.to_tick),
+            length=formatting.seconds(outage.span.ticks / TICKS_PER_S, 1),
+            why=said(outage.verdict),
+        )
         for outage in source.review.outages
     ]
     lines += [_failover_words(failover) for failover in source.review.failovers]
     lines += [
-        f"{formatting.number(lost.transactions)} committed transactions ({formatting.kb(lost.kb)}) of {lost.database} "
-        f"are not on {lost.server}, since {moment(lost.tick)}."
+        tr(
+            "{count} committed transactions ({size}) of {database} are not on {server}, since {moment}."
+        ).format(
+            count=formatting.number(lost.transactions),
+            size=formatting.kb(lost.kb),
+            database=lost.database,
+            server=lost.server,
+            moment=moment(lost.tick),
+        )
         for lost in source.review.lost
     ]
-    return bullets(lines) if lines else paragraph("Nothing stood still, nothing was lost.")
+    return bullets(lines) if lines else paragraph(tr("Nothing stood still, nothing was lost."))
+
+
+WAYS: Final = {
+    "automatic": mark("{database}: automatic failover {one} → {other}"),
+    "manual": mark("{database}: manual failover {one} → {other}"),
+    "forced": mark("{database}: forced failover {one} → {other}"),
+}
 
 
 def _failover_words(failover: FailoverReview) -> str:
-    way = f"{failover.database}: {failover.kind} failover {failover.from_server} → {failover.to_server}"
+    way = tr(WAYS[failover.kind]).format(
+        database=failover.database, one=failover.from_server, other=failover.to_server
+    )
     if failover.took_s is None:
-        return f"{way}, not completed."
-    took = f"{way} in {formatting.seconds(failover.took_s)}"
+        return tr("{way}, not completed.").format(way=way)
+    took = tr("{way} in {time}").format(way=way, time=formatting.seconds(failover.took_s))
     if failover.published_s is None:
-        return f"{took}. Not compared with the published times: {failover.unlike or 'nothing like it was published'}."
-    off = formatting.percent(failover.took_s / failover.published_s - 1.0, 0, sign=True)
-    published = formatting.seconds(failover.published_s, 1)
-    return f"{took}; published {published} ({failover.published_ref}), {off}."
+        return tr("{took}. Not compared with the published times: {why}.").format(
+            took=took, why=_unlike(failover)
+        )
+    return tr("{took}; published {time} ({reference}), {share}.").format(
+        took=took,
+        time=formatting.seconds(failover.published_s, 1),
+        reference=failover.published_ref,
+        share=formatting.percent(failover.took_s / failover.published_s - 1.0, 0, sign=True),
+    )
+
+
+def _unlike(failover: FailoverReview) -> str:
+    return said(failover.unlike) if failover.unlike else tr(UNLIKE)
 
 
 def _costliest(source: Source, count: int) -> str:
     found = sorted(source.review.mistakes, key=lambda m: -m.points)[:count]
     if not found:
-        return paragraph("Nothing." if source.review.total is not None else "Nothing was scored.")
-    rows = [[moment(m.tick), f"−{m.points:g}", f"{m.what} Better: {m.better}"] for m in found]
+        return paragraph(tr("Nothing.") if source.review.total is not None else tr("Nothing was scored."))
+    rows = [
+        [moment(m.tick), f"−{formatting.plain(m.points)}", f"{said(m.what)} {_better(m.better)}"]
+        for m in found
+    ]
     left = len(source.review.mistakes) - len(found)
-    more = paragraph(f"{left} more in the annex.", "muted") if left else ""
-    return table("The costliest, worst first", ["at", "points", "what, and what is better"], rows) + more
+    more = paragraph(tr("{n} more in the annex.").format(n=left), "muted") if left else ""
+    return (
+        table(
+            tr("The costliest, worst first"), [tr("at"), tr("points"), tr("what, and what is better")], rows
+        )
+        + more
+    )
+
+
+def _better(better: str) -> str:
+    return tr("Better: {better}").format(better=said(better))
 
 
 # --- annex --------------------------------------------------------------------------------------------------
@@ -129,15 +197,15 @@ def _costliest(source: Source, count: int) -> str:
 def annex(source: Source) -> Iterator[tuple[str, str]]:
     """(title, content) of each section that has something to say."""
     sections = (
-        ("Score, point by point", _score(source)),
-        ("Mistakes, and where to try again", _mistakes(source.review.mistakes)),
-        ("Failovers in their phases", _phases(source.review.failovers)),
-        ("Preconditions of an automatic failover", _preconditions(source)),
-        ("Questions", _questions(source)),
-        ("The reference, step by step", _reference(source)),
-        ("Commands", _commands(source)),
-        ("Course of events", _events(source)),
-        ("Fidelity", _fidelity(source)),
+        (tr("Score, point by point"), _score(source)),
+        (tr("Mistakes, and where to try again"), _mistakes(source.review.mistakes)),
+        (tr("Failovers in their phases"), _phases(source.review.failovers)),
+        (tr("Preconditions of an automatic failover"), _preconditions(source)),
+        (tr("Questions"), _questions(source)),
+        (tr("The reference, step by step"), _reference(source)),
+        (tr("Commands"), _commands(source)),
+        (tr("Course of events"), _events(source)),
+        (tr("Fidelity"), _fidelity(source)),
     )
     return ((title, content) for title, content in sections if content)
 
@@ -148,24 +216,30 @@ def _score(source: Source) -> str:
         return ""
     rows = []
     for item in items:
-        points = f"{item['points']:g} of {item['max']:g}" if item["max"] else f"{item['points']:g}"
-        better = f"\nBetter: {item['better']}" if item["better"] else ""
+        points = formatting.plain(item["points"])
+        if item["max"]:
+            points = tr("{points} of {most}").format(points=points, most=formatting.plain(item["max"]))
+        better = f"\n{_better(item['better'])}" if item["better"] else ""
         at = ", ".join(moment(ticks(at_s)) for at_s in list(dict.fromkeys(item["at_s"]))[:6])
-        rows.append([item["name"], points, f"{item['why']}{better}", at])
-    return table("Every rule with its points", ["rule", "points", "why", "at"], rows)
+        rows.append([said(item["name"]), points, f"{said(item['why'])}{better}", at])
+    return table(tr("Every rule with its points"), [tr("rule"), tr("points"), tr("why"), tr("at")], rows)
 
 
 def _mistakes(found: Sequence[Mistake]) -> str:
     if not found:
         return ""
-    rows = [[moment(m.tick), m.size, f"−{m.points:g}", _what(m), moment(m.retry_tick)] for m in found]
-    head = ["at", "size", "points", "what, what came before it, and what is better", "try again from"]
-    return table("Everything that cost points, in order of time", head, rows)
+    rows = [
+        [moment(m.tick), tr(SIZES[m.size]), f"−{formatting.plain(m.points)}", _what(m), moment(m.retry_tick)]
+        for m in found
+    ]
+    what = tr("what, what came before it, and what is better")
+    head = [tr("at"), tr("size"), tr("points"), what, tr("try again from")]
+    return table(tr("Everything that cost points, in order of time"), head, rows)
 
 
 def _what(mistake: Mistake) -> str:
-    before = f"\nAfter: {mistake.cause}" if mistake.cause else ""
-    return f"{mistake.what}{before}\nBetter: {mistake.better}"
+    before = "\n" + tr("After: {cause}").format(cause=said(mistake.cause)) if mistake.cause else ""
+    return f"{said(mistake.what)}{before}\n{_better(mistake.better)}"
 
 
 def _phases(found: Sequence[FailoverReview]) -> str:
@@ -175,16 +249,22 @@ def _phases(found: Sequence[FailoverReview]) -> str:
     for failover in found:
         way = f"{failover.database}: {failover.from_server} → {failover.to_server}"
         spans = "\n".join(
-            f"{phase.name} {formatting.seconds((phase.to_tick - phase.from_tick) / TICKS_PER_S)}"
+            f"{said(phase.name)} {formatting.seconds((phase.to_tick - phase.from_tick) / TICKS_PER_S)}"
             for phase in failover.phases
         )
-        published = f"{failover.published_s:g} s ({failover.published_ref})" if failover.published_s else ""
-        rows.append(
-            [way, f"{failover.kind}, {failover.cause}", spans, formatting.seconds(failover.took_s),
-             published or f"not compared: {failover.unlike or 'nothing like it was published'}"]
-        )  # fmt: skip
-    head = ["failover", "kind and cause", "phases", "detection to role taken", "published"]
-    return table("What the time went into", head, rows)
+        published = tr("not compared: {why}").format(why=_unlike(failover))
+        if failover.published_s:
+            published = f"{formatting.plain(failover.published_s)} s ({failover.published_ref})"
+        kind = f"{said(failover.kind)}, {failover.cause}"
+        rows.append([way, kind, spans, formatting.seconds(failover.took_s), published])
+    head = [
+        tr("failover"),
+        tr("kind and cause"),
+        tr("phases"),
+        tr("detection to role taken"),
+        tr("published"),
+    ]
+    return table(tr("What the time went into"), head, rows)
 
 
 def _preconditions(source: Source) -> str:
@@ -193,12 +273,11 @@ def _preconditions(source: Source) -> str:
 
 def _guards(lanes: Lanes) -> str:
     rows = [
-        [guard.name, _times(guard, True), _times(guard, False), guard.seen_in]
+        [said(guard.name), _times(guard, True), _times(guard, False), said(guard.seen_in)]
         for guard in lanes.preconditions
     ]
-    return table(
-        f"{lanes.database}: when each held", ["precondition", "holds", "does not hold", "seen in"], rows
-    )
+    title = tr("{database}: when each held").format(database=lanes.database)
+    return table(title, [tr("precondition"), tr("holds"), tr("does not hold"), tr("seen in")], rows)
 
 
 def _times(guard: Precondition, holds: bool) -> str:
@@ -210,15 +289,17 @@ def _times(guard: Precondition, holds: bool) -> str:
 
 def _questions(source: Source) -> str:
     rows = []
+    or_else = " " + tr("or") + " "
     for asked in source.report["questions"]:
         if "right" not in asked:
             continue
         choices = asked["choices"]
-        said = choices[asked["choice"] - 1] if asked["choice"] is not None else formatting.NOTHING
-        right = " or ".join(choices[number - 1] for number in asked["right"]) or formatting.NOTHING
-        rows.append([asked["text"], said, right, "right" if asked["correct"] else "not right", asked["why"]])
-    head = ["question", "answer", "right", "judged", "why"]
-    return table("What was asked", head, rows) if rows else ""
+        answer = choices[asked["choice"] - 1] if asked["choice"] is not None else formatting.NOTHING
+        right = or_else.join(choices[number - 1] for number in asked["right"]) or formatting.NOTHING
+        judged = tr("right") if asked["correct"] else tr("not right")
+        rows.append([asked["text"], answer, right, judged, asked["why"]])
+    head = [tr("question"), tr("answer"), tr("right"), tr("judged"), tr("why")]
+    return table(tr("What was asked"), head, rows) if rows else ""
 
 
 def _reference(source: Source) -> str:
@@ -230,44 +311,47 @@ def _reference(source: Source) -> str:
             moment(step.tick),
             step.line,
             step.why,
-            moment(step.done_tick) if step.done_tick is not None else "never",
+            moment(step.done_tick) if step.done_tick is not None else tr("never"),
         ]
         for step in reference.steps
     ]
-    steps = table(
-        "What the reference does, and when it was done here", ["at", "step", "why", "done at"], rows, [1]
-    )
+    head = [tr("at"), tr("step"), tr("why"), tr("done at")]
+    steps = table(tr("What the reference does, and when it was done here"), head, rows, [1])
     besides = [[moment(item.tick), item.words] for item in reference.besides]
-    done = table("What was done here besides", ["at", "input"], besides, [1]) if besides else ""
-    return steps + done
+    if not besides:
+        return steps
+    return steps + table(tr("What was done here besides"), [tr("at"), tr("input")], besides, [1])
 
 
 def _commands(source: Source) -> str:
     rows = []
     for batch in source.report["sql"]:
         errors = [m for m in batch["messages"] if m["severity"] > 10]
-        said = "\n".join(f"Msg {m['number']}: {m['text']}" for m in errors) or "done"
-        rows.append([moment(ticks(batch["t_s"])), batch["server"], batch["batch"].strip(), said])
-    return table("Every batch and its answer", ["at", "server", "batch", "answer"], rows, [2]) if rows else ""
+        answer = "\n".join(f"Msg {m['number']}: {m['text']}" for m in errors) or tr("done")
+        rows.append([moment(ticks(batch["t_s"])), batch["server"], batch["batch"].strip(), answer])
+    head = [tr("at"), tr("server"), tr("batch"), tr("answer")]
+    return table(tr("Every batch and its answer"), head, rows, [2]) if rows else ""
 
 
 def _events(source: Source) -> str:
     rows = [
-        [moment(m.tick), m.kind, m.server or "", m.database or "", m.text] for m in source.review.happened
+        [moment(m.tick), tr(MARKS[m.kind]), m.server or "", m.database or "", said(m.text)]
+        for m in source.review.happened
     ]
-    return table("The marked moments", ["at", "kind", "server", "database", "what"], rows) if rows else ""
+    head = [tr("at"), tr("kind"), tr("server"), tr("database"), tr("what")]
+    return table(tr("The marked moments"), head, rows) if rows else ""
 
 
 def _fidelity(source: Source) -> str:
     scenario = source.drill.scenario
     lines = [f"{each.paper}: {each.section}" for each in scenario.sources]
-    parts = paragraph(DISCLAIMER) + (bullets(lines) if lines else "")
+    parts = paragraph(tr(DISCLAIMER)) + (bullets(lines) if lines else "")
     if scenario.fidelity is not None:
-        rows = [[name, getattr(scenario.fidelity, name)] for name in ("modelled", "simplified", "absent")]
-        parts += table("How far the simulation can be trusted here", ["", ""], rows)
+        rows = [[tr(word), getattr(scenario.fidelity, name)] for name, word in FIDELITY.items()]
+        parts += table(tr("How far the simulation can be trusted here"), ["", ""], rows)
     return parts
 
 
 def title(source: Source) -> str:
     """For the head of a document."""
-    return text(f"Debrief: {source.review.title}")
+    return text(tr("Debrief: {title}").format(title=source.review.title))

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from app import formatting
+from app.language import mark, tr
+from app.sentences import said
 from engine.constants import TICKS_PER_S
 from engine.drill.markers import Marker
 from engine.drill.watch import DOWN, EXPOSED, PROTECTED, SERVING, Lanes, Span
@@ -59,24 +61,43 @@ _DEFS: Final = (
 )
 
 
+MARKS: Final = {
+    "fault": mark("fault"),
+    "repair": mark("repair"),
+    "detection": mark("detected"),
+    "transition": mark("change"),
+    "command": "T-SQL",
+    "refusal": mark("T-SQL, refused"),
+    "hint": mark("hint"),
+    "question": mark("question"),
+    "goal": mark("goal"),
+    "rewind": mark("gone back"),
+    "note": mark("note"),
+    "end": mark("end"),
+}
+"""Kind of mark -> what it is called."""
+
+
 def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], until: Tick) -> str:
     """An SVG of its own, with the same in words inside for those who do not see it."""
     shown = chosen(lanes)
     rows: list[tuple[str, Sequence[Span]]] = []
     for lane in shown:
         named = f"{lane.database}: " if len(shown) > 1 else ""
-        rows += [(f"{named}service", lane.service), (f"{named}protection", lane.protection)]
-        rows += [(f"{named}state", lane.state)]
+        rows += [(named + tr("service"), lane.service), (named + tr("protection"), lane.protection)]
+        rows += [(named + tr("state"), lane.state)]
     height = TOP + len(rows) * (LANE + GAP) + 22
     parts = [_DEFS]
     for number, (name, spans) in enumerate(rows):
         parts.append(_lane(name, spans, TOP + number * (LANE + GAP), until))
     parts.append(_axis(TOP + len(rows) * (LANE + GAP), until))
-    parts += [_mark(mark, until, height) for mark in marks if mark.kind in _SHAPES]
+    parts += [_mark(moment, until, height) for moment in marks if moment.kind in _SHAPES]
+    title = html.escape(tr("Course of the run"))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
         f'role="img" aria-labelledby="course-title course-words" font-family="sans-serif" font-size="10">'
-        f'<title id="course-title">Course of the run</title><desc id="course-words">{html.escape(words(shown))}</desc>'
+        f'<title id="course-title">{title}</title>'
+        f'<desc id="course-words">{html.escape(words(shown))}</desc>'
         f"{''.join(parts)}</svg>"
     )
 
@@ -94,13 +115,20 @@ def chosen(lanes: Mapping[str, Lanes]) -> list[Lanes]:
 
 def words(lanes: Iterable[Lanes]) -> str:
     """What the drawing shows, in sentences."""
-    said = []
+    told = []
     for lane in lanes:
-        for what, spans in (("did not serve", lane.service), ("was exposed", lane.protection)):
+        for what, spans in (
+            (tr("{database} did not serve: {times}."), lane.service),
+            (tr("{database} was exposed: {times}."), lane.protection),
+        ):
             bad = [span for span in spans if span.what in (DOWN, EXPOSED) and span.ticks > 0]
-            times = ", ".join(f"{_time(span.from_tick)} to {_time(span.to_tick)}" for span in bad)
-            said.append(f"{lane.database} {what}: {times or 'never'}.")
-    return " ".join(said)
+            times = ", ".join(_from_to(span) for span in bad)
+            told.append(what.format(database=lane.database, times=times or tr("never")))
+    return " ".join(told)
+
+
+def _from_to(span: Span) -> str:
+    return tr("{start} to {end}").format(start=_time(span.from_tick), end=_time(span.to_tick))
 
 
 def _time(tick: Tick) -> str:
@@ -115,10 +143,10 @@ def _lane(name: str, spans: Iterable[Span], top: float, until: Tick) -> str:
     boxes = []
     for span in spans:
         left, right = _x(span.from_tick, until), _x(span.to_tick, until)
-        said = html.escape(f"{span.what}, {_time(span.from_tick)} to {_time(span.to_tick)}")
+        words = html.escape(f"{said(span.what)}, {_from_to(span)}")
         boxes.append(
             f'<rect x="{left:.1f}" y="{top}" width="{max(1.0, right - left):.1f}" height="{LANE}" '
-            f'fill="{_FILLS.get(span.what, _IDLE)}"><title>{said}</title></rect>'
+            f'fill="{_FILLS.get(span.what, _IDLE)}"><title>{words}</title></rect>'
         )
     label = f'<text x="{LEFT - 6}" y="{top + LANE - 4}" text-anchor="end" fill="#18212c">{html.escape(name)}</text>'
     return label + "".join(boxes)
@@ -142,11 +170,11 @@ def _step(until: Tick) -> Tick:
     return 7200 * TICKS_PER_S
 
 
-def _mark(mark: Marker, until: Tick, height: int) -> str:
-    colour, shape = _SHAPES[mark.kind]
-    x = _x(mark.tick, until)
-    said = html.escape(f"{_time(mark.tick)} {mark.kind}: {mark.text}")
+def _mark(moment: Marker, until: Tick, height: int) -> str:
+    colour, shape = _SHAPES[moment.kind]
+    x = _x(moment.tick, until)
+    words = html.escape(f"{_time(moment.tick)} {tr(MARKS[moment.kind])}: {said(moment.text)}")
     return (
-        f'<g transform="translate({x:.1f},14)" stroke="{colour}" fill="{colour}"><title>{said}</title>'
+        f'<g transform="translate({x:.1f},14)" stroke="{colour}" fill="{colour}"><title>{words}</title>'
         f'<path d="{shape}"/><path d="M0,8 V{height - 38}" stroke-width="0.6" stroke-dasharray="2,3"/></g>'
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from app import language
 from app.export import body, course_svg
-from app.export.parts import heading, paragraph, text
+from app.export.parts import paragraph, text
 from app.export.source import Source
+from app.language import tr, trn
 
 STYLE: Final = """
 :root { color-scheme: light dark; --text: #18212c; --ground: #ffffff; --muted: #525e6d; --line: #cbd3dc;
@@ -46,15 +48,16 @@ def page(source: Source) -> str:
         f'<h2 id="{anchor}-title">{text(title)}</h2>{content}</section>'
         for anchor, title, content in sections
     )
+    title, skip = text(tr("Annex")), text(tr("To the annex"))
     return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html>\n<html lang="{_tongue()}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{body.title(source)}</title><style>{STYLE}</style></head><body>"
-        '<a class="skip" href="#annex">To the annex</a>'
+        f'<a class="skip" href="#annex">{skip}</a>'
         f"<main>{body.first_page(source, shown)}"
-        '<div class="annex" id="annex"><nav aria-label="Annex">'
-        f"{heading(2, 'Annex')}<ol>{index}</ol></nav>{annex}</div>"
+        f'<div class="annex" id="annex"><nav aria-label="{title}">'
+        f"<h2>{title}</h2><ol>{index}</ol></nav>{annex}</div>"
         f"</main><footer>{paragraph(_made_by(source), 'muted')}</footer></body></html>\n"
     )
 
@@ -62,11 +65,19 @@ def page(source: Source) -> str:
 def _caption(source: Source) -> str:
     drawn = course_svg.chosen(source.review.lanes)
     left = len(source.review.lanes) - len(drawn)
-    more = f" {left} more database(s) are not drawn." if left else ""
-    return text(
-        f"Service, protection by a mirror in step, and mirroring state. {course_svg.words(drawn)}{more}"
-    )
+    said = [tr("Service, protection by a mirror in step, and mirroring state."), course_svg.words(drawn)]
+    if left:
+        said.append(
+            trn("{n} more database is not drawn.", "{n} more databases are not drawn.", left).format(n=left)
+        )
+    return text(" ".join(said))
+
+
+def _tongue() -> str:
+    """The language of the page, as a browser or a screen reader wants to know it."""
+    return language.current() if language.current() in language.LANGUAGES else language.ENGLISH
 
 
 def _made_by(source: Source) -> str:
-    return f"Mirrordrill {source.report['version']}; state {source.report['state_hash']}."
+    said = tr("Mirrordrill {version}; state {state}.")
+    return said.format(version=source.report["version"], state=source.report["state_hash"])

@@ -24,6 +24,7 @@ from PySide6.QtSvg import QSvgRenderer
 from app.export import body, course_svg
 from app.export.parts import heading
 from app.export.source import Source
+from app.language import tr
 
 DOTS_PER_INCH: Final = 300
 MARGIN_MM: Final = 16.0
@@ -54,11 +55,11 @@ def write_pdf(source: Source, file: Path) -> int:
     try:
         file.touch()
     except OSError as error:
-        raise NoPdf(f"{file} cannot be written: {error.strerror}") from error
+        raise NoPdf(tr("{file} cannot be written: {why}").format(file=file, why=error.strerror)) from error
     application = QGuiApplication.instance() or _application()
     writer = QPdfWriter(str(file))
     writer.setResolution(DOTS_PER_INCH)
-    writer.setTitle(f"Debrief: {source.review.title}")
+    writer.setTitle(tr("Debrief: {title}").format(title=source.review.title))
     writer.setCreator(f"Mirrordrill {source.report['version']}")
     margins = QMarginsF(MARGIN_MM, MARGIN_MM, MARGIN_MM, MARGIN_MM)
     writer.setPageLayout(
@@ -71,11 +72,12 @@ def write_pdf(source: Source, file: Path) -> int:
     )
     painter = QPainter()
     if not painter.begin(writer):
-        raise NoPdf(f"{file} cannot be written")
+        raise NoPdf(tr("{file} cannot be written").format(file=file))
     try:
         documents = [_first_page(source, writer), _document(_annex(source), writer)]
         pages = sum(document.pageCount() for document in documents)
-        _print(documents, writer, painter, f"{source.review.title}, seed {source.report['seed']}", pages)
+        foot = tr("{title}, seed {seed}").format(title=source.review.title, seed=source.report["seed"])
+        _print(documents, writer, painter, foot, pages)
     finally:
         painter.end()
     assert application is not None, "fonts need an application for as long as something is drawn"
@@ -104,7 +106,7 @@ def _first_page(source: Source, writer: QPdfWriter) -> QTextDocument:
 
 def _annex(source: Source) -> str:
     sections = "".join(f"{heading(2, title)}{content}" for title, content in body.annex(source))
-    return f"{heading(1, 'Annex')}{sections}"
+    return heading(1, tr("Annex")) + sections
 
 
 def _drawing(source: Source, width: float) -> QImage:
@@ -158,6 +160,5 @@ def _print(
             painter.restore()
             foot = QRectF(0, height + _foot(writer) * 0.3, _width(writer), _foot(writer) * 0.7)
             painter.drawText(foot, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, name)
-            painter.drawText(
-                foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, f"{number} of {pages}"
-            )
+            place = tr("{page} of {pages}").format(page=number, pages=pages)
+            painter.drawText(foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, place)

@@ -7,6 +7,8 @@ from typing import Final
 
 from app.export.parts import moment
 from app.export.source import Source
+from app.language import tr
+from app.sentences import said
 from engine.inputs import Input
 
 WIDTH: Final = 100
@@ -22,13 +24,13 @@ def runbook(source: Source) -> str:
         for batch in source.report["sql"]
         if any(m["severity"] > 10 for m in batch["messages"])
     }
-    answers = {
-        at: f"was refused: Msg {message['number']}, {message['text']}" for at, message in refused.items()
-    }
+    answers = {at: f"Msg {message['number']}, {message['text']}" for at, message in refused.items()}
     head = [
-        f"{source.review.title}: what was done",
-        f"From a drill in Mirrordrill {source.report['version']}, seed {source.report['seed']}; {source.review.ended}.",
-        "A simulation: read every step, and try it on a test system, before it goes into a real runbook.",
+        tr("{title}: what was done").format(title=source.review.title),
+        tr("From a drill in Mirrordrill {version}, seed {seed}; {ended}.").format(
+            version=source.report["version"], seed=source.report["seed"], ended=said(source.review.ended)
+        ),
+        tr("A simulation: read every step, and try it on a test system, before it goes into a real runbook."),
         source.drill.scenario.summary,
     ]
     return "\n".join([*_comment(head), "", *_steps(source.drill.journal, {}, answers)]) + "\n"
@@ -37,9 +39,9 @@ def runbook(source: Source) -> str:
 def reference_runbook(source: Source) -> str:
     """What the reference does, each step with its reason; nothing but a note if there is no reference."""
     reference = source.review.reference
-    head = [f"{source.review.title}: the reference", source.drill.scenario.summary]
+    head = [tr("{title}: the reference").format(title=source.review.title), source.drill.scenario.summary]
     if reference is None:
-        return "\n".join(_comment([*head, "There is no reference for it."])) + "\n"
+        return "\n".join(_comment([*head, tr("There is no reference for it.")])) + "\n"
     steps = [Input(step.tick, *_verb(step.line)) for step in reference.steps]
     reasons = {number: step.why for number, step in enumerate(reference.steps)}
     return "\n".join([*_comment(head), "", *_steps(steps, reasons, {})]) + "\n"
@@ -64,9 +66,11 @@ def _steps(
             continue
         number += 1
         why = f" {reasons[place]}" if place in reasons else ""
-        yield from _comment([f"{number}. At {moment(item.tick)}.{why}"])
+        at = tr("At {moment}.").format(moment=moment(item.tick))
+        yield from _comment([f"{number}. {at}{why}"])
         if item.verb != "sql":
-            yield from _comment([f"   {'Note' if item.verb == 'note' else 'By hand'}: {_by_hand(item)}"])
+            words = tr("Note: {what}") if item.verb == "note" else tr("By hand: {what}")
+            yield from _comment([f"   {words.format(what=_by_hand(item))}"])
         else:
             yield from _sql(item, answers.get((item.tick / 100, item.args[0])))
         yield ""
@@ -76,7 +80,8 @@ def _sql(item: Input, refused: str | None) -> Iterator[str]:
     server = item.args[0].partition("#")[0]
     batch = item.args[1].strip().splitlines()
     if refused is not None:
-        yield from _comment([f"   On {server} this {refused}"])
+        words = tr("On {server} this was refused: {message}").format(server=server, message=refused)
+        yield from _comment([f"   {words}"])
         yield from (f"--   {line}" for line in batch)
         return
     yield f":CONNECT {server}"

@@ -1,4 +1,8 @@
-"""The run as CSV tables: events, readings, score. No Qt."""
+"""The run as CSV tables: events, readings, score. No Qt.
+
+Names of columns and numbers are those of the report, for whatever reads them; sentences are in the language of the
+interface, for whoever does.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from app.export.source import Source
+from app.sentences import of_event, said
 
 EVENT_COLUMNS: Final = ("t_s", "kind", "server", "database", "text")
 SCORE_COLUMNS: Final = ("name", "points", "max", "why", "better", "at_s")
@@ -20,13 +25,22 @@ def sheets(source: Source) -> dict[str, str]:
     report = source.report
     return {
         "events.csv": _csv(
-            EVENT_COLUMNS, ([event.get(c) for c in EVENT_COLUMNS] for event in report["events"])
+            EVENT_COLUMNS, ([_of_event(event, c) for c in EVENT_COLUMNS] for event in report["events"])
         ),
         "readings.csv": _readings(report["readings"]),
         "score.csv": _csv(
-            SCORE_COLUMNS, ([_plain(item[c]) for c in SCORE_COLUMNS] for item in report["score"]["items"])
+            SCORE_COLUMNS,
+            ([_plain(_of_item(item, c)) for c in SCORE_COLUMNS] for item in report["score"]["items"]),
         ),
     }
+
+
+def _of_event(event: Mapping[str, Any], column: str) -> Any:
+    return of_event(event["kind"], event["text"]) if column == "text" else event.get(column)
+
+
+def _of_item(item: Mapping[str, Any], column: str) -> Any:
+    return said(item[column]) if column in ("name", "why", "better") else item[column]
 
 
 def _readings(readings: Mapping[str, Any]) -> str:
