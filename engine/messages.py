@@ -18,6 +18,8 @@ class Message:
     line: int
     text: str
     server: str = ""
+    above: int = 0
+    """Lines of what was submitted above the batch from whose first line *line* counts."""
 
     @property
     def is_error(self) -> bool:

@@ -379,8 +379,14 @@ def _drop_database(machine: Machine, name: str) -> Outcome:
     return databases.drop(machine.world, server, name)
 
 
+DATABASES_MAX: Final = 300
+"""Copies of databases, and snapshots, up to which T-SQL makes new ones. Assumed."""
+
+
 def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
     world, server = machine.world, machine.session.server
+    if len(world.copies) + sum(len(there.snapshots) for there in world.servers.values()) >= DATABASES_MAX:
+        raise Unsimulated(f"CREATE DATABASE beyond {DATABASES_MAX} databases on all servers together")
     if statement.snapshot_of is not None:
         return databases.create_snapshot(
             world, server, statement.name, statement.snapshot_of, statement.files

@@ -17,14 +17,14 @@ def parse_only(text: str) -> list[Message]:
     messages = [Message(0, 16, 0, 0, step.text) for step in steps if isinstance(step, Note) and step.fatal]
     for step in steps:
         if isinstance(step, Batch):
-            messages += _problems(step.text)
+            messages += _problems(step)
     return messages or [Message(0, 0, 0, 0, "Commands completed successfully.")]
 
 
-def _problems(text: str) -> list[Message]:
+def _problems(batch: Batch) -> list[Message]:
     try:
-        compile_batch(text)
+        compile_batch(batch.text)
     except SyntaxProblem as problem:
         severity, shown = text_of(problem.number, *problem.parameters)
-        return [Message(problem.number, severity, problem.state, problem.line, shown)]
+        return [Message(problem.number, severity, problem.state, problem.line, shown, above=batch.above)]
     return []

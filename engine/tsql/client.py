@@ -40,6 +40,7 @@ def server_of(window: str) -> str:
 def submit(world: World, window: str, text: str) -> None:
     """Send *text* from a window. It runs at once, or behind what still runs there; `sql_done` tells how it ended."""
     name = _known_name(world, window)
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # half a character is none
     kept = world.sessions.setdefault(name, Window())
     if len(text) > TEXT_MAX:
         world.emit("sql", f"{text[:200]}…", server=server_of(name), window=name, batch=0)
@@ -322,7 +323,10 @@ def _emit_done(world: World, name: str, run: Run) -> None:
 
 
 def _as_json(message: Message) -> dict[str, Any]:
-    return {name: value for name, value in asdict(message).items() if name != "server"}
+    kept = {name: value for name, value in asdict(message).items() if name != "server"}
+    if not message.above:
+        del kept["above"]
+    return kept
 
 
 # --- connections -----------------------------------------------------------------------------------------

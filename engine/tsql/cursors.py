@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
 from engine.tsql import statements as s
+from engine.tsql import tables
 from engine.tsql.data import Cursor
 from engine.tsql.plans import Unsimulated, plan_statement, without_cursor_options
 from engine.tsql.values import to_number
@@ -33,6 +34,7 @@ def keep(machine: Machine, name: str, cursor: Cursor | None) -> None:
         if len(known) >= CURSORS_MAX:
             raise Unsimulated(f"more than {CURSORS_MAX} cursors of one connection")
         known[name] = cursor
+        machine.check_room(cursor)
     machine.note(cursors=tuple(known.items()))
 
 
@@ -42,7 +44,13 @@ def open_one(machine: Machine, name: str) -> None:
         raise SqlError(16905)
     plan = plan_statement(without_cursor_options(cursor.query))
     columns, rows = machine.select(plan)
-    keep(machine, name, replace(cursor, columns=columns, rows=tuple(rows), position=-1))
+    keep(
+        machine,
+        name,
+        replace(
+            cursor, columns=columns, rows=tuple(rows), position=-1, characters=tables.characters_in(rows)
+        ),
+    )
 
 
 def fetch(machine: Machine, statement: s.Fetch) -> None:

@@ -28,6 +28,12 @@ class Table:
     columns: tuple[ColumnDefinition, ...]
     rows: tuple[Row, ...] = ()
     next_identity: int = 1
+    characters: int = 0
+    """In all its texts."""
+
+    @property
+    def cells(self) -> int:
+        return len(self.columns) * len(self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,12 @@ class Cursor:
     columns: tuple[str, ...] = ()
     rows: tuple[Row, ...] | None = None
     position: int = -1
+    characters: int = 0
+    """In all its texts."""
+
+    @property
+    def cells(self) -> int:
+        return len(self.columns) * len(self.rows or ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +179,8 @@ class Run:
     """With `:ON ERROR EXIT` an error among the messages from here on ends the submission."""
     booked: bool = False
     """The time that it waits for is a turn of work (work.py)."""
+    acts: int = 0
+    """Statements so far that have done something to the world."""
     spent: int = 0
     """Work done since the submission began."""
     characters: int = 0

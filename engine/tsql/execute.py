@@ -38,6 +38,7 @@ def perform(machine: Machine, statement: s.Statement) -> None:
     if kind in LANGUAGE:
         LANGUAGE[kind](machine, statement)
     elif kind in COMMANDS:
+        machine.count_act()
         try:
             machine.outcome(COMMANDS[kind](machine, statement))
         except SqlError as problem:
@@ -230,6 +231,7 @@ def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
         machine.note(error=0, rowcount=0)
         return
     if "LOG" in statement.options:
+        machine.count_act()
         errorlog.write_line(machine.world, machine.session.server, 50000, severity, state, text)
     machine.fail_with([Caught(50000, min(severity, 25), state, machine.line, text)])
     if "SETERROR" in statement.options:

@@ -14,12 +14,24 @@ from engine.tsql import catalog, program, queries, sources, tables, transactions
 from engine.tsql import statements as s
 from engine.tsql.columns import parse_columns
 from engine.tsql.context import Context
-from engine.tsql.data import Caught, ConnectionLost, Declared, Outside, Result, Row, Run, Session, Table
+from engine.tsql.data import (
+    Caught,
+    ConnectionLost,
+    Cursor,
+    Declared,
+    Outside,
+    Result,
+    Row,
+    Run,
+    Session,
+    Table,
+)
 from engine.tsql.environment import GLOBALS
 from engine.tsql.lexer import SyntaxProblem, TooLong, name_of, tokens_of
 from engine.tsql.plans import Plan, Unsimulated, plan_condition, plan_expression
 from engine.tsql.scope import Scope
 from engine.tsql.scratch import SCRATCH_WORK, Scratch
+from engine.tsql.script import Batch
 from engine.tsql.values import Scalar, convert, parse_type, scale_of_type, shown, to_text
 from engine.tsql.work import Meter
 
@@ -37,6 +49,13 @@ CELLS_MAX: Final = 150_000
 
 TEXTS_MAX: Final = 1_500_000
 """Characters of all texts of one submission that run in one another. Assumed."""
+
+HELD_CELLS_MAX: Final = 500_000
+HELD_CHARACTERS_MAX: Final = 20_000_000
+"""Values and characters that one connection keeps in tables and cursors, characters also in variables. Assumed."""
+
+ACTS_MAX: Final = 5_000
+"""Commands that one submission may carry out: each leaves something in the world or its log. Assumed."""
 
 INSTRUCTION_WORK: Final = 10
 FREEZE_WORK: Final = 150
@@ -260,7 +279,8 @@ class Machine:
 
     def say(self, text: str, number: int = 0, severity: int = 0, state: int = 0, line: int = 0) -> None:
         if len(self.messages) + len(self.results) < OUTPUT_MAX:
-            self.messages.append(Message(number, severity, state, line, text, self.session.server))
+            said = Message(number, severity, state, line, text, self.session.server, self._above)
+            self.messages.append(said)
         elif len(self.messages) + len(self.results) == OUTPUT_MAX and self.messages[-1].text != _TOO_MUCH:
             self.messages.append(Message(0, 0, 0, 0, _TOO_MUCH, self.session.server))
 
@@ -382,6 +402,13 @@ class Machine:
     def line(self) -> int:
         return self.scopes[-1].line if self.scopes else 0
 
+    @property
+    def _above(self) -> int:
+        """Lines of the submission above the batch that runs."""
+        steps = self.run.steps or ()
+        step = steps[self.run.step] if self.run.step < len(steps) else None
+        return step.above if isinstance(step, Batch) else 0
+
     def scratch(self) -> Scratch:
         """The SQLite of this slice."""
         if self._scratch is None:
@@ -423,8 +450,12 @@ class Machine:
         """Assign, converted to the variable's type."""
         if name not in self.scope.variables:
             raise SqlError(137, name)
-        kind = self.scope.variables[name].type
-        self.scope.variables[name] = Declared(kind, convert(value, kind, default_length=1))
+        old = self.scope.variables[name]
+        new = convert(value, old.type, default_length=1)
+        self.scope.held += _size(new) - _size(old.value)
+        if sum(scope.held for scope in self.scopes) > HELD_CHARACTERS_MAX:
+            raise Unsimulated(f"variables of more than {HELD_CHARACTERS_MAX} characters together")
+        self.scope.variables[name] = Declared(old.type, new)
 
     def evaluate(self, text: str) -> Scalar:
         """The value of an expression."""
@@ -465,6 +496,27 @@ class Machine:
             if item.default:
                 self.set_variable(item.name, self.evaluate(item.default))
 
+    # --- bounds
+
+    def check_room(self, new: Table | Cursor) -> None:
+        """Unsimulated if the connection would hold too much with one more table or cursor like *new*."""
+        held: list[Table | Cursor] = [new, *dict(self.session.tables).values()]
+        held += dict(self.session.cursors).values()
+        for scope in self.scopes:
+            held += scope.tables.values()
+        if sum(item.cells for item in held) > HELD_CELLS_MAX:
+            raise Unsimulated(f"more than {HELD_CELLS_MAX} values in all tables and cursors of a connection")
+        if sum(item.characters for item in held) > HELD_CHARACTERS_MAX:
+            raise Unsimulated(
+                f"more than {HELD_CHARACTERS_MAX} characters in all tables and cursors of a connection"
+            )
+
+    def count_act(self) -> None:
+        """One more statement does something to the world. Unsimulated if the submission has done enough."""
+        if self.run.acts >= ACTS_MAX:
+            raise Unsimulated(f"more than {ACTS_MAX} commands of one submission")
+        self.run = replace(self.run, acts=self.run.acts + 1)
+
     # --- commands
 
     def outcome(self, outcome: commands.Outcome) -> None:
@@ -474,6 +526,10 @@ class Machine:
             return
         self.say_messages(outcome)
         self.note(error=0, rowcount=0)
+
+
+def _size(value: Scalar) -> int:
+    return len(value) if isinstance(value, str | bytes) else 0
 
 
 _TOO_MUCH: Final = (

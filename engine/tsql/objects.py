@@ -9,6 +9,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tsql.context import Context
 from engine.tsql.data import Table
+from engine.tsql.plans import Unsimulated
 from engine.tsql.statements import Parameter
 
 
@@ -93,8 +94,29 @@ def put(context: Context, parts: tuple[str, ...], new: UserObject) -> None:
     if source is not None and source.standby:
         raise SqlError(3906, source.database)
     old: Kept | None = context.world.objects.get(place)
+    _check_room(context, place, new)
     context.written.append((place, old))
     context.world.objects[place] = Kept(parts[-1] if old is None else old.name, new)
+
+
+OBJECTS_MAX: Final = 1_000
+CELLS_MAX: Final = 1_000_000
+CHARACTERS_MAX: Final = 20_000_000
+"""Objects of all databases of all servers, the values in their rows, and the characters in them. Assumed."""
+
+
+def _check_room(context: Context, place: tuple[str, str, str], new: UserObject) -> None:
+    kept = [
+        found.item for key, found in context.world.objects.items() if isinstance(found, Kept) and key != place
+    ]
+    if len(kept) >= OBJECTS_MAX:
+        raise Unsimulated(f"more than {OBJECTS_MAX} tables, procedures and views on all servers together")
+    made = [item for item in (*kept, new) if isinstance(item, Table)]
+    texts = sum(len(item.body) for item in (*kept, new) if isinstance(item, Procedure))
+    if sum(item.cells for item in made) > CELLS_MAX:
+        raise Unsimulated(f"more than {CELLS_MAX} values in the tables of all servers together")
+    if texts + sum(item.characters for item in made) > CHARACTERS_MAX:
+        raise Unsimulated(f"more than {CHARACTERS_MAX} characters in the objects of all servers together")
 
 
 def create(context: Context, parts: tuple[str, ...], new: UserObject, *, alter: bool = False) -> None:

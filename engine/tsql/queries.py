@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
@@ -191,15 +193,20 @@ def _merge(machine: Machine, plan: Plan) -> None:
                 updates.append((columns, (number, *values[first:last])))
     before = sources.table(machine, plan.target)
     name, table = plan.target.parts[-1], before
-    for columns, change in updates:
-        table = tables.update(name, table, columns, [change])
+    for columns, same in groupby(updates, itemgetter(0)):
+        changes = [change for _, change in same]
+        machine.meter.charge(table.cells // 20 + len(changes))
+        table = tables.update(name, table, columns, changes)
+    for _, change in updates:
         place = int(str(change[0])) - 1
         touched.append(("UPDATE", before.rows[place], table.rows[place]))
     touched += [("DELETE", before.rows[int(str(row[0])) - 1], None) for row in gone]
     sources.keep(machine, plan.target, tables.delete(table, gone))
-    for columns, row in added:
-        sources.put(machine, plan.target, columns, [row])
-        touched.append(("INSERT", None, sources.table(machine, plan.target).rows[-1]))
+    for columns, same_rows in groupby(added, itemgetter(0)):
+        rows = [row for _, row in same_rows]
+        sources.put(machine, plan.target, columns, rows)
+        new = sources.table(machine, plan.target).rows[-len(rows) :]
+        touched += [("INSERT", None, row) for row in new]
     machine.touched = touched
     machine.say_rows(len(touched))
 

@@ -29,6 +29,8 @@ class Scope:
     line: int = 0
     result: int = 0
     """Return value."""
+    held: int = 0
+    """Characters in all its variables."""
 
     @classmethod
     def thawed(cls, frame: Frame, version: int) -> Scope:
@@ -49,6 +51,7 @@ class Scope:
             frame.outside,
             frame.returns,
             frame.line,
+            held=sum(len(d.value) for _, d in frame.variables if isinstance(d.value, str | bytes)),
         )
 
     def compile(self, work: int) -> int:

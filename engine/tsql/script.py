@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from engine.tsql.work import Recall, Steps, Stepwise
@@ -25,6 +25,8 @@ class Batch:
 
     text: str
     count: int = 1
+    above: int = field(default=0, compare=False)
+    """Lines of the submission above its first one: messages count from that one, as those of SSMS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,17 +124,17 @@ def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Spli
                 steps.append(Note(_BAD_GO_TEXT, True))
                 return tuple(steps), known
             if go is not None:
-                _flush(lines, steps, int(go["count"] or 1))
+                _flush(lines, steps, int(go["count"] or 1), number - 1)
                 continue
             directive = _DIRECTIVE.match(line)
             if directive is not None:
-                if not _direct(directive, lines, steps, known):
+                if not _direct(directive, lines, steps, known, number - 1):
                     return tuple(steps), known
                 lines.append("")
                 continue
         lines.append(line)
         yield from state.read(line)
-    _flush(lines, steps, 1)
+    _flush(lines, steps, 1, number)
     yield LINE_WORK
     return tuple(steps), known
 
@@ -152,32 +154,35 @@ def _can_count(digits: str) -> bool:
     return len(digits) <= len(str(COUNT_MAX)) and int(digits) <= COUNT_MAX
 
 
-def _flush(lines: list[str], steps: list[Step], count: int) -> None:
-    text = "\n".join(lines)
+def _flush(lines: list[str], steps: list[Step], count: int, read: int) -> None:
+    """Make a batch of *lines*, the last ones of the *read* lines."""
+    text, above = "\n".join(lines), read - len(lines)
     lines.clear()
     if text.strip() and count:
-        steps.append(Batch(text, min(count, REPEAT_LIMIT)))
+        steps.append(Batch(text, min(count, REPEAT_LIMIT), above))
         if count > REPEAT_LIMIT:
             steps.append(Note(f"Not simulated: GO {count}; the batch was sent {REPEAT_LIMIT} times."))
 
 
-def _direct(match: re.Match[str], lines: list[str], steps: list[Step], known: dict[str, str]) -> bool:
-    """Carry out one directive; False ends the script."""
+def _direct(
+    match: re.Match[str], lines: list[str], steps: list[Step], known: dict[str, str], read: int
+) -> bool:
+    """Carry out one directive below *read* lines; False ends the script."""
     if match["shell"] is not None:
         steps.append(Note("Not simulated: operating system commands (!!)."))
         return True
     word, rest = match["word"].lower(), match["rest"].strip()
     if word == "connect" and rest:
-        _flush(lines, steps, 1)
+        _flush(lines, steps, 1, read)
         steps.append(Connect(rest.split()[0].strip("\"'")))
     elif word == "setvar" and rest:
         name, _, value = rest.partition(" ")
         known[name.lower()] = value.strip().strip('"')
     elif word in ("exit", "quit"):
-        _flush(lines, steps, 1)
+        _flush(lines, steps, 1, read)
         return False
     elif word == "on" and rest.lower() in _ON_ERROR:
-        _flush(lines, steps, 1)
+        _flush(lines, steps, 1, read)
         steps.append(OnError(_ON_ERROR[rest.lower()]))
     elif word not in _IGNORED:
         steps.append(Note(f"Not simulated: the sqlcmd command :{word[:30]}."))

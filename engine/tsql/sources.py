@@ -21,6 +21,10 @@ TABLES_MAX: Final = 100
 """Temp tables of one connection. Assumed."""
 
 
+INSERT_WORK: Final = 3
+"""Work (work.py) of putting a row into a table. Measured."""
+
+
 def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
     """Columns and rows of whatever a name in a query means. Raises 208, 1087, 7202 …, or Unsimulated."""
     if ref.query:
@@ -117,6 +121,8 @@ def table(machine: Machine, ref: TableRef) -> Table:
 def keep(machine: Machine, ref: TableRef, new: Table) -> None:
     """Put a table in place of the one it was."""
     name = ref.parts[-1].lower()
+    machine.meter.charge(new.cells // 20)
+    machine.check_room(new)
     if name.startswith("@"):
         machine.scope.tables[name] = new
     elif name.startswith("#"):
@@ -127,6 +133,7 @@ def keep(machine: Machine, ref: TableRef, new: Table) -> None:
 
 def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> None:
     """Insert rows."""
+    machine.meter.charge(len(rows) * INSERT_WORK)
     after, identity = tables.insert(ref.parts[-1], table(machine, ref), columns, rows, machine.evaluate)
     keep(machine, ref, after)
     if identity is not None:

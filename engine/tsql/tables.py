@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -40,7 +40,12 @@ def from_rows(names: Sequence[str], rows: Sequence[Row]) -> Table:
     for place, name in enumerate(names):
         values = [row[place] for row in rows if row[place] is not None]
         columns.append(ColumnDefinition(name=name, type=_type_of(values)))
-    return Table(tuple(columns), tuple(rows))
+    return Table(tuple(columns), tuple(rows), characters=characters_in(rows))
+
+
+def characters_in(rows: Iterable[Row]) -> int:
+    """Characters of all texts in *rows*."""
+    return sum(len(value) for row in rows for value in row if isinstance(value, str | bytes))
 
 
 def _type_of(values: list[Scalar]) -> str:
@@ -82,10 +87,15 @@ def insert(
     everything = (*table.rows, *added)
     if len(everything) > ROWS_MAX:
         raise Unsimulated(f"tables of more than {ROWS_MAX} rows")
-    if sum(len(value) for row in everything for value in row if isinstance(value, str)) > CHARACTERS_MAX:
-        raise Unsimulated(f"tables of more than {CHARACTERS_MAX} characters")
+    characters = _checked(table.characters + characters_in(added))
     _check_unique(name, table, everything)
-    return replace(table, rows=everything, next_identity=number), last
+    return replace(table, rows=everything, next_identity=number, characters=characters), last
+
+
+def _checked(characters: int) -> int:
+    if characters > CHARACTERS_MAX:
+        raise Unsimulated(f"tables of more than {CHARACTERS_MAX} characters")
+    return characters
 
 
 def _places(table: Table, named: tuple[str, ...]) -> list[int]:
@@ -140,10 +150,11 @@ def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Ro
             row[place] = stored(table.columns[place], value, name, "UPDATE")
         rows[at] = tuple(row)
     _check_unique(name, table, rows)
-    return replace(table, rows=tuple(rows))
+    return replace(table, rows=tuple(rows), characters=_checked(characters_in(rows)))
 
 
 def delete(table: Table, numbers: Sequence[Row]) -> Table:
     """The table without the rows of these numbers (from 1)."""
     gone = {int(str(number[0])) - 1 for number in numbers}
-    return replace(table, rows=tuple(row for place, row in enumerate(table.rows) if place not in gone))
+    rows = tuple(row for place, row in enumerate(table.rows) if place not in gone)
+    return replace(table, rows=rows, characters=characters_in(rows))

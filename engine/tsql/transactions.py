@@ -13,6 +13,7 @@ from engine.messages import SqlError
 from engine.protocol import logspace
 from engine.tsql import statements as s
 from engine.tsql.data import Undo
+from engine.tsql.plans import Unsimulated
 
 if TYPE_CHECKING:
     from engine.tsql.machine import Machine
@@ -43,10 +44,16 @@ def _commit(machine: Machine, statement: s.Transaction) -> None:
         machine.note(undo=None, savepoints=())
 
 
+SAVEPOINTS_MAX: Final = 1_000
+"""Savepoints of one transaction. Assumed."""
+
+
 def _save(machine: Machine, statement: s.Transaction) -> None:
     session = machine.session
     if session.undo is None:
         raise SqlError(628)
+    if len(session.savepoints) >= SAVEPOINTS_MAX:
+        raise Unsimulated(f"more than {SAVEPOINTS_MAX} savepoints of one transaction")
     point = (statement.name.lower(), Undo(session.tables, session.undo.written))
     machine.note(savepoints=(*session.savepoints, point))
 
@@ -98,10 +105,21 @@ def _put_back(machine: Machine, place: tuple[str, str, str], old: object) -> Non
 
 def note_written(machine: Machine) -> None:
     """After a statement: what it wrote belongs to the transaction, if there is one."""
-    written, machine.context.written = tuple(machine.context.written), []
-    undo = machine.session.undo
-    if written and undo is not None:
-        machine.note(undo=Undo(undo.tables, (*undo.written, *written)))
+    if not machine.context.written:
+        return
+    written, machine.context.written = machine.context.written, []
+    undo, points = machine.session.undo, machine.session.savepoints
+    if undo is None:
+        return
+    since = undo.written[len(points[-1][1].written) if points else 0 :]
+    known = {place for place, _ in since}  # what it was before the first change is what a rollback restores
+    new = [
+        (place, old)
+        for number, (place, old) in enumerate(written)
+        if place not in known and place not in {earlier for earlier, _ in written[:number]}
+    ]
+    if new:
+        machine.note(undo=Undo(undo.tables, (*undo.written, *new)))
 
 
 def _hold_log(machine: Machine) -> None:
