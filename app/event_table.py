@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QIcon, QKeySequence, QPixmap, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QTabBar, QVBoxLayout, QWidget
 
-from app import theme
+from app import formatting, theme
 from app.language import mark, tr
 from app.tables import Column, TableModel, TableView
 from engine.events import Event
@@ -175,7 +175,7 @@ class EventTable(QWidget):
     def _count(self) -> None:
         shown = self.model.rowCount()
         narrowed = bool(self.filter.text()) or self._between is not None
-        self.found.setText(tr("{shown:,} found").format(shown=shown) if narrowed else "")
+        self.found.setText(tr("{shown} found").format(shown=formatting.number(shown)) if narrowed else "")
 
     def _choose(self) -> None:
         index = self.table.currentIndex()

@@ -1,11 +1,14 @@
 """The interface's words in the user's language: `tr("Text with {name}").format(name=…)`, never an f-string in it.
 
-English by decision, in every language, because it is what a DBA meets at work, or what an author wrote:
-SQL Server's messages, T-SQL, words of the catalog views (SYNCHRONIZED), names of counters, lines of the ERRORLOG and
-of traces; input lines and their verbs; the command line; texts of scenarios and help pages; rows and figures of the
-papers. Sentences that the engine puts together are English, too: events, reasons of a score, findings of the planner,
-and the papers about a run that hold them. Fixed words of its tables are not: see `app.engine_words`. Numbers and
-times keep one form everywhere, that of SQL Server's own results.
+English in every language, because it is what a DBA meets at work, or what an author wrote:
+- what SQL Server says or shows: messages, T-SQL, lines of the ERRORLOG and of traces, warnings of the monitor, what
+  a SQL window answers, words and columns of the catalog views (SYNCHRONIZED), names of counters;
+- input lines and their verbs, keys of scenario files, the command line and its report, names of CSV columns;
+- texts of scenarios and help pages; rows and figures of the papers.
+Everything else is said in the language of the interface. What the engine puts together (events, refusals, reasons of
+a score, findings of the scenario checker and of the planner) goes through `app.sentences`, the fixed words of its
+tables through `app.engine_words`. Numbers that the interface composes are written as the language does
+(`app.formatting`); those of results, of files and of the servers' clocks keep SQL Server's form.
 
 Catalogues are gettext's (`assets/languages/*.po`, compiled to `.mo`); `make words` brings them up to date.
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
+from app import formatting
 from app.language import trn
 from app.offers import Target
 from app.picture import Picture, all_copies, picture_of
@@ -32,7 +33,9 @@ class Preview:
     def words(self) -> str:
         """All of it in a line; of many databases only how many."""
         many = len(self.databases) > DATABASES_NAMED
-        count = trn("{n:,} database", "{n:,} databases", len(self.databases)).format(n=len(self.databases))
+        count = trn("{n} database", "{n} databases", len(self.databases)).format(
+            n=formatting.number(len(self.databases))
+        )
         databases = [count] if many else self.databases
         return ", ".join([*(target.title for target in self.things), *databases])
 

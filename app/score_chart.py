@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app import theme
+from app import formatting, theme
 from app.language import tr
 
 LINES: Final = (0.0, 50.0, 100.0)
@@ -44,7 +44,7 @@ class ScoreChart(QWidget):
 
     def show_runs(self, oldest_first: Sequence[Scored]) -> None:
         self._runs = tuple(oldest_first)
-        self.setAccessibleDescription(", ".join(f"{run.score:g}" for run in self._runs))
+        self.setAccessibleDescription(", ".join(formatting.plain(run.score) for run in self._runs))
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -67,7 +67,7 @@ class ScoreChart(QWidget):
             painter.setPen(colours.muted)
             label = QRectF(0.0, y - line / 2, left - 6.0, line)
             painter.drawText(
-                label, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{points:g}"
+                label, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, formatting.plain(points)
             )
         dots = self._dots(plot)
         painter.setPen(QPen(colours.accent, 2.0))

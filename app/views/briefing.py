@@ -158,7 +158,7 @@ class BriefPage(QWidget):
         facts = [tr(scenario.level), tr("about {minutes} minutes").format(minutes=scenario.minutes)]
         facts += [", ".join(tr(skills.title_of(key)) for key in scenario.skills)] if scenario.skills else []
         facts += (
-            [tr("ends after {length:g} minutes").format(length=scenario.length / 60.0)]
+            [tr("ends after {length} minutes").format(length=formatting.plain(scenario.length / 60.0))]
             if scenario.length
             else []
         )
@@ -330,8 +330,8 @@ class Briefing(QScrollArea):
         )
         for layer, button in enumerate(self._hint_buttons, start=1):
             cost = drill.hint_cost(layer) if hint is not None else 0.0
-            words = trn("−{n:g} point", "−{n:g} points", round(cost) if cost == round(cost) else 2)
-            price = f"  ({words.format(n=cost)})" if cost else ""
+            words = trn("−{n} point", "−{n} points", round(cost) if cost == round(cost) else 2)
+            price = f"  ({words.format(n=formatting.plain(cost))})" if cost else ""
             button.show_text(f"{tr(HINT_LAYERS[layer - 1])}{price}")
             button.setVisible(layer in layers and not drill.finished)
         lines = [event for event in drill.events if event.kind == "hint"] if drill.hints else []

@@ -43,7 +43,7 @@ COLUMNS: Final = (
     Column(title=mark("Mode"), text=lambda run: formatting.mode(run.mode), sample="practice"),
     Column(
         title=mark("Score"),
-        text=lambda run: formatting.NOTHING if run.score is None else f"{run.score:g}",
+        text=lambda run: formatting.NOTHING if run.score is None else formatting.plain(run.score),
         right=True,
         sample="100.0",
     ),

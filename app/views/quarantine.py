@@ -83,8 +83,8 @@ def facts_of(contents: Contents) -> list[Fact]:
         *(Fact(tr("Named source"), source) for source in contents.sources),
         Fact(
             tr("Limits"),
-            tr("{databases} databases and {hours:g} simulated hours at most; T-SQL reaches the simulation only").format(
-                databases=limits.DATABASES_MAX, hours=DURATION_MAX_S / 3600
+            tr("{databases} databases and {hours} simulated hours at most; T-SQL reaches the simulation only").format(
+                databases=limits.DATABASES_MAX, hours=formatting.plain(DURATION_MAX_S / 3600)
             ),
         ),
     ]  # fmt: skip

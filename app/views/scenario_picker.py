@@ -75,10 +75,12 @@ class Card(Summary):
         if self.last is None:
             return tr("not finished yet")
         if self.best is None:
-            return tr("last {last:g} of 100").format(last=self.last)
+            return tr("last {last} of 100").format(last=formatting.plain(self.last))
         if self.tries < 2:
-            return tr("best {best:g} of 100").format(best=self.best)
-        return tr("best {best:g}, last {last:g} of 100").format(best=self.best, last=self.last)
+            return tr("best {best} of 100").format(best=formatting.plain(self.best))
+        return tr("best {best}, last {last} of 100").format(
+            best=formatting.plain(self.best), last=formatting.plain(self.last)
+        )
 
     @property
     def searched(self) -> str:

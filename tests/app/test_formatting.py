@@ -7,6 +7,7 @@ import math
 import pytest
 
 from app import formatting as f
+from app import language
 
 
 @pytest.mark.parametrize(
@@ -76,3 +77,20 @@ def test_copied_cells_keep_their_tabs_and_quotes() -> None:
 def test_results_to_text_stand_under_each_other() -> None:
     text = f.text_table(["name", "id"], [["Sales", "5"], ["x", "12"]])
     assert text.splitlines() == ["name  id", "----- --", "Sales 5", "x     12"]
+
+
+def test_german_writes_a_comma_before_the_decimals_and_leaves_the_servers_form_alone() -> None:
+    language.use(language.GERMAN)
+    try:
+        assert f.number(1234.5, 1) == "1.234,5"
+        assert f.significant(0.0123) == "0,0123"
+        assert f.kb(1.46 * 1024) == "1,46 MB"
+        assert f.seconds(2.63) == "2,63 s"
+        assert f.percent(0.0345, sign=True) == "+3,5 %"
+        assert f.run_time(41.2, 1) == "0:41,2"
+        assert f.plain(2.5) == "2,5"
+        assert f.cell(2.5) == "2.5"
+        assert f.server_time("2005-10-22T12:00:00", 4125) == "2005-10-22 12:00:41.25"
+    finally:
+        language.use(language.ENGLISH)
+    assert f.number(1234.5, 1) == "1,234.5"

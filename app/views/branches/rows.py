@@ -48,7 +48,7 @@ def _row(tree: Branches, name: str, drill: Drill) -> Row:
         at=tr("{moment}, over").format(moment=at) if drill.finished else at,
         downtime=formatting.seconds(sums["downtime_s"], 1),
         lost=formatting.number(sums["lost_transactions"]),
-        points=f"{score.total:g}" if shown else formatting.NOTHING,
+        points=formatting.plain(score.total) if shown else formatting.NOTHING,
     )
 
 
@@ -77,7 +77,7 @@ def _figure(name: str, value: float) -> str:
         return formatting.seconds(value, 1)
     if name.endswith("_kb"):
         return formatting.kb(value)
-    return formatting.number(round(value)) if name != "score" else f"{value:g}"
+    return formatting.number(round(value)) if name != "score" else formatting.plain(value)
 
 
 def first_words(found: FirstDifference | None, left: str, right: str) -> str:

@@ -117,7 +117,7 @@ class QueryWindow(QWidget):
         self.results.show_outcome(outcome)
         self.results.show()
         took = formatting.hms(outcome.elapsed_ticks / TICKS_PER_S)
-        rows = trn("{n:,} row", "{n:,} rows", outcome.row_count).format(n=outcome.row_count)
+        rows = trn("{n} row", "{n} rows", outcome.row_count).format(n=formatting.number(outcome.row_count))
         state = "cancelled" if outcome.cancelled else "failed" if outcome.failed else "done"
         self.set_state(state, f"{took}   {rows}")
 

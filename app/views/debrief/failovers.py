@@ -83,7 +83,9 @@ class _PhaseBar(QWidget):
     def __init__(self, failover: Mapping[str, Any]) -> None:
         super().__init__()
         self._phases = phases_of(failover)
-        self.setAccessibleName(", ".join(f"{tr(name)} {seconds:.2f} s" for name, seconds in self._phases))
+        self.setAccessibleName(
+            ", ".join(f"{tr(name)} {formatting.seconds(seconds)}" for name, seconds in self._phases)
+        )
 
     def sizeHint(self) -> QSize:
         return QSize(300, round(self.fontMetrics().height() * 2.6))

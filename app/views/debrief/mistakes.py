@@ -43,7 +43,7 @@ def _mistake(
     row.setSpacing(18)
     side = QVBoxLayout()
     side.setSpacing(0)
-    points = label(f"−{mistake.points:g}", 1.35, bold=True)
+    points = label(f"−{formatting.plain(mistake.points)}", 1.35, bold=True)
     points.setWordWrap(False)
     side.addWidget(points)
     size = muted(tr(SIZES[mistake.size]))

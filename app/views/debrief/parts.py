@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from app import theme
+from app import formatting, theme
 from app.language import tr
 
 
@@ -87,7 +87,7 @@ class ScoreRing(QWidget):
         super().__init__()
         self._total = total
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(tr("Score {total:g} of 100").format(total=total))
+        self.setAccessibleName(tr("Score {total} of 100").format(total=formatting.plain(total)))
 
     def sizeHint(self) -> QSize:
         side = round(self.fontMetrics().height() * 6.5)
@@ -108,7 +108,7 @@ class ScoreRing(QWidget):
         painter.setFont(theme.sized(self.font(), 2.2, bold=True))
         line = QFontMetricsF(painter.font()).height()
         upper = QRectF(0, self.height() / 2 - line * 0.68, self.width(), line)
-        painter.drawText(upper, Qt.AlignmentFlag.AlignCenter, f"{self._total:g}")
+        painter.drawText(upper, Qt.AlignmentFlag.AlignCenter, formatting.plain(self._total))
         painter.setPen(colours.muted)
         painter.setFont(theme.sized(self.font(), 0.85))
         painter.drawText(upper.translated(0, line * 0.72), Qt.AlignmentFlag.AlignCenter, tr("of 100"))
@@ -121,7 +121,11 @@ class Points(QWidget):
         super().__init__()
         self._points, self._most = points, most
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(tr("{points:g} of {most:g} points").format(points=points, most=most))
+        self.setAccessibleName(
+            tr("{points} of {most} points").format(
+                points=formatting.plain(points), most=formatting.plain(most)
+            )
+        )
 
     def sizeHint(self) -> QSize:
         line = self.fontMetrics().height()
@@ -134,7 +138,8 @@ class Points(QWidget):
         line = self.fontMetrics().height()
         painter.setFont(theme.sized(self.font(), 1.05, bold=True))
         painter.setPen(colours.text)
-        text = f"{self._points:g} / {self._most:g}" if self._most else f"{self._points:g}"
+        text = formatting.plain(self._points)
+        text += f" / {formatting.plain(self._most)}" if self._most else ""
         painter.drawText(QRectF(0, 0, self.width(), line * 1.2), Qt.AlignmentFlag.AlignLeft, text)
         bar = QRectF(0, line * 1.35, self.width(), line * 0.35)
         painter.setPen(Qt.PenStyle.NoPen)

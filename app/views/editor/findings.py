@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from app import theme
+from app import formatting, theme
 from app.language import tr, trn
 from app.sentences import said
 from app.views.editor.checking import Reading, Trial
@@ -69,7 +69,8 @@ class Findings(QWidget):
         self._add_problems(trial.problems)
         if trial.reference is not None:
             for item in trial.reference.items:
-                points = f"{item.points:g}" if item.max == 0 else f"{item.points:g} / {item.max:g}"
+                points = formatting.plain(item.points)
+                points += f" / {formatting.plain(item.max)}" if item.max else ""
                 better = f"  →  {said(item.better)}" if item.better and item.points < item.max else ""
                 self.rows.addItem(f"{said(item.name)}: {points}  –  {said(item.why)}{better}")
 
@@ -102,4 +103,4 @@ def _verdict(trial: Trial) -> str:
 
 
 def _total(score: Score) -> str:
-    return f"{score.total:g}"
+    return formatting.plain(score.total)

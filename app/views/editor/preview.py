@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from app import formatting
 from app.language import mark, tr
 from engine.drill.scenario import Scenario
 from engine.drill.schema import Inject
@@ -44,7 +45,7 @@ def _hints(scenario: Scenario) -> Iterator[str]:
         yield "## " + tr("Hints")
         for hint in scenario.hints:
             yield tr("For {goal}: three layers, {costs} points").format(
-                goal=hint.goal, costs=" + ".join(f"{cost:g}" for cost in hint.cost)
+                goal=hint.goal, costs=" + ".join(formatting.plain(cost) for cost in hint.cost)
             )
 
 
@@ -81,7 +82,7 @@ def _moment(inject: Inject) -> str:
         )
     if inject.when is not None:
         return tr("when {condition}").format(condition=inject.when)
-    return tr("at {moment} s").format(moment=f"{inject.at or 0.0:g}")
+    return tr("at {moment} s").format(moment=formatting.plain(inject.at or 0.0))
 
 
 def _line(do: str) -> str:

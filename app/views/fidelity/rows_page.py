@@ -211,8 +211,8 @@ class RowsPage(QWidget):
         if row.error_percent is not None:
             figures += f" ({error(row)})"
         if row.band is not None:
-            figures += ", " + tr("runs between 5 and 95 %: {low:g} to {high:g} {unit}").format(
-                low=row.band[0], high=row.band[1], unit=row.unit
+            figures += ", " + tr("runs between 5 and 95 %: {low} to {high} {unit}").format(
+                low=formatting.plain(row.band[0]), high=formatting.plain(row.band[1]), unit=row.unit
             )
         told = tr("{figures}. Class: {kind}. Verdict: {verdict}.")
         parts.append(

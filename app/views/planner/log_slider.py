@@ -124,7 +124,9 @@ class Strip(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setToolTip(
             "; ".join(
-                tr("{name}: {low:g} to {high:g}").format(name=name, low=low, high=high)
+                tr("{name}: {low} to {high}").format(
+                    name=name, low=formatting.plain(low), high=formatting.plain(high)
+                )
                 for name, low, high in bands
             )
         )
