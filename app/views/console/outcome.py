@@ -53,7 +53,7 @@ class Outcome:
             if message.is_error:
                 return f"Msg {message.number}: {message.text}" if message.number else message.text
         if self.results:
-            return trn("{n:,} row", "{n:,} rows", self.row_count).format(n=self.row_count)
+            return trn("{n} row", "{n} rows", self.row_count).format(n=formatting.number(self.row_count))
         return self.messages[0].text if self.messages else ""
 
 
@@ -74,12 +74,16 @@ def from_event(event: Event) -> Outcome:
 
 
 def message_lines(outcome: Outcome) -> Iterator[tuple[str, str | None, int | None]]:
-    """(text, tone, line of the batch) as the Messages tab prints it: a red head and text for an error."""
+    """(text, tone, line of what was sent) as the Messages tab prints it: a red head and text for an error."""
     for message in outcome.messages:
         if message.is_error and message.number:
             head = f"Msg {message.number}, Level {message.severity}, State {message.state}"
             server = message.server or outcome.server
-            yield f"{head}, Server {server}, Line {message.line}\n{message.text}", "bad", message.line
+            yield (
+                f"{head}, Server {server}, Line {message.line}\n{message.text}",
+                "bad",
+                message.above + message.line,
+            )
         else:
             yield message.text, "bad" if message.is_error else None, None
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QKeyCombination, Qt
+from PySide6.QtGui import QTextCursor
 
 from app.views.console import Console
 from engine import simulator
@@ -125,6 +126,24 @@ def test_enter_on_an_error_leads_to_its_line(qtbot: Any, console: Any) -> None:
     qtbot.keyClick(messages, Qt.Key.Key_Return)
     assert window.editor.textCursor().blockNumber() + 1 == 3
     assert window.editor.hasFocus()
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_F5, Qt.Key.Key_F5 | Qt.KeyboardModifier.ControlModifier])
+def test_a_double_click_leads_to_the_line_in_the_window_whichever_batch_it_is_in(
+    qtbot: Any, console: Any, key: Any
+) -> None:
+    """The message counts from its batch, as in Management Studio; the window knows where that begins."""
+    window = console.current
+    wrong = "ALTER DATABASE Sales SET PARTNER FAILOVR"
+    window.editor.setPlainText(f"-- checks\nPRINT 'a'\nGO\n:setvar x 1\nPRINT 'b'\n{wrong}\nGO\nPRINT 'c'")
+    pressed = QKeyCombination(key) if isinstance(key, Qt.Key) else key
+    qtbot.keyClick(window.editor, pressed.key(), pressed.keyboardModifiers())
+    messages = window.results.messages
+    block = next(b for n in range(9) if "Msg" in (b := messages.document().findBlockByNumber(n)).text())
+    assert block.text().endswith("Line 3")
+    place = messages.cursorRect(QTextCursor(block)).center()
+    qtbot.mouseDClick(messages.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert window.editor.textCursor().selectedText() == wrong
 
 
 def test_the_status_line_names_everything_at_the_width_of_a_small_screen(qtbot: Any, console: Any) -> None:
