@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDialog, QMenu, QSplitter, QVBoxLayout, QWidget
 
 from app.acts import put_heading
@@ -23,6 +24,10 @@ from engine.model import World
 
 if TYPE_CHECKING:
     from engine.drill.drill import Drill
+
+
+HISTORY_BESIDE_UNITS: Final = 52.0
+"""Least width in line heights for query windows and history side by side."""
 
 
 class Console(QWidget):
@@ -48,6 +53,7 @@ class Console(QWidget):
         self.history.hide()
         self.history.chosen.connect(self._open_text)
         self.history.again.connect(self._run_text)
+        self.history.closed.connect(self._toggle_history)
         split = QSplitter(Qt.Orientation.Horizontal)
         split.addWidget(self.tabs)
         split.addWidget(self.history)
@@ -119,6 +125,7 @@ class Console(QWidget):
         return self.tabs.open_another(server, text) if server is not None else None
 
     def _open_text(self, name: str, text: str) -> None:
+        self._make_way()
         window = self.tabs.window_called(name)
         if window is None:
             self.new_query(server_of(name), text)
@@ -154,6 +161,7 @@ class Console(QWidget):
 
     def _run_text(self, name: str, text: str) -> None:
         """Run *text* where it ran before, or in a new window if that is closed or busy."""
+        self._make_way()
         window = self.tabs.window_called(name)
         if window is None or window.busy:
             window = self.new_query(server_of(name), text)
@@ -268,9 +276,26 @@ class Console(QWidget):
 
     def _toggle_history(self) -> None:
         self.history.setVisible(self.history.isHidden())
+        self._share_width()
         if self.history.isVisible():
             self.history.table.setFocus()
+        elif self.current is not None:
+            self.current.editor.setFocus()
         self._refresh_actions()
+
+    def _make_way(self) -> None:
+        """Where the history stands in the place of the windows, it goes when one of them is wanted."""
+        if self.tabs.isHidden():
+            self._toggle_history()
+
+    def _share_width(self) -> None:
+        """Beside the windows where there is room for both, else in their place."""
+        narrow = self.width() < HISTORY_BESIDE_UNITS * self.fontMetrics().height()
+        self.tabs.setVisible(self.history.isHidden() or not narrow)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_width()
 
     def _close_current(self) -> None:
         if self.current is not None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, SignalInstance
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app import formatting
 from app.language import mark, tr
 from app.tables import Column, TableModel, TableView
 from app.views.console.batches import Batch
+from app.views.console.tools import close_button
 from engine.constants import TICKS_PER_S
 
 
@@ -43,6 +44,8 @@ class History(QWidget):
     """(window, batch): show this text in the window."""
     again = Signal(str, str)
     """(window, batch): run it once more."""
+    closed = Signal()
+    """Somebody is done with it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -54,12 +57,19 @@ class History(QWidget):
         self._open.clicked.connect(lambda: self._emit(self.chosen))
         self._run.clicked.connect(lambda: self._emit(self.again))
         self.table.doubleClicked.connect(lambda: self._emit(self.chosen))
+        leave = QShortcut(QKeySequence("Esc"), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        leave.activated.connect(self.closed)
         self._add_key("Return", self.chosen, tr("Open in its window"))
         self._add_key("Ctrl+Return", self.again, tr("Run again"))
         buttons = QHBoxLayout()
         buttons.addWidget(QLabel("<b>" + tr("History") + "</b>"), 1)
         buttons.addWidget(self._open)
         buttons.addWidget(self._run)
+        self._close = close_button(self.palette())
+        self._close.setToolTip(tr("Close the history (Esc)"))
+        self._close.setAccessibleName(tr("Close the history"))
+        self._close.clicked.connect(self.closed)
+        buttons.addWidget(self._close)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 0, 0, 0)
         layout.setSpacing(3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -60,6 +60,8 @@ class QueryWindow(QWidget):
         self.state = "ready"
         self.started_tick: int | None = None
         self._connection = Connection(self.server, 0, 0)
+        self._heard = True
+        """The server has spoken since: only then a client learns that its connection is gone."""
         self._first_line = 1
         self._last_facts = ""
         self._parts: list[str] = []
@@ -114,6 +116,7 @@ class QueryWindow(QWidget):
 
     def ended(self, outcome: Outcome) -> None:
         self.started_tick = None
+        self._heard = True
         self.results.show_outcome(outcome)
         self.results.show()
         took = formatting.hms(outcome.elapsed_ticks / TICKS_PER_S)
@@ -135,12 +138,18 @@ class QueryWindow(QWidget):
     def forget(self) -> None:
         """The run was set to another moment: what was shown may not have happened."""
         self.started_tick = None
+        self._heard = True
         self.results.show_outcome(None)
         self.results.hide()
         self.set_state("ready" if self._connection.login else "disconnected")
 
     def show_connection(self, connection: Connection) -> None:
-        if connection == self._connection:
+        """What the client believes: a connection that breaks while nobody uses it seems to be there until then."""
+        before = self._connection
+        if not connection.login and not self._heard:
+            connection = replace(connection, login=before.login, database=before.database)
+        self._heard = self._heard and not connection.login
+        if connection == before:
             return
         self._connection = connection
         self._paint_band()

@@ -389,6 +389,9 @@ def test_the_status_line_knows_the_connection(console: Any, run: Any, world: Any
     assert "Sales" in console.current._band.text()
     world.sessions["SERVER_A"] = Window()
     console.show_world(world)
+    assert "Connected" in console.current._state.text()  # nobody has told the client
+    console.current.forget()
+    console.show_world(world)
     assert "Not connected" in console.current._state.text()
 
 

@@ -87,9 +87,15 @@ def test_a_connection_dies_with_its_server(qtbot: Any, console: Any) -> None:
     assert "dba" in window._facts.text()
     simulator.perform(console._world, parse_line("power-off SERVER_A"))
     wait(console, 1)
-    assert "dba" not in window._facts.text()
+    assert "dba" in window._facts.text()  # as in life: nobody has told the client
     run(qtbot, console, "SELECT 1")
     assert "completed with errors" in window._state.text()
+    assert "dba" not in window._facts.text()
+    simulator.perform(console._world, parse_line("power-on SERVER_A"))
+    wait(console, 200)
+    run(qtbot, console, "SELECT 1")
+    assert "executed successfully" in window._state.text()
+    assert "dba" in window._facts.text()
 
 
 @pytest.mark.parametrize(
@@ -144,6 +150,31 @@ def test_a_double_click_leads_to_the_line_in_the_window_whichever_batch_it_is_in
     place = messages.cursorRect(QTextCursor(block)).center()
     qtbot.mouseDClick(messages.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert window.editor.textCursor().selectedText() == wrong
+
+
+def test_in_a_narrow_dock_the_history_takes_the_place_of_the_windows_and_gives_it_back(
+    qtbot: Any, console: Any
+) -> None:
+    window = run(qtbot, console, "SELECT 1 AS one")
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+    console.resize(616, 300)  # its place on the desk at 1366x768
+    qtbot.keyClick(window.editor, Qt.Key.Key_H, both)
+    assert console.history.isVisible()
+    assert not console.tabs.isVisible()
+    assert console.width() == 616
+    console.history.table.selectRow(0)
+    qtbot.keyClick(console.history.table, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert console.tabs.isVisible()
+    assert console.history.model.rowCount() == 2
+    qtbot.keyClick(window.editor, Qt.Key.Key_H, both)
+    qtbot.keyClick(console.history.table, Qt.Key.Key_Escape)
+    assert console.tabs.isVisible()
+    assert not console.history.isVisible()
+    assert window.editor.hasFocus()
+    console.resize(1300, 300)
+    qtbot.keyClick(window.editor, Qt.Key.Key_H, both)
+    assert console.tabs.isVisible()
+    assert console.history.isVisible()
 
 
 def test_the_status_line_names_everything_at_the_width_of_a_small_screen(qtbot: Any, console: Any) -> None:
