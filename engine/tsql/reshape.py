@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from sqlglot import exp
 
+from engine.messages import SqlError
 from engine.tsql.plans import Unsimulated
 
 PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
@@ -24,6 +25,8 @@ PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
 
 def reshaped(tree: exp.Expr) -> exp.Expr:
     """The tree with every APPLY, PIVOT and table function in it replaced. Raises Unsimulated for what cannot be."""
+    if sum(1 for _ in tree.find_all(exp.Lateral)) > APPLIES_MAX:
+        raise SqlError(8623)
     for source in list(tree.find_all(exp.Subquery, exp.Values)):
         _name_columns_inside(source)
     for select in reversed(list(tree.find_all(exp.Select))):
@@ -37,6 +40,13 @@ def reshaped(tree: exp.Expr) -> exp.Expr:
         if isinstance(last, exp.Anonymous):
             _call(table)
     return tree
+
+
+APPLIES_MAX: Final = 30
+PIVOTED_MAX: Final = 250
+COPIED_MAX: Final = 10_000
+"""APPLYs of one query, columns that PIVOT and UNPIVOT name, and parts of the query that are copied for them, before
+message 8623. Assumed."""
 
 
 # --- names of columns behind a derived table -------------------------------------------------------------
@@ -230,6 +240,8 @@ def _apply_select(
     limit = inner.args.get("limit")
     single = limit is not None and limit.expression is not None and limit.expression.name == "1"
     if (aggregate and not grouped) or single or inner.args.get("for_") is not None:
+        if len(names) * _size(inner) > COPIED_MAX:
+            raise SqlError(8623)
         uses = {name: _one_value(inner, value) for name, value in zip(names, values, strict=False)}
         _substitute(select, join, alias, uses)
         join.pop()
@@ -311,6 +323,8 @@ def _also_where(select: exp.Select, condition: exp.Expr) -> None:
 def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[str, exp.Expr]) -> None:
     """Replace every column of the applied table in *select* by the expression that it stands for."""
     known = {name.lower(): value for name, value in uses.items()}
+    sizes = {name: _size(value) for name, value in known.items()}
+    copied = 0
     _expand_stars(select, alias, uses)
     for column in list(select.find_all(exp.Column)):
         table = column.table.lower()
@@ -323,6 +337,9 @@ def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[st
             continue
         if not table and column.find_ancestor(exp.Select) is not select:
             continue  # a bare name inside a subquery is that query's own
+        copied += sizes[column.name.lower()]
+        if copied > COPIED_MAX:  # x.a of y.a + y.a of z.a + z.a … doubles
+            raise SqlError(8623)
         new: exp.Expr = exp.Paren(this=value.copy())
         if column.parent is select and column.arg_key == "expressions":
             new = exp.alias_(new, column.name, quoted=True)
@@ -378,6 +395,7 @@ def _pivot(source: exp.Expr, pivot: exp.Expr) -> None:
     value = aggregates[0].find(exp.Column)
     if value is None:
         raise Unsimulated("PIVOT of COUNT(*)")
+    _check_size(source, fields[0].expressions, copies=1)
     groups = [name for name in names if name.lower() not in (key.lower(), value.name.lower())]
     shown: list[exp.Expr] = [_quoted(name) for name in groups]
     for wanted in fields[0].expressions:
@@ -390,6 +408,16 @@ def _pivot(source: exp.Expr, pivot: exp.Expr) -> None:
         made.find(exp.Column).replace(case)
         shown.append(exp.alias_(made, text, quoted=True))
     _replace_source(source, pivot, shown, groups)
+
+
+def _check_size(source: exp.Expr, names: Sequence[object], copies: int) -> None:
+    """Raises 8623 for more columns, or more copies of a larger source, than can be written out."""
+    if len(names) > PIVOTED_MAX or copies * _size(source.this) > COPIED_MAX:
+        raise SqlError(8623)
+
+
+def _size(tree: exp.Expr) -> int:
+    return sum(1 for _ in tree.walk())
 
 
 def _as_text(name: str) -> exp.Expr:
@@ -427,13 +455,15 @@ def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
         raise Unsimulated("UNPIVOT of more than one column")
     names = [_named(projection) for projection in source.this.expressions]
     taken = [column.name for column in fields[0].expressions]
+    _check_size(source, taken, copies=len(taken))
     value, key = pivot.expressions[0].name, fields[0].this.name
     kept = [name for name in names if name.lower() not in {one.lower() for one in taken}]
+    bare = source.copy()
+    bare.set("pivots", None)
+    bare.set("joins", None)
     parts: list[exp.Expr] = []
     for name in taken:
-        inner = source.copy()
-        inner.set("pivots", None)
-        inner.set("joins", None)
+        inner = bare.copy()
         parts.append(
             exp.Select(
                 expressions=[
