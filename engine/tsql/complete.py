@@ -29,6 +29,12 @@ _QUERY_KEYWORDS: Final = frozenset(_KEYWORDS.split())
 _OURS: Final = frozenset(
     {"add", "sub", "mul", "div", "mod", "xor", "text", "decimal_text", *xmltext.FUNCTIONS}
 )
+_OPTIONS: Final = {
+    "BACKUP": frozenset({"INIT", "NOINIT", "FORMAT", "COPY_ONLY", "NORECOVERY", "NO_TRUNCATE", "STATS"}),
+    "RESTORE": frozenset({"NORECOVERY", "RECOVERY", "REPLACE", "STANDBY", "STATS", "MOVE"}),
+}
+"""What may stand behind WITH; the grammar takes any word there, as the server says itself what it does not know."""
+
 LIMIT: Final = 200
 """Suggestions that are given at most. Assumed."""
 
@@ -41,7 +47,7 @@ def complete(world: World, window: str, text: str, position: int) -> list[str]:
     before = head[: len(head) - len(typed)]
     tokens = _lexed(before)
     if tokens is None:
-        return []
+        return _addresses(world, before, typed, closed=text[position : position + 1] == "'")
     context = _context(world, window)
     if context is None:
         return []
@@ -49,6 +55,19 @@ def complete(world: World, window: str, text: str, position: int) -> list[str]:
     lower = typed.lower()
     found = {word for word in words if word.lower().startswith(lower) and word.lower() != lower}
     return sorted(found, key=str.lower)[:LIMIT]
+
+
+_ADDRESS: Final = re.compile(r"\b(?:PARTNER|WITNESS)\s*=\s*N?'(?P<begun>TCP://)?$", re.IGNORECASE)
+
+
+def _addresses(world: World, before: str, typed: str, closed: bool) -> list[str]:
+    """Inside the string of SET PARTNER or SET WITNESS: the servers that it may name; nothing in other strings."""
+    found = _ADDRESS.search(before)
+    if found is None:
+        return []
+    scheme, end = "" if found["begun"] else "TCP://", "" if closed else "'"
+    words = (f"{scheme}{name}:5022{end}" for name in world.servers)
+    return sorted(word for word in words if word.lower().startswith(typed.lower()))
 
 
 def _lexed(text: str) -> tuple[Token, ...] | None:
@@ -92,6 +111,8 @@ def _statement_start(tokens: tuple[Token, ...]) -> int:
     for place in range(len(tokens) - 1, -1, -1):
         word = tokens[place].upper
         following = tokens[place + 1].upper if place + 1 < len(tokens) else ""
+        if word == "WITH" and place and not tokens[place - 1].is_op(";"):
+            continue  # the options of a command, or a hint
         if word in COMMAND_WORDS or word in _QUERY_WORDS or (word, following) in COMMAND_PAIRS:
             return place
         if place == len(tokens) - 1 and word in STATEMENT_WORDS and word not in ("SET", "WITH"):
@@ -157,6 +178,8 @@ def _in_command(context: Context, statement: str, last: Token) -> set[str]:
     accepted, words = plans.following(statement)
     if "NAME" in accepted and last.upper in _BEFORE_DATABASE:
         words |= set(SYSTEM_DATABASES) | {copy.database for copy in context.copies()}
+    if last.upper == "WITH" or (last.is_op(",") and re.search(r"\bWITH\b", statement, re.IGNORECASE)):
+        words |= _OPTIONS.get(statement.split(maxsplit=1)[0].upper(), frozenset())
     if "STRING" in accepted and last.is_op("="):
         words |= {f"'TCP://{name}:5022'" for name in context.world.servers}
     return words

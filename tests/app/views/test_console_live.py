@@ -103,6 +103,9 @@ def test_a_connection_dies_with_its_server(qtbot: Any, console: Any) -> None:
     [
         ("ALTER DATABASE Sales SET PARTNER FAI", "FAILOVER"),
         ("SELECT * FROM sys.database_mirroring_w", "database_mirroring_witnesses"),
+        ("ALTER DATABASE Sales SET PARTNER = 'TCP://SERVER_B", "SERVER_B:5022'"),
+        ("RESTORE DATABASE Sales WITH NOR", "NORECOVERY"),
+        ("BACKUP LOG Sales TO DISK = 'D:\\a.trn' WITH INIT, NO_T", "NO_TRUNCATE"),
     ],
 )
 def test_completion_knows_grammar_and_catalog(qtbot: Any, console: Any, typed: str, offered: str) -> None:
