@@ -16,6 +16,7 @@ from typing import Final
 from app import engine_words, formatting, language
 from app.language import tr
 from app.sentences import checks, findings, happenings, planning, reasons, refusals
+from engine.inputs import VERBS
 
 QUOTED: Final = frozenset({"trace", "errorlog", "sql", "sql_done", "alert", "hint", "question", "score"})
 """Kinds of events whose texts are SQL Server's, the trainee's or the author's."""
@@ -37,10 +38,10 @@ _AMOUNTS: Final = frozenset(
 
 NEEDED: Final = frozenset({"why", "what", "problem", "step", "told", "guard", "seen"})
 """Parts that are sentences of ours themselves: the template fits only if they do."""
-WELCOME: Final = frozenset({"said", "act", "where", "rule", "better", "loss"})
+WELCOME: Final = frozenset({"said", "where", "rule", "better", "loss"})
 """Parts that may be: translated if they are, else shown as they are. So no other part is ever looked up: a name that
 looks like a word stays a name."""
-LISTS: Final = {"whys": True, "saids": False, "acts": False, "ways": False}
+LISTS: Final = {"whys": True, "saids": False, "ways": False}
 """Parts that are several sentences with semicolons or commas between; whether each has to be one of ours."""
 
 _ONE_LOSS: Final = r"(?:(?! -\d[\d.]*: | Better: ).)+?"
@@ -53,7 +54,7 @@ PATTERNS: Final = {
     "batch": r"(?i:alter|backup|create|dbcc|declare|drop|exec|execute|grant|if|restore|select|set|shutdown|use)\b.+?",
     "better": _ONE_LOSS,
     "loss": _ONE_LOSS,
-    "input": r"[a-z]+(?:-[a-z]+)*(?: [^;:\n]+)?",
+    "input": rf"(?:{'|'.join(VERBS)})(?: [^;:\n]+)?",
     "place": r"[^;\n]+:\d+:\d+(?:: [^;\n ]+)?",
     "quoted": r"'[^']*'|\"[^\"]*\"",
 }
@@ -114,7 +115,7 @@ def _pieces(text: str) -> Iterator[tuple[str, str | None, str]]:
 
 def _whole(text: str) -> str | None:
     """The translation of *text* if it is one sentence of ours."""
-    fixed, templates = _tables()
+    fixed, templates = tables()
     if text in fixed:
         return tr(text)
     for template in templates:
@@ -149,7 +150,7 @@ def _amount(value: str) -> str:
 
 
 @cache
-def _tables() -> tuple[frozenset[str], tuple[Template, ...]]:
+def tables() -> tuple[frozenset[str], tuple[Template, ...]]:
     """Sentences without fields, and templates in the order of trying.
 
     Those with sentences inside go first, as what they need is a strict test; then those with more words of their own.

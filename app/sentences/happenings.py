@@ -115,7 +115,7 @@ SENTENCES: Final = (
     mark("no job runs on {server}"),
     mark("a connection was refused"),
     mark("the page was read"),
-    mark("operation done"),
+    mark("the instance is stopping"),
     mark("automatic"),
     mark("manual"),
     mark("forced"),

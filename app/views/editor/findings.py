@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QVBoxLayout,
 
 from app import formatting, theme
 from app.language import tr, trn
-from app.sentences import said
+from app.sentences import ours, said
 from app.views.editor.checking import Reading, Trial
 from engine.drill.problems import Problem
 from engine.drill.score import Score
@@ -77,7 +77,7 @@ class Findings(QWidget):
     def _add_problems(self, problems: Sequence[Problem]) -> None:
         for problem in problems:
             where = f"{problem.where}: " if problem.where else ""
-            expected = tr("; expected {what}").format(what=said(problem.expected)) if problem.expected else ""
+            expected = tr("; expected {what}").format(what=_expected(problem)) if problem.expected else ""
             row = QListWidgetItem(f"{problem.line}:{problem.column}  {where}{said(problem.text)}{expected}")
             row.setData(_LINE, problem.line)
             self.rows.addItem(row)
@@ -90,6 +90,13 @@ class Findings(QWidget):
     def _choose(self, row: QListWidgetItem) -> None:
         if row.data(_LINE) is not None:
             self.chosen.emit(row.data(_LINE))
+
+
+def _expected(problem: Problem) -> str:
+    """What the grammar of conditions expects is a list: a name, a number, (."""
+    if ours(problem.expected):
+        return said(problem.expected)
+    return ", ".join(said(one) for one in problem.expected.split(", "))
 
 
 def _verdict(trial: Trial) -> str:
