@@ -12,6 +12,7 @@ from app import scenario_files
 from app.export.source import Source, as_json
 from app.language import tr
 from app.scenario_files import NoScenario
+from engine.drill.contents import visible
 from engine.drill.modes import Mode
 
 BYTES_MAX: Final = 200_000_000
@@ -44,20 +45,29 @@ class NoRun(Exception):
 def read(file: Path) -> tuple[dict[str, Any], str]:
     """The report in *file* and the text of its scenario. Raises NoRun."""
     try:
-        if not file.is_file():
+        if not file.is_file():  # a pipe would be waited for, a device never ends
             raise NoRun(tr("{file} is not a file.").format(file=file))
-        if file.stat().st_size > BYTES_MAX:
-            raise NoRun(
-                tr("{file} is larger than a run may be ({most} MB).").format(
-                    file=file, most=BYTES_MAX // 1_000_000
-                )
-            )
-        raw = file.read_bytes()
-        if raw.count(b"{") + raw.count(b"[") > NESTS_MAX or raw.count(b",") > VALUES_MAX:
-            raise NoRun(tr("{file} holds more values than a run may.").format(file=file))
-        found = json.loads(raw.decode("utf-8"))
+        with file.open("rb") as opened:
+            raw = opened.read(BYTES_MAX + 1)
     except OSError as error:
         raise NoRun(tr("{file} cannot be read: {why}.").format(file=file, why=error.strerror)) from error
+    except ValueError as error:
+        raise NoRun(tr("{file} is not a file.").format(file=visible(str(file)))) from error
+    return parse(raw, str(file))
+
+
+def parse(raw: bytes, file: str) -> tuple[dict[str, Any], str]:
+    """The report in the bytes *raw* and the text of its scenario; *file* is its name in messages. Raises NoRun."""
+    if len(raw) > BYTES_MAX:
+        raise NoRun(
+            tr("{file} is larger than a run may be ({most} MB).").format(
+                file=file, most=BYTES_MAX // 1_000_000
+            )
+        )
+    if raw.count(b"{") + raw.count(b"[") > NESTS_MAX or raw.count(b",") > VALUES_MAX:
+        raise NoRun(tr("{file} holds more values than a run may.").format(file=file))
+    try:
+        found = json.loads(raw.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise NoRun(tr("{file} is not JSON: {error}.").format(file=file, error=error)) from error
     report = found.get("report", found) if isinstance(found, dict) else None
@@ -74,7 +84,7 @@ def _problem(report: object) -> str:
     if not isinstance(report, dict):
         return tr("it is no table")
     for name, kind in _NEEDED.items():
-        if not isinstance(report.get(name), kind):
+        if not isinstance(report.get(name), kind) or isinstance(report[name], bool):
             return tr("{name} is missing, or of another kind").format(name=name)
     if report["mode"] not in set(Mode):
         return tr("there is no mode {mode!r}").format(mode=report["mode"])
@@ -99,7 +109,7 @@ def _is_event(entry: object) -> bool:
     return isinstance(entry, dict) and {"t_s", "kind", "text"} <= set(entry)
 
 
-def _text(file: Path, report: Mapping[str, Any]) -> str:
+def _text(file: str, report: Mapping[str, Any]) -> str:
     """The scenario comes with the run; of older files it is looked for by its name."""
     text = report.get("scenario_text")
     if isinstance(text, str):

@@ -1,6 +1,6 @@
 """Fuzzing guided by coverage: `python -m tests.hostile.coverage_guided TARGET [libFuzzer options] FOLDER`, by hand.
 
-Needs atheris, which is no dependency of the project. What it finds goes to corpus/ as TARGET-NAME.txt.
+Needs atheris, which is no dependency of the project. What it finds goes to corpus/ as TARGET-NAME.txt, or .bin.
 """
 
 from __future__ import annotations
@@ -8,6 +8,10 @@ from __future__ import annotations
 import sys
 
 INSTRUMENTED = [
+    "app.bundle",
+    "app.run_files",
+    "zipfile",
+    "json",
     "engine.tsql",
     "engine.drill",
     "engine.inputs",
@@ -24,9 +28,13 @@ def main() -> None:
     import engine.flow  # noqa: F401  before anything is instrumented: what numba compiles must stay as it is written
 
     with atheris.instrument_imports(include=INSTRUMENTED):
-        from tests.hostile.targets import TARGETS
-    target = TARGETS[sys.argv.pop(1)]
-    atheris.Setup(sys.argv, lambda raw: target(raw.decode("utf-8", errors="replace")))
+        from tests.hostile.targets import BYTES_TARGETS, TARGETS
+    name = sys.argv.pop(1)
+    if name in BYTES_TARGETS:
+        atheris.Setup(sys.argv, BYTES_TARGETS[name])
+    else:
+        target = TARGETS[name]
+        atheris.Setup(sys.argv, lambda raw: target(raw.decode("utf-8", errors="replace")))
     atheris.Fuzz()
 
 

@@ -1,4 +1,4 @@
-"""What a fuzzer may be let loose on: each takes any text and either answers or refuses in its own way."""
+"""What a fuzzer may be let loose on: each takes any text or bytes and either answers or refuses in its own way."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from app import bundle, run_files
+from app.bundle import BundleProblems
+from app.run_files import NoRun
 from engine import simulator, tsql
 from engine.drill import conditions, limits
 from engine.drill.conditions import ConditionProblem
@@ -15,6 +18,8 @@ from engine.drill.scenario import load_scenario
 from engine.inputs import InputProblem, parse_line, parse_script
 from tests.engine.drill.texts import WORLD
 from tests.engine.worlds import lab
+from tests.hostile.bundles import Entry, manifest
+from tests.hostile.bundles import archive as archive_of
 
 NAMES: Final = Names(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",))
 
@@ -60,6 +65,52 @@ def batch(text: str) -> None:
     assert "SERVER_A" not in world.batches
 
 
+def archive(raw: bytes) -> None:
+    """A file that says to be a bundle."""
+    found, problems = None, tuple[Problem, ...]()
+    try:
+        found = bundle.parse(raw, "fuzzed.mirrordrill")
+    except BundleProblems as refused:
+        problems = refused.problems
+    assert len(problems) <= bundle.PROBLEMS_MAX + 1
+    assert all("\n" not in problem.text and "\0" not in str(problem) for problem in problems)
+    assert (found is None) == bool(problems)
+    if found is not None:
+        assert len(found.scenarios) + len(found.runs) == len(found.manifest.members)
+        for text in found.scenarios.values():
+            with suppress(ScenarioProblems):
+                load_scenario(text, "fuzzed.toml")
+
+
+def members(raw: bytes) -> None:
+    """An archive whose checksums are right, of members between NUL bytes: name, content, name, content...
+
+    A content that begins with "#" is put behind a `bundle.toml` that lists all others rightly.
+    """
+    parts = raw.split(b"\0")[:40]
+    entries = [Entry(name, content) for name, content in zip(parts[::2], parts[1::2], strict=False)]
+    for entry in entries:
+        if entry.name == bundle.MANIFEST.encode() and entry.content.startswith(b"#"):
+            others = [other for other in entries if other.name != entry.name]
+            entry.content = manifest(
+                others, f"format = 1\n{entry.content.decode('utf-8', 'replace')}\n"
+            ).content
+    archive(archive_of(entries))
+
+
+def run_file(raw: bytes) -> None:
+    """A recorded run from elsewhere."""
+    with suppress(NoRun):
+        report, text = run_files.parse(raw, "fuzzed.json")
+        assert isinstance(text, str)
+        assert report["scenario"]
+
+
+BYTES_TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
+    "archive": archive,
+    "members": members,
+    "run_file": run_file,
+}
 TARGETS: Final[dict[str, Callable[[str], None]]] = {
     "scenario": scenario,
     "condition": condition,

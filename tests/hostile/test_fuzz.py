@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app import bundle
 from engine.inputs import OPTION_BOUNDS, VERBS
-from tests.hostile.targets import TARGETS
+from tests.engine.drill.texts import WORLD
+from tests.hostile.targets import BYTES_TARGETS, TARGETS
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.txt"))
+BYTES_CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.bin"))
+GOOD_BUNDLE = bundle.made("A course", {"small": WORLD}, {"a": b'{"scenario": "lab"}'}, "Ada", "CC0-1.0")
 
 TOML_WORDS = """
 [[server]] [[link]] [[goal]] [settings] name text when at do = "SERVER_A" "x" 1 -1 1e308 nan inf true [ ] { } , .
@@ -57,6 +62,73 @@ def test_condition(text: str) -> None:
 @given(st.one_of(_ANY, st.lists(_LINE, max_size=6).map("\n".join)))
 def test_lines(text: str) -> None:
     TARGETS["lines"](text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, len(GOOD_BUNDLE) - 1), st.integers(0, 255)), max_size=6),
+    st.tuples(st.integers(0, len(GOOD_BUNDLE)), st.binary(max_size=40), st.booleans()),
+)
+def test_a_bundle_with_bytes_turned_put_in_or_cut_off(
+    turned: list[tuple[int, int]], put: tuple[int, bytes, bool]
+) -> None:
+    raw = bytearray(GOOD_BUNDLE)
+    for place, value in turned:
+        raw[place] = value
+    place, more, cut = put
+    raw[place:] = more if cut else more + raw[place:]
+    BYTES_TARGETS["archive"](bytes(raw))
+
+
+_NAMES = st.sampled_from(
+    [
+        "bundle.toml",
+        "scenarios/a.toml",
+        "scenarios/b.toml",
+        "runs/a.json",
+        "scenarios/A.toml",
+        "../a.toml",
+        "x/",
+    ]
+)
+_CONTENTS = st.one_of(
+    st.just(""), _soup(_TOML), st.just("#\ntitle = 'x'"), st.just(WORLD), st.just("format = 1\ntitle = 'x'\n")
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(_NAMES, _CONTENTS), max_size=6))
+def test_a_bundle_of_any_members(members: list[tuple[str, str]]) -> None:
+    texts = [part.replace("\0", "") for member in members for part in member]
+    BYTES_TARGETS["members"]("\0".join(texts).encode("utf-8", "replace"))
+
+
+_JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+_RUN_KEYS = ("scenario", "seed", "mode", "inputs", "ended_at_s", "events", "hashes", "availability", "score",
+             "failovers", "scenario_text", "report")  # fmt: skip
+_RUN: dict[str, object] = {
+    "scenario": "lab", "seed": 1, "mode": "lab", "inputs": [], "ended_at_s": 1.0, "events": [], "hashes": [],
+    "availability": {}, "score": {}, "failovers": [], "scenario_text": "",
+}  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.one_of(_JSON, st.dictionaries(st.sampled_from(_RUN_KEYS), _JSON, max_size=2).map(lambda d: _RUN | d))
+)
+def test_a_recorded_run(value: object) -> None:
+    BYTES_TARGETS["run_file"](json.dumps(value).encode())
+
+
+@pytest.mark.parametrize("file", BYTES_CORPUS, ids=lambda file: file.stem)
+def test_bytes_that_are_kept(file: Path) -> None:
+    BYTES_TARGETS[file.stem.partition("-")[0]](file.read_bytes())
 
 
 @pytest.mark.parametrize("file", CORPUS, ids=lambda file: file.stem)

@@ -1,0 +1,80 @@
+"""Archives as an attacker makes them: entry by entry, where nothing need be true."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from app import bundle
+from tests.engine.drill.texts import WORLD
+
+DRILL = WORLD
+HEAD = 'format = 1\ntitle = "A course"\n'
+
+
+@dataclass
+class Entry:
+    """A member; what the archive says of it follows from the content unless it is given."""
+
+    name: bytes
+    content: bytes = b""
+    flags: int = 0
+    method: int = 8
+    mode: int = 0o100644
+    crc: int | None = None
+    size: int | None = None
+    packed: bytes | None = None
+    packed_size: int | None = None
+    local_name: bytes | None = None
+    extra: bytes = b""
+    place: int | None = field(default=None)
+    """Where the directory says that it begins."""
+
+
+def archive(
+    entries: Sequence[Entry], before: bytes = b"", after: bytes = b"", count: int | None = None
+) -> bytes:
+    """A zip archive of *entries* between other bytes."""
+    body, directory = bytearray(before), bytearray()
+    for entry in entries:
+        packed = entry.packed
+        if packed is None:
+            packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+            packed = packer.compress(entry.content) + packer.flush() if entry.method == 8 else entry.content
+        crc = zlib.crc32(entry.content) if entry.crc is None else entry.crc
+        size = len(entry.content) if entry.size is None else entry.size
+        packed_size = len(packed) if entry.packed_size is None else entry.packed_size
+        local = entry.name if entry.local_name is None else entry.local_name
+        said = (entry.flags, entry.method, 0, 33, crc, packed_size, size)
+        place = len(body) if entry.place is None else entry.place
+        body += struct.pack("<4s5H3L2H", b"PK\3\4", 20, *said, len(local), 0) + local + packed
+        directory += struct.pack(
+            "<4s6H3L5H2L", b"PK\1\2", 0x314, 20, *said, len(entry.name), len(entry.extra), 0, 0, 0,
+            entry.mode << 16, place,
+        )  # fmt: skip
+        directory += entry.name + entry.extra
+    count = len(entries) if count is None else count
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, len(directory), len(body), 0)
+    return bytes(body + directory + end + after)
+
+
+def manifest(entries: Iterable[Entry], head: str = HEAD) -> Entry:
+    """A `bundle.toml` that lists *entries* as they are."""
+    listed = "".join(
+        f"[[member]]\nname = {entry.name.decode('utf-8', 'replace')!r}\n"
+        f"sha256 = '{hashlib.sha256(entry.content).hexdigest()}'\n"
+        for entry in entries
+    )
+    return Entry(bundle.MANIFEST.encode(), (head + listed).encode())
+
+
+def listed(*entries: Entry, head: str = HEAD) -> bytes:
+    """An archive of *entries*, all of them listed."""
+    return archive([manifest(entries, head), *entries])
+
+
+def drill(name: bytes = b"scenarios/small.toml", content: bytes = DRILL.encode(), **said: object) -> Entry:
+    return Entry(name, content, **said)  # type: ignore[arg-type]  # fields by name

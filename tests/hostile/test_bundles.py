@@ -1,0 +1,199 @@
+"""A bundle from a stranger: whatever is in the archive, it is read as expected or refused with every reason."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from app import bundle
+from app.bundle import BundleProblems
+from engine.drill.scenario import load_scenario
+from tests.hostile.bundles import DRILL, HEAD, Entry, archive, drill, listed, manifest
+
+
+def refused(raw: bytes) -> str:
+    with pytest.raises(BundleProblems) as caught:
+        bundle.parse(raw, "x.mirrordrill")
+    assert all("\n" not in str(problem) for problem in caught.value.problems)
+    return str(caught.value)
+
+
+def test_the_good_one_is_read() -> None:
+    found = bundle.parse(listed(drill()), "x.mirrordrill")
+    assert found.manifest.title == "A course"
+    assert dict(found.scenarios) == {"small": DRILL}
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        (b"/etc/passwd", "root of a disk"), (b"C:/x.toml", "root of a disk"), (b"C:x.toml", "root of a disk"),
+        (b"../x.toml", "leads out"), (b"scenarios/../../x.toml", "leads out"), (b"scenarios\\..\\x.toml", "leads out"),
+        (b"scenarios\\x.toml", "a character that none"), (b"scenarios/x.toml\0.png", "a character that none"),
+        (b"scenarios/nul.toml", "can be called so"), (b"scenarios/com1.toml", "can be called so"),
+        (b"scenarios/-x.toml", "can be called so"), (b"scenarios/" + b"x" * 61 + b".toml", "can be called so"),
+        (b"scenarios/" + b"x" * 200 + b".toml", "more than 100 characters"),
+        (b"scenarios/X.toml", "no bundle has such"), (b"scenarios/a/b.toml", "no bundle has such"),
+        (b"scenarios/x.toml/", "no bundle has such"), (b"scenarios/", "no bundle has such"), (b"x.py", "no bundle has"),
+        (b"scenarios/x.toml ", "no bundle has such"), (b"scenarios/x.toml\n", "no bundle has such"),
+        (b"images/x.svg", "no bundle has such"), (b"runs/inner.mirrordrill", "no bundle has such"),
+        ("scenarios/ſmall.toml".encode(), "no bundle has such"), ("scenarios/\u202ex.toml".encode(), "⟨U+202E⟩"),
+        (b"", "no bundle has such"),
+    ],
+)  # fmt: skip
+def test_a_name_that_is_not_expected(name: bytes, why: str) -> None:
+    flags = 0x800 if not name.isascii() else 0
+    assert why in refused(archive([manifest([drill()]), drill(), Entry(name, b"x", flags=flags)]))
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        (drill(mode=0o120777), "a link"), (drill(mode=0o040755), "a link, a folder"), (drill(mode=0o020666), "a link"),
+        (drill(flags=1), "encrypted"), (drill(flags=0x40), "encrypted"), (drill(flags=0x2000), "encrypted"),
+        (drill(flags=0x20), "damaged"), (drill(method=12, packed=b"BZh9"), "method 12"),
+        (drill(method=14, packed=b"x"), "method 14"), (drill(method=99, packed=b"x"), "method 99"),
+        (drill(crc=1), "damaged"), (drill(packed=b"\xff" * 40), "damaged"), (drill(size=10), "damaged"),
+        (drill(size=10**9), "would grow"), (drill(packed_size=10**6), "damaged"), (drill(place=10**8), "damaged"),
+        (drill(local_name=b"../small.toml"), "damaged"), (drill(extra=b"\1\0\xff\xff"), "damaged"),
+        (drill(content=b"\xff\xfe"), "UTF-8"),
+        (drill(content=b"#" * 4_000_001, method=0), "larger than it may be"),
+    ],
+)  # fmt: skip
+def test_a_member_that_is_not_what_it_says(entry: Entry, why: str) -> None:
+    assert why in refused(listed(entry))
+
+
+def test_what_stands_there_twice() -> None:
+    twice = refused(archive([manifest([drill()]), drill(), drill(content=b"another")]))
+    assert twice.count("more than once") == 1
+    assert "small and capital" in refused(
+        archive([manifest([drill()]), drill(), drill(b"scenarios/SMALL.toml")])
+    )
+    assert "lists it more than once" in refused(archive([manifest([drill(), drill()]), drill()]))
+
+
+def test_what_is_listed_and_what_is_there() -> None:
+    assert "bundle.toml lists it, but" in refused(
+        archive([manifest([drill(), drill(b"runs/a.json")]), drill()])
+    )
+    assert "does not list it" in refused(
+        archive([manifest([drill()]), drill(), drill(b"runs/a.json", b"{}")])
+    )
+    assert "SHA-256 differs" in refused(archive([manifest([drill(content=b"other")]), drill()]))
+    assert "it is missing" in refused(archive([drill()]))
+
+
+@pytest.mark.parametrize(
+    ("head", "why"),
+    [
+        ("format = 2\n" + HEAD.partition("\n")[2], "a newer one"), ("format = 0\ntitle = 'x'\n", "no format 0"),
+        ("format = true\ntitle = 'x'\n", "format:"), ("title = 'x'\n", "format:"), ("format = 1\n", "title:"),
+        (HEAD + "run = 'x'\n", "run:"), ("format = 1\ntitle = 'a\u202eb'\n", "invisible"),
+        ("format = 1\ntitle = ", "TOML"),
+        ("a = " + "[" * 5_000, "nested"), ("a." * 5_000 + "a = 1\n", "dots"), ("a = " + "9" * 5_000, "characters"),
+        ("format = 1\ntitle = '" + "x" * 300 + "'\n", "title:"),
+    ],
+)  # fmt: skip
+def test_a_list_that_cannot_be_read(head: str, why: str) -> None:
+    assert why in refused(listed(drill(), head=head))
+
+
+def test_all_that_is_wrong_is_said_at_once() -> None:
+    said = refused(
+        archive([Entry(b"../a"), Entry(b"b.exe"), drill(flags=1), drill(b"runs/x.json", mode=0o120777)])
+    )
+    for why in ("leads out", "no bundle has such", "encrypted", "a link", "it is missing"):
+        assert why in said
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"", b"PK\3\4", b"PK\5\6" + b"\0" * 18, b"SQLite format 3\0" * 10, listed(drill())[:-1],
+        listed(drill()) + b"<html>", archive([manifest([drill()]), drill()], before=b"#!/bin/sh\n"),
+        archive([drill()], count=201), archive([drill()], count=0xFFFF),
+        archive([Entry(b"x%d" % number) for number in range(300)], count=3),
+        listed(drill())[:-22] + b"PK\6\7" + b"\0" * 16 + listed(drill())[-22:],
+    ],
+    ids=range(11),
+)  # fmt: skip
+def test_what_is_no_archive_of_ours(raw: bytes) -> None:
+    refused(raw)
+
+
+def test_bombs_cost_little() -> None:
+    """A member that grows a thousandfold, 200 that share one body, and a directory of a hundred thousand entries."""
+    big = Entry(b"runs/a.json", b"0" * 19_000_000)
+    body = drill(b"runs/x0.json", b"0" * 19_000_000)
+    first = manifest([])
+    place = len(archive([first])) - 22 - 46 - len(first.name)
+    shared = [
+        drill(b"runs/x%d.json" % n, b"", crc=7, size=19_000_000, packed_size=10**6, place=place)
+        for n in range(190)
+    ]
+    many = archive([Entry(b"") for _ in range(100_000)], count=5)
+    raws = [listed(big), archive([first, body, *shared]), many]
+    tracemalloc.start()
+    try:
+        for raw in raws:
+            tracemalloc.reset_peak()
+            before, began = tracemalloc.get_traced_memory()[0], time.process_time()
+            refused(raw)
+            assert time.process_time() - began < 6.0
+            assert tracemalloc.get_traced_memory()[1] - before < 150_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_largest_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "x.mirrordrill"
+    with file.open("wb") as opened:
+        opened.truncate(10**12)  # a hole
+    with pytest.raises(BundleProblems, match="larger"):
+        bundle.read(file)
+    for nothing in (tmp_path, tmp_path / "none", Path("/dev/zero"), Path("a\0b"), tmp_path / ("x" * 5000)):
+        with pytest.raises(BundleProblems):
+            bundle.read(nothing)
+
+
+def test_what_is_written_is_read_and_the_same_bytes_each_time(tmp_path: Path) -> None:
+    runs = {"empty": b"0" * 1_000_000}  # would look like a bomb if it were packed
+    first = bundle.write(
+        tmp_path / "a.mirrordrill", "Über “x”\\", {"small": DRILL}, runs, author="Ada", licence="CC0-1.0"
+    )
+    again = bundle.write(
+        tmp_path / "b.mirrordrill", "Über “x”\\", {"small": DRILL}, runs, author="Ada", licence="CC0-1.0"
+    )
+    assert first.sha256 == again.sha256
+    found = bundle.read(tmp_path / "a.mirrordrill")
+    assert (found.manifest.title, found.manifest.author, found.manifest.licence) == (
+        "Über “x”\\",
+        "Ada",
+        "CC0-1.0",
+    )
+    assert (dict(found.scenarios), dict(found.runs)) == ({"small": DRILL}, runs)
+    load_scenario(found.scenarios["small"], "small.toml")
+
+
+@pytest.mark.parametrize("title", ["", "a\u202eb", "\x7f", "\ud800", "x" * 201])
+def test_nothing_is_written_that_could_not_be_read(title: str, tmp_path: Path) -> None:
+    with pytest.raises(BundleProblems):
+        bundle.write(tmp_path / "a.mirrordrill", title, {"small": DRILL})
+    for names in ({"Small": DRILL}, {"../x": DRILL}, {"nul": DRILL}, {}):
+        with pytest.raises(BundleProblems):
+            bundle.write(tmp_path / "a.mirrordrill", "x", names)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_is_replaced_only_if_asked(tmp_path: Path) -> None:
+    file = tmp_path / "a.mirrordrill"
+    file.write_text("mine")
+    with pytest.raises(FileExistsError):
+        bundle.write(file, "x", {"small": DRILL})
+    assert file.read_text() == "mine"
+    bundle.write(file, "x", {"small": DRILL}, replace=True)
+    assert bundle.read(file).manifest.title == "x"
