@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
@@ -83,6 +83,8 @@ LEFT_UNITS: Final = 13.0
 """Least width of the left area in line heights: a goal has to be read with large text, too."""
 LEFT_SHARE_MAX: Final = 0.3
 """That least width takes no more of the desk than this."""
+LEAP_PX: Final = 100
+"""A change of the desk's size by so much at once is that of a maximised or restored window, not of a dragged edge."""
 EXPLORER_UNITS: Final = 19.0
 """Width of Object Explorer in line heights when it comes: a database with its state in brackets."""
 EXPLORER_SHARE: Final = 0.55
@@ -112,6 +114,10 @@ class Desk(QMainWindow):
         """What each view was last given; a hidden one may be behind while the past is looked at."""
         self._profile = LEARNER
         self._sized = False
+        self._settled: dict[str, QSize] = {}
+        """How large each panel was before the window changed its size."""
+        self._settling = QTimer(self, singleShot=True, interval=0)
+        self._settling.timeout.connect(self._settle)
         self._truth = True
         self._taken: set[str] = set()
         """Panels that an exam has closed."""
@@ -127,6 +133,7 @@ class Desk(QMainWindow):
     def _add_dock(self, place: Place, view: QWidget) -> None:
         dock = QDockWidget(tr(place.title), self)
         dock.setObjectName(place.name)
+        dock.installEventFilter(self)
         dock.setWidget(view)
         dock.topLevelChanged.connect(lambda _: self._show_title_bars())
         dock.dockLocationChanged.connect(lambda _: self._show_title_bars())
@@ -277,6 +284,30 @@ class Desk(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._keep_left_readable()
+        before, now = event.oldSize(), event.size()
+        leap = before.isValid() and max(abs((now - before).width()), abs((now - before).height())) >= LEAP_PX
+        if leap and self._sized and self.isVisible():
+            self._keep_shares(before, now)
+
+    def _keep_shares(self, before: QSize, now: QSize) -> None:
+        """A maximised window gives each panel its share; by itself all of the room would go to the picture."""
+        found = [self._first_shown(area, group) for area in (_LEFT, _RIGHT, _BOTTOM) for group in (0, 1)]
+        heads = [self.docks[name] for name in found if name is not None and name in self._settled]
+        sizes = {dock: self._settled[dock.objectName()] for dock in heads}
+        beside = [dock for dock in heads if self.dockWidgetArea(dock) != _BOTTOM]
+        wide, high = now.width() / before.width(), now.height() / before.height()
+        widths = [round(wide * sizes[dock].width()) for dock in beside]
+        heights = [round(high * sizes[dock].height()) for dock in heads]
+        self.resizeDocks(beside, widths, Qt.Orientation.Horizontal)
+        self.resizeDocks(heads, heights, Qt.Orientation.Vertical)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and isinstance(watched, QDockWidget):
+            self._settling.start()
+        return super().eventFilter(watched, event)
+
+    def _settle(self) -> None:
+        self._settled = {name: dock.size() for name, dock in self.docks.items()}
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

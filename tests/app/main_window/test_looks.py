@@ -153,3 +153,20 @@ def test_the_sheet_of_keys_follows_and_is_forgotten_when_closed(qtbot: Any, lab:
     sheet.reject()
     qtbot.waitUntil(lambda: not shiboken6.isValid(sheet))
     lab.appearance.set_theme(theme.LIGHT)
+
+
+def test_a_maximised_window_gives_each_panel_its_share_and_takes_it_back(lab: MainWindow) -> None:
+    docks = {name: lab.desk.docks[name] for name in ("brief", "console", "charts")}
+    QApplication.processEvents()
+    before = {name: (dock.width(), dock.height()) for name, dock in docks.items()}
+    old = lab.desk.size()
+    lab.resize(1920, 1080)
+    QApplication.processEvents()
+    wide, high = lab.desk.width() / old.width(), lab.desk.height() / old.height()
+    assert docks["charts"].width() == pytest.approx(wide * before["charts"][0], rel=0.05)
+    assert docks["brief"].width() == pytest.approx(wide * before["brief"][0], rel=0.05)
+    assert docks["console"].height() == pytest.approx(high * before["console"][1], rel=0.05)
+    lab.resize(1366, 768)
+    QApplication.processEvents()
+    assert docks["charts"].width() == pytest.approx(before["charts"][0], abs=4)
+    assert docks["console"].height() == pytest.approx(before["console"][1], abs=4)
