@@ -406,10 +406,10 @@ def made(
     members |= {f"runs/{name}.json": raw for name, raw in runs.items()}
     members = dict(sorted(members.items()))
     said = {"title": title, "author": author, "licence": licence}
-    lines = [f"format = {FORMAT}", *(f"{key} = {_quoted(text)}" for key, text in said.items() if text)]
+    lines = [f"format = {FORMAT}", *(f"{key} = {quoted(text)}" for key, text in said.items() if text)]
     for name, content in members.items():
         digest = hashlib.sha256(content).hexdigest()
-        lines += ["", "[[member]]", f"name = {_quoted(name)}", f"sha256 = {_quoted(digest)}"]
+        lines += ["", "[[member]]", f"name = {quoted(name)}", f"sha256 = {quoted(digest)}"]
     head = ("\n".join(lines) + "\n").encode(errors="surrogatepass")  # `parse` refuses what is no text
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
@@ -436,6 +436,6 @@ def put(file: Path, raw: bytes) -> None:
         raise
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A TOML string; JSON's form is one of them, for texts without the characters that a `Line` may not have."""
     return json.dumps(text, ensure_ascii=False)

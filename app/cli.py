@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from app import scenario_files
+from app import bundle, bundle_commands, scenario_files
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.scenario_files import NoScenario
 from engine import simulator
@@ -91,11 +91,14 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--pdf", metavar="FILE", help="write the debrief for print: one page and an annex")
     run.add_argument("--csv", metavar="FOLDER", help="write events, readings and score as tables")
     run.add_argument("--runbook", metavar="FILE", help="write what was done as a commented SQL script")
-    check = command("check", "every problem of scenario files: line, column, what was expected")
+    check = command("check", "every problem of scenario files and bundles: line, column, what was expected")
     check.add_argument("files", nargs="*", metavar="FILE")
     check.add_argument("--json", action="store_true", help="as JSON")
     check.add_argument(
         "--schema", action="store_true", help="print the JSON Schema of scenario files, for editors"
+    )
+    bundle_commands.add_arguments(
+        command("bundle", "drills in one file, to hand on: make, show, add, list, remove")
     )
     replay = command("replay", "play a recorded run again and compare it, state by state")
     replay.add_argument("run", metavar="RUN.json", help="as `run --json` or the debrief writes it")
@@ -315,6 +318,9 @@ def _check(options: argparse.Namespace) -> int:
         raise Unusable("check needs a FILE, or --schema")
     found: list[Problem] = []
     for name in options.files:
+        if name.endswith(bundle.SUFFIX):
+            found += bundle_commands.problems_of(Path(name))
+            continue
         file = scenario_files.find(name)
         try:
             found += lint(file.load(), file.file)
@@ -542,6 +548,7 @@ COMMANDS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     "list": _list,
     "run": _run,
     "check": _check,
+    "bundle": bundle_commands.run,
     "replay": _replay,
     "record": _record,
     "agents": _agents,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
@@ -18,6 +20,14 @@ BYTES_MAX: Final = 4 * limits.SIZE_MAX
 """More is not read: no character takes more than four bytes."""
 
 
+LABEL: Final = "bundle.label"
+"""File beside the scenarios of a bundle that says, in TOML, where they are from."""
+LABEL_BYTES_MAX: Final = 100_000
+"""Of a bundle's label."""
+_FILE_NAME: Final = re.compile(r"[a-z0-9_-]{1,60}")
+"""Of a scenario that came in a bundle."""
+
+
 class NoScenario(Exception):
     """There is no such scenario, or it cannot be read; the text is a sentence for the user."""
 
@@ -31,6 +41,8 @@ class ScenarioFile:
     """What to call it in messages: its path, or its name if it is shipped."""
     text: str
     shipped: bool
+    origin: str = ""
+    """Title of the bundle in which it came; empty for shipped ones and the user's own."""
 
     def load(self) -> Scenario:
         """Raises ScenarioProblems."""
@@ -42,14 +54,25 @@ def own_folder() -> Path:
     return default_folder() / "scenarios"
 
 
+def bundles_folder() -> Path:
+    """Where scenarios lie that came in bundles, each bundle's in a folder called as the bundle's SHA-256 begins."""
+    return own_folder() / "bundles"
+
+
 def all_files() -> tuple[list[ScenarioFile], list[str]]:
-    """Shipped ones, then the user's own, each by name; and a sentence for each that cannot be read."""
+    """Shipped ones, the user's own, those of bundles, each by name; and a sentence for each that cannot be read."""
     found, problems = list(_shipped()), []
-    for path in sorted(own_folder().glob("*.toml")):
+    for path in (*sorted(own_folder().glob("*.toml")), *sorted(bundles_folder().glob("*/*.toml"))):
         try:
-            found.append(_read(path))
+            file = _read(path)
         except NoScenario as problem:
             problems.append(str(problem))
+            continue
+        if file.origin and any(other.name == file.name for other in found):
+            said = tr("{name} of “{origin}” is not listed: another drill here has the same name.")
+            problems.append(said.format(name=file.name, origin=file.origin))
+        else:
+            found.append(file)
     return found, problems
 
 
@@ -63,7 +86,10 @@ def find(name_or_path: str) -> ScenarioFile:
     for shipped in _shipped():
         if shipped.name == name_or_path:
             return shipped
-    for path in (own_folder() / f"{name_or_path}.toml", Path(name_or_path)):
+    from_bundles = (
+        sorted(bundles_folder().glob(f"*/{name_or_path}.toml")) if _FILE_NAME.fullmatch(name_or_path) else []
+    )
+    for path in (own_folder() / f"{name_or_path}.toml", *from_bundles, Path(name_or_path)):
         if _is_file(path):
             return _read(path)
     names = [file.name for file in all_files()[0]]
@@ -83,6 +109,16 @@ def _shipped() -> Iterator[ScenarioFile]:
     for file in sorted(files, key=lambda file: file.name):
         name = file.name.removesuffix(".toml")
         yield ScenarioFile(name, file.name, file.read_text(encoding="utf-8"), shipped=True)
+
+
+def label(folder: Path) -> dict[str, object]:
+    """What the label of a bundle's folder says: its title, author and whence; only the title if it is not whole."""
+    try:
+        with (folder / LABEL).open("rb") as file:
+            said: dict[str, object] = tomllib.loads(file.read(LABEL_BYTES_MAX).decode("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        said = {}
+    return said if isinstance(said.get("title"), str) else {"title": folder.name}
 
 
 def _is_file(path: Path) -> bool:
@@ -111,4 +147,5 @@ def _read(path: Path) -> ScenarioFile:
         raise NoScenario(
             tr("{path} is not text in UTF-8 (byte {start})").format(path=path, start=error.start + 1)
         ) from error
-    return ScenarioFile(path.stem, str(path), text, shipped=False)
+    origin = str(label(path.parent)["title"]) if path.parent.parent == bundles_folder() else ""
+    return ScenarioFile(path.stem, str(path), text, shipped=False, origin=origin)

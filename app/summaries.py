@@ -34,7 +34,7 @@ def read(files: Iterable[ScenarioFile], folder: Path | None) -> tuple[list[Summa
     for file in files:
         key = _key(file, version)
         try:
-            found[key] = known.get(key) or summary_of(file.load(), file.shipped)
+            found[key] = known.get(key) or summary_of(file.load(), file.shipped, file.origin)
         except ScenarioProblems as problem:
             problems.append(
                 tr("{file} cannot be played: {why}").format(file=file.file, why=problem.problems[0])
@@ -44,7 +44,7 @@ def read(files: Iterable[ScenarioFile], folder: Path | None) -> tuple[list[Summa
     return list(found.values()), problems
 
 
-def summary_of(scenario: Scenario, shipped: bool) -> Summary:
+def summary_of(scenario: Scenario, shipped: bool, origin: str = "") -> Summary:
     return Summary(
         name=scenario.name,
         title=scenario.title,
@@ -56,12 +56,13 @@ def summary_of(scenario: Scenario, shipped: bool) -> Summary:
         sources=tuple(f"{source.paper}: {source.section}" for source in scenario.sources),
         scored=scenario.scored,
         shipped=shipped,
+        origin=origin,
     )
 
 
 def _key(file: ScenarioFile, version: str) -> str:
     """Another text, another name or another version of the program is another scenario."""
-    parts = (version, file.name, str(file.shipped), file.text)
+    parts = (version, file.name, str(file.shipped), file.origin, file.text)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -31,6 +31,8 @@ class Summary:
     sources: tuple[str, ...]
     scored: bool
     shipped: bool
+    origin: str = ""
+    """Title of the bundle in which it came; empty for shipped ones and the user's own."""
 
 
 def place(summary: Summary) -> tuple[bool, int, int, str]:
@@ -40,7 +42,7 @@ def place(summary: Summary) -> tuple[bool, int, int, str]:
 
 _IN_FILE: Final = {
     "name": str, "title": str, "summary": str, "level": str, "minutes": int, "skills": list, "brief": str,
-    "sources": list, "scored": bool, "shipped": bool,
+    "sources": list, "scored": bool, "shipped": bool, "origin": str,
 }  # fmt: skip
 """Type of each entry in the file; the start cannot wait for a library that checks such things."""
 

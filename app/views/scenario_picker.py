@@ -63,7 +63,7 @@ class Card(Summary):
     def facts(self) -> str:
         parts = [tr(self.level), f"{self.minutes} min"]
         parts += [self.result] if self.result else []
-        parts += [] if self.shipped else [tr("yours")]
+        parts += [] if self.shipped else [self.origin or tr("yours")]
         return "  ·  ".join(parts)
 
     @property

@@ -1,0 +1,230 @@
+"""A bundle that is taken in: only what was chosen, only below the profile, nothing replaced, all of it removable."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app import bundle, bundle_store, cli, scenario_files
+from app.bundle import Bundle
+from app.bundle_store import CannotKeep
+from app.scenario_files import NoScenario
+from engine.drill.drill import Drill
+from tests.hostile.bundles import DRILL, Entry, archive, drill, listed, manifest
+
+OTHER = DRILL.replace("Small", "Another", 1)
+BROKEN = DRILL.replace('level = "beginner"', 'level = "none"', 1)
+
+
+def made(**scenarios: str) -> Bundle:
+    raw = bundle.made("A course", scenarios, {}, "Ada L.", "CC0-1.0")
+    return bundle.parse(raw, "course.mirrordrill")
+
+
+def command(*words: object) -> int:
+    return cli.main(["bundle", *map(str, words)], lambda scenario: 9)
+
+
+def test_what_is_taken_in_is_found_with_its_origin() -> None:
+    found = made(small=DRILL, other=OTHER)
+    (file,) = bundle_store.take_in(found, ["small"])
+    assert file == scenario_files.bundles_folder() / found.sha256[:16] / "small.toml"
+    listed = {one.name: one.origin for one in scenario_files.all_files()[0] if not one.shipped}
+    assert listed == {"small": "A course"}
+    assert scenario_files.find("small").load().title == "Small"
+    assert [one.here for one in bundle_store.offers(found)] == [False, True]
+    (kept,) = bundle_store.taken_in()
+    assert (kept.title, kept.author, kept.licence, kept.sha256) == (
+        "A course",
+        "Ada L.",
+        "CC0-1.0",
+        found.sha256,
+    )
+
+
+def test_taking_in_again_adds_only_what_is_new() -> None:
+    found = made(small=DRILL, other=OTHER)
+    bundle_store.take_in(found, ["small"])
+    assert [file.stem for file in bundle_store.take_in(found, ["small", "other"])] == ["other"]
+    assert bundle_store.take_in(found, ["small", "other"]) == []
+
+
+def test_nothing_is_ever_replaced() -> None:
+    own = scenario_files.own_folder()
+    own.mkdir(parents=True)
+    (own / "small.toml").write_text(OTHER, encoding="utf-8")
+    lab = scenario_files.find("lab").text.replace("The lab", "My lab", 1)
+    found = made(small=DRILL, lab=lab, broken=BROKEN)
+    why = {offer.name: offer.hindrance for offer in bundle_store.offers(found)}
+    assert "You have another" in why["small"]
+    assert "shipped" in why["lab"]
+    assert "cannot be played" in why["broken"]
+    for name in why:
+        with pytest.raises(ValueError, match=name):
+            bundle_store.take_in(found, [name])
+    assert (own / "small.toml").read_text(encoding="utf-8") == OTHER
+    assert not scenario_files.bundles_folder().exists()
+
+
+def test_another_bundle_with_the_same_name_has_to_wait() -> None:
+    first, second = made(small=DRILL), made(small=OTHER)
+    bundle_store.take_in(first, ["small"])
+    (offer,) = bundle_store.offers(second)
+    assert "remove that bundle first" in offer.hindrance
+    bundle_store.remove(first.sha256[:16])
+    assert bundle_store.take_in(second, ["small"])
+    assert scenario_files.find("small").text == OTHER
+
+
+def test_an_own_drill_of_the_same_name_comes_first_and_it_is_said() -> None:
+    bundle_store.take_in(made(small=DRILL), ["small"])
+    (scenario_files.own_folder() / "small.toml").write_text(OTHER, encoding="utf-8")
+    files, problems = scenario_files.all_files()
+    assert [file.text for file in files if file.name == "small"] == [OTHER]
+    assert ["A course" in problem for problem in problems] == [True]
+    assert scenario_files.find("small").text == OTHER
+
+
+@pytest.mark.parametrize(
+    "key", ["", ".", "..", "../..", "0123456789abcdef", "*", "0123456789ABCDEF", "a" * 16 + "/.."]
+)
+def test_only_a_bundle_is_removed(key: str) -> None:
+    bundle_store.take_in(made(small=DRILL), ["small"])
+    with pytest.raises(NoScenario):
+        bundle_store.remove(key)
+    assert len(bundle_store.taken_in()) == 1
+
+
+def test_a_link_in_the_place_of_a_bundle_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "x.toml").write_text("")
+    scenario_files.bundles_folder().mkdir(parents=True)
+    (scenario_files.bundles_folder() / ("a" * 16)).symlink_to(tmp_path / "mine")
+    with pytest.raises(NoScenario):
+        bundle_store.remove("a" * 16)
+    assert (tmp_path / "mine" / "x.toml").exists()
+
+
+@pytest.mark.parametrize("raw", [b"", b"\xff", b"title = 3", b"a." * 30_000, b"title = [" * 5000, b"x = 'y'"])
+def test_a_label_that_somebody_has_spoilt_costs_only_the_title(raw: bytes) -> None:
+    found = made(small=DRILL)
+    bundle_store.take_in(found, ["small"])
+    (scenario_files.bundles_folder() / found.sha256[:16] / scenario_files.LABEL).write_bytes(raw)
+    assert [one.title for one in bundle_store.taken_in()] == [found.sha256[:16]]
+    assert scenario_files.find("small").origin == found.sha256[:16]
+
+
+def test_a_place_that_cannot_be_written_is_said() -> None:
+    scenario_files.own_folder().mkdir(parents=True)
+    scenario_files.bundles_folder().write_text("a file in the way")
+    with pytest.raises(CannotKeep, match="cannot be written"):
+        bundle_store.take_in(made(small=DRILL), ["small"])
+
+
+# --- the command line ---------------------------------------------------------------------------------------
+
+
+def test_a_course_from_one_to_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lab = Drill(scenario_files.find("lab").load(), 5)
+    lab.advance_to(300)
+    lab.do("power-off SERVER_B")
+    lab.do("finish")
+    (tmp_path / "small.toml").write_text(DRILL, encoding="utf-8")
+    (tmp_path / "My run.json").write_text(json.dumps(lab.report() | {"scenario_text": lab.scenario.text}))
+    out = tmp_path / "course.mirrordrill"
+    assert command("make", out, tmp_path / "small.toml", tmp_path / "My run.json", "--title", "Week 1") == 0
+    assert command("make", out, tmp_path / "small.toml") == 2  # it is there
+    assert command("show", out) == 0
+    assert not scenario_files.own_folder().exists()
+    said = capsys.readouterr().out
+    assert "power-off × 1" in said
+    assert bundle.read(out).sha256 in said
+    assert cli.main(["check", str(out)], lambda scenario: 9) in (0, 1)
+    assert command("add", out) == 0
+    assert command("add", out) == 0
+    (kept,) = bundle_store.taken_in()
+    assert (kept.drills, [file.name for file in kept.runs]) == (("small",), ["my-run.json"])
+    assert cli.main(["replay", str(kept.runs[0])], lambda scenario: 9) == 0
+    assert command("list") == 0
+    assert kept.key in capsys.readouterr().out
+    assert command("remove", kept.key) == 0
+    assert bundle_store.taken_in() == []
+
+
+def test_what_cannot_be_taken_in_is_told_and_the_rest_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "x.mirrordrill"
+    out.write_bytes(bundle.made("x", {"small": DRILL, "broken": BROKEN}, {"bad": b"[]"}))
+    assert command("add", out, "--only", "nobody") == 2
+    assert command("add", out) == 1
+    assert [one.drills for one in bundle_store.taken_in()] == [("small",)]
+    capsys.readouterr()
+    assert cli.main(["check", str(out)], lambda scenario: 9) == 1
+    said = capsys.readouterr().out
+    assert f"{out}/scenarios/broken.toml:" in said
+    assert "runs/bad.json" in said
+
+
+def test_a_hostile_one_is_refused_with_every_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "x.mirrordrill"
+    out.write_bytes(archive([manifest([drill()]), drill(mode=0o120777), Entry(b"../../.bashrc", b"x")]))
+    for doing in ("show", "add"):
+        assert command(doing, out) == 2
+        said = capsys.readouterr().err
+        assert "a link" in said
+        assert "leads out" in said
+    assert not scenario_files.own_folder().exists()
+
+
+WATCHED = """
+import os, sys
+from app import cli
+written = []
+def note(event, arguments):
+    if event == "open":
+        path, mode, flags = arguments
+        if isinstance(path, str) and (flags or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            written.append(path)
+    elif event in ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.chmod",
+                   "shutil.rmtree", "tempfile.mkstemp", "tempfile.mkdtemp", "sqlite3.connect", "subprocess.Popen"):
+        folder = arguments[1] if event in ("os.remove", "os.rmdir") and arguments[1] >= 0 else None
+        start = os.readlink(f"/proc/self/fd/{folder}") if folder is not None else ""
+        written.append(os.path.join(start, str(arguments[0])))
+        if event in ("os.rename", "os.link"):
+            written.append(str(arguments[1]))
+sys.addaudithook(note)
+from app import bundle, bundle_store
+for file in sys.argv[1:]:
+    for doing in ("show", "add"):
+        cli.main(["bundle", doing, file], lambda scenario: 9)
+    cli.main(["check", file], lambda scenario: 9)
+for one in bundle_store.taken_in():
+    bundle_store.remove(one.key)
+print("\\n".join(path for path in written if "__pycache__" not in path), file=sys.stderr)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names below an open folder are looked up in /proc")
+def test_reading_and_adding_writes_below_the_profile_only(tmp_path: Path, profile_folder: Path) -> None:
+    """Good and hostile ones, by the interpreter's own audit of every file that is opened, moved or removed."""
+    raws = [
+        listed(drill()), listed(drill(b"scenarios/../../x.toml")), listed(drill(mode=0o120777)),
+        listed(drill(b"/tmp/escaped.toml")), listed(drill(), Entry(b"runs/a.json", b"[]")),
+    ]  # fmt: skip
+    files = [tmp_path / f"{number}.mirrordrill" for number in range(len(raws))]
+    for file, raw in zip(files, raws, strict=True):
+        file.write_bytes(raw)
+    words = [sys.executable, "-c", WATCHED, *map(str, files)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=dict(os.environ))
+    assert done.returncode == 0, done.stderr
+    written = {line for line in done.stderr.splitlines() if line and ":1:1:" not in line}
+    assert any(name.endswith("small.toml") for name in written), "the audit sees nothing"
+    assert [name for name in written if not Path(name).is_relative_to(profile_folder)] == []
