@@ -31,10 +31,8 @@ _NUMBERS: Final = (
 )  # fmt: skip
 _NAMES: Final = ("server", "other", "client", "database", "verb", "drive", "word", "seed", "port")
 
-_AMOUNTS: Final = frozenset(
-    {"figure", "other_figure", "size", "other_size", "share", "rate", "wait", *_NUMBERS},
-)
-"""Parts that are numbers, with their units or without."""
+_AMOUNTS: Final = ("figure", "other_figure", "size", "other_size", "share", "rate", "wait")
+"""Parts that are numbers with their units."""
 
 NEEDED: Final = frozenset({"why", "what", "problem", "step", "told", "guard", "seen"})
 """Parts that are sentences of ours themselves: the template fits only if they do."""
@@ -49,6 +47,7 @@ _ONE_LOSS: Final = r"(?:(?! -\d[\d.]*: | Better: ).)+?"
 
 PATTERNS: Final = {
     **dict.fromkeys(_NUMBERS, _NUMBER),
+    **dict.fromkeys(_AMOUNTS, rf"(?:{_NUMBER}|endless)(?: [A-Za-z%]+)?|for ever"),
     **dict.fromkeys(_NAMES, r"\S+?"),
     "state": "[A-Z_]+",
     "batch": r"(?i:alter|backup|create|dbcc|declare|drop|exec|execute|grant|if|restore|select|set|shutdown|use)\b.+?",
@@ -138,7 +137,7 @@ def _part(name: str, value: str) -> str | None:
         return _whole(value)
     if name in WELCOME:
         return _said(value, language.current())
-    return _amount(value) if name in _AMOUNTS else value
+    return _amount(value) if name in (*_AMOUNTS, *_NUMBERS) else value
 
 
 def _amount(value: str) -> str:

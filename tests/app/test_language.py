@@ -16,6 +16,7 @@ from babel.messages.pofile import read_po
 
 from app import engine_words, language
 from app.language import mark, pseudo, tr, trn
+from app.views.editor import form_fields
 from engine.drill.skills import skills
 from engine.inputs import VERBS
 from engine.protocol.why import preconditions
@@ -156,6 +157,17 @@ def test_words_of_the_engine_are_those_of_its_tables() -> None:
     assert {verb.help for verb in VERBS.values()} == engine_words.VERB_HELP
     assert {text for skill in skills() for text in (skill.title, skill.text)} == engine_words.SKILLS
     assert {each.name for each in preconditions(lab(), DB)} == engine_words.PRECONDITIONS
+
+
+def test_every_label_of_the_editors_form_is_marked(in_the_code: set[Text]) -> None:
+    """They are made of the schema's keys; `SCHEMA_KEYS` holds no other."""
+    labels, models = set(), [model for section in form_fields.sections() for model in section.models]
+    while models:
+        for field in form_fields.fields(models.pop()):
+            models += [field.inner] if field.inner is not None else []
+            labels |= set() if field.key in form_fields.WORDS else {field.label.partition(" (")[0]}
+    assert labels - in_the_code == set()
+    assert engine_words.SCHEMA_KEYS - labels == set()
 
 
 # --- how the code marks -------------------------------------------------------------------------------------

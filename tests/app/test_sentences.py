@@ -220,6 +220,14 @@ def _spoken(drill: Drill) -> Iterator[tuple[str, str]]:
     yield from (("mark", m.text) for m in looked.happened if m.kind not in ("command", "refusal", "hint"))
 
 
+def _plain(text: str) -> list[str]:
+    """What stays English inside of translated sentences, two words and more."""
+    language.use(language.PSEUDO)
+    shown = said(text)
+    language.use(language.GERMAN)
+    return re.findall(r"[a-z]{2,}(?: [a-z]{2,})+", shown) if ours(text) else []
+
+
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield from (value, f"{value}.")
@@ -239,6 +247,9 @@ def test_every_sentence_of_a_run_is_in_the_tables(place: int) -> None:
         drill = play(scenario, scenario.seed)
         written = {*_strings(drill.scenario.model_dump()), "nothing"}  # "note nothing" is what a player types
         for what, text in _spoken(drill):
+            missing |= {
+                f"{what}: {plain!r} in {text}" for plain in _plain(text) if plain not in " ".join(written)
+            }
             if not (ours(text) or text in written or STATES.fullmatch(text) or REFUSED.fullmatch(text)):
                 missing |= set() if LINE.fullmatch(text) else {f"{what}: {text}"}
     assert not missing, "\n".join(sorted(missing))
@@ -279,5 +290,5 @@ def test_every_finding_of_the_planner_is_in_the_tables() -> None:
     for number, plan in enumerate(plans):
         for finding in advice(plan, limits[number % len(limits)]):
             texts |= {finding.topic, finding.text}
-    missing = [text for text in texts if not ours(text)]
+    missing = [text for text in texts if not ours(text) or _plain(text)]
     assert not missing, "\n".join(missing)

@@ -56,6 +56,7 @@ WORDS: Final = {
     "minutes": mark("Length for a person (min)"),
     "length": mark("Ends after (time)"),
     "right": mark("Right choices (numbers)"),
+    "ends": mark("Both ends"),
     "rtt_ms": mark("Round trip (ms)"),
 }
 """Labels of keys that say too little by themselves."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from app import formatting
 from app.language import mark, tr
 from engine.planning.figures import Figure, Line, Panel
 from engine.published.rows import Class, Row
@@ -35,7 +36,10 @@ def _errors(rows: Sequence[Row]) -> Figure | None:
                     tuple(float(place) for place, _ in own),
                     tuple(float(row.error_percent or 0.0) for _, row in own),
                     points=True,
-                    labels=tuple(f"{row.id}: {row.error_percent:+.1f} %, {row.what}" for _, row in own),
+                    labels=tuple(
+                        f"{row.id}: {formatting.percent((row.error_percent or 0.0) / 100.0, sign=True)}, {row.what}"
+                        for _, row in own
+                    ),
                 )
             )
     ends = (0.0, float(len(numbers)) + 1.0)

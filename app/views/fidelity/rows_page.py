@@ -50,7 +50,7 @@ def error(row: Row) -> str:
     if row.error_percent is None:
         return ""
     share = row.error_percent / 100.0
-    return formatting.percent(share, sign=True) if abs(row.error_percent) >= 0.05 else "0.0 %"
+    return formatting.percent(share, sign=True) if abs(row.error_percent) >= 0.05 else formatting.percent(0.0)
 
 
 def _place(row: Row) -> str:
@@ -93,7 +93,7 @@ COLUMNS: Final = (
         right=True,
         sample="+12.3 %",
     ),
-    Column(title=mark("Class"), text=lambda row: tr(CLASS_WORDS[row.kind]), sample="calibrated"),
+    Column(title=mark("Class"), text=lambda row: tr(CLASS_WORDS[row.kind]), sample=mark("calibrated")),
     Column(
         title=mark("Source"),
         text=_place,
