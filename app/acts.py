@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction, QPalette
 from PySide6.QtWidgets import QMenu
 
 from app import theme
+from app.language import tr
 from app.offers import Offer, Target, offers
 from engine.model import World
 
@@ -18,6 +19,8 @@ class Acts(QObject):
     """One input line without its time."""
     pointed = Signal(str)
     """Somebody considers this line in a menu; empty: not any more."""
+    query_wanted = Signal(str)
+    """Somebody wants to talk to this server."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -53,6 +56,9 @@ class Acts(QObject):
             menu.addSeparator()
         for section in sorted(submenus):
             menu.addMenu(submenus[section])
+        if target.kind == "server":
+            menu.addSeparator()
+            menu.addAction(self._query(target.names[0]))
 
     def _watch(self, menu: QMenu) -> None:
         """Tell which act of *menu* and its submenus somebody considers."""
@@ -60,6 +66,14 @@ class Acts(QObject):
             menu.setProperty("watched", True)
             menu.hovered.connect(lambda action: self.pointed.emit(action.property("line") or ""))
             menu.aboutToHide.connect(lambda: self.pointed.emit(""))
+
+    def _query(self, server: str) -> QAction:
+        name = f"query {server}"
+        action = self._actions.get(name)
+        if action is None:
+            action = self._actions[name] = QAction(tr("New query on {server}").format(server=server), self)
+            action.triggered.connect(lambda: self.query_wanted.emit(server))
+        return action
 
     def _action(self, offer: Offer, colours: theme.Tokens) -> QAction:
         action = self._actions.get(offer.line)

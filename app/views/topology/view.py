@@ -115,6 +115,7 @@ class Topology(QGraphicsView):
         self.acts = Acts(self)
         """Shared with whatever else shows the same things."""
         self.acts.requested.connect(self.requested)
+        self.acts.query_wanted.connect(self.opened)
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -252,9 +253,6 @@ class Topology(QGraphicsView):
             return
         self.fill_menu(menu, item.target)
         menu.addSeparator()
-        if item.target.kind == "server":
-            name = item.target.names[0]
-            menu.addAction(tr("New query on {server}").format(server=name), lambda: self.opened.emit(name))
         lit = item.target in self._scene.lit
         menu.addAction(tr("Out of the spotlight") if lit else tr("Into the spotlight"), self.spotlight)
 

@@ -9,7 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QTreeView, QWidget
 
 from app.main_window import MainWindow
-from tests.app.main_window.conftest import Hands
+from app.offers import Target
+from tests.app.main_window.conftest import Hands, open_menus
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for menus
 
@@ -88,3 +89,19 @@ def test_object_explorer_comes_with_room_for_a_database_and_its_state(hands: Han
     while index.isValid() and index.data() != "Sales (Principal, Synchronized)":
         index = tree.indexBelow(index)
     assert tree.visualRect(index).left() + tree.sizeHintForIndex(index).width() <= tree.viewport().width()
+
+
+def test_the_table_offers_the_same_acts_and_a_query(hands: Hands, lab: MainWindow) -> None:
+    hands.press(Qt.Key.Key_9, ALT)
+    for _ in range(2):  # to the server below the first one and its database
+        hands.press(Qt.Key.Key_Down)
+    hands.press(Qt.Key.Key_Return)
+    (menu,) = open_menus()
+    offered = [action.text() for action in menu.actions()]
+    query = next(action for action in menu.actions() if action.text().startswith("New query on"))
+    menu.close()
+    topology = [action.text() for action in hands.menu_of(Target("server", (offered[0],))).actions()]
+    assert set(topology) - {"Into the spotlight"} <= set(offered)
+    query.trigger()
+    assert lab.console.current is not None
+    assert lab.console.current.server == offered[0]
