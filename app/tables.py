@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Final
 
 from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -44,6 +45,13 @@ class Column:
     def heading(self) -> str:
         """The title in the language of the interface."""
         return self.title if self.as_is else tr(self.title)
+
+
+def plain_tip(text: str) -> str:
+    """A tool tip that shows *text* as it is: Qt takes what looks like HTML for HTML, which may name files."""
+    if not Qt.mightBeRichText(text):
+        return text
+    return f"<p style='white-space: pre-wrap'>{escape(text)}</p>"
 
 
 class TableModel(QAbstractTableModel):
@@ -130,7 +138,7 @@ class TableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if column.right else _LEFT
         if role == Qt.ItemDataRole.ToolTipRole and column.tip is not None:
-            return column.tip(row) or None
+            return plain_tip(column.tip(row)) or None
         if role == Qt.ItemDataRole.AccessibleTextRole and column.spoken is not None:
             return column.spoken(row)
         if role == Qt.ItemDataRole.FontRole and column.bold is not None and column.bold(row):
@@ -197,14 +205,23 @@ class TableView(QTableView):
 
     def copy(self, headers: bool = False) -> None:
         """Put the selected cells on the clipboard, with the column titles on top if *headers*."""
-        cells = {(index.row(), index.column()): index for index in self.selectedIndexes()}
-        if not cells:
+        selection = self.selectionModel().selection()
+        chosen: dict[int, set[int]] = {}
+        """Row: its columns. From ranges: the indexes of a whole table are tens of thousands of objects."""
+        for part in (selection.at(number) for number in range(selection.count())):
+            seen = [n for n in range(part.left(), part.right() + 1) if not self.isColumnHidden(n)]
+            for row in range(part.top(), part.bottom() + 1):
+                chosen.setdefault(row, set()).update(seen)
+        if not chosen:
             return
-        rows = sorted({row for row, _ in cells})
-        columns = sorted({column for _, column in cells})
+        columns = sorted(set().union(*chosen.values()))
+        shown = self.table.rows
         text = [
-            [str(cells[row, column].data() or "") if (row, column) in cells else "" for column in columns]
-            for row in rows
+            [
+                str(self.table.columns[column].text(shown[row]) or "") if column in chosen[row] else ""
+                for column in columns
+            ]
+            for row in sorted(chosen)
         ]
         if headers:
             text.insert(0, [self.table.columns[column].heading for column in columns])

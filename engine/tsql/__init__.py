@@ -7,11 +7,11 @@ from typing import Final
 
 from engine.model import World
 from engine.tsql import agent, client
-from engine.tsql.check import parse_only
+from engine.tsql.check import parse_only, parsing
 from engine.tsql.client import cancel, submit
 from engine.tsql.complete import complete
 
-__all__ = ["HANDLERS", "cancel", "check_connections", "complete", "parse_only", "submit"]
+__all__ = ["HANDLERS", "cancel", "check_connections", "complete", "parse_only", "parsing", "submit"]
 
 HANDLERS: Final[dict[str, Callable[..., None]]] = {**client.HANDLERS, **agent.HANDLERS}
 """Timers that this package sets."""

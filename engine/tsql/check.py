@@ -3,28 +3,47 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
+from typing import Final
 
 from engine.messages import Message, text_of
-from engine.tsql.lexer import SyntaxProblem
-from engine.tsql.program import compile_batch
-from engine.tsql.script import Batch, Note, split
+from engine.tsql.lexer import SyntaxProblem, TooLong
+from engine.tsql.program import compiling
+from engine.tsql.script import TEXT_LIMIT, Batch, Note, splitting
+from engine.tsql.work import Stepwise
+
+PROBLEMS_MAX: Final = 1_000
+"""Errors of one text that are said. Assumed."""
 
 
 def parse_only(text: str) -> list[Message]:
     """The errors of the text, each with the line in its batch; `Commands completed successfully.` if there are none."""
+    return parsing(text).result()
+
+
+def parsing(text: str) -> Stepwise[list[Message]]:
+    """The same in steps."""
+    return Stepwise(_parse(text))
+
+
+def _parse(text: str) -> Generator[int, None, list[Message]]:
+    if len(text) > TEXT_LIMIT:
+        return [Message(0, 16, 0, 0, f"The text has {len(text)} characters; a window takes {TEXT_LIMIT}.")]
     variables = {name.lower(): name for name in re.findall(r"\$\((\w+)\)", text)}
-    steps, _ = split(text, variables)
+    steps, _ = yield from splitting(text, variables).further()
     messages = [Message(0, 16, 0, 0, step.text) for step in steps if isinstance(step, Note) and step.fatal]
     for step in steps:
-        if isinstance(step, Batch):
-            messages += _problems(step)
+        if isinstance(step, Batch) and len(messages) < PROBLEMS_MAX:
+            try:
+                yield from compiling(step.text).further()
+            except SyntaxProblem as problem:
+                messages += _said(problem, step.above)
     return messages or [Message(0, 0, 0, 0, "Commands completed successfully.")]
 
 
-def _problems(batch: Batch) -> list[Message]:
-    try:
-        compile_batch(batch.text)
-    except SyntaxProblem as problem:
-        severity, shown = text_of(problem.number, *problem.parameters)
-        return [Message(problem.number, severity, problem.state, problem.line, shown, above=batch.above)]
-    return []
+def _said(problem: SyntaxProblem, above: int) -> list[Message]:
+    severity, shown = text_of(problem.number, *problem.parameters)
+    said = [Message(problem.number, severity, problem.state, problem.line, shown, above=above)]
+    if isinstance(problem, TooLong):
+        said.append(Message(0, 10, 0, 0, f"Not simulated: {problem.limit}"))
+    return said

@@ -17,7 +17,7 @@ from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures import PROCEDURES
 from engine.tsql.words import COMMAND_PAIRS, COMMAND_WORDS, STATEMENT_WORDS
 
-_PARTIAL: Final = re.compile(r"[\w@#$]*$")
+_IN_WORD: Final = re.compile(r"[\w@#$]")
 _QUERY_WORDS: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"})
 _BEFORE_TABLE: Final = frozenset({"FROM", "JOIN", "INTO", "UPDATE", "TABLE"})
 _BEFORE_DATABASE: Final = frozenset({"DATABASE", "USE", "LOG"})
@@ -35,15 +35,18 @@ _OPTIONS: Final = {
 }
 """What may stand behind WITH; the grammar takes any word there, as the server says itself what it does not know."""
 
+LOOKED_AT: Final = 10_000
+"""Characters on either side of the cursor that decide what is suggested. Assumed: a statement is far shorter."""
+
 LIMIT: Final = 200
 """Suggestions that are given at most. Assumed."""
 
 
 def complete(world: World, window: str, text: str, position: int) -> list[str]:
     """What could stand where the cursor is, best order by name; nothing inside strings and comments."""
+    text, position = _around(text, position)
     head = text[:position]
-    partial = _PARTIAL.search(head)
-    typed = partial.group() if partial is not None else ""
+    typed = _word_at_end(head)
     before = head[: len(head) - len(typed)]
     tokens = _lexed(before)
     if tokens is None:
@@ -68,6 +71,21 @@ def _addresses(world: World, before: str, typed: str, closed: bool) -> list[str]
     scheme, end = "" if found["begun"] else "TCP://", "" if closed else "'"
     words = (f"{scheme}{name}:5022{end}" for name in world.servers)
     return sorted(word for word in words if word.lower().startswith(typed.lower()))
+
+
+def _around(text: str, position: int) -> tuple[str, int]:
+    """What decides: of a long text the lines around the cursor; and the position in them."""
+    first = text.rfind("\n", 0, position - LOOKED_AT) + 1 if position > LOOKED_AT else 0
+    first = max(first, position - 2 * LOOKED_AT)
+    return text[first : position + LOOKED_AT], position - first
+
+
+def _word_at_end(text: str) -> str:
+    """The word that is being typed; to search for it would be to look at every character of a long text."""
+    start = len(text)
+    while start and _IN_WORD.match(text[start - 1]):
+        start -= 1
+    return text[start:]
 
 
 def _lexed(text: str) -> tuple[Token, ...] | None:

@@ -183,6 +183,8 @@ class Run:
     """Statements so far that have done something to the world."""
     spent: int = 0
     """Work done since the submission began."""
+    said: int = 0
+    """Characters of its messages so far."""
     characters: int = 0
     cells: int = 0
     """Characters and values in the results so far."""

@@ -41,6 +41,9 @@ NESTING_MAX: Final = 32
 OUTPUT_MAX: Final = 5_000
 """Messages and grids that one submission keeps. Assumed."""
 
+SAID_MAX: Final = 1_000_000
+"""Characters of all messages that one submission keeps. Assumed."""
+
 CHARACTERS_MAX: Final = 5_000_000
 """Characters in all grids that one submission keeps: one of the largest and some more. Assumed."""
 
@@ -278,10 +281,12 @@ class Machine:
         self.context.session = self.session
 
     def say(self, text: str, number: int = 0, severity: int = 0, state: int = 0, line: int = 0) -> None:
-        if len(self.messages) + len(self.results) < OUTPUT_MAX:
+        self.run = replace(self.run, said=self.run.said + len(text))
+        room = self.run.said <= SAID_MAX
+        if room and len(self.messages) + len(self.results) < OUTPUT_MAX:
             said = Message(number, severity, state, line, text, self.session.server, self._above)
             self.messages.append(said)
-        elif len(self.messages) + len(self.results) == OUTPUT_MAX and self.messages[-1].text != _TOO_MUCH:
+        elif not self.messages or self.messages[-1].text != _TOO_MUCH:
             self.messages.append(Message(0, 0, 0, 0, _TOO_MUCH, self.session.server))
 
     def say_number(self, number: int, *arguments: object, state: int = 1) -> None:
@@ -534,6 +539,7 @@ def _size(value: Scalar) -> int:
 
 _TOO_MUCH: Final = (
     f"Not simulated: more than {OUTPUT_MAX} messages and results of one submission, "
+    f"more than {SAID_MAX} characters in its messages, "
     f"or more than {CELLS_MAX} values or {CHARACTERS_MAX} characters in them."
 )
 

@@ -109,6 +109,14 @@ class Stepwise(Generic[T]):
                 self._problem, self._steps = problem, None
         return self._steps is None and self.spent <= work
 
+    def further(self) -> Generator[int, None, T]:
+        """The rest of the way as steps of something larger."""
+        while not self.reached(self.spent):
+            before = self.spent
+            self.reached(before + 1)
+            yield self.spent - before
+        return self.result()
+
     def result(self) -> T:
         """What came of it, all the way. Raises the SqlError that it ended with."""
         while not self.reached(self.spent + TURN):

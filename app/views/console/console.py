@@ -136,6 +136,7 @@ class Console(QWidget):
 
     def _on_opened(self, window: QueryWindow) -> None:
         window.results.show_as_text(self._as_text)
+        window.parsed.connect(lambda: self._refresh(window))
         self._refresh_actions()
 
     def _on_closing(self, window: QueryWindow) -> None:
@@ -152,11 +153,15 @@ class Console(QWidget):
     def parse(self) -> None:
         window = self.current
         if window is not None and not window.busy and window.editor.chosen_text.strip():
-            window.parsed(tsql.parse_only(window.editor.chosen_text))
+            window.parsing(tsql.parsing(window.editor.chosen_text))
+            self._refresh(window)
 
     def cancel(self) -> None:
         window = self.current
-        if window is not None and window.busy:
+        if window is not None and window.state == "parsing":
+            window.stop_parsing()
+            self._refresh(window)
+        elif window is not None and window.busy:
             self.requested.emit(f"cancel {window.window_id}")
 
     def _run_text(self, name: str, text: str) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from app import formatting
-from app.language import trn
+from app.language import tr, trn
 from engine.events import Event
 from engine.messages import Message
 
@@ -88,12 +89,39 @@ def message_lines(outcome: Outcome) -> Iterator[tuple[str, str | None, int | Non
             yield message.text, "bad" if message.is_error else None, None
 
 
+TEXT_CHARACTERS: Final = 256
+"""Characters of a value in results to text. The default of Management Studio."""
+
+TEXT_CELLS: Final = 10_000
+TEXT_MESSAGES: Final = 500
+TEXT_LINES: Final = 5_000
+"""Values, messages and lines that results to text show."""
+
+
 def as_text(outcome: Outcome) -> str:
-    """Everything as results to text show it."""
-    parts = [
-        formatting.text_table(
-            list(result.columns), [[formatting.cell(value) for value in row] for row in result.rows]
-        )
-        for result in outcome.results
-    ]
-    return "\n\n".join([*parts, *(text for text, _, _ in message_lines(outcome))])
+    """Everything as results to text show it, as far as a person may want to read it there."""
+    parts: list[str] = []
+    left, missing = TEXT_CELLS, 0
+    for result in outcome.results:
+        rows = result.rows[: left // max(1, len(result.columns))]
+        missing += len(result.rows) - len(rows)
+        if left <= 0:
+            continue
+        left -= (1 + len(rows)) * len(result.columns)
+        cells = [[formatting.cell(value)[:TEXT_CHARACTERS] for value in row] for row in rows]
+        parts.append(formatting.text_table(list(result.columns), cells))
+    if missing:
+        parts.append(tr("Rows not shown here: {n}.").format(n=formatting.number(missing)))
+    lines = [text[:TEXT_MESSAGE_CHARACTERS] for text, _, _ in islice(message_lines(outcome), TEXT_MESSAGES)]
+    if len(outcome.messages) > TEXT_MESSAGES:
+        unseen = len(outcome.messages) - TEXT_MESSAGES
+        lines.append(tr("Messages not shown: {n}.").format(n=formatting.number(unseen)))
+    shown = "\n\n".join([*parts, *lines]).split("\n")
+    if len(shown) > TEXT_LINES:
+        said = tr("Lines not shown: {n}.").format(n=formatting.number(len(shown) - TEXT_LINES))
+        shown[TEXT_LINES:] = ["", said]
+    return "\n".join(shown)
+
+
+TEXT_MESSAGE_CHARACTERS: Final = 4_000
+"""Characters of one message there: the longest that PRINT gives in Unicode."""

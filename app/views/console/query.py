@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
@@ -17,6 +17,7 @@ from app.views.console.outcome import Outcome
 from app.views.console.results import Results
 from engine.constants import TICKS_PER_S
 from engine.messages import Message
+from engine.tsql.work import Stepwise
 
 PRODUCT_VERSIONS: Final = {2005: "9.0", 2008: "10.0", 2012: "11.0", 2014: "12.0"}
 """Version numbers as Management Studio's status line shows them."""
@@ -29,11 +30,16 @@ STATES: Final = {
     "disconnected": ("○", "idle", mark("Not connected; Execute connects.")),
     "sent": ("…", "info", mark("Sent; waiting for the simulation to go on.")),
     "running": ("▶", "info", mark("Executing query…")),
+    "parsing": ("…", "info", mark("Parsing…")),
     "done": ("✓", "ok", mark("Query executed successfully.")),
     "failed": ("!", "bad", mark("Query completed with errors.")),
     "cancelled": ("■", "warn", mark("Query was cancelled.")),
     "parsed": ("✓", "ok", mark("The text can be parsed.")),
 }
+
+
+PARSED_A_TURN: Final = 8_000
+"""Work (engine/tsql/work.py) of parsing before the window gets its turn again: about 8 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,8 @@ class QueryWindow(QWidget):
     """A batch editor bound to one server; *window* is its name in input lines (SERVER_A#2)."""
 
     text_changed = Signal()
+    parsed = Signal()
+    """Parsing alone has come to its end."""
 
     def __init__(self, window: str, complete: Complete, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,6 +71,10 @@ class QueryWindow(QWidget):
         self._heard = True
         """The server has spoken since: only then a client learns that its connection is gone."""
         self._first_line = 1
+        self._parsing: Stepwise[list[Message]] | None = None
+        self._turn = QTimer(self)
+        self._turn.setSingleShot(True)
+        self._turn.timeout.connect(self._parse_on)
         self._last_facts = ""
         self._parts: list[str] = []
         self._band = QLabel()
@@ -102,7 +114,7 @@ class QueryWindow(QWidget):
 
     @property
     def busy(self) -> bool:
-        return self.state in ("sent", "running")
+        return self.state in ("sent", "running", "parsing")
 
     def sent(self) -> None:
         """The text is on its way to the server; what is on the lower half belongs to the batch before it."""
@@ -129,16 +141,34 @@ class QueryWindow(QWidget):
         self._show_alone([Message(0, 16, 1, 1, why)])
         self.set_state("failed")
 
-    def parsed(self, messages: list[Message]) -> None:
-        """Result of parsing alone; nothing was sent."""
+    def parsing(self, parsing: Stepwise[list[Message]]) -> None:
+        """Parse without running: a long text takes many turns of the window."""
         self._first_line = self.editor.first_line
+        self._parsing = parsing
+        self.set_state("parsing")
+        self._parse_on()
+
+    def stop_parsing(self) -> None:
+        self._parsing = None
+        self._turn.stop()
+        self.set_state("cancelled")
+
+    def _parse_on(self) -> None:
+        if self._parsing is None:
+            return
+        if not self._parsing.reached(self._parsing.spent + PARSED_A_TURN):
+            self._turn.start(0)
+            return
+        messages, self._parsing = self._parsing.result(), None
         self._show_alone(messages)
         self.set_state("failed" if any(message.is_error for message in messages) else "parsed")
+        self.parsed.emit()
 
     def forget(self) -> None:
         """The run was set to another moment: what was shown may not have happened."""
         self.started_tick = None
         self._heard = True
+        self._parsing = None
         self.results.show_outcome(None)
         self.results.hide()
         self.set_state("ready" if self._connection.login else "disconnected")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QTextBlock, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QFrame,
@@ -22,24 +22,57 @@ from app.tables import Column, TableModel, TableView
 from app.views.console.outcome import Outcome, Rowset, as_text, message_lines
 
 WIDTH_ROWS: Final = 200
-"""So many rows decide how wide a column is at first; more would take long and seldom differ."""
+WIDTH_CELLS: Final = 2_000
+"""So many rows, and cells, decide how wide columns are at first; more would take long and seldom differ."""
 WIDTH_CHARACTERS: Final = 60
+
+CELL_SHOWN: Final = 4_000
+"""Characters of a cell that a grid shows: painting a million takes seconds. Management Studio stops at 65,535."""
+
+GRIDS_SHOWN: Final = 100
+"""Result sets that get a grid. Management Studio has the same limit."""
+
+MESSAGES_SHOWN: Final = 300_000
+LINES_SHOWN: Final = 10_000
+"""Characters and lines of messages that are shown."""
+
+GRIDS_A_TURN: Final = 8
+MESSAGES_A_TURN: Final = 15_000
+LINES_A_TURN: Final = 100
+"""So many grids, characters and lines are made before the window gets its turn again."""
 
 
 def columns_of(result: Rowset) -> list[Column]:
     """Columns of a grid, wide enough for what they hold, NULL in a quieter colour."""
 
+    looked_at = result.rows[: min(WIDTH_ROWS, 1 + WIDTH_CELLS // max(1, len(result.columns)))]
+
     def column(index: int, title: str) -> Column:
-        texts = (formatting.cell(row[index]) for row in result.rows[:WIDTH_ROWS])
+        texts = (_shown(row[index])[:WIDTH_CHARACTERS] for row in looked_at)
         return Column(
             title=title or tr("(No column name)"),
             as_is=True,
-            text=lambda row: formatting.cell(row[index]),
+            text=lambda row: _shown(row[index]),
             tone=lambda row: "muted" if row[index] is None else None,
-            sample=max(texts, key=len, default="")[:WIDTH_CHARACTERS],
+            tip=lambda row: _cut_tip(row[index]),
+            sample=max(texts, key=len, default=""),
         )
 
     return [column(index, title) for index, title in enumerate(result.columns)]
+
+
+def _shown(value: object) -> str:
+    """A value as a grid shows it: not more of it than can be painted."""
+    if isinstance(value, str) and len(value) > CELL_SHOWN:
+        return value[:CELL_SHOWN] + "…"
+    return formatting.cell(value)
+
+
+def _cut_tip(value: object) -> str:
+    if not isinstance(value, str) or len(value) <= CELL_SHOWN:
+        return ""
+    said = tr("{n} characters, of which the first {shown} are shown and copied.")
+    return said.format(n=formatting.number(len(value)), shown=formatting.number(CELL_SHOWN))
 
 
 class Results(QTabWidget):
@@ -53,15 +86,20 @@ class Results(QTabWidget):
         self.setDocumentMode(True)
         self._outcome: Outcome | None = None
         self._as_text = False
-        self._grids = QSplitter(Qt.Orientation.Vertical)
-        self._grids.setChildrenCollapsible(False)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(self._grids)
+        self._text_of: Outcome | None = None
+        """What the text page shows."""
+        self._to_come: list[tuple[int, Rowset]] = []
+        """Result sets, with their numbers, whose grids are still to be made."""
+        self._turn = QTimer(self)
+        self._turn.setSingleShot(True)
+        self._turn.timeout.connect(self._make_grids)
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._grids = self._new_splitter()
         self._text = _text_page(tr("Results as text"))
         self._pages = QStackedWidget()
-        self._pages.addWidget(area)
+        self._pages.addWidget(self._area)
         self._pages.addWidget(self._text)
         self.messages = _Messages()
         self.messages.line_chosen.connect(self.line_chosen)
@@ -74,21 +112,48 @@ class Results(QTabWidget):
         found = (self._grids.widget(index) for index in range(self._grids.count()))
         return [grid for grid in found if isinstance(grid, TableView)]
 
+    def _new_splitter(self) -> QSplitter:
+        """An empty one in place of the old one: to take a hundred grids out one by one lays all of them out anew."""
+        grids = QSplitter(Qt.Orientation.Vertical)
+        grids.setChildrenCollapsible(False)
+        self._area.setWidget(grids)
+        return grids
+
     def show_outcome(self, outcome: Outcome | None) -> None:
         """Show what a batch has brought; None empties both pages."""
         self._outcome = outcome
-        for grid in self.grids:
-            grid.setParent(None)
-            grid.deleteLater()
-        self.messages.show_lines(list(message_lines(outcome)) if outcome else [])
-        self._text.setPlainText(as_text(outcome) if outcome else "")
-        for number, result in enumerate(outcome.results if outcome else (), start=1):
+        if self._grids.count():
+            self._grids = self._new_splitter()
+        lines = list(message_lines(outcome)) if outcome else []
+        results = outcome.results if outcome else ()
+        if len(results) > GRIDS_SHOWN:
+            said = tr("Result sets not shown: {n}.").format(n=formatting.number(len(results) - GRIDS_SHOWN))
+            lines.insert(0, (said, "warn", None))
+        self.messages.show_lines(lines)
+        self._show_text()
+        self._to_come = list(enumerate(results[:GRIDS_SHOWN], start=1))
+        self._make_grids()
+        self._choose_page()
+
+    def _make_grids(self) -> None:
+        """The next grids; the others when the window has had its turn."""
+        now, self._to_come = self._to_come[:GRIDS_A_TURN], self._to_come[GRIDS_A_TURN:]
+        for number, result in now:
             self._grids.addWidget(_grid(result, number))
         self._share_height()
-        self._choose_page()
+        if self._to_come:
+            self._turn.start(0)
+
+    def _show_text(self) -> None:
+        """Results as text, made only where they are looked at."""
+        wanted = self._outcome if self._as_text else None
+        if wanted is not self._text_of:
+            self._text_of = wanted
+            self._text.setPlainText(as_text(wanted) if wanted else "")
 
     def show_as_text(self, yes: bool) -> None:
         self._as_text = yes
+        self._show_text()
         self._pages.setCurrentIndex(int(yes))
         self._choose_page()
 
@@ -118,6 +183,10 @@ class Results(QTabWidget):
         self._grids.setSizes([grid.table.rowCount() + 2 for grid in grids])
 
 
+Line = tuple[str, str | None, int | None]
+"""Text, tone, line of the batch."""
+
+
 class _Messages(QPlainTextEdit):
     """Messages; a double click, or Enter, on an error leads to its line."""
 
@@ -131,23 +200,41 @@ class _Messages(QPlainTextEdit):
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self._lines: list[tuple[str, str | None, int | None]] = []
+        self._lines: list[Line] = []
+        self._to_come: list[Line] = []
+        """Lines that are still to be put in."""
+        self._turn = QTimer(self)
+        self._turn.setSingleShot(True)
+        self._turn.timeout.connect(self._go_on)
 
-    def show_lines(self, lines: list[tuple[str, str | None, int | None]]) -> None:
+    def show_lines(self, lines: list[Line]) -> None:
         self._lines = lines
+        self._to_come = _bounded(lines)
         self.clear()
-        cursor = self.textCursor()
+        self._go_on()
+        self.moveCursor(QTextCursor.MoveOperation.Start)
+
+    def _go_on(self) -> None:
+        """Put in the next lines; the others when the window has had its turn."""
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
         colours = theme.tokens(self.palette())
-        for number, (text, tone, line) in enumerate(lines):
+        characters = count = 0
+        while count < len(self._to_come) and count < LINES_A_TURN and characters < MESSAGES_A_TURN:
+            text, tone, line = self._to_come[count]
+            count += 1
+            characters += len(text)
             style = QTextCharFormat()
             style.setForeground(getattr(colours, tone or "text"))
-            if number:
+            if not self.document().isEmpty() or cursor.blockNumber():
                 cursor.insertText("\n")
             first = cursor.blockNumber()
             cursor.insertText(text, style)
             for block in range(first, cursor.blockNumber() + 1):
                 self.document().findBlockByNumber(block).setUserState(line or -1)
-        self.moveCursor(QTextCursor.MoveOperation.Start)
+        self._to_come = self._to_come[count:]
+        if self._to_come:
+            self._turn.start(0)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if not self._choose_line(self.cursorForPosition(event.position().toPoint()).block()):
@@ -171,6 +258,22 @@ class _Messages(QPlainTextEdit):
             self.show_lines(self._lines)
         elif event.type() == QEvent.Type.ApplicationFontChange:
             self.setFont(theme.fixed_font())
+
+
+def _bounded(lines: list[Line]) -> list[Line]:
+    """As many of them as a person may want to read, and how much more there is."""
+    shown: list[Line] = []
+    characters = count = 0
+    for number, (text, tone, line) in enumerate(lines):
+        room = min(MESSAGES_SHOWN - characters, (LINES_SHOWN - count) * 80)
+        if room <= 0 or count + text.count("\n") > LINES_SHOWN:
+            said = tr("Messages not shown: {n}.").format(n=formatting.number(len(lines) - number))
+            shown.append((said, "warn", None))
+            break
+        shown.append((text[:room], tone, line))
+        characters += len(text)
+        count += 1 + text.count("\n")
+    return shown
 
 
 def _grid(result: Rowset, number: int) -> TableView:
