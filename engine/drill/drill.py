@@ -15,6 +15,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill import comparison, conditions, facts, locks, questions, report, rewind, score
 from engine.drill.build import build_world
 from engine.drill.conditions import Condition
+from engine.drill.event_log import EventLog
 from engine.drill.goals import NEWS, GoalState, Opened, judge
 from engine.drill.kept import HASH_EVERY, StateHash, keep
 from engine.drill.modes import TERMS, Mode, Terms
@@ -42,9 +43,9 @@ TIMELINE_STREAM: Final = 0x7154
 
 SAMPLES_MAX: Final = 28_800
 """Samples that are taken once a second: eight hours, the longest drill. Assumed."""
-SAMPLED_ROWS_MAX: Final = 720_000
-"""The same counted by databases: two hours of a hundred, some 120 MB. Assumed."""
-SAMPLED_EVERY: Final = ((300 * TICKS_PER_S, 4), (60 * TICKS_PER_S, 2), (10 * TICKS_PER_S, 1))
+SAMPLED_ROWS_MAX: Final = 360_000
+"""The same counted by databases: an hour of a hundred, some 30 MB; with what comes after, 55 MB a day. Assumed."""
+SAMPLED_EVERY: Final = ((300 * TICKS_PER_S, 4.0), (60 * TICKS_PER_S, 1.5), (10 * TICKS_PER_S, 1.0))
 """(ticks between two samples, share of the two above from which on), the coarsest first: a week of one database has
 34,000 samples."""
 
@@ -88,12 +89,12 @@ class Drill:
         self.scenario = scenario = varied(scenario, self.seed)
         self.mode = Mode(mode or (Mode.PRACTICE if scenario.scored else Mode.LAB))
         self.world: World = build_world(scenario, self.seed)
-        self.events: list[Event] = []
+        self.events = EventLog()
         self.journal: list[Input] = []
         """What the trainee did; with scenario, seed and mode all that is needed to play it again."""
         self.hashes: list[StateHash] = []
         """At the start, at each whole minute and after each input: a replay has to come by with the same."""
-        self.samples = Samples(every=TICKS_PER_S)
+        self.samples = Samples(every=TICKS_PER_S, exact=False)
         self.rows: list[dict[str, int | None]] = []
         """For each entry of the samples: the flow row that carried each database then."""
         self.standings: list[Standing] = []
@@ -345,7 +346,7 @@ class Drill:
                 event = self._answered(event)
             elif event.kind == "sql_done":
                 if not facts.in_story(str(event.get("window", ""))):
-                    self._batches.append(event)
+                    self._batches.append(facts.conduct(event))
             elif event.get("what") == "operation done":
                 self._operations.append(event)
             self.events.append(event)

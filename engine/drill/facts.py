@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from engine.constants import TICKS_PER_S
@@ -23,7 +23,7 @@ class Facts:
 
     world: World
     batches: Sequence[Event]
-    """Events of kind sql_done that the trainee has sent, oldest first."""
+    """Events of kind sql_done that the trainee has sent, oldest first, each as `conduct` keeps it."""
     operations: Sequence[Event] = ()
     """Long operations (bulk loads, index rebuilds) that have come to their end, oldest first."""
 
@@ -150,6 +150,12 @@ STORY: Final = "story"
 def in_story(window: str) -> bool:
     """The window is one of the timeline's: what it sends is not the trainee's doing."""
     return window.partition("#")[2].lower() == STORY
+
+
+def conduct(batch: Event) -> Event:
+    """What conditions ask of a batch: its text and its errors. What it printed and found stays in the record alone."""
+    failed = [m for m in batch.get("messages", ()) if m["severity"] >= ERROR_SEVERITY_MIN]
+    return replace(batch, data=(("batch", batch.get("batch", "")), ("messages", failed)))
 
 
 def sent(facts: Facts, text: str, server: str | None, without_error: bool) -> list[Event]:

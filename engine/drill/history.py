@@ -25,6 +25,9 @@ KEEP_EVENTS: Final = 250
 KEPT_MAX: Final = 480
 """Kept moments of one run; beyond that every second one is dropped. Two hours at KEEP_EVERY."""
 
+KEPT_ROWS_MAX: Final = 36_000
+"""The same counted by databases: 360 moments of a hundred, some 40 MB. Assumed."""
+
 
 class History:
     """Stands in for a drill with whoever runs it: the same `do` and `advance_to`, and every moment stays in reach.
@@ -47,12 +50,12 @@ class History:
             self.drill.advance_to(min(tick, second))
             busy = len(self.drill.events) - self._kept[-1].events >= KEEP_EVENTS
             if busy or self.drill.tick % self._every == 0:
-                self._keep(keep(self.drill))
+                self._keep(keep(self.drill, self._kept[-1]))
         return self.drill.events[first:]
 
     def do(self, line: str) -> Input:
         """Do an input line, as the drill does; the moment before it is kept. Raises InputProblem."""
-        before = keep(self.drill)
+        before = keep(self.drill, self._kept[-1])
         item = self.drill.do(line)
         if (before.tick, before.inputs) != (self._kept[-1].tick, self._kept[-1].inputs):
             self._keep(before)
@@ -60,7 +63,10 @@ class History:
 
     def _keep(self, moment: Kept) -> None:
         self._kept.append(moment)
-        if len(self._kept) > KEPT_MAX:  # only a cache: what is dropped can be played again
+        width = max(1, len(self.drill.world.availability))
+        if len(self._kept) > max(
+            2, min(KEPT_MAX, KEPT_ROWS_MAX // width)
+        ):  # only a cache: what is dropped can be played again
             self._kept = [self._kept[0], *self._kept[1::2]]
             self._every *= 2
 

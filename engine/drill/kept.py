@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, fields
+from operator import is_
 from typing import TYPE_CHECKING, Final
 
 from engine.constants import TICKS_PER_S
+from engine.drill.event_log import EventLog
 from engine.flow import Samples
-from engine.model import Tick
+from engine.model import Tick, World
 
 if TYPE_CHECKING:
     from engine.drill.drill import Drill
@@ -16,8 +19,8 @@ HASH_EVERY: Final = 60 * TICKS_PER_S
 """Ticks between two hashes of the state, beside those at each input. Assumed: fine enough to name the place of a
 divergence, and a few percent of a run at most."""
 
-LOGS: Final = ("events", "journal", "hashes", "rows", "standings", "_batches", "_operations")
-"""What of a drill only grows: the first entries of a later moment are those of an earlier one."""
+LOGS: Final = ("journal", "hashes", "rows", "standings", "_batches", "_operations")
+"""What of a drill only grows, beside its events and samples: an earlier moment has the first entries of a later one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ class Kept:
 
     drill: Drill
     lengths: tuple[int, ...]
+    events: int
+    """Events that had happened."""
     samples: int
 
     @property
@@ -46,25 +51,39 @@ class Kept:
         """Inputs of the journal that had been done."""
         return self.lengths[LOGS.index("journal")]
 
-    @property
-    def events(self) -> int:
-        """Events that had happened."""
-        return self.lengths[LOGS.index("events")]
-
     def again(self, past: Drill) -> Drill:
         """An independent drill at this moment; *past* is any that has come by here, and stays as it is."""
         drill = self.drill.apart()
         for name, length in zip(LOGS, self.lengths, strict=True):
             setattr(drill, name, getattr(past, name)[:length])
+        drill.events = past.events.first(self.events)
         drill.samples = past.samples.first(self.samples)
         drill.samples.every = self.drill.samples.every
         return drill
 
 
-def keep(drill: Drill) -> Kept:
-    """The moment at which *drill* is."""
+def keep(drill: Drill, before: Kept | None = None) -> Kept:
+    """The moment at which *drill* is; what is as it was in the kept moment *before* is held once for both."""
     twin = drill.apart()
     for name in LOGS:
         setattr(twin, name, [])
-    twin.samples = Samples(drill.samples.every)
-    return Kept(twin, tuple(len(getattr(drill, name)) for name in LOGS), drill.samples.count)
+    twin.events = EventLog()
+    twin.samples = Samples(drill.samples.every, drill.samples.exact)
+    if before is not None:
+        _share(twin.world, before.drill.world)
+    lengths = tuple(len(getattr(drill, name)) for name in LOGS)
+    return Kept(twin, lengths, len(drill.events), drill.samples.count)
+
+
+def _share(world: World, other: World) -> None:
+    """Let *world* hold the very dictionaries and lists of *other* that hold the same; kept worlds never change."""
+    for field in fields(world):
+        mine, known = getattr(world, field.name), getattr(other, field.name)
+        same = isinstance(mine, (dict, list)) and _same(mine, known)
+        if same and (isinstance(mine, list) or _same(mine.values(), known.values())):
+            setattr(world, field.name, known)
+
+
+def _same(some: Collection[object], others: Collection[object]) -> bool:
+    """The same objects in the same order: equal would not do, as 1 and 1.0 are, and hash to other states."""
+    return len(some) == len(others) and all(map(is_, some, others))

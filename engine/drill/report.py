@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill import facts, questions
+from engine.drill.packed import Packed
 from engine.drill.questions import Inquiry
 from engine.flow import COUNTERS
 from engine.model import Availability, Failover, World
@@ -98,7 +99,7 @@ def plain(value: Any) -> Any:
         return plain(asdict(value))
     if isinstance(value, dict):
         return {str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
+    if isinstance(value, (list, tuple, set, frozenset, Packed)):
         return [plain(part) for part in value]
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 

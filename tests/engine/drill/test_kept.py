@@ -49,3 +49,29 @@ def test_a_replay_comes_by_with_the_same_hashes() -> None:
     )
     assert len(taken.hashes) >= 3
     assert again.hashes == taken.hashes
+
+
+def test_what_has_not_changed_is_held_once_for_all_kept_moments() -> None:
+    taken = run(drill(), 5)
+    first = keep(taken)
+    run(taken, 6)
+    second = keep(taken, first)
+    worlds = first.drill.world, second.drill.world
+    assert worlds[0].servers is worlds[1].servers
+    assert worlds[0].copies is worlds[1].copies
+    digest = taken.state_hash()
+    assert second.again(taken).state_hash() == digest
+    taken.do("power-off SERVER_B")
+    third = keep(taken, second)
+    assert third.drill.world.servers is not worlds[1].servers
+    assert second.again(taken).state_hash() == digest, "a kept world never changes"
+
+
+def test_conditions_know_a_batch_by_its_text_and_errors_alone() -> None:
+    taken = run(drill(), 5)
+    taken.do("sql SERVER_A SELECT * FROM sys.databases PRINT 'x' SELECT * FROM nowhere")
+    run(taken, 8)
+    (batch,) = taken._batches
+    assert [name for name, _ in batch.data] == ["batch", "messages"]
+    assert [message["severity"] for message in batch.get("messages")] == [16]
+    assert next(taken.events.of("sql_done")).get("results")

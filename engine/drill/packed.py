@@ -1,0 +1,58 @@
+"""Result sets that are kept for the record: small while nobody looks at them."""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, overload
+
+from engine.events import Event
+
+ROWS_AS_THEY_ARE: Final = 20
+"""Result sets of so many rows in all are not worth packing. Assumed."""
+
+
+class Packed(Sequence[Any]):
+    """A list that is unpacked whenever it is read; it equals the list that it was made from."""
+
+    __slots__ = ("_count", "_packed")
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._count = len(values)
+        self._packed = zlib.compress(pickle.dumps(list(values)), 1)
+
+    def _values(self) -> list[Any]:
+        found: list[Any] = pickle.loads(zlib.decompress(self._packed))
+        return found
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, place: int) -> Any: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Any]: ...
+    def __getitem__(self, place: int | slice) -> Any:
+        return self._values()[place]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Packed):
+            return self._packed == other._packed or self._values() == other._values()
+        return self._values() == (list(other) if isinstance(other, tuple) else other)
+
+    __hash__ = None  # type: ignore[assignment]  # as a list
+
+    def __repr__(self) -> str:
+        return repr(self._values())
+
+
+def packed(event: Event) -> tuple[tuple[str, Any], ...]:
+    """The fields of *event*, large result sets of a batch packed."""
+    results = event.get("results")
+    if not results or sum(len(result["rows"]) for result in results) <= ROWS_AS_THEY_ARE:
+        return event.data
+    return tuple((name, Packed(value) if name == "results" else value) for name, value in event.data)
