@@ -209,3 +209,111 @@ SCHEMA_KEYS: Final = frozenset(
     }
 )
 """Keys of scenario files as the editor's form words them, those that stand nowhere else."""
+
+SCHEMA_NOTES: Final = frozenset(
+    {
+        mark("How long it takes a person, for planning."),
+        mark("Who wrote the file, as the file says: plain text that nobody has verified."),
+        mark("The drill ends after this time, whatever has been reached."),
+        mark(
+            "Whether `revert-all` can be used although something is scored: it finds and mends every "
+            "fault at once."
+        ),
+        mark(
+            "Why it is right to do everything before the story's faults come; None: with a timeline it "
+            "is not."
+        ),
+        mark("Notes for the instructor."),
+        mark("Where the matter of the drill is published."),
+        mark("[settings]: choices that the documents leave open; the fields of model.Settings."),
+        mark("[[server]]: a computer with one instance on it."),
+        mark("None: as many as the site's servers have."),
+        mark("Name of the hardware in flow/sites.py."),
+        mark(
+            "Account under which the instance runs; the same one everywhere needs no permission to connect."
+        ),
+        mark("0: as many as the product chooses for the cores."),
+        mark(
+            "Databases for which it has the usual jobs, enabled: log backup, index maintenance, nightly load."
+        ),
+        mark(
+            "Certificate by which it is known to others; [[before]] lines create it. None: by the "
+            "service account."
+        ),
+        mark(
+            "[[link]]: the network between two ends, the same both ways; pairs not named have a local "
+            "network."
+        ),
+        mark("[[database]]: a user database and what its clients do."),
+        mark(
+            "So many equal databases, numbered on from the name: Branch001 with 100 is Branch001 to "
+            "Branch100."
+        ),
+        mark("Where it is, if no session says so."),
+        mark(
+            "Servers on which a backup of it was restored WITH NORECOVERY, just before the drill; not "
+            "with a session."
+        ),
+        mark("0: no log backup job."),
+        mark("[[session]]: a database mirroring session that has been running for long."),
+        mark("Of several equal databases the first; each of them has such a session."),
+        mark("[[client]]: an application with its connection string."),
+        mark("Its SQL login. Empty: one that every server knows and lets in."),
+        mark(
+            "[[before]]: an input line done before the drill starts, unseen: settings, logins, jobs, "
+            "certificates, drives.\n\nNothing that takes time; its T-SQL is not charged to the trainee."
+        ),
+        mark(
+            "[[timeline]]: an input line that the scenario gives, at a time, in a window, or when a "
+            "condition holds."
+        ),
+        mark("Some moment of this window, drawn from the seed."),
+        mark("With `when`: this long after the condition first held."),
+        mark("Why, for the instructor."),
+        mark(
+            "[[locked]]: an act that the trainee cannot do, because of the story: a part has to be "
+            "delivered first."
+        ),
+        mark(
+            "The input line, without its time; or its first words: `workload` keeps away every one of "
+            "its lines."
+        ),
+        mark("From then on it can be done. None: never."),
+        mark("[[role]]: who takes part and what this person knows."),
+        mark("[[goal]]: a state to be reached and to be kept until the end."),
+        mark("Not judged before this time (at the start the system is whole)."),
+        mark("It has to hold this long."),
+        mark("Reached by this time since the start, or missed."),
+        mark("Share of the points for goals."),
+        mark("[[forbidden]]: a state that must never be reached."),
+        mark("Reaching it ends the drill."),
+        mark(
+            "[[question]]: what has happened, and why? Asked at a moment, answered once, explained when "
+            "the drill is over."
+        ),
+        mark("With `when`: asked this long after the condition first held."),
+        mark("Time for the answer. None: until the end."),
+        mark("Numbers of the choices that are right, from 1; any of them will do."),
+        mark("Share of the points for diagnosis."),
+        mark("Time stands still until it is answered."),
+        mark("[[predict]]: time stands still; what will happen next? Judged a while later by what then is."),
+        mark("Time for the answer: who waits has seen it."),
+        mark(
+            "So long after it was asked the conditions of the choices are looked at; those that hold are "
+            "right."
+        ),
+        mark("Share of the points for predictions."),
+        mark("[[hint]]: three layers of help towards one goal, each with its cost in points."),
+        mark("Where to look."),
+        mark("What it means."),
+        mark("What to type."),
+        mark(
+            "[[solution]]: an input line with its time (`95 …`, or `+5 …` after the step "
+            "before or the condition)."
+        ),
+        mark("None: all databases together."),
+        mark("Price of each command that the server refuses."),
+        mark("[fidelity]: how far the simulation can be trusted here."),
+    }
+)
+"""What the schema says of tables and keys of scenario files. The form reads what stands after `None: `."""

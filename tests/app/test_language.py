@@ -159,15 +159,22 @@ def test_words_of_the_engine_are_those_of_its_tables() -> None:
     assert {each.name for each in preconditions(lab(), DB)} == engine_words.PRECONDITIONS
 
 
-def test_every_label_of_the_editors_form_is_marked(in_the_code: set[Text]) -> None:
-    """They are made of the schema's keys; `SCHEMA_KEYS` holds no other."""
-    labels, models = set(), [model for section in form_fields.sections() for model in section.models]
+def test_every_label_and_note_of_the_editors_form_is_marked(in_the_code: set[Text]) -> None:
+    """They are made of the schema, and the tables hold no others."""
+    labels, notes, models = (
+        set[str](),
+        set[str](),
+        [model for section in form_fields.sections() for model in section.models],
+    )
+    notes |= {section.about for section in form_fields.sections()}
     while models:
         for field in form_fields.fields(models.pop()):
             models += [field.inner] if field.inner is not None else []
+            notes.add(field.about)
             labels |= set() if field.key in form_fields.WORDS else {field.label.partition(" (")[0]}
     assert labels - in_the_code == set()
     assert engine_words.SCHEMA_KEYS - labels == set()
+    assert notes - {""} == engine_words.SCHEMA_NOTES
 
 
 # --- how the code marks -------------------------------------------------------------------------------------

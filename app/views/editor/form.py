@@ -126,7 +126,8 @@ class Form(QWidget):
         model = model_of(section, table)
         empty = section.many and at < 0
         shape = (path, model, self._extra(model, table), empty)
-        about = (section.about.partition(": ")[2] or section.about).partition("\n")[0].partition(";")[0]
+        about = tr(section.about)
+        about = (about.partition(": ")[2] or about).partition("\n")[0].partition(";")[0]
         self.about.setText(about[:1].upper() + about[1:].rstrip(".") + "." if about else "")
         self.about.setVisible(bool(about))
         if shape != self._shape:
@@ -191,7 +192,7 @@ class Form(QWidget):
             place = (*path, field.key)
             if field.inner is not None:
                 group = QGroupBox(field.label)
-                group.setToolTip(field.about)
+                group.setToolTip(tr(field.about))
                 group.setLayout(self._fields(field.inner, place))
                 layout.addRow(group)
                 continue

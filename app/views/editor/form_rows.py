@@ -35,7 +35,7 @@ class Row:
         self._done, self._refuse = done, refuse
         self.widget = self._made()
         self.widget.setAccessibleName(field.label)
-        self.widget.setAccessibleDescription(field.about)
+        self.widget.setAccessibleDescription(tr(field.about))
         self.widget.setToolTip(_tip(field))
 
     def show(self, value: Any) -> None:
@@ -148,7 +148,7 @@ def _absent(field: Field) -> str:
     """What an empty field says."""
     if field.default:
         return tr("{value} (default)").format(value=field.default)
-    meant = field.about.partition("None: ")[2].rstrip(".")
+    meant = tr(field.about).partition("None: ")[2].rstrip(".")
     if meant:
         return meant
     return tr("has to be written") if field.required else tr("none")
@@ -160,10 +160,9 @@ def _tip(field: Field) -> str:
         Kind.WORDS: tr("Several with commas between."),
         Kind.LINES: tr("Each in a line of its own."),
     }
+    about = tr(field.about)
     return "\n".join(
-        part
-        for part in (f"{field.key}: {field.about}" if field.about else field.key, hints.get(field.kind, ""))
-        if part
+        part for part in (f"{field.key}: {about}" if about else field.key, hints.get(field.kind, "")) if part
     )
 
 
