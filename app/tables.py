@@ -49,7 +49,7 @@ class Column:
 
 def plain_tip(text: str) -> str:
     """A tool tip that shows *text* as it is: Qt takes what looks like HTML for HTML, which may name files."""
-    if not Qt.mightBeRichText(text):
+    if "<" not in text and "&lt;" not in text:  # where Qt looks for HTML, and only there
         return text
     return f"<p style='white-space: pre-wrap'>{escape(text)}</p>"
 
