@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -16,6 +18,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QLineEdit,
+    QListWidget,
     QScrollArea,
     QTabBar,
     QToolButton,
@@ -24,22 +27,30 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app import language, scenario_files, theme
+from app.export import page as exported
+from app.export.runbook import runbook
+from app.export.sheets import sheets
+from app.export.source import source_of
+from app.language import tr
 from app.main_window import MainWindow
 from app.main_window.desk import PLACES
+from app.sentences import QUOTED
 from app.settings import WindowSettings
 from app.storage import Profile
-from app.views.planner.findings import Findings
+from app.tables import TableView
+from app.views.editor.form_fields import fields, sections
 from app.views.system_monitor.catalogue import PERFS
 from engine.drill.drill import Drill
-from engine.drill.review import review
+from engine.drill.solution import played
 from engine.inputs import VERBS
+from engine.published.fidelity import SECTIONS
 from tests.app.main_window.conftest import Hands, shown
 
 BETWEEN = re.compile(r"[\n:;,()·•○✓✗–/+|“”.?=]|\s{2,}|->|→")
 DATA = re.compile(
     r"[^A-Za-z]*"  # numbers, signs
     r"|[^a-z]+('s)?"  # words of the catalog views, names of servers
-    r"|[\d.×x ]*(min|ms|[kKMG]?B(/s)?|Mbps|Mbit/s|h|s)"
+    r"|Msg \d+|(\d+ (min|h) )?\d+ (s|min)|[\d.×x ]*(min|ms|[kKMG]?B(/s)?|Mbps|Mbit/s|h|s)"
     r"|(Ctrl|Alt|Shift|F\d+|Esc|Del|Ins|Pause|Home|End|Left|Right|Up|Down|Backspace|Return|Space|[A-Z0-9])"
     r"|Mirrordrill|SSMS|VS Code|SQL Server \d+|T-SQL|ERRORLOG|[A-Za-z]*(Time|Data|Name)|State"  # Profiler's columns
     r"|Fig|Table \d|Tables|\w+\\\w+|[\w]*_[\w]*|master|svg|\*|png|csv|toml|json|html"
@@ -54,6 +65,28 @@ def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSett
     language.use(language.PSEUDO)
     yield shown(qtbot, profile, store)
     language.use(language.ENGLISH)
+
+
+SAYING = ("Events", "Fault ledger", "Topology")
+"""Tables whose cells are ours; those of other tables are SQL Server's, or figures."""
+
+UNFINISHED = """
+title = "Half"
+minuts = 5
+level = "nobody"
+[[server]]
+name = "SERVER_A"
+[[database]]
+name = "Sales"
+server = "SERVER_X"
+[[timeline]]
+at = "20s"
+do = "powr-off SERVER_A"
+"""
+
+
+TYPED = {"minuts", "nobody", "new-scenario", "database[0]", "timeline[0]"}
+"""Of it."""
 
 
 def pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
@@ -84,12 +117,16 @@ def pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
     yield "planner", window
     window.tools.show_fidelity()
     yield "fidelity", window
+    window.editing.show()
+    window.editing.page.text.setPlainText(UNFINISHED)
+    window.editing.page.settle()
+    yield "editor", window
 
 
 def words_of(window: QWidget) -> Iterator[tuple[str, str]]:
     """(where, text) of everything that somebody reads or hears, apart from cells and documents."""
     for widget in [window, *window.findChildren(QWidget)]:
-        if not widget.isVisible() or widget.objectName().startswith(OF_QT) or _in_findings(widget):
+        if not widget.isVisible() or widget.objectName().startswith(OF_QT):
             continue
         kind = type(widget).__name__
         yield f"{kind} tool tip", widget.toolTip()
@@ -103,6 +140,12 @@ def words_of(window: QWidget) -> Iterator[tuple[str, str]]:
                 yield f"{kind} placeholder", widget.placeholderText()
             case QTabBar():
                 yield from ((f"{kind} tab", widget.tabText(index)) for index in range(widget.count()))
+            case QListWidget():
+                yield from ((f"{kind} row", widget.item(row).text()) for row in range(widget.count()))
+            case TableView() if widget.accessibleName() in map(tr, SAYING):
+                model = widget.model()
+                for row, column in itertools.product(range(model.rowCount()), range(model.columnCount())):
+                    yield f"{kind} cell", str(model.index(row, column).data() or "")
             case QHeaderView() if widget.orientation() is Qt.Orientation.Horizontal:
                 model = widget.model()
                 for section in range(model.columnCount()):
@@ -110,14 +153,6 @@ def words_of(window: QWidget) -> Iterator[tuple[str, str]]:
     for action in window.findChildren(QAction):
         if not type(action.parent()).__module__.startswith("pyqtgraph"):  # its own menus are never shown
             yield "action", action.text()
-
-
-def _in_findings(widget: QWidget) -> bool:
-    """What the planner finds is worked out by the engine, in English."""
-    parent: QWidget | None = widget
-    while parent is not None and not isinstance(parent, Findings):
-        parent = parent.parentWidget()
-    return parent is not None
 
 
 def outside(text: str) -> str:
@@ -143,7 +178,8 @@ def phrases(text: str) -> Iterable[str]:
 def data() -> set[str]:
     """Everything that authors have written, in the pieces in which it is compared, and names of the product."""
     texts = [text for file in scenario_files.all_files()[0] for text in strings(file.load().model_dump())]
-    texts += [*VERBS, *(f"{perf.group}:{perf.name}" for perf in PERFS)]
+    texts += [field.key for section in sections() for model in section.models for field in fields(model)]
+    texts += [*VERBS, *SECTIONS, *(f"{perf.group}:{perf.name}" for perf in PERFS)]
     return {phrase for text in texts for phrase in phrases(text)}
 
 
@@ -159,12 +195,17 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def of_the_run(drill: Drill | None) -> set[str]:
-    """What the engine says of this run stays English: events, score, mistakes, where something is to be seen."""
+    """What the servers, the trainee and the author have said in this run."""
     if drill is None:
         return set()
-    texts = [event.text for event in drill.events] + list(strings(drill.scenario.model_dump()))
-    if drill.finished:
-        texts += strings([drill.report()["score"], review(drill).as_json()])
+    texts = [event.text for event in drill.events if event.kind in QUOTED]
+    for item in (
+        *drill.journal,
+        *(played(drill.scenario, drill.seed).journal if drill.scenario.solution else ()),
+    ):
+        texts += [" ".join(item.words.split()), *item.args]
+    texts += [reference for _, reference in drill.published.values()]
+    texts += strings(drill.scenario.model_dump())
     return {phrase for text in texts for phrase in phrases(text)}
 
 
@@ -174,8 +215,36 @@ def test_every_word_of_the_window_is_marked(hands: Hands, data: set[str]) -> Non
         known = data | of_the_run(hands.window.session.drill)
         for where, text in words_of(widget):
             for phrase in phrases(outside(text)):
-                if not DATA.fullmatch(phrase) and phrase not in known:
+                if not DATA.fullmatch(phrase) and phrase not in known | TYPED:
                     plain.add(f"{page}, {where}: {phrase!r} in {text[:80]!r}")
+    assert not plain, "\n".join(sorted(plain))
+
+
+def test_every_word_of_the_exports_is_marked(data: set[str]) -> None:
+    """A page for reading and printing, tables, a runbook: of a run with an automatic failover and a wrong command."""
+    drill = Drill(scenario_files.find("automatic-failover").load())
+    for line in ("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER", "note the office calls", "hint 1"):
+        drill.advance_to(drill.tick + 9_000)
+        drill.do(line)
+    drill.do("finish")
+    known = data | of_the_run(drill)
+    language.use(language.PSEUDO)
+    try:
+        source = source_of(drill)
+        shown = re.sub(r"<style>.*?</style>", "", exported.page(source), flags=re.DOTALL)
+        texts = [html.unescape(text) for text in re.findall(r">([^<]+)<", shown)]
+        texts += [
+            row.rsplit(",", 1)[-1] for row in sheets(source)["events.csv"].splitlines() if ",note," in row
+        ]
+        texts += runbook(source).replace("\n--    ", " ").replace("-- ", "").splitlines()
+    finally:
+        language.use(language.ENGLISH)
+    plain = {
+        f"{phrase!r} in {text[:80]!r}"
+        for text in texts
+        for phrase in phrases(outside(text))
+        if not DATA.fullmatch(phrase) and phrase not in known
+    }
     assert not plain, "\n".join(sorted(plain))
 
 
