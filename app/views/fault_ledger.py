@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final, Protocol
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QFocusEvent
+from PySide6.QtGui import QAction, QFocusEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app import formatting, keys, theme
@@ -111,8 +111,8 @@ def _help(fault: Fault) -> str:
 
 COLUMNS: Final = (
     Column(title=mark("State"), text=lambda f: f"{_SIGNS[state_of(f)][0]} {tr(state_of(f))}",
-           tone=lambda f: _SIGNS[state_of(f)][1], sample=mark("○ not felt")),
-    Column(title=mark("Fault"), text=words_of, tone=_muted, tip=_tip, sample="power-off SERVER"),
+           tone=lambda f: _SIGNS[state_of(f)][1], sample=mark("✓ reverted …")),
+    Column(title=mark("Fault"), text=words_of, tone=_muted, tip=_tip, sample="power-off SER"),
     Column(title=mark("Asked"), text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="0:00.00"),
     Column(title=mark("Active"), text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="0:00.00"),
     Column(title=mark("Effective"), text=lambda f: _time(f.effective_tick), tone=_muted, right=True, tip=_delay,
@@ -120,6 +120,11 @@ COLUMNS: Final = (
     Column(title=mark("Reverted"), text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="0:00.00"),
     Column(title=mark("Effect"), text=effect_of, tone=lambda f: _muted(f) if f.effect else "muted", tip=effect_of),
 )  # fmt: skip
+
+
+FAULT: Final = 1
+"""The column with its words."""
+LONG_FAULT: Final = "degrade SERVER_A SERVER_B rtt_ms=200"
 
 
 # --- the panel ----------------------------------------------------------------------------------------------
@@ -157,6 +162,7 @@ class FaultLedger(QWidget):
         self.detail.setWordWrap(True)
         self.detail.setMargin(8)
         self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._least_px = self.table.columnWidth(FAULT)
         self.table.installEventFilter(self)
         self.setFocusProxy(self.table)
         self._lay_out()
@@ -214,6 +220,17 @@ class FaultLedger(QWidget):
             else tr("No faults so far.")
         )
         self._refresh()
+
+    def _share_width(self) -> None:
+        """The four times are always in sight; what they leave goes to the words of the fault, then to its effect."""
+        others = sum(self.table.columnWidth(place) for place in range(len(COLUMNS) - 1) if place != FAULT)
+        left = self.table.viewport().width() - others
+        longest = self.fontMetrics().horizontalAdvance(LONG_FAULT)
+        self.table.setColumnWidth(FAULT, max(self._least_px, min(left, longest)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_width()
 
     def _show_others(self, wanted: list[Fault]) -> None:
         """Other rows than before; the selected fault stays selected if it is still there."""

@@ -89,6 +89,9 @@ def test_its_four_times_are_in_sight_in_a_dock_of_a_small_screen(ledger: FaultLe
     taken_back = 5
     right = header.sectionViewportPosition(taken_back) + header.sectionSize(taken_back)
     assert right <= ledger.table.viewport().width()
+    narrow = header.sectionSize(1)
+    ledger.resize(800, 240)
+    assert header.sectionSize(1) > 1.5 * narrow  # what is left goes to the words of the fault
 
 
 def test_the_selected_fault_stands_below_in_full(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
