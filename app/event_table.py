@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QIcon, QKeySequence, QPixmap, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QTabBar, QVBoxLayout, QWidget
 
 from app import formatting, theme
+from app.event_rows import EventRows, RowsOf, Wanted
 from app.language import mark, tr
-from app.tables import Column, TableModel, TableView
+from app.tables import NOWHERE, Column, Index, TableModel, TableView
 from engine.events import Event
 from engine.model import World
 
@@ -30,8 +32,47 @@ NARROW_PX: Final = 520
 FILTER_PX: Final = {False: 160, True: 110}
 """Width of the filter box, ordinarily and in a narrow dock."""
 
-RowsOf = Callable[[Event, World], Iterable[Any]]
-"""The rows that an event becomes; none for most."""
+LOOK_S: Final = 0.006
+"""Wall time that looking for rows may take of a frame; the rest comes in the next ones."""
+
+
+class EventModel(TableModel):
+    """The rows of a run's events, each made when it is looked at."""
+
+    def __init__(self, columns: Sequence[Column], events: EventRows, parent: QObject | None = None) -> None:
+        super().__init__(columns, parent)
+        self.events = events
+        self._told = 0
+        """Rows of which the view knows."""
+
+    @property
+    def rows(self) -> Sequence[Any]:
+        return self.events
+
+    @property
+    def total(self) -> int:
+        return self.events.total
+
+    def show_columns(self, columns: Sequence[Column]) -> None:
+        self.beginResetModel()
+        self.columns = tuple(columns)
+        self.endResetModel()
+
+    def show_anew(self) -> None:
+        """The rows are others now."""
+        self.beginResetModel()
+        self._told = len(self.events)
+        self.endResetModel()
+
+    def show_more(self) -> None:
+        """There are perhaps more rows at the end."""
+        if len(self.events) > self._told:
+            self.beginInsertRows(NOWHERE, self._told, len(self.events) - 1)
+            self._told = len(self.events)
+            self.endInsertRows()
+
+    def rowCount(self, parent: Index = NOWHERE) -> int:
+        return 0 if parent.isValid() else self._told
 
 
 class EventTable(QWidget):
@@ -51,16 +92,21 @@ class EventTable(QWidget):
         short: Sequence[Column],
         rows_of: RowsOf,
         everywhere: bool,
+        kinds: Sequence[str] | None = None,
         parent: QWidget | None = None,
     ) -> None:
+        """*kinds*: no other events ever become rows."""
         super().__init__(parent)
-        self._rows_of = rows_of
         self._columns = {False: tuple(columns), True: tuple(short)}
         self._narrow = False
         self._everywhere = everywhere
-        self._world: World | None = None
         self._between: tuple[float, float] | None = None
-        self.model = TableModel(columns, self)
+        self._events = EventRows(rows_of, kinds)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(0)
+        self._rest.timeout.connect(self._look_further)
+        self.model = EventModel(columns, self._events, self)
         self.table = TableView(self.model, name)
         self.table.clicked.connect(self._choose)
         self.table.activated.connect(self._choose)
@@ -107,26 +153,21 @@ class EventTable(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        self._world = drill.world
         names = [*([tr(EVERYWHERE)] if self._everywhere else []), *drill.world.servers]
         if names != [self.servers.tabText(index) for index in range(self.servers.count())]:
             self._set_servers(names)
-        self.model.replace(row for event in drill.events for row in self._rows_of(event, drill.world))
+        self._events.start(drill.events, drill.world)
         self._refilter()
-        self.table.scrollToBottom()
 
     @Slot(object)
     def show_world(self, world: World) -> None:
-        self._world = world
+        """Rows tell of events, not of a world."""
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        world = self._world
-        if world is not None:
-            new = [row for event in events for row in self._rows_of(event, world)]
-            if new:
-                self.model.append(new)
-                self._count()
+        self._events.add(events)
+        if not self._rest.isActive():
+            self._look_further()
 
     # --- filters ------------------------------------------------------------------------------------------
 
@@ -160,17 +201,29 @@ class EventTable(QWidget):
             self._between = span
             self._refilter()
 
-    def wanted(self, row: Any) -> bool:
-        """Whether a row passes the choice of server, the chosen span and all words of the filter."""
-        words = self.filter.text().lower().split()
-        if self._between is not None and not self._between[0] <= row.t_s <= self._between[1]:
-            return False
-        return self.server in (None, row.server) and all(word in row.words.lower() for word in words)
+    def kinds(self) -> frozenset[str] | None:
+        """Kinds of events that are listed; None: all."""
+        return None
 
     def _refilter(self) -> None:
-        self.model.keep(self.wanted)
+        words = tuple(self.filter.text().lower().split())
+        self._events.want(Wanted(self.kinds(), self.server, self._between, words))
+        self._look()
+        self.model.show_anew()
         self._count()
         self.table.scrollToBottom()
+
+    def _look(self) -> None:
+        """Find rows for a few milliseconds; the rest comes when the window has been drawn."""
+        until = perf_counter() + LOOK_S
+        if not self._events.look(lambda: perf_counter() < until):
+            self._rest.start()
+
+    @Slot()
+    def _look_further(self) -> None:
+        self._look()
+        self.model.show_more()
+        self._count()
 
     def _count(self) -> None:
         shown = self.model.rowCount()

@@ -17,7 +17,7 @@ from app.language import tr
 CELL_PADDING_PX: Final = 14
 
 Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
+NOWHERE = QModelIndex()
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -97,7 +97,7 @@ class TableModel(QAbstractTableModel):
         shown = self._kept(new)
         if shown:
             first = len(self._shown)
-            self.beginInsertRows(_NOWHERE, first, first + len(shown) - 1)
+            self.beginInsertRows(NOWHERE, first, first + len(shown) - 1)
             self._shown += shown
             self.endInsertRows()
 
@@ -120,16 +120,16 @@ class TableModel(QAbstractTableModel):
 
     # --- as Qt asks for it --------------------------------------------------------------------------------
 
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
+    def rowCount(self, parent: Index = NOWHERE) -> int:
         return 0 if parent.isValid() else len(self._shown)
 
-    def columnCount(self, parent: Index = _NOWHERE) -> int:
+    def columnCount(self, parent: Index = NOWHERE) -> int:
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        column, row = self.columns[index.column()], self._shown[index.row()]
+        column, row = self.columns[index.column()], self.rows[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(row)
         if role == Qt.ItemDataRole.ForegroundRole:

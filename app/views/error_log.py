@@ -75,4 +75,6 @@ class ErrorLog(EventTable):
     """One tab for each server."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("ERRORLOG", COLUMNS, SHORT, lines_of, everywhere=False, parent=parent)
+        super().__init__(
+            "ERRORLOG", COLUMNS, SHORT, lines_of, everywhere=False, kinds=("errorlog",), parent=parent
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
@@ -125,8 +125,8 @@ class EventsList(EventTable):
         button.setMenu(self._menu)
         self.bar.addWidget(button)
 
-    def wanted(self, row: Any) -> bool:
-        return row.kind in self._kinds and super().wanted(row)
+    def kinds(self) -> frozenset[str]:
+        return frozenset(self._kinds)
 
     def _kinds_ticked(self) -> None:
         self._kinds = {action.data() for action in self._menu.actions() if action.isChecked()}

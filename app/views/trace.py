@@ -68,4 +68,12 @@ class Trace(EventTable):
     """State changes of all servers, or of one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(tr("State change trace"), COLUMNS, SHORT, rows_of, everywhere=True, parent=parent)
+        super().__init__(
+            tr("State change trace"),
+            COLUMNS,
+            SHORT,
+            rows_of,
+            everywhere=True,
+            kinds=("trace",),
+            parent=parent,
+        )

@@ -108,10 +108,14 @@ class EventLog(Sequence[Event]):
         return int(unlike.argmax()) if unlike.any() else count
 
     def places(
-        self, kinds: Collection[str] | None = None, server: str | None = None, first: int = 0
+        self,
+        kinds: Collection[str] | None = None,
+        server: str | None = None,
+        first: int = 0,
+        until: int | None = None,
     ) -> Array:
-        """Numbers, from *first* on, of the events of these *kinds* on *server*; None: of all."""
-        columns = self._columns[first : self._count]
+        """Numbers, from *first* to before *until*, of the events of these *kinds* on *server*; None: of all."""
+        columns = self.columns[first:until]
         wanted = np.ones(len(columns), dtype=bool)
         if kinds is not None:
             wanted &= self._are(columns["kind"], kinds)

@@ -1,0 +1,166 @@
+"""The rows that a table of events shows: which events, as numbers; a row is made when somebody looks at it. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, overload
+
+import numpy as np
+
+from engine.constants import TICKS_PER_S
+from engine.drill.event_log import EventLog
+from engine.events import Event
+from engine.model import World
+
+Array = np.ndarray[Any, Any]
+
+RowsOf = Callable[[Event, World], Iterable[Any]]
+"""The rows that an event becomes; none for most."""
+
+SLICE: Final = 1_000
+"""Events whose words are read between two looks at the clock: some milliseconds. Assumed."""
+
+MADE_MAX: Final = 1_000
+"""Events whose rows are kept at hand; a screen shows fewer. Assumed."""
+
+AT_ONCE_TICKS: Final = 0.5
+"""A span in seconds includes the ticks at its ends."""
+
+
+NONE: Final = np.zeros((0, 2), dtype=np.int64)
+"""No rows. Each is the number of its event, and which of that event's rows it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows are shown; None: all."""
+
+    kinds: frozenset[str] | None = None
+    server: str | None = None
+    span: tuple[float, float] | None = None
+    """Seconds since the start."""
+    words: tuple[str, ...] = ()
+    """Each must stand in the row, in small letters."""
+
+
+class EventRows(Sequence[Any]):
+    """The rows of the events of a run that are wanted.
+
+    Another moment of the same run keeps what is known of the past that they share; `look` goes on from there.
+    """
+
+    def __init__(self, rows_of: RowsOf, kinds: Sequence[str] | None = None) -> None:
+        """*kinds*: no others ever become rows."""
+        self._rows_of = rows_of
+        self._kinds = kinds
+        self._log = EventLog()
+        self._world: World | None = None
+        self._wanted = Wanted()
+        self._shown = NONE
+        self._looked = 0
+        """Events that were looked at."""
+        self._counts = np.zeros(0, dtype=np.int64)
+        """How many rows events with the same fields become, by the number of these fields; -1: not yet known."""
+        self._made: dict[int, list[Any]] = {}
+
+    # --- which rows -------------------------------------------------------------------------------------------
+
+    def start(self, events: Iterable[Event], world: World) -> None:
+        """Another run, or the same at another moment."""
+        log = self._own(events)
+        same = self._log.agrees(log)
+        self._log, self._world = log, world
+        self._looked = min(self._looked, same)
+        self._shown = self._shown[: np.searchsorted(self._shown[:, 0], self._looked)]
+        self._made = {}
+        if not same:
+            self._counts = self._counts[:0]
+
+    def add(self, events: Iterable[Event]) -> None:
+        """What has happened since."""
+        self._log.extend(event for event in events if self._kinds is None or event.kind in self._kinds)
+
+    def want(self, wanted: Wanted) -> None:
+        """Show these; all that was known of others is looked at again."""
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self._looked, self._shown = 0, NONE
+
+    def look(self, go_on: Callable[[], bool]) -> bool:
+        """Find rows among the events not yet looked at, as long as *go_on* says so; whether all have been."""
+        while self._looked < len(self._log):
+            until = self._looked + SLICE if self._wanted.words else len(self._log)
+            found = self._with_rows(self._passing(self._looked, until))
+            if self._wanted.words:
+                found = found[[self._matches(self._rows_at(place)[part]) for place, part in found.tolist()]]
+            self._shown = np.concatenate([self._shown, found])
+            self._looked = min(until, len(self._log))
+            if not go_on():
+                break
+        return self._looked >= len(self._log)
+
+    @property
+    def total(self) -> int:
+        """How many rows there are, wanted or not."""
+        return len(self._with_rows(np.arange(len(self._log))))
+
+    # --- as a sequence ----------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self._shown)
+
+    @overload
+    def __getitem__(self, place: int) -> Any: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Any]: ...
+    def __getitem__(self, place: int | slice) -> Any:
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        event, part = self._shown[place].tolist()
+        return self._rows_at(event)[part]
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    def _own(self, events: Iterable[Event]) -> EventLog:
+        if not isinstance(events, EventLog):
+            return EventLog(event for event in events if self._kinds is None or event.kind in self._kinds)
+        return events.first(len(events)) if self._kinds is None else events.only(self._kinds)
+
+    def _passing(self, first: int, until: int) -> Array:
+        wanted = self._wanted
+        found: Array = self._log.places(wanted.kinds, wanted.server, first, until)
+        if wanted.span is not None:
+            ticks = self._log.columns["tick"][found]
+            low, high = (seconds * TICKS_PER_S for seconds in wanted.span)
+            found = found[(ticks >= low - AT_ONCE_TICKS) & (ticks <= high + AT_ONCE_TICKS)]
+        return found
+
+    def _with_rows(self, places: Array) -> Array:
+        """The rows of these events: (number of the event, which of its rows). Equal fields become equally many."""
+        if not len(places):
+            return NONE
+        fields = self._log.columns["data"][places]
+        missing = int(fields.max()) + 1 - len(self._counts)
+        if missing > 0:
+            self._counts = np.append(self._counts, np.full(missing, -1))
+        unknown = self._counts[fields] < 0
+        for number, at in zip(*np.unique(fields[unknown], return_index=True), strict=True):
+            self._counts[number] = len(self._rows_at(int(places[unknown][at])))
+        counts = self._counts[fields]
+        ends = np.cumsum(counts)
+        parts = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
+        return np.column_stack([np.repeat(places, counts), parts])
+
+    def _rows_at(self, place: int) -> list[Any]:
+        rows = self._made.get(place)
+        if rows is None:
+            assert self._world is not None
+            if len(self._made) >= MADE_MAX:
+                self._made.clear()
+            rows = self._made[place] = list(self._rows_of(self._log[place], self._world))
+        return rows
+
+    def _matches(self, row: Any) -> bool:
+        text = row.words.lower()
+        return all(word in text for word in self._wanted.words)
