@@ -27,6 +27,8 @@ from app.highlight import Highlighter, utf16_length
 from app.language import tr
 
 TAB_SPACES: Final = 4
+WORD_MAX: Final = 200
+"""Characters of a word that completion replaces."""
 
 Complete = Callable[[str, int], Sequence[str]]
 """Words that may stand at a position of a text."""
@@ -176,7 +178,8 @@ class CodeEdit(QPlainTextEdit):
 
     def _word_before(self) -> str:
         cursor = self.textCursor()
-        found = self.WORD_BEFORE.search(cursor.block().text()[: cursor.positionInBlock()])
+        # Not the whole line: the pattern looks at each of its words to the end, and a line may have a million.
+        found = self.WORD_BEFORE.search(cursor.block().text()[: cursor.positionInBlock()][-WORD_MAX:])
         return found[0] if found else ""
 
     def _open_completion(self) -> None:

@@ -32,6 +32,8 @@ ELAPSED_MS_MAX: Final = 250.0
 """A frame makes good for no more than this: a laptop that slept does not wake up an hour ahead."""
 SLICE_TICKS: Final = 50
 """Ticks between two looks at the clock; at 5 us a tick well below a millisecond."""
+SQL_TICKS: Final = 5
+"""The same while T-SQL has more to do than it may at once: one turn of some milliseconds (engine/tsql/work.py)."""
 SPEED_MIN, SPEED_MAX = 0.1, 1000.0
 HEARTBEAT_MS: Final = 500.0
 """Wall time between two heartbeats: what a killed program may lose of a run without inputs."""
@@ -403,7 +405,9 @@ class Session(QObject):
         events: list[Event] = []
         while drill.tick < start + ticks and not self._at_the_end():
             second = (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S  # questions are asked at whole seconds
-            new = run.advance_to(min(start + ticks, drill.tick + slice_ticks, second))
+            busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
+            stride = min(slice_ticks, SQL_TICKS) if busy else slice_ticks
+            new = run.advance_to(min(start + ticks, drill.tick + stride, second))
             events += new
             if self._past is None and any(e.kind == "question" and e.get("pause") for e in new):
                 self._hold()
