@@ -30,8 +30,9 @@ def ask_moment(parent: QWidget, now_s: float, run_to: Callable[[float], None]) -
 
 
 def ask_file(parent: QWidget) -> str:
-    """The path of a scenario; empty if somebody has changed his mind."""
-    name, _ = QFileDialog.getOpenFileName(parent, tr("Open a scenario"), "", tr("Scenarios (*.toml)"))
+    """The path of a scenario, bundle or run; empty if somebody has changed his mind."""
+    kinds = tr("Drills, bundles and recorded runs (*.toml *.mirrordrill *.json)")
+    name, _ = QFileDialog.getOpenFileName(parent, tr("Open a file"), "", kinds)
     return name
 
 

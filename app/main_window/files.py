@@ -1,11 +1,17 @@
-"""Scenarios by their file: asked for, read, and let in."""
+"""Scenarios, bundles and recorded runs by their file: asked for or dropped, read, and let in."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from app import scenario_files
-from app.main_window import dialogs
+from PySide6.QtCore import QEvent, QMimeData, QObject
+from PySide6.QtGui import QDropEvent
+
+from app import bundle, scenario_files
+from app.bundle import BundleProblems
+from app.language import tr
+from app.main_window import actions, dialogs
 from app.scenario_files import NoScenario
 from app.sentences import said
 from engine.drill.contents import visible
@@ -13,6 +19,11 @@ from engine.drill.problems import ScenarioProblems
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
+
+KINDS: Final = frozenset({".toml", ".json", bundle.SUFFIX})
+"""Endings of files that can be opened."""
+TOLD_MAX: Final = 5
+"""Problems of a bundle that the window's notice has room for; `mirrordrill check` tells all."""
 
 
 class Files:
@@ -28,8 +39,15 @@ class Files:
             self.open(name)
 
     def open(self, name: str) -> None:
-        """The brief of the scenario in the file *name*, or what is wrong with it."""
+        """What is in the file *name*: a scenario, a bundle or a recorded run; or what is wrong with it."""
         window = self._window
+        kind = Path(name).suffix.lower()
+        if kind == bundle.SUFFIX:
+            self._open_bundle(Path(name))
+            return
+        if kind == ".json":
+            window.debriefing.open_file(Path(name))
+            return
         try:
             scenario = scenario_files.find(name).load()
         except (NoScenario, ScenarioProblems) as problem:
@@ -42,8 +60,50 @@ class Files:
 
         window.quarantine.admit(scenario, name, show)
 
+    def _open_bundle(self, file: Path) -> None:
+        window = self._window
+        try:
+            found = bundle.read(file)
+        except BundleProblems as refused:
+            more = len(refused.problems) - TOLD_MAX
+            told = [str(problem) for problem in refused.problems[:TOLD_MAX]]
+            told += [tr("and {n} more problems").format(n=more)] if more > 0 else []
+            window.notice.warn(visible("\n".join(told)))
+            return
+        window.quarantine.admit_bundle(found)
+        window.file_opened.emit(str(file))
+
+
+class Drops(QObject):
+    """Files that are let fall on the window are opened as if they had been chosen."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QDropEvent) and event.type() in (QEvent.Type.DragEnter, QEvent.Type.Drop):
+            file = _dropped(event.mimeData())
+            if file:
+                event.acceptProposedAction()
+                if event.type() == QEvent.Type.Drop:
+                    self._window.open_file(file)
+                return True
+        return super().eventFilter(watched, event)
+
+
+def _dropped(data: QMimeData) -> str:
+    """The one file of this computer that is being dragged, if it is of a kind that can be opened."""
+    files = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
+    return files[0] if len(files) == 1 and Path(files[0]).suffix.lower() in KINDS else ""
+
 
 def attach(window: MainWindow) -> None:
-    """The start page's button."""
+    """The start page's button, an entry of the menu, and files that are let fall on the window."""
     window.files = Files(window)
     window.picker.file_wanted.connect(window.files.ask)
+    added = actions.add(window, {"drill.open_file": window.files.ask})
+    menu = window.menus["&Drill"]
+    menu.insertAction(window.actions_by_name["drill.restart"], added["drill.open_file"])
+    window.setAcceptDrops(True)
+    window.installEventFilter(Drops(window))

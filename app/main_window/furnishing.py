@@ -17,6 +17,7 @@ from app.language import tr
 from app.main_window import (
     actions,
     branches,
+    bundling,
     by_doing,
     debriefing,
     desk_page,
@@ -66,6 +67,7 @@ PARTS: Final = (
     branches,
     debriefing,
     by_doing,
+    bundling,
     tour,
     help,
     diagnostics,
@@ -199,7 +201,7 @@ def _open_palette(window: MainWindow) -> None:
     groups: list[tuple[str, list[QAction]]] = [("", list(window.actions_by_name.values()))]
     groups.append((tr("Query"), list(window.console.tools.values())))
     if drill is not None:
-        for _, targets in menus.things(drill.world):
+        for _, targets in menus.things(drill.world, window.topology.acts.opened):
             groups += [(target.title, window.topology.actions_for(target)) for target in targets]
     window.palette_of_commands.offer(groups)
     window.palette_of_commands.open()

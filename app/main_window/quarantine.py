@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from app import formatting, scenario_files
-from app.language import tr
+from app import bundle_store, formatting, run_files, scenario_files
+from app.bundle import Bundle
+from app.bundle_store import CannotKeep, Offer, RunOffer
+from app.language import tr, trn
+from app.run_files import NoRun
 from app.sentences import said
 from app.storage import SettingKey, StorageProblem
-from app.views.quarantine import Fact, Quarantine, facts_of
+from app.views.quarantine import Fact, Item, Quarantine, facts_of
 from engine.drill.contents import contents, sha256, verbs_of, visible
 from engine.drill.scenario import Scenario
 from engine.inputs import InputProblem
@@ -23,6 +27,11 @@ ACCEPTED: Final = SettingKey("quarantine/accepted", "[]")
 ACCEPTED_MAX: Final = 1_000
 """So many are remembered; who opens more is asked again about the oldest. Assumed."""
 
+RUN_SHOWN: Final = 200_000
+"""Bytes of a recorded run that are shown. Assumed: nobody reads more."""
+_DRILL, _RUN = "drill ", "run "
+"""Before the names of a bundle's items."""
+
 
 class Gate:
     """Decides what is foreign, and asks. `window.quarantine`."""
@@ -33,6 +42,8 @@ class Gate:
         self._accepted = self._remembered()
         self._asked: tuple[str, Callable[[], None]] | None = None
         """What is on the page: its hash, and what follows when it is accepted."""
+        self._bundle: Bundle | None = None
+        """The bundle that is on the page instead."""
 
     # --- asking ---------------------------------------------------------------------------------------------
 
@@ -48,7 +59,7 @@ class Gate:
     ) -> None:
         """The same for a recorded run: known are those that this profile has finished itself."""
         lines: list[str] = report["inputs"]
-        whole = "\n".join((scenario.text, str(report["seed"]), str(report["ended_at_s"]), *lines))
+        whole = _whole(report, scenario.text)
         if self._finished_here(str(report.get("state_hash", ""))) or self._knows_hash(sha256(whole)):
             then()
             return
@@ -65,6 +76,47 @@ class Gate:
         ]
         self._ask(file, facts, "\n".join((*lines, "", scenario.text)), whole, then)
 
+    def admit_bundle(self, found: Bundle) -> None:
+        """Show what a bundle holds, to be taken in."""
+        self._asked, self._bundle = None, found
+        drills, runs = bundle_store.offers(found), bundle_store.run_offers(found)
+        items = [
+            *(_drill_item(found, offer) for offer in drills),
+            *(_run_item(found, offer) for offer in runs),
+        ]
+        page = self._show_page()
+        page.show_bundle(found.file, found.manifest.title, items)
+        self._window.go_to(page, tr("A bundle from somebody else"))
+        page.take_focus()
+
+    def _take_in(self, found: Bundle, names: list[str]) -> None:
+        """What was chosen: into the profile, known from now on, on the start page."""
+        drills = [name.removeprefix(_DRILL) for name in names if name.startswith(_DRILL)]
+        runs = [name.removeprefix(_RUN) for name in names if name.startswith(_RUN)]
+        window = self._window
+        try:
+            new = bundle_store.take_in(found, drills, runs)
+        except (CannotKeep, ValueError) as problem:  # a drill of that name has come meanwhile
+            window.notice.warn(str(problem))
+            return
+        for name in drills:
+            self._remember(sha256(found.scenarios[name]))
+        for name in runs:
+            with suppress(NoRun):
+                report, text = run_files.parse(found.runs[name], name)
+                self._remember(sha256(_whole(report, text)))
+        window.show_home()
+        if drills:
+            window.picker.choose_card(drills[0])
+        taken = sum(file.parent.name == "runs" for file in new)
+        counts = ((len(new) - taken, trn("{n} drill", "{n} drills", len(new) - taken)),
+                  (taken, trn("{n} recorded run", "{n} recorded runs", taken)))  # fmt: skip
+        what = ", ".join(text.format(n=count) for count, text in counts if count)
+        told = tr(
+            "Taken in from “{title}”: {what}. The Drill menu lists bundles that were taken in, and removes them."
+        )
+        window.notice.tell(told.format(title=visible(found.manifest.title), what=what))
+
     def trust(self, text: str) -> None:
         """*text* was written here by the user."""
         self._remember(sha256(text))
@@ -77,26 +129,32 @@ class Gate:
         )
 
     def _ask(self, file: str, facts: list[Fact], shown: str, known_by: str, then: Callable[[], None]) -> None:
-        window = self._window
-        window.leave_run()
+        page = self._show_page()
+        self._asked, self._bundle = (sha256(known_by), then), None
+        page.show_file(file, facts, shown)
+        self._window.go_to(page, tr("A file from somebody else"))
+        page.take_focus()
+
+    def _show_page(self) -> Quarantine:
+        self._window.leave_run()
         if self._page is None:
             self._page = Quarantine()
             self._page.accepted.connect(self._accept)
             self._page.declined.connect(self._decline)
-            window.pages.addWidget(self._page)
-        self._asked = (sha256(known_by), then)
-        self._page.show_file(file, facts, shown)
-        window.go_to(self._page, tr("A file from somebody else"))
-        self._page.take_focus()
+            self._window.pages.addWidget(self._page)
+        return self._page
 
     def _accept(self) -> None:
         asked, self._asked = self._asked, None
+        found, self._bundle = self._bundle, None
         if asked is not None:
             self._remember(asked[0])
             asked[1]()
+        elif found is not None and self._page is not None:
+            self._take_in(found, self._page.items.names())
 
     def _decline(self) -> None:
-        self._asked = None
+        self._asked = self._bundle = None
         self._window.show_home()
 
     # --- remembering ----------------------------------------------------------------------------------------
@@ -132,6 +190,47 @@ class Gate:
                 profile.settings.set(ACCEPTED, json.dumps(self._accepted))
             except StorageProblem as problem:
                 self._window.notice.warn(str(problem))
+
+
+def _whole(report: Mapping[str, Any], text: str) -> str:
+    """All of a recorded run that decides what it does, with the *text* of its scenario."""
+    return "\n".join((text, str(report["seed"]), str(report["ended_at_s"]), *report["inputs"]))
+
+
+def _of_bundle(found: Bundle) -> list[Fact]:
+    said = found.manifest
+    facts = [
+        Fact(tr("Bundle"), said.title),
+        Fact(tr("Made by"), said.author or tr("the file names none")),
+        Fact(tr("Licence"), said.licence or tr("the file names none")),
+        Fact(tr("SHA-256 of the bundle"), found.sha256),
+    ]
+    return [Fact(fact.what, visible(fact.value).replace("\n", " ")) for fact in facts]
+
+
+def _drill_item(found: Bundle, offer: Offer) -> Item:
+    scenario, hindrance = offer.scenario, said(offer.hindrance)
+    if scenario is None:
+        facts = [Fact(tr("Problem"), visible(said(str(problem)))) for problem in offer.problems]
+        return Item(_DRILL + offer.name, offer.name, facts, offer.text, remark=hindrance, takeable=False)
+    return Item(
+        _DRILL + offer.name,
+        scenario.title,
+        [*facts_of(contents(scenario)), *_of_bundle(found)],
+        offer.text,
+        level=scenario.level,
+        minutes=str(scenario.minutes),
+        author=scenario.author or "",
+        remark=hindrance,
+        takeable=not hindrance,
+    )
+
+
+def _run_item(found: Bundle, offer: RunOffer) -> Item:
+    title = tr("Recorded run {name}").format(name=offer.name)
+    text = found.runs[offer.name][:RUN_SHOWN].decode("utf-8", "replace")
+    facts = [Fact(tr("Recorded run"), visible(offer.says)), *_of_bundle(found)]
+    return Item(_RUN + offer.name, title, facts, text, remark=offer.says, takeable=offer.usable)
 
 
 def attach(window: MainWindow) -> None:

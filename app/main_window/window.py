@@ -23,6 +23,7 @@ from app.views.scenario_picker import Card, ScenarioPicker
 if TYPE_CHECKING:
     from app.main_window.appearance import Appearance
     from app.main_window.branches import BranchViews
+    from app.main_window.bundling import Bundling
     from app.main_window.debriefing import Debriefing
     from app.main_window.desk import Desk
     from app.main_window.diagnostics import Doctor
@@ -113,6 +114,7 @@ class MainWindow(QMainWindow):
     branches: BranchViews
     debriefing: Debriefing
     quarantine: Gate
+    bundling: Bundling
     diagnostics: Doctor
     help: Help | None
 

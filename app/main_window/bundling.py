@@ -1,0 +1,142 @@
+"""Bundles in the window: own drills are handed on in one file, and what was taken in is listed and removed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QMessageBox
+
+from app import bundle, bundle_store, scenario_files
+from app.bundle import BundleProblems
+from app.bundle_store import CannotKeep, TakenIn
+from app.language import tr, trn
+from app.main_window import actions
+from app.scenario_files import NoScenario
+from app.views.bundles import BundleMaker, KeptBundle, KeptBundles
+from engine.drill import recorded
+from engine.drill.contents import visible
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+
+
+class Bundling:
+    """`window.bundling`: the two dialogs and what they lead to."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+        self.kept: KeptBundles | None = None
+        self.maker: BundleMaker | None = None
+
+    # --- handing on -----------------------------------------------------------------------------------------
+
+    def export(self) -> None:
+        """Choose drills, and say what they are together."""
+        window = self._window
+        window.library.read()
+        drills = [(one.name, one.title) for one in window.library.summaries.values() if not one.shipped]
+        if not drills:
+            window.notice.tell(
+                tr(
+                    "There is no drill of yours yet. Write one with Tools ▸ Scenario editor, or save a run as one."
+                )
+            )
+            return
+        maker = self.maker = BundleMaker(drills, "", window)
+        maker.accepted.connect(self._ask_where)
+        maker.finished.connect(maker.deleteLater)
+        maker.open()
+
+    def _ask_where(self) -> None:
+        assert self.maker is not None
+        suggested = str(Path.home() / f"{recorded.slug(self.maker.title_field.text())}{bundle.SUFFIX}")
+        kinds = tr("Bundles (*.mirrordrill)")
+        chosen, _ = QFileDialog.getSaveFileName(self._window, tr("Export as a bundle"), suggested, kinds)
+        if chosen:
+            file = Path(chosen)
+            named = file if file.suffix == bundle.SUFFIX else file.with_name(file.name + bundle.SUFFIX)
+            self.write(named, replace=named == file)  # the dialog has asked about the name that it gave
+
+    def write(self, file: Path, replace: bool) -> None:
+        """The bundle that the dialog describes into *file*; what stands against it is said."""
+        maker, window = self.maker, self._window
+        assert maker is not None
+        try:
+            scenarios = {name: scenario_files.find(name).text for name in maker.names()}
+            made = bundle.write(
+                file,
+                maker.title_field.text(),
+                scenarios,
+                author=maker.author.text().strip() or None,
+                licence=maker.licence.text().strip() or None,
+                replace=replace,
+            )
+        except (BundleProblems, NoScenario) as problem:
+            window.notice.warn(visible(str(problem)))
+        except OSError as error:
+            said = tr("{file} cannot be written: {reason}.")
+            window.notice.warn(said.format(file=file, reason=error.strerror))
+        else:
+            what = trn("{n} drill", "{n} drills", len(scenarios)).format(n=len(scenarios))
+            said = tr("Saved: {file} ({what}). SHA-256 {sha}")
+            window.notice.tell(said.format(file=file, what=what, sha=made.sha256))
+
+    # --- what was taken in ----------------------------------------------------------------------------------
+
+    def show(self) -> None:
+        """List what was taken in."""
+        kept = self.kept = KeptBundles(self._window)
+        kept.drill_wanted.connect(self._window.choose)
+        kept.run_wanted.connect(self._window.open_file)
+        kept.removal_wanted.connect(self._ask_removal)
+        kept.finished.connect(kept.deleteLater)
+        self._fill()
+        kept.open()
+
+    def _fill(self) -> None:
+        assert self.kept is not None
+        self._window.library.read()
+        self.kept.show_bundles([self._of(one) for one in bundle_store.taken_in()])
+
+    def _of(self, one: TakenIn) -> KeptBundle:
+        drills = [(name, self._window.library.title(name)) for name in one.drills]
+        runs = [(str(file), tr("Recorded run {name}").format(name=file.stem)) for file in one.runs]
+        return KeptBundle(
+            one.key, one.title, ", ".join(filter(None, (one.author, one.licence))), drills, runs
+        )
+
+    def _ask_removal(self, key: str, title: str) -> None:
+        said = tr("Remove “{title}” with its drills and runs? What you did in them stays in your history.")
+        box = QMessageBox(self.kept or self._window)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle(tr("Remove this bundle"))
+        box.setTextFormat(Qt.TextFormat.PlainText)  # a title may look like HTML
+        box.setText(said.format(title=visible(title)))
+        remove = box.addButton(tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.exec()
+        if box.clickedButton() is remove:
+            self.remove(key)
+
+    def remove(self, key: str) -> None:
+        try:
+            bundle_store.remove(key)
+        except (NoScenario, CannotKeep) as problem:
+            self._window.notice.warn(str(problem))
+        if self.kept is not None:
+            self._fill()
+        if self._window.pages.currentWidget() is self._window.picker:
+            self._window.show_home()
+
+
+def attach(window: MainWindow) -> None:
+    """Two entries of the Drill menu."""
+    window.bundling = Bundling(window)
+    added = actions.add(
+        window, {"drill.bundles": window.bundling.show, "drill.export_bundle": window.bundling.export}
+    )
+    menu = window.menus["&Drill"]
+    menu.insertActions(window.actions_by_name["drill.quit"], list(added.values()))
+    menu.insertSeparator(window.actions_by_name["drill.quit"])

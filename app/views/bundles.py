@@ -1,0 +1,174 @@
+"""Two small windows: the bundles that were taken in, and drills to be handed on as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.language import tr, trn
+from engine.drill.contents import visible
+
+LINE_MAX: Final = 200
+"""Characters of a title, as in scenarios."""
+_KEPT, _PART = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBundle:
+    """A bundle of which something is here."""
+
+    key: str
+    title: str
+    by: str
+    """Author and licence, as far as it names them."""
+    drills: Sequence[tuple[str, str]]
+    """What to ask for, and what to show."""
+    runs: Sequence[tuple[str, str]]
+
+
+class KeptBundles(QDialog):
+    """Each bundle with its drills and runs; they are opened, or all of a bundle removed."""
+
+    drill_wanted = Signal(str)
+    run_wanted = Signal(str)
+    removal_wanted = Signal(str, str)
+    """Key and title of the bundle."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Bundles that were taken in"))
+        self.tree = QTreeWidget()
+        self.tree.setAccessibleName(self.windowTitle())
+        self.tree.setHeaderHidden(True)
+        self.tree.currentItemChanged.connect(lambda *_: self._show_buttons())
+        self.tree.itemActivated.connect(lambda *_: self._open())
+        self._none = QLabel(tr("None so far. Open a bundle, or let it fall on the window."))
+        self._none.setWordWrap(True)
+        self._none.setProperty("muted", "true")
+        self.open_button, self.remove = QPushButton(tr("&Open")), QPushButton(tr("&Remove this bundle…"))
+        close = QPushButton(tr("&Close"))
+        self.open_button.clicked.connect(self._open)
+        self.remove.clicked.connect(self._remove)
+        close.clicked.connect(self.close)
+        for button in (self.open_button, self.remove, close):
+            button.setAutoDefault(False)
+        row = QHBoxLayout()
+        row.addWidget(self.remove)
+        row.addStretch()
+        row.addWidget(self.open_button)
+        row.addWidget(close)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self._none)
+        layout.addWidget(self.tree, 1)
+        layout.addLayout(row)
+        em = self.fontMetrics().height()
+        self.resize(34 * em, 24 * em)
+
+    def show_bundles(self, bundles: Sequence[KeptBundle]) -> None:
+        self.tree.clear()
+        for one in bundles:
+            count = trn("{n} drill", "{n} drills", len(one.drills)).format(n=len(one.drills))
+            parts = [visible(one.title), *([visible(one.by)] if one.by else []), count]
+            top = QTreeWidgetItem(["  ·  ".join(parts)])
+            top.setData(0, _KEPT, one)
+            for kind, entries in (("drill", one.drills), ("run", one.runs)):
+                for key, text in entries:
+                    part = QTreeWidgetItem([visible(text)])
+                    part.setData(0, _PART, (kind, key))
+                    top.addChild(part)
+            self.tree.addTopLevelItem(top)
+            top.setExpanded(True)
+        self._none.setVisible(not bundles)
+        if bundles:
+            self.tree.setCurrentItem(self.tree.topLevelItem(0))  # type: ignore[arg-type]  # there is one
+        self._show_buttons()
+
+    def _show_buttons(self) -> None:
+        item = self.tree.currentItem()
+        self.remove.setEnabled(item is not None)
+        self.open_button.setEnabled(item is not None and item.data(0, _PART) is not None)
+
+    def _open(self) -> None:
+        item = self.tree.currentItem()
+        part = item.data(0, _PART) if item is not None else None
+        if part is not None:
+            self.close()
+            (self.drill_wanted if part[0] == "drill" else self.run_wanted).emit(part[1])
+
+    def _remove(self) -> None:
+        item = self.tree.currentItem()
+        top = (item.parent() or item) if item is not None else None
+        if top is not None:
+            one = top.data(0, _KEPT)
+            self.removal_wanted.emit(one.key, one.title)
+
+
+class BundleMaker(QDialog):
+    """Drills to choose, and what to call them together."""
+
+    def __init__(self, drills: Sequence[tuple[str, str]], author: str, parent: QWidget | None = None) -> None:
+        """*drills*: name and title of each."""
+        super().__init__(parent)
+        self.setWindowTitle(tr("Export as a bundle"))
+        said = QLabel(tr("A bundle is one file with drills for others. Shipped drills need not be in it."))
+        said.setWordWrap(True)
+        said.setProperty("muted", "true")
+        self.title_field, self.author, self.licence = QLineEdit(), QLineEdit(author), QLineEdit()
+        self.title_field.setPlaceholderText(tr("such as: Mirroring, week 1"))
+        self.licence.setPlaceholderText(tr("such as: CC BY 4.0"))
+        form = QFormLayout()
+        for text, field in (
+            (tr("&Title"), self.title_field),
+            (tr("&Author"), self.author),
+            (tr("&Licence"), self.licence),
+        ):
+            field.setMaxLength(LINE_MAX)
+            form.addRow(text, field)
+        self.drills = QListWidget()
+        self.drills.setAccessibleName(tr("Drills to put into the bundle"))
+        for name, title in drills:
+            item = QListWidgetItem(f"{visible(title)}  ·  {name}")
+            item.setData(_PART, name)
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            item.setCheckState(Qt.CheckState.Checked)
+            self.drills.addItem(item)
+        self.drills.itemChanged.connect(lambda _: self._show_button())
+        self.title_field.textChanged.connect(lambda _: self._show_button())
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.save = self.buttons.addButton(tr("Save as…"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(said)
+        layout.addLayout(form)
+        layout.addWidget(self.drills, 1)
+        layout.addWidget(self.buttons)
+        em = self.fontMetrics().height()
+        self.resize(32 * em, 26 * em)
+        self._show_button()
+
+    def names(self) -> list[str]:
+        """Names of the drills that are chosen."""
+        items = (self.drills.item(row) for row in range(self.drills.count()))
+        return [item.data(_PART) for item in items if item.checkState() == Qt.CheckState.Checked]
+
+    def _show_button(self) -> None:
+        self.save.setEnabled(bool(self.names() and self.title_field.text().strip()))

@@ -1,0 +1,79 @@
+"""What is known of a file from somebody else, as lines of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app import formatting
+from app.language import mark, tr, trn
+from app.tables import Column
+from engine.drill import limits
+from engine.drill.contents import LINKS_MAX, Contents, visible
+from engine.drill.schema import DURATION_MAX_S
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A line of the table."""
+
+    what: str
+    value: str
+
+
+COLUMNS: Final = (
+    Column(title=mark("What"), text=lambda fact: fact.what, sample="Events of the timeline"),
+    Column(title=mark("In this file"), text=lambda fact: fact.value, tip=lambda fact: fact.value),
+)
+
+TABLES: Final = {
+    "servers": mark("Servers"),
+    "databases": mark("Databases"),
+    "clients": mark("Client applications"),
+    "timeline": mark("Events of the timeline"),
+    "goals": mark("Goals"),
+    "forbidden states": mark("Forbidden states"),
+    "questions": mark("Questions"),
+    "hints": mark("Hints"),
+    "steps of the solution": mark("Steps of the solution"),
+    "rules of the score": mark("Rules of the score"),
+}
+
+
+def facts_of(contents: Contents) -> list[Fact]:
+    """What is known of a scenario that nobody has run; every text as plain text, with the unseen made visible."""
+    unverified = tr("{text} (as the file says; nobody has verified it)")
+    author = unverified.format(text=contents.author) if contents.author else tr("the file names none")
+    texts = ", ".join(f"{key} {formatting.number(size)}" for key, size in contents.texts)
+    does = ", ".join(f"{verb} × {count}" for verb, count in contents.verbs)
+    ends = formatting.seconds(contents.length_s, 0) if contents.length_s else tr("when somebody ends it")
+    pictures = trn(
+        "{n} place names one; none is loaded", "{n} places name one; none is loaded", contents.images
+    )
+    links = tr("{n}, shown as text only")
+    found = [
+        Fact(tr("Title"), contents.title),
+        Fact(tr("Author"), author),
+        Fact(tr("SHA-256"), contents.sha256),
+        Fact(tr("Size"), tr("{n} characters").format(n=formatting.number(contents.characters))),
+        *(Fact(tr(TABLES[what]), formatting.number(count)) for what, count in contents.counts),
+        Fact(tr("What it does by itself"), does or tr("nothing")),
+        Fact(tr("Ends"), ends),
+        Fact(tr("Texts, in characters"), texts),
+        Fact(tr("Pictures"), pictures.format(n=contents.images) if contents.images else tr("none")),
+        Fact(tr("Links"), links.format(n=_many(contents.links)) if contents.links else tr("none")),
+        *(Fact(tr("Link"), link) for link in contents.links[:LINKS_MAX]),
+        *(Fact(tr("Named source"), source) for source in contents.sources),
+        Fact(
+            tr("Limits"),
+            tr("{databases} databases and {hours} simulated hours at most; T-SQL reaches the simulation only").format(
+                databases=limits.DATABASES_MAX, hours=formatting.plain(DURATION_MAX_S / 3600)
+            ),
+        ),
+    ]  # fmt: skip
+    return [Fact(fact.what, visible(fact.value).replace("\n", " ")) for fact in found]
+
+
+def _many(links: Sequence[str]) -> str:
+    return str(len(links)) if len(links) <= LINKS_MAX else f"> {LINKS_MAX}"

@@ -1,0 +1,129 @@
+"""What a bundle holds, to choose from: drills and recorded runs, each with what stands against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.language import mark, tr
+from app.tables import plain_tip
+from app.views.quarantine.facts import Fact
+from engine.drill.contents import visible
+
+HEADINGS: Final = (mark("Title"), mark("Level"), mark("Minutes"), mark("Author"), mark("Remark"))
+_ITEM: Final = Qt.ItemDataRole.UserRole
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A drill or a run of a bundle. All texts may be a stranger's."""
+
+    name: str
+    """By which it is known to who asks; drills and runs have different ones."""
+    title: str
+    facts: Sequence[Fact]
+    text: str
+    level: str = ""
+    minutes: str = ""
+    author: str = ""
+    remark: str = ""
+    takeable: bool = True
+
+    @property
+    def cells(self) -> list[str]:
+        texts = (self.title, tr(self.level), self.minutes, self.author, self.remark)
+        return [visible(text).replace("\n", " ") for text in texts]
+
+
+class Items(QWidget):
+    """The list, with a box before each; what cannot be taken in has none, and says why."""
+
+    shown = Signal(object)
+    """The item that is looked at."""
+    chosen = Signal(int)
+    """How many are chosen now."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.tree = QTreeWidget()
+        self.tree.setAccessibleName(tr("What the bundle holds"))
+        self.tree.setRootIsDecorated(False)
+        self.tree.setUniformRowHeights(True)
+        self.tree.setAllColumnsShowFocus(True)
+        self.tree.setHeaderLabels([tr(heading) for heading in HEADINGS])
+        header = self.tree.header()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setStretchLastSection(True)
+        self.tree.currentItemChanged.connect(self._show)
+        self.tree.itemChanged.connect(lambda *_: self.chosen.emit(len(self.names())))
+        self._count = QLabel()
+        self._count.setProperty("muted", "true")
+        every, none = QPushButton(tr("Choose all")), QPushButton(tr("Choose none"))
+        every.clicked.connect(lambda: self._choose(Qt.CheckState.Checked))
+        none.clicked.connect(lambda: self._choose(Qt.CheckState.Unchecked))
+        self.chosen.connect(self._say)
+        row = QHBoxLayout()
+        row.addWidget(self._count, 1)
+        row.addWidget(every)
+        row.addWidget(none)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.tree, 1)
+        layout.addLayout(row)
+
+    def show_items(self, items: Sequence[Item]) -> None:
+        """List these; all that can be taken in are chosen."""
+        self.tree.blockSignals(True)
+        self.tree.clear()
+        for item in items:
+            row = QTreeWidgetItem(item.cells)
+            row.setData(0, _ITEM, item)
+            row.setToolTip(len(HEADINGS) - 1, plain_tip(item.cells[-1]))
+            if item.takeable:
+                row.setFlags(row.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+                row.setCheckState(0, Qt.CheckState.Checked)
+            self.tree.addTopLevelItem(row)
+        self.tree.blockSignals(False)
+        rows = self._rows()
+        if rows:
+            self.tree.setCurrentItem(rows[0])
+            self._show(rows[0])
+        self.chosen.emit(len(self.names()))
+
+    def names(self) -> list[str]:
+        """Names of what is chosen."""
+        return [row.data(0, _ITEM).name for row in self._rows() if _is_chosen(row)]
+
+    def _rows(self) -> list[QTreeWidgetItem]:
+        found = (self.tree.topLevelItem(number) for number in range(self.tree.topLevelItemCount()))
+        return [row for row in found if row is not None]
+
+    def _choose(self, state: Qt.CheckState) -> None:
+        for row in self._rows():
+            if row.data(0, _ITEM).takeable:
+                row.setCheckState(0, state)
+
+    def _show(self, row: QTreeWidgetItem | None, _: object = None) -> None:
+        if row is not None:
+            self.shown.emit(row.data(0, _ITEM))
+
+    def _say(self, count: int) -> None:
+        said = tr("{n} of {of} chosen")
+        self._count.setText(said.format(n=count, of=self.tree.topLevelItemCount()))
+
+
+def _is_chosen(row: QTreeWidgetItem) -> bool:
+    return bool(row.data(0, _ITEM).takeable) and row.checkState(0) == Qt.CheckState.Checked

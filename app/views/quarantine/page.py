@@ -1,0 +1,142 @@
+"""A file from somebody else, before anything of it runs: what it holds, to accept or decline, as a whole or in part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QFontDatabase, QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.language import tr
+from app.tables import TableModel, TableView
+from app.views.quarantine.facts import COLUMNS, Fact
+from app.views.quarantine.items import Item, Items
+from engine.drill.contents import visible
+
+TEXT_MAX: Final = 200_000
+"""Characters of the file that are shown. Assumed: nobody reads more, and the window stays quick."""
+
+
+class Quarantine(QWidget):
+    """The page. Nothing of the file has run, and nothing will before `accepted`."""
+
+    accepted = Signal()
+    declined = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title, self._said = QLabel(), QLabel()
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title.setWordWrap(True)
+        self._said.setTextFormat(Qt.TextFormat.PlainText)
+        self._said.setWordWrap(True)
+        self._said.setProperty("muted", "true")
+        self.facts = TableView(TableModel(COLUMNS), tr("What the file holds"))
+        header = self.facts.horizontalHeader()
+        header.setStretchLastSection(True)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        self.text = QPlainTextEdit()
+        self.text.setReadOnly(True)
+        self.text.setTabChangesFocus(True)
+        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.text.setAccessibleName(tr("The file as it is written"))
+        both = QSplitter(Qt.Orientation.Horizontal)
+        both.addWidget(self.facts)
+        both.addWidget(self.text)
+        both.setSizes([660, 480])
+        both.setChildrenCollapsible(False)
+        self.items = Items()
+        self.items.shown.connect(self._show_item)
+        self.items.chosen.connect(self._say_chosen)
+        self._all = QSplitter(Qt.Orientation.Vertical)
+        self._all.addWidget(self.items)
+        self._all.addWidget(both)
+        self._all.setSizes([200, 400])
+        self._all.setChildrenCollapsible(False)
+        self.decline, self.accept = QPushButton(), QPushButton()
+        self.accept.setProperty("primary", "true")
+        self.accept.clicked.connect(self.accepted)
+        self.decline.clicked.connect(self.declined)
+        inside = Qt.ShortcutContext.WidgetWithChildrenShortcut
+        QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.declined.emit, context=inside)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.decline)
+        buttons.addStretch()
+        buttons.addWidget(self.accept)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(28, 18, 28, 20)
+        layout.setSpacing(12)
+        layout.addWidget(self._title)
+        layout.addWidget(self._said)
+        layout.addWidget(self._all, 1)
+        layout.addLayout(buttons)
+        self._show_font()
+
+    def show_file(self, file: str, facts: Sequence[Fact], text: str) -> None:
+        """Show what *file* holds: *facts* in the table, *text* beside it."""
+        said = tr(
+            "{file} was not written here and has not been opened yet. Nothing of it has run. A drill holds no "
+            "programs, but look at what it is before you spend time on it."
+        )
+        self._head(tr("A file from somebody else"), said.format(file=file))
+        self.decline.setText(tr("Do not open it"))
+        self.accept.setText(tr("Open it"))
+        self.accept.setToolTip(tr("From now on this very file opens without a question"))
+        self.accept.setEnabled(True)
+        self.items.hide()
+        self._show_one(facts, text)
+
+    def show_bundle(self, file: str, title: str, items: Sequence[Item]) -> None:
+        """Show what the bundle *file* holds, to choose from."""
+        said = tr(
+            "{file} was not made here. Nothing of it has run. Choose what to take into your own drills; "
+            "what is here already is never replaced."
+        )
+        self._head(tr("A bundle: {title}").format(title=visible(title)), said.format(file=file))
+        self.decline.setText(tr("Take nothing in"))
+        self.accept.setToolTip(
+            tr("What is taken in is listed on the start page and opens without a question")
+        )
+        self.items.show()
+        self.items.show_items(items)
+
+    def _head(self, title: str, said: str) -> None:
+        self._title.setText(title)
+        self._said.setText(visible(said))
+
+    def _show_item(self, item: Item) -> None:
+        self._show_one(item.facts, item.text)
+
+    def _show_one(self, facts: Sequence[Fact], text: str) -> None:
+        self.facts.table.replace(facts)
+        shown = text if len(text) <= TEXT_MAX else text[:TEXT_MAX] + "\n…"
+        self.text.setPlainText(visible(shown))
+        self.facts.selectRow(0)
+
+    def _say_chosen(self, count: int) -> None:
+        self.accept.setText(tr("Take in {n}").format(n=count))
+        self.accept.setEnabled(count > 0)
+
+    def take_focus(self) -> None:
+        (self.items.tree if self.items.isVisibleTo(self) else self.facts).setFocus()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._show_font()
+
+    def _show_font(self) -> None:
+        self._title.setFont(theme.sized(self.font(), 1.8, bold=True))

@@ -1,0 +1,184 @@
+"""A bundle in the window: held, chosen from, taken in, listed with its origin, removed; and own drills handed on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
+
+from app import bundle, bundle_store, scenario_files
+from app.main_window import MainWindow
+from app.views.quarantine import Quarantine
+from engine.drill.drill import Drill
+from tests.engine.drill.texts import WORLD
+
+OTHER = WORLD.replace("Small", "<b>Another</b>", 1)
+BROKEN = WORLD.replace('level = "beginner"', 'level = "none"', 1)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    lab = Drill(scenario_files.find("lab").load(), 5)
+    lab.advance_to(300)
+    lab.do("power-off SERVER_B")
+    lab.do("finish")
+    run = json.dumps(lab.report() | {"scenario_text": lab.scenario.text}).encode()
+    path = tmp_path / "course.mirrordrill"
+    drills = {"small": WORLD, "other": OTHER, "broken": BROKEN}
+    bundle.write(path, "A <i>course</i>", drills, {"mine": run}, author="Ada L.")
+    return path
+
+
+def held(window: MainWindow) -> Quarantine:
+    page = window.pages.currentWidget()
+    assert isinstance(page, Quarantine)
+    return page
+
+
+def listed(window: MainWindow) -> list[list[str]]:
+    tree = held(window).items.tree
+    rows = [tree.topLevelItem(number) for number in range(tree.topLevelItemCount())]
+    return [[row.text(column) for column in range(5)] for row in rows if row is not None]
+
+
+def test_it_is_held_and_shows_what_is_in_it(window: MainWindow, file: Path) -> None:
+    window.open_file(str(file))
+    assert [row[0] for row in listed(window)] == ["broken", "<b>Another</b>", "Small", "Recorded run mine"]
+    assert "cannot be played" in listed(window)[0][4]
+    assert "power-off × 1" in listed(window)[3][4]
+    assert held(window).items.names() == ["drill other", "drill small", "run mine"]
+    assert window.session.drill is None
+    assert bundle_store.taken_in() == []
+    another = held(window).items.tree.topLevelItem(1)
+    assert another is not None
+    held(window).items.tree.setCurrentItem(another)
+    assert held(window).text.toPlainText() == OTHER
+    facts = {fact.what: fact.value for fact in held(window).facts.table.rows}
+    assert facts["SHA-256 of the bundle"] == bundle.read(file).sha256
+    for label in held(window).findChildren(QLabel):
+        assert label.textFormat() != Qt.TextFormat.RichText
+        assert "<i>" not in label.text() or label.textFormat() == Qt.TextFormat.PlainText
+
+
+def test_what_is_chosen_is_taken_in_and_listed_with_its_origin(window: MainWindow, file: Path) -> None:
+    window.open_file(str(file))
+    row = held(window).items.tree.topLevelItem(1)
+    assert row is not None
+    row.setCheckState(0, Qt.CheckState.Unchecked)
+    assert held(window).accept.text() == "Take in 2"
+    held(window).accept.click()
+    assert window.pages.currentWidget() is window.picker
+    card = window.picker.current()
+    assert card is not None
+    assert (card.name, card.origin) == ("small", "A <i>course</i>")
+    assert "A <i>course</i>" in card.facts
+    window.choose("small")
+    assert window.pages.currentWidget() is window.brief
+    window.open_file(str(file))
+    assert held(window).items.names() == [
+        "drill other",
+        "run mine",
+    ]  # what is here already is not taken again
+
+
+def test_its_run_is_looked_back_on_without_a_question(window: MainWindow, file: Path) -> None:
+    window.open_file(str(file))
+    held(window).accept.click()
+    window.bundling.show()
+    kept = window.bundling.kept
+    assert kept is not None
+    top = kept.tree.topLevelItem(0)
+    assert top is not None
+    run = top.child(2)
+    assert run is not None
+    kept.tree.setCurrentItem(run)
+    kept.open_button.click()
+    assert window.pages.currentWidget() is window.debrief
+    assert "plays again to the same states" in window.notice.text
+
+
+def test_declined_nothing_is_kept(window: MainWindow, file: Path) -> None:
+    window.open_file(str(file))
+    held(window).decline.click()
+    assert window.pages.currentWidget() is window.picker
+    assert bundle_store.taken_in() == []
+    window.open_file(str(file))
+    for row in range(4):
+        item = held(window).items.tree.topLevelItem(row)
+        if item is not None and item.flags() & Qt.ItemFlag.ItemIsUserCheckable:
+            item.setCheckState(0, Qt.CheckState.Unchecked)
+    assert not held(window).accept.isEnabled()
+
+
+def test_it_is_removed_again(window: MainWindow, file: Path) -> None:
+    window.open_file(str(file))
+    held(window).accept.click()
+    (one,) = bundle_store.taken_in()
+    window.bundling.show()
+    window.bundling.remove(one.key)
+    assert window.bundling.kept is not None
+    assert window.bundling.kept.tree.topLevelItemCount() == 0
+    assert "small" not in window.library.summaries
+    window.bundling.kept.close()
+
+
+def test_what_is_wrong_with_it_is_said(window: MainWindow, tmp_path: Path) -> None:
+    file = tmp_path / "x.mirrordrill"
+    file.write_bytes(b"PK\3\4 and nothing of the kind")
+    window.open_file(str(file))
+    assert "cut off" in window.notice.text
+    assert window.pages.currentWidget() is window.picker
+
+
+def drop(window: MainWindow, *urls: QUrl) -> bool:
+    """Whether the window takes it."""
+    data = QMimeData()
+    data.setUrls(list(urls))
+    copy, left, no = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    entered = QDragEnterEvent(QPoint(9, 9), copy, data, left, no)
+    entered.ignore()
+    QApplication.sendEvent(window, entered)
+    if entered.isAccepted():
+        QApplication.sendEvent(window, QDropEvent(QPointF(9, 9), copy, data, left, no))
+    return entered.isAccepted()
+
+
+def test_a_file_that_is_let_fall_on_the_window_is_opened(
+    window: MainWindow, file: Path, tmp_path: Path
+) -> None:
+    here = QUrl.fromLocalFile(str(file))
+    assert not drop(window, QUrl("https://example.org/x.mirrordrill"))
+    assert not drop(window, QUrl.fromLocalFile(str(tmp_path / "x.exe")))
+    assert not drop(window, here, here)
+    assert window.pages.currentWidget() is window.picker
+    assert drop(window, here)
+    held(window)
+
+
+def test_own_drills_are_handed_on(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window.bundling.export()
+    assert "no drill of yours" in window.notice.text
+    own = scenario_files.own_folder()
+    own.mkdir(parents=True)
+    (own / "small.toml").write_text(WORLD, encoding="utf-8")
+    (own / "other.toml").write_text(OTHER, encoding="utf-8")
+    window.bundling.export()
+    maker = window.bundling.maker
+    assert maker is not None
+    assert not maker.save.isEnabled()
+    maker.title_field.setText("Week 1")
+    maker.drills.item(0).setCheckState(Qt.CheckState.Unchecked)
+    (name,) = maker.names()
+    target = tmp_path / "week"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    maker.save.click()
+    found = bundle.read(tmp_path / "week.mirrordrill")
+    assert found.manifest.title == "Week 1"
+    assert list(found.scenarios) == [name]
+    assert "Saved" in window.notice.text
