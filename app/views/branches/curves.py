@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -67,7 +68,7 @@ class Curves(QWidget):
             below = TimeAxis(orientation="bottom")
             side = AmountAxis(formatting.kb if curve.counter.endswith("_kb") else formatting.significant)
             plot = self._view.addPlot(number, 0, axisItems={"bottom": below, "left": side})
-            side.setLabel(tr(TITLES[curve.counter]))
+            plot.setTitle(html.escape(tr(TITLES[curve.counter])), color=colours.muted, size="9pt")
             side.setWidth(LEFT_PX)
             for axis in (side, below):
                 axis.setPen(colours.border)

@@ -38,7 +38,9 @@ class Failover(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         head = tr("{database}: {kind} failover {from_server} → {to_server}, cause: {cause}")
-        layout.addWidget(label(head.format(**failover), 1.0, bold=True))
+        layout.addWidget(
+            label(head.format(**{**failover, "kind": said_of(str(failover["kind"]))}), 1.0, bold=True)
+        )
         layout.addWidget(_PhaseBar(failover))
         layout.addWidget(label(verdict(failover, unlike)))
 
