@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.acts import put_heading
 from app.language import mark, tr
-from app.offers import Target
+from app.offers import DATABASES_OFFERED, Target
 from app.views.palette import Palette
 from engine.model import World
 
@@ -65,14 +65,16 @@ def fill_bar(window: MainWindow) -> None:
     window.palette_of_commands = Palette(window)
 
 
-def things(world: World) -> list[tuple[str, list[Target]]]:
-    """Everything that something can be done to, by kind."""
+def things(world: World, opened: str = "") -> list[tuple[str, list[Target]]]:
+    """Everything that something can be done to, by kind; of many databases the one that is *opened* in the picture."""
     servers = [Target("server", (name,)) for name in world.servers]
     names = list(world.servers)
     links = [Target("link", (a, b)) for index, a in enumerate(names) for b in names[index + 1 :]]
     links += [Target("link", (client, server)) for client in world.clients for server in names]
     clients = [Target("client", (name,)) for name in world.clients]
-    databases = [Target("database", (name,)) for name in world.databases()]
+    there = world.databases()
+    many = len(there) > DATABASES_OFFERED
+    databases = [Target("database", (name,)) for name in there if name == opened or not many]
     return [
         (tr("Servers"), servers),
         (tr("Links"), links),
@@ -86,7 +88,7 @@ def _fill_faults(window: MainWindow) -> None:
     menu, drill, fill_one = window.menus["&Faults"], window.session.drill, window.topology.fill_menu
     menu.clear()
     if drill is not None:
-        for kind, targets in things(drill.world):
+        for kind, targets in things(drill.world, window.topology.acts.opened):
             if targets:
                 put_heading(menu, kind)
             for target in targets:

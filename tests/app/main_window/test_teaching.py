@@ -195,6 +195,16 @@ def test_the_menu_of_a_server_with_many_databases_is_about_the_one_that_is_open(
     }  # fmt: skip
 
 
+def test_menu_and_palette_offer_of_many_databases_the_one_that_is_open(many: MainWindow) -> None:
+    many.topology.open_database("Sales004")
+    many.menus["&Faults"].aboutToShow.emit()
+    titles = [action.text() for action in many.menus["&Faults"].actions()]
+    assert [title for title in titles if title.startswith("Sales")] == ["Sales004"]
+    many.actions_by_name["help.palette"].trigger()
+    groups = {entry.group for entry in many.palette_of_commands._offered}
+    assert {group for group in groups if group.startswith("Sales")} == {"Sales004"}
+
+
 def test_the_buttons_on_the_canvas_hide_no_card(many: MainWindow) -> None:
     topology = many.topology
     for width, height in ((700, 330), (460, 420), (900, 300)):
