@@ -284,6 +284,7 @@ class Charts(QWidget):
         self._recolour()
         self._refresh()
 
+        self._again.start()
     def _counters_ticked(self) -> None:
         chosen = [action.data() for action in self._counter_menu.actions() if action.isChecked()]
         self.choose_counters(chosen or WATCHED)

@@ -11,6 +11,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication
 
 from app.counters import COUNTERS
 from app.time_axis import TimeAxis, time_step_s
@@ -198,6 +199,18 @@ def test_the_times_stay_in_sight_while_many_plots_are_scrolled(charts: Charts) -
     charts.show_between((40.0, 50.0))
     assert charts.scale.times_s()[0] == 40.0
     assert charts.scale.times_s()[-1] == 50.0
+
+
+def test_lanes_stand_over_the_plots_at_once_when_others_are_chosen_while_time_stands_still(
+    charts: Charts,
+) -> None:
+    charts.choose_counters(list(COUNTERS)[:12])
+    for _ in range(3):
+        charts.grab()
+        QApplication.processEvents()
+    assert charts.lane._bounds[0] > charts.fontMetrics().horizontalAdvance("availability")
+    for lane in (charts.lane, charts.states):
+        assert lane._bounds == (charts._pixel_of(charts._range[0]), charts._pixel_of(charts._range[1]))
 
 
 def test_a_picture_names_its_database_and_both_formats_show_the_same(charts: Charts, tmp_path: Path) -> None:
