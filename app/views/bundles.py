@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -28,6 +28,8 @@ from engine.drill.contents import visible
 
 LINE_MAX: Final = 200
 """Characters of a title, as in scenarios."""
+ROW_LINES: Final = 1.5
+"""Height of a row in line heights."""
 _KEPT, _PART = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 
 
@@ -76,6 +78,7 @@ class KeptBundles(QDialog):
         row.addWidget(self.open_button)
         row.addWidget(close)
         layout = QVBoxLayout(self)
+        layout.setSpacing(10)
         layout.addWidget(self._none)
         layout.addWidget(self.tree, 1)
         layout.addLayout(row)
@@ -87,11 +90,11 @@ class KeptBundles(QDialog):
         for one in bundles:
             count = trn("{n} drill", "{n} drills", len(one.drills)).format(n=len(one.drills))
             parts = [visible(one.title), *([visible(one.by)] if one.by else []), count]
-            top = QTreeWidgetItem(["  ·  ".join(parts)])
+            top = self._row("  ·  ".join(parts))
             top.setData(0, _KEPT, one)
             for kind, entries in (("drill", one.drills), ("run", one.runs)):
                 for key, text in entries:
-                    part = QTreeWidgetItem([visible(text)])
+                    part = self._row(visible(text))
                     part.setData(0, _PART, (kind, key))
                     top.addChild(part)
             self.tree.addTopLevelItem(top)
@@ -100,6 +103,11 @@ class KeptBundles(QDialog):
         if bundles:
             self.tree.setCurrentItem(self.tree.topLevelItem(0))  # type: ignore[arg-type]  # there is one
         self._show_buttons()
+
+    def _row(self, text: str) -> QTreeWidgetItem:
+        row = QTreeWidgetItem([text])
+        row.setSizeHint(0, QSize(0, round(self.fontMetrics().height() * ROW_LINES)))
+        return row
 
     def _show_buttons(self) -> None:
         item = self.tree.currentItem()
@@ -147,6 +155,7 @@ class BundleMaker(QDialog):
         for name, title in drills:
             item = QListWidgetItem(f"{visible(title)}  ·  {name}")
             item.setData(_PART, name)
+            item.setSizeHint(QSize(0, round(self.fontMetrics().height() * ROW_LINES)))
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             item.setCheckState(Qt.CheckState.Checked)
             self.drills.addItem(item)

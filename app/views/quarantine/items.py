@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QIcon, QPixmap
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QPushButton,
     QTreeWidget,
@@ -24,6 +24,12 @@ from app.views.quarantine.facts import Fact
 from engine.drill.contents import visible
 
 HEADINGS: Final = (mark("Title"), mark("Level"), mark("Minutes"), mark("Author"), mark("Remark"))
+ROW_LINES: Final = 1.5
+"""Height of a row in line heights."""
+ROWS_MIN: Final = 4
+"""Rows, the heading among them, that are in sight at least."""
+COLUMN_LINES_MAX: Final = 26
+"""Width of a column at most, in line heights."""
 _ITEM: Final = Qt.ItemDataRole.UserRole
 
 
@@ -65,7 +71,6 @@ class Items(QWidget):
         self.tree.setAllColumnsShowFocus(True)
         self.tree.setHeaderLabels([tr(heading) for heading in HEADINGS])
         header = self.tree.header()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setStretchLastSection(True)
         self.tree.currentItemChanged.connect(self._show)
         self.tree.itemChanged.connect(lambda *_: self.chosen.emit(len(self.names())))
@@ -75,28 +80,41 @@ class Items(QWidget):
         every.clicked.connect(lambda: self._choose(Qt.CheckState.Checked))
         none.clicked.connect(lambda: self._choose(Qt.CheckState.Unchecked))
         self.chosen.connect(self._say)
-        row = QHBoxLayout()
-        row.addWidget(self._count, 1)
-        row.addWidget(every)
-        row.addWidget(none)
+        self.controls = QWidget()
+        """For the row of buttons of the page."""
+        row = QHBoxLayout(self.controls)
+        row.setContentsMargins(0, 0, 0, 0)
+        for widget in (every, none, self._count):
+            row.addWidget(widget)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.tree, 1)
-        layout.addLayout(row)
+        layout.addWidget(self.tree)
 
     def show_items(self, items: Sequence[Item]) -> None:
         """List these; all that can be taken in are chosen."""
+        line = self.fontMetrics().height()
+        blank = QPixmap(line, line)
+        blank.fill(Qt.GlobalColor.transparent)
+        self.tree.setIconSize(blank.size())
+        self.tree.setMinimumHeight(round(line * ROWS_MIN * ROW_LINES))
         self.tree.blockSignals(True)
         self.tree.clear()
         for item in items:
             row = QTreeWidgetItem(item.cells)
             row.setData(0, _ITEM, item)
+            row.setSizeHint(0, QSize(0, round(line * ROW_LINES)))
             row.setToolTip(len(HEADINGS) - 1, plain_tip(item.cells[-1]))
             if item.takeable:
                 row.setFlags(row.flags() | Qt.ItemFlag.ItemIsUserCheckable)
                 row.setCheckState(0, Qt.CheckState.Checked)
+            else:
+                row.setIcon(0, QIcon(blank))  # in line with those that have a box
             self.tree.addTopLevelItem(row)
         self.tree.blockSignals(False)
+        for column in range(len(HEADINGS) - 1):
+            self.tree.resizeColumnToContents(column)
+            wide = self.tree.columnWidth(column) + line  # a style's box is larger than Qt thinks
+            self.tree.setColumnWidth(column, min(wide, line * COLUMN_LINES_MAX))
         rows = self._rows()
         if rows:
             self.tree.setCurrentItem(rows[0])

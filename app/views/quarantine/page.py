@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QFontDatabase, QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
@@ -51,7 +51,6 @@ class Quarantine(QWidget):
         self.text.setReadOnly(True)
         self.text.setTabChangesFocus(True)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
-        self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.text.setAccessibleName(tr("The file as it is written"))
         both = QSplitter(Qt.Orientation.Horizontal)
         both.addWidget(self.facts)
@@ -74,6 +73,8 @@ class Quarantine(QWidget):
         QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.declined.emit, context=inside)
         buttons = QHBoxLayout()
         buttons.addWidget(self.decline)
+        buttons.addSpacing(12)
+        buttons.addWidget(self.items.controls)
         buttons.addStretch()
         buttons.addWidget(self.accept)
         layout = QVBoxLayout(self)
@@ -97,6 +98,7 @@ class Quarantine(QWidget):
         self.accept.setToolTip(tr("From now on this very file opens without a question"))
         self.accept.setEnabled(True)
         self.items.hide()
+        self.items.controls.hide()
         self._show_one(facts, text)
 
     def show_bundle(self, file: str, title: str, items: Sequence[Item]) -> None:
@@ -111,6 +113,7 @@ class Quarantine(QWidget):
             tr("What is taken in is listed on the start page and opens without a question")
         )
         self.items.show()
+        self.items.controls.show()
         self.items.show_items(items)
 
     def _head(self, title: str, said: str) -> None:
@@ -140,3 +143,4 @@ class Quarantine(QWidget):
 
     def _show_font(self) -> None:
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
+        self.text.setFont(theme.fixed_font())
