@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QResizeEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QColor, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from app import formatting, theme
@@ -58,6 +58,8 @@ class QueryWindow(QWidget):
     """A batch editor bound to one server; *window* is its name in input lines (SERVER_A#2)."""
 
     text_changed = Signal()
+    announced = Signal(str)
+    """What was said to a screen reader."""
     parsed = Signal()
     """Parsing alone has come to its end."""
 
@@ -135,6 +137,13 @@ class QueryWindow(QWidget):
         rows = trn("{n} row", "{n} rows", outcome.row_count).format(n=formatting.number(outcome.row_count))
         state = "cancelled" if outcome.cancelled else "failed" if outcome.failed else "done"
         self.set_state(state, f"{took}   {rows}")
+        self._announce(f"{tr(STATES[state][2])} {outcome.summary}".strip())
+
+    def _announce(self, words: str) -> None:
+        """Say to who listens how a batch ended: the keyboard is still in the text."""
+        if QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.editor, words))
+        self.announced.emit(words)
 
     def refused(self, why: str) -> None:
         """The simulation could not take the batch at all."""

@@ -155,6 +155,15 @@ def test_a_double_click_leads_to_the_line_in_the_window_whichever_batch_it_is_in
     assert window.editor.textCursor().selectedText() == wrong
 
 
+def test_the_end_of_a_batch_is_said_aloud(qtbot: Any, console: Any) -> None:
+    said: list[str] = []
+    console.current.announced.connect(said.append)
+    run(qtbot, console, "SELECT 1 AS one UNION SELECT 2")
+    run(qtbot, console, "SELECT * FROM nowhere")
+    assert said[0] == "Query executed successfully. 2 rows"
+    assert said[1].startswith("Query completed with errors. Msg 208: Invalid object name")
+
+
 def test_in_a_narrow_dock_the_history_takes_the_place_of_the_windows_and_gives_it_back(
     qtbot: Any, console: Any
 ) -> None:
