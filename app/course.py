@@ -160,6 +160,13 @@ def marker_of(event: EventRow) -> Marker | None:
     return Marker(float(event["t_s"]), *found) if found else None
 
 
+TOLD: Final = (
+    "fault", "chore", "sql_done", "failover", "detected", "state", "role", "witness", "availability", "note", "goal",
+    "question", "hint",
+)  # fmt: skip
+"""Kinds of events that a course knows: no other changes it or gets a marker."""
+
+
 def _marker(event: EventRow) -> Iterator[tuple[str, str]]:
     kind, text = event["kind"], str(event["text"])
     if kind == "fault" and not event.get("no_effect"):

@@ -27,6 +27,7 @@ from app.sentences import said
 from app.wrap_button import WrapButton
 from engine.constants import TICKS_PER_S
 from engine.drill import skills
+from engine.drill.event_log import of
 from engine.drill.goals import GoalState
 from engine.drill.questions import Asked
 from engine.drill.schema import Goal, Scenario
@@ -334,7 +335,7 @@ class Briefing(QScrollArea):
             price = f"  ({words.format(n=formatting.plain(cost))})" if cost else ""
             button.show_text(f"{tr(HINT_LAYERS[layer - 1])}{price}")
             button.setVisible(layer in layers and not drill.finished)
-        lines = [event for event in drill.events if event.kind == "hint"] if drill.hints else []
+        lines = list(of(drill.events, "hint")) if drill.hints else []
         said = [f"{tr(HINT_LAYERS[int(event.get('layer')) - 1])}: {event.text}" for event in lines]
         self._opened.setText("\n\n".join(said))
         self._opened.setVisible(bool(said))

@@ -94,10 +94,14 @@ class EventLog(Sequence[Event]):
         columns = self.columns
         return self._with(columns[self._are(columns["kind"], kinds)])
 
-    def of(self, *kinds: str) -> Iterator[Event]:
-        """The events of these *kinds* in their order."""
+    def of(self, *kinds: str, about: str | None = None) -> Iterator[Event]:
+        """The events of these *kinds* in their order; *about*: only those of this database, or of none."""
         columns = self.columns
-        return self._made(columns[self._are(columns["kind"], kinds)])
+        columns = columns[self._are(columns["kind"], kinds)]
+        if about is not None:
+            databases = [self._words.text(about), self._words.text(None)]
+            columns = columns[np.isin(columns["database"], databases)]
+        return self._made(columns)
 
     def agrees(self, other: EventLog) -> int:
         """How many events at the beginning are surely the same; 0 for a log that shares no past with this one."""
@@ -180,8 +184,8 @@ class EventLog(Sequence[Event]):
         )
 
 
-def of(events: Iterable[Event], *kinds: str) -> Iterator[Event]:
-    """Those of *kinds* among *events*, at once where they are a log."""
+def of(events: Iterable[Event], *kinds: str, about: str | None = None) -> Iterator[Event]:
+    """Those of *kinds* among *events*, *about* a database or none if one is named: at once where they are a log."""
     if isinstance(events, EventLog):
-        return events.of(*kinds)
-    return (event for event in events if event.kind in kinds)
+        return events.of(*kinds, about=about)
+    return (e for e in events if e.kind in kinds and (about is None or e.database in (None, about)))

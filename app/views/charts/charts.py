@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from app import eta, formatting, theme
 from app.counters import COUNTERS, WATCHED
-from app.course import EXPOSED, OWN, UNSERVED, Course, Marker, in_step
+from app.course import EXPOSED, OWN, TOLD, UNSERVED, Course, Marker, in_step
 from app.language import mark, tr
 from app.series import CounterHistory
 from app.strip import SHAPES
@@ -35,6 +35,7 @@ from app.views.charts.panel import SHADE_ALPHA, Panel
 from app.views.charts.scale import TimeScale
 from app.views.charts.states import StateLanes, States
 from engine.constants import TICKS_PER_S
+from engine.drill.event_log import of
 from engine.events import Event
 from engine.model import DbState, World
 from engine.protocol import volumes
@@ -283,8 +284,8 @@ class Charts(QWidget):
             action.setChecked(action.data() in names)
         self._recolour()
         self._refresh()
-
         self._again.start()
+
     def _counters_ticked(self) -> None:
         chosen = [action.data() for action in self._counter_menu.actions() if action.isChecked()]
         self.choose_counters(chosen or WATCHED)
@@ -297,8 +298,8 @@ class Charts(QWidget):
         self._course = Course([database], {database}.intersection(in_step(self._drill.scenario)))
         self._all_end_s = ALL_STARTS_WITH_S
         self._states = States(database)
-        self._states.start(self._drill.world, self._drill.events)
-        self._course.add(e.as_json() for e in self._drill.events if e.database in (None, database))
+        self._states.start(self._drill.world, of(self._drill.events, "state", about=database))
+        self._course.add(event.as_json() for event in of(self._drill.events, *TOLD, about=database))
         self._show_outlook(self._drill.world)
         self._refresh()
 

@@ -14,10 +14,12 @@ from app.language import tr
 from app.views.console import snippets
 from app.views.console.batches import Batches
 from app.views.console.history import History
+from app.views.console.outcome import Outcome, in_short
 from app.views.console.query import QueryWindow
 from app.views.console.tabs import QueryTabs, server_of
 from app.views.console.tools import Act, ToolBar, build_actions, show_icons
 from engine import tsql
+from engine.drill.event_log import of
 from engine.events import Event
 from engine.inputs import Input
 from engine.model import World
@@ -84,7 +86,7 @@ class Console(QWidget):
             window.forget()
             self._refresh(window)
         self.history.replace([])
-        self.add_events(drill.events)
+        self._take_in(of(drill.events, "sql", "sql_done"))
         if not self.windows():
             self.new_query(next(iter(drill.world.servers), None))
         self.show_world(drill.world)
@@ -96,11 +98,35 @@ class Console(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
+        self._take_in(event for event in events if event.kind in ("sql", "sql_done"))
+
+    def _take_in(self, events: Iterable[Event]) -> None:
+        """Each window shows the last that came to it; what was before is a line of the history."""
+        outcomes: dict[str, Outcome] = {}
+        running: dict[str, int] = {}
         for event in events:
             if event.kind == "sql":
-                self._started(event)
-            elif event.kind == "sql_done":
-                self._ended(event)
+                started = self._batches.started(event)
+                if started is not None:
+                    self.history.append(started)
+                    running[started.window] = started.tick
+            else:
+                ended = self._batches.ended(event)
+                if ended is not None and ended.outcome is not None:
+                    running.pop(ended.window, None)
+                    outcomes[ended.window] = ended.outcome
+                    ended.outcome = in_short(ended.outcome)
+        if outcomes:
+            self.history.refresh()
+        for name in {**outcomes, **running}:
+            window = self.tabs.window_called(name)
+            if window is None:
+                continue
+            if name in outcomes:
+                window.ended(outcomes[name])
+            if name in running:
+                window.running(running[name])
+            self._refresh(window)
 
     # --- windows ------------------------------------------------------------------------------------------
 
@@ -179,26 +205,6 @@ class Console(QWidget):
         self._sending = window.window_id
         self.requested.emit(Input(0, "sql", (window.window_id, text.strip("\n"))).words)
         self._sending = ""
-
-    def _started(self, event: Event) -> None:
-        batch = self._batches.started(event)
-        if batch is None:
-            return
-        self.history.append(batch)
-        window = self.tabs.window_called(batch.window)
-        if window is not None:
-            window.running(batch.tick)
-            self._refresh(window)
-
-    def _ended(self, event: Event) -> None:
-        batch = self._batches.ended(event)
-        if batch is None or batch.outcome is None:
-            return
-        self.history.refresh()
-        window = self.tabs.window_called(batch.window)
-        if window is not None:
-            window.ended(batch.outcome)
-            self._refresh(window)
 
     @Slot(str)
     def show_refusal(self, why: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
@@ -33,6 +33,8 @@ class Outcome:
     results: tuple[Rowset, ...]
     started_tick: int
     elapsed_ticks: int
+    counted: int | None = None
+    """Rows that it had, where they themselves are not held any more."""
 
     @property
     def failed(self) -> bool:
@@ -45,7 +47,7 @@ class Outcome:
     @property
     def row_count(self) -> int:
         """Rows of all result sets together."""
-        return sum(len(result.rows) for result in self.results)
+        return sum(len(result.rows) for result in self.results) if self.counted is None else self.counted
 
     @property
     def summary(self) -> str:
@@ -53,9 +55,18 @@ class Outcome:
         for message in self.messages:
             if message.is_error:
                 return f"Msg {message.number}: {message.text}" if message.number else message.text
-        if self.results:
+        if self.results or self.counted:
             return trn("{n} row", "{n} rows", self.row_count).format(n=formatting.number(self.row_count))
         return self.messages[0].text if self.messages else ""
+
+
+def in_short(outcome: Outcome) -> Outcome:
+    """What a list of many batches holds of one: enough for its summary, neither rows nor what was printed."""
+    told = outcome.messages[:1]
+    told += tuple(message for message in outcome.messages[1:] if message.is_error)[:1]
+    if outcome.cancelled:
+        told += tuple(m for m in outcome.messages if m.number == 0 and m.severity == CANCELLED_SEVERITY)[:1]
+    return replace(outcome, messages=told, results=(), counted=outcome.row_count)
 
 
 def from_event(event: Event) -> Outcome:

@@ -25,6 +25,7 @@ from app.views.monitor.readout import Readout, mirrored_databases, partners_of, 
 from app.views.monitor.status import Status
 from app.views.monitor.thresholds import Warnings
 from engine.constants import TICKS_PER_S
+from engine.drill.event_log import of
 from engine.events import Event
 from engine.model import World
 from engine.tsql.client import reachable
@@ -113,7 +114,7 @@ class Monitor(QWidget):
         self._asked_tick = None
         self._drawn = ()
         self.warnings.forget()
-        self.add_events(drill.events)
+        self.add_events(of(drill.events, "alert"))
         self.show_world(drill.world)
 
     @Slot(object)

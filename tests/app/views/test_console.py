@@ -10,6 +10,7 @@ from PySide6.QtGui import QTextCursor
 
 from app import theme
 from app.views.console import Console
+from app.views.console.outcome import from_event, in_short
 from engine.events import Event
 from engine.inputs import Input, parse_line
 from engine.tsql.data import Session, Window
@@ -452,3 +453,21 @@ def test_a_snippet_and_its_places(qtbot: Any, console: Any, monkeypatch: pytest.
     qtbot.keyClick(console.current.editor, Key.Key_M, CTRL | SHIFT)
     expected = "USE master\nALTER DATABASE [Orders] SET PARTNER TIMEOUT 10;\n"
     assert console.drafts() == {"SERVER_A": expected}
+
+
+def test_the_history_holds_no_rows_of_what_it_lists() -> None:
+    message = {"number": 0, "severity": 0, "state": 1, "line": 1, "text": "printed"}
+    error = {"number": 208, "severity": 16, "state": 1, "line": 1, "text": "Invalid object name."}
+    data = (
+        ("server", "SERVER_A"), ("window", "SERVER_A"), ("batch", "SELECT 1"), ("started_tick", 0),
+        ("elapsed_ticks", 1), ("messages", [message, message, error]),
+        ("results", [{"columns": ["a"], "rows": [[1], [2]]}]),
+    )  # fmt: skip
+    outcome = from_event(Event(100, "sql_done", "SERVER_A", None, "", data))
+    kept = in_short(outcome)
+    assert (kept.results, len(kept.messages)) == ((), 2)
+    assert (kept.summary, kept.failed, kept.row_count) == (outcome.summary, True, 2)
+    fine = in_short(
+        from_event(Event(100, "sql_done", "SERVER_A", None, "", (*data[:5], ("messages", []), data[6])))
+    )
+    assert (fine.summary, fine.failed) == ("2 rows", False)
