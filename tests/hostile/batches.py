@@ -17,6 +17,70 @@ _VIEWS: Final = "".join(
     f"CREATE VIEW v{n} AS SELECT a.a FROM v{n - 1} a, v{n - 1} b\nGO\n" for n in range(1, 31)
 )
 
+_TOWER: Final = "CREATE VIEW v0 AS SELECT 1 a\nGO\n" + "".join(
+    f"CREATE VIEW v{n} AS SELECT a.a FROM v{n - 1} a, dbo.v{n - 1} b, master.dbo.v{n - 1} c, master..v{n - 1} d\nGO\n"
+    for n in range(1, 20)
+)
+"""Each view asks the one below it four times."""
+
+_LINKED: Final = (
+    "EXEC sp_addlinkedserver 'SERVER_B' EXEC sp_serveroption 'SERVER_B','rpc out','true'\nGO\n"
+    "EXEC('EXEC sp_addlinkedserver ''SERVER_A'' EXEC sp_serveroption ''SERVER_A'',''rpc out'',''true''') AT SERVER_B\n"
+    "GO\n"
+)
+"""SERVER_A and SERVER_B know one another."""
+
+
+def _job(name: str, command: str) -> str:
+    """Make a job and start it."""
+    quoted = command.replace("'", "''")
+    return (
+        f"EXEC msdb.dbo.sp_add_job '{name}' "
+        f"EXEC msdb.dbo.sp_add_jobstep @job_name='{name}',@step_name='s',@command='{quoted}' "
+        f"EXEC msdb.dbo.sp_add_jobserver @job_name='{name}' EXEC msdb.dbo.sp_start_job '{name}'\n"
+    )
+
+
+_TOO_LARGE: Final = (
+    "SELECT CAST(99999999999 AS int)",
+    "SELECT CAST('1e400' AS float)",
+    "SELECT CAST(1e308 AS float)*10",
+    "SELECT SQRT(-1), LOG(0), EXP(1000)",
+    "DECLARE @d decimal(38,0) SET @d=99999999999999999999999999999999999999 SELECT @d*@d",
+    "SELECT DATEADD(year,2000000000,GETDATE())",
+    "SELECT DATEADD(ms,-9223372036854775808,GETDATE())",
+    "SELECT CHAR(99999999999), NCHAR(1114112), NCHAR(-1)",
+    "SELECT SUBSTRING('abc',-9999999999,9223372036854775807), LEFT('a',9999999999), RIGHT('a',-1)",
+    "SELECT STUFF('a',1,99999999999,'b'), SPACE(-1), STR(1,-5), ROUND(1,99999999999)",
+    "SELECT 9223372036854775807+1, -9223372036854775808/-1, 5%0",
+    "SELECT TOP 99999999999999999999 1",
+    "SET ROWCOUNT 99999999999999999999999",
+    "CREATE TABLE #t (a int IDENTITY(9223372036854775807,9223372036854775807), b int) INSERT #t VALUES(1)",
+    "ALTER DATABASE Sales SET PARTNER REDO_QUEUE 99999999999999999999GB",
+    "ALTER DATABASE Sales MODIFY FILE (NAME=Sales_log, SIZE=99999999999999999999GB, MAXSIZE=0KB)",
+    "WAITFOR DELAY '99:99:99'",
+    "EXEC xp_readerrorlog 99999999999",
+    "USE msdb EXEC sp_dbmmonitorresults 'Sales', 99999999999, 1",
+    "RAISERROR('%2000000000d %-999999999s',10,1,1,'x')",
+)
+
+_DOORS: Final = (
+    "SELECT * FROM OPENQUERY(SERVER_A,'ATTACH DATABASE ''/tmp/mirrordrill-escaped'' AS x')",
+    "DECLARE c CURSOR FOR SELECT 1; VACUUM INTO '/tmp/mirrordrill-escaped' OPEN c",
+    "EXEC('PRAGMA database_list')",
+    "SELECT * FROM [x]];ATTACH DATABASE '/tmp/mirrordrill-escaped' AS z--]",
+    "CREATE TABLE #t ([a` TEXT); ATTACH DATABASE '/tmp/mirrordrill-escaped' AS z; --] int) SELECT * FROM #t",
+    "CREATE TABLE [#a` (x); ATTACH DATABASE '/tmp/mirrordrill-escaped' AS z; --] (a int) "
+    "SELECT * FROM [#a` (x); ATTACH DATABASE '/tmp/mirrordrill-escaped' AS z; --]",
+    "SELECT edit('x'), fts3_tokenizer('simple'), sqlite_compileoption_get(1)",
+    "SELECT * FROM pragma_function_list()",
+    "SELECT * FROM dbstat",
+    "SELECT * FROM sqlite_stmt",
+    "INSERT INTO OPENQUERY(SERVER_A,'SELECT 1') VALUES(1)",
+    "DECLARE @t TABLE ([a` int, b] int) INSERT @t VALUES (1) SELECT * FROM @t",
+    "CREATE VIEW v AS SELECT 1 x; ATTACH DATABASE '/tmp/mirrordrill-escaped' AS y",
+)
+
 BATCHES: Final[dict[str, Make]] = {
     # without end
     "endless PRINT": lambda: "WHILE 1=1 PRINT 'x'",
@@ -161,4 +225,110 @@ BATCHES: Final[dict[str, Make]] = {
     "BACKUP to a path": lambda: "BACKUP DATABASE Sales TO DISK='/tmp/mirrordrill-escaped'",
     "a NUL": lambda: "SELECT '\0' \0 1",
     "a backtick": lambda: "SELECT 1 AS [a`; DROP TABLE x; --] FROM sys.objects [x`y]",
+    # more than it looks
+    "views by four names": lambda: _TOWER + "SELECT * FROM v19",
+    "a view over itself": lambda: (
+        "EXEC sp_addlinkedserver 'SERVER_B'\nGO\nCREATE VIEW v AS SELECT * FROM OPENQUERY(SERVER_A,'SELECT * FROM v')"
+        "\nGO\nSELECT * FROM v"
+    ),
+    "a ring of OPENQUERY": lambda: (
+        f"{_LINKED}EXEC('CREATE VIEW w AS SELECT * FROM OPENQUERY(SERVER_A,''SELECT * FROM v'')') AT SERVER_B\nGO\n"
+        "CREATE VIEW v AS SELECT * FROM OPENQUERY(SERVER_B,'SELECT * FROM w')\nGO\nSELECT * FROM v"
+    ),
+    "a ring of EXEC AT": lambda: (
+        f"{_LINKED}CREATE PROCEDURE p AS EXEC('EXEC p') AT SERVER_B\nGO\n"
+        "EXEC('CREATE PROCEDURE p AS EXEC(''EXEC p'') AT SERVER_A') AT SERVER_B\nGO\nEXEC p"
+    ),
+    "endless work elsewhere": lambda: f"{_LINKED}WHILE 1=1 EXEC('WHILE 1=1 PRINT 1') AT SERVER_B",
+    "a sum of a sum of a sum": lambda: (
+        "WITH c0 AS (SELECT 1 a)"
+        + "".join(f", c{n} AS (SELECT a+a a FROM c{n - 1})" for n in range(1, 200))
+        + " SELECT * FROM c199"
+    ),
+    "a sum of a sum, derived": lambda: (
+        "SELECT a30+a30 x FROM "
+        + "".join(f"(SELECT a{n}+a{n} a{n + 1} FROM " for n in range(29, -1, -1))
+        + "(SELECT 1.5 a0) t"
+        + "".join(f") t{n}" for n in range(30))
+    ),
+    "a chain of APPLY": lambda: (
+        "SELECT t29.x FROM sys.databases d CROSS APPLY (SELECT d.name+d.name x) t0 "
+        + " ".join(f"CROSS APPLY (SELECT t{n - 1}.x+t{n - 1}.x x) t{n}" for n in range(1, 30))
+    ),
+    "PIVOT into 1,800": lambda: (
+        "SELECT * FROM (SELECT name, database_id FROM sys.databases) s "
+        "PIVOT (MAX(database_id) FOR name IN (" + ",".join(f"[c{n}]" for n in range(1_800)) + ")) p"
+    ),
+    "UNPIVOT of 1,800": lambda: (
+        "SELECT * FROM (SELECT 1 a, 2 b) s UNPIVOT (v FOR n IN ("
+        + ",".join(f"[c{n}]" for n in range(1_800))
+        + ")) p"
+    ),
+    "1,900 columns": lambda: "SELECT 1" + ",name" * 1_900 + " FROM sys.databases",
+    "compound in compound": lambda: "DECLARE @a int SELECT @a += " + "1 + @a += " * 500 + "1",
+    "GRANT of everything": lambda: "GRANT " + "SELECT " * 4_000 + "TO x",
+    "INSERTs in brackets": lambda: "SELECT (" + "INSERT " * 3_900 + ")",
+    "accumulation over a cross join": lambda: (
+        "DECLARE @s varchar(max) SET @s='' SELECT @s=@s+a.text FROM sys.messages a, sys.messages b"
+    ),
+    "a subquery for each message": lambda: (
+        "SELECT count(*) FROM sys.messages a WHERE a.message_id=(SELECT MAX(b.message_id) FROM sys.messages b "
+        "WHERE b.text LIKE '%'+a.text+'%')"
+    ),
+    "inserts in one transaction": lambda: "CREATE TABLE t (a int) BEGIN TRAN WHILE 1=1 INSERT t VALUES(1)",
+    "10,000 transactions deep": lambda: "BEGIN TRAN " * 10_000 + "SELECT @@TRANCOUNT ROLLBACK",
+    "10,000 savepoints": lambda: "BEGIN TRAN " + "SAVE TRAN a " * 10_000 + "ROLLBACK",
+    "3,000 large variables": lambda: (
+        "DECLARE @x varchar(max) SET @x=REPLICATE(CONVERT(varchar(max),'x'),200000) "
+        + " ".join(f"DECLARE @v{n} varchar(max) SET @v{n}=@x+'{n}'" for n in range(3_000))
+    ),
+    "2,000 table variables": lambda: " ".join(
+        f"DECLARE @t{n} TABLE (a int) INSERT @t{n} SELECT message_id FROM sys.messages" for n in range(2_000)
+    ),
+    "endless databases": lambda: (
+        "DECLARE @i int SET @i=0 WHILE 1=1 BEGIN SET @i=@i+1 DECLARE @s nvarchar(200) "
+        "SET @s=N'CREATE DATABASE d'+CONVERT(varchar(9),@i) EXEC(@s) END"
+    ),
+    "endless RAISERROR WITH LOG": lambda: "WHILE 1=1 RAISERROR('x',16,1) WITH LOG",
+    "endless long PRINT": lambda: "WHILE 1=1 PRINT REPLICATE('x',8000)",
+    "EXEC in EXEC in EXEC": lambda: (
+        "DECLARE @s varchar(max) SET @s='PRINT 1' DECLARE @i int SET @i=0 WHILE @i<40 BEGIN "
+        "SET @s='EXEC('''+REPLACE(@s,'''','''''')+''')' SET @i=@i+1 END EXEC(@s)"
+    ),
+    "a long text for sp_executesql": lambda: (
+        "DECLARE @s nvarchar(max) SET @s=N'DECLARE @x int '+REPLICATE(CONVERT(nvarchar(max),N'SET @x=1 '),20000) "
+        "WHILE 1=1 EXEC sp_executesql @s"
+    ),
+    "a wait of nothing": lambda: "WHILE 1=1 WAITFOR DELAY '00:00:00'",
+    "a job that starts itself": lambda: _job("j", "EXEC msdb.dbo.sp_start_job 'j'"),
+    "jobs that start each other": lambda: "".join(
+        _job(f"j{n}", f"EXEC msdb.dbo.sp_start_job 'j{(n + 1) % 50}' WHILE 1=1 PRINT 1") for n in range(50)
+    ),
+    "an alert that raises itself": lambda: (
+        _job("j", "RAISERROR('x',16,1) WITH LOG")
+        + "EXEC msdb.dbo.sp_add_alert @name='a',@message_id=50000,@severity=0,@job_name='j' "
+        + "RAISERROR('x',16,1) WITH LOG"
+    ),
+    "KILL of oneself": lambda: "DECLARE @k int SET @k=@@SPID KILL @k",
+    # the client
+    "GO of 5,000 digits": lambda: "PRINT 1\nGO " + "9" * 5_000,
+    "a sqlcmd variable that doubles": lambda: (
+        ":setvar a aaaaaaaaaaaaaaaa\n" + ":setvar a $(a)$(a)\n" * 60 + "PRINT '$(a)'"
+    ),
+    "a long sqlcmd variable, often": lambda: f":setvar a {'x' * 90_000}\n" + "PRINT '$(a)'\n" * 20_000,
+    "a directive and spaces": lambda: ":r x" + " " * 900_000 + "x",
+    "unknown directives": lambda: ":foo\n" * 200_000,
+    # signs
+    "half a character": lambda: "SELECT '\ud800', N'\U0001f600', LEN(N'\U0001f600')",
+    "half a character, computed": lambda: (
+        "SELECT NCHAR(55296)+'x' a INTO #t SELECT UNICODE(a), UPPER(a), a FROM #t"
+    ),
+    "a byte order mark": lambda: "\ufeffSELECT 1\nGO\n\ufeffPRINT 2",
+    "NUL in names": lambda: "SELECT 'a\0b', CHAR(0) AS [a\0b] INTO [#a\0b] SELECT * FROM [#a\0b]",
+    "the other direction": lambda: "SELECT '\u202e\u2066' AS [\u202ex]",
+    # numbers
+    "numbers that are too large": lambda: "\nGO\n".join(_TOO_LARGE),
+    # out of the box, by every door
+    "ATTACH by other doors": lambda: "\nGO\n".join(_DOORS),
 }
+"""Each is at most a megabyte of text; measure them all with `python -m tests.hostile.measure batches`."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import tracemalloc
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from engine import simulator, tsql
 from engine.events import Event
+from engine.tsql import program, work
+from engine.tsql.reader import STATEMENT_TOKENS_MAX
 from tests.engine.worlds import lab
 from tests.hostile.batches import BATCHES
 
@@ -17,16 +20,18 @@ QUICK = [
     "a procedure that calls itself", "cross join of messages", "cross join of long texts", "a tower of views",
     "REPLICATE of max", "brackets to the full", "BEGIN in BEGIN", "semicolons", "quotes", "open comments",
     "a number of 5,000 digits", "a delay of 5,000 digits", "3,000 cursors", "20,000 tables",
+    "15,000 logins", "command after command", "a long IN", "GO after GO", "a long UNION", "keywords",
     *list(BATCHES)[list(BATCHES).index("ATTACH"):],
 ]  # fmt: skip
 
 
-def _ended(text: str) -> Event:
+def _ended(text: str, ticks: int = 100) -> Event:
+    """What became of *text* within so many ticks, or when it was cancelled then."""
     world = lab(workload="none")
     tsql.submit(world, "SERVER_A", text)
-    events = simulator.advance(world, 100)
+    events = simulator.advance(world, ticks)
     tsql.cancel(world, "SERVER_A")
-    events += simulator.advance(world, 101)
+    events += simulator.advance(world, ticks + 1)
     assert "SERVER_A" not in world.batches
     return next(event for event in events if event.kind == "sql_done")
 
@@ -37,8 +42,26 @@ def test_answered_and_stopped(name: str) -> None:
     assert not list(Path("/tmp").glob("mirrordrill-escaped*"))
 
 
+@pytest.mark.parametrize("name", QUICK)
+def test_no_tick_does_more_than_its_share(name: str) -> None:
+    """Counted, not timed: what one statement may cost, and one turn, whatever the text is."""
+    world = lab(workload="none")
+    most = work.BURST + work.TURN + 2 * work.STATEMENT_MAX + STATEMENT_READ_MAX
+    tsql.submit(world, "SERVER_A", BATCHES[name]())
+    before = 0
+    for _ in range(60):
+        spent = sum(run.spent for run in world.batches.values())
+        assert spent - before <= most, world.tick
+        before = spent
+        simulator.advance(world, world.tick + 1)
+
+
+STATEMENT_READ_MAX: Final = program.STATEMENT_WORK + program.TOKEN_WORK * (STATEMENT_TOKENS_MAX + 1)
+"""Work of reading the longest statement, which cannot be divided."""
+
+
 def _said(text: str) -> str:
-    return " ".join(message["text"] for message in _ended(text).get("messages"))
+    return " ".join(message["text"] for message in _ended(text, ticks=20_000).get("messages"))
 
 
 @pytest.mark.parametrize(
@@ -48,6 +71,18 @@ def _said(text: str) -> str:
             "SELECT REPLICATE('x',8000) FROM sys.messages a, sys.messages b",
             "Not simulated: results of more than",
         ),
+        ("SELECT 1" + ",1" * 2_000, "statements of more than 4000 words and signs"),
+        ("PRINT '" + "x" * 100_000 + "'", "statements of more than 100000 characters"),
+        (";" * 301_000, "batches of more than 300000 words and signs"),
+        ("GO\n".join(["PRINT 1\n"] * 20_002), "scripts of more than 20000 batches and commands"),
+        ("SET NOCOUNT ON\nGO 10001", "the batch was sent 10000 times"),
+        (BATCHES["a sqlcmd variable that doubles"](), "sqlcmd variables that make a line longer than"),
+        (BATCHES["3,000 large variables"](), "variables of more than 20000000 characters together"),
+        (BATCHES["10,000 savepoints"](), "more than 1000 savepoints of one transaction"),
+        (BATCHES["UNPIVOT of 1,800"](), "ran out of internal resources"),
+        (BATCHES["views by four names"](), "needs more work than the simulated server allows"),
+        (BATCHES["a ring of EXEC AT"](), "nesting level exceeded"),
+        (BATCHES["half a character"](), "(1 row affected)"),
         ("SELECT 1 " + "-" * 1_000_000, "Not simulated: more than 1000000 characters at once"),
         ("SELECT " + "9" * 39, "out of the range for numeric representation"),
         ("DECLARE @i int SET @i='" + "9" * 50 + "'", "Arithmetic overflow"),
