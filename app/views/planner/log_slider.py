@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtCore import QLocale, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, theme
+from app import formatting, language, theme
 from app.language import tr
 
 STEPS_PER_DECADE: Final = 60
@@ -102,7 +102,12 @@ class LogSlider(QWidget):
 
 
 class FigureBox(QDoubleSpinBox):
-    """A number without zeros that say nothing."""
+    """A number without zeros that say nothing, written and read as in the language of the interface."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        known = language.current() in language.LANGUAGES
+        self.setLocale(QLocale(language.current() if known else language.ENGLISH))
 
     def textFromValue(self, value: float) -> str:
         return formatting.significant(value, 6)

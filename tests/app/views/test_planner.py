@@ -12,10 +12,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication
 
-from app import theme
+from app import language, theme
 from app.views.planner import Planner
 from app.views.planner.controls import OWN
-from app.views.planner.log_slider import LogSlider
+from app.views.planner.log_slider import FigureBox, LogSlider
 from engine.flow import Mode
 from engine.planning import NETWORKS, RTT_MS, Goals, advice, sweep_rtt
 
@@ -306,3 +306,28 @@ def test_bands_lie_under_the_part_of_the_slider_that_they_name(slider: LogSlider
 def test_the_networks_of_table_7_are_marked(planner: Planner) -> None:
     names = [name for name, _, _ in NETWORKS]
     assert all(name in planner.controls.rtt.strip.toolTip() for name in names)
+
+
+@pytest.mark.parametrize("name", [language.ENGLISH, language.GERMAN, language.PSEUDO])
+def test_a_figure_is_read_as_it_is_written(qtbot: Any, name: str) -> None:
+    """1.000 Mbps are a thousand in German, not one."""
+    language.use(name)
+    try:
+        box = FigureBox()
+    finally:
+        language.use(language.ENGLISH)
+    qtbot.addWidget(box)
+    box.setRange(0.0, 20_000.0)
+    box.setDecimals(3)
+    box.setSuffix(" Mbps")
+    for value in (1_000.0, 0.25, 1_234.5, 12_000.0):
+        language.use(name)
+        try:
+            box.setValue(value)
+            shown = box.text()
+            box.setValue(1.0)
+            box.lineEdit().setText(shown)
+            box.interpretText()
+        finally:
+            language.use(language.ENGLISH)
+        assert box.value() == value, shown
