@@ -102,7 +102,7 @@ class Items(QWidget):
         for item in items:
             row = QTreeWidgetItem(item.cells)
             row.setData(0, _ITEM, item)
-            row.setSizeHint(0, QSize(0, round(line * ROW_LINES)))
+            row.setSizeHint(len(HEADINGS) - 1, QSize(0, round(line * ROW_LINES)))
             row.setToolTip(len(HEADINGS) - 1, plain_tip(item.cells[-1]))
             if item.takeable:
                 row.setFlags(row.flags() | Qt.ItemFlag.ItemIsUserCheckable)

@@ -47,7 +47,7 @@ class Quarantine(QWidget):
         header = self.facts.horizontalHeader()
         header.setStretchLastSection(True)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        self.text = QPlainTextEdit()
+        self.text = _Written()
         self.text.setReadOnly(True)
         self.text.setTabChangesFocus(True)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
@@ -143,4 +143,16 @@ class Quarantine(QWidget):
 
     def _show_font(self) -> None:
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
-        self.text.setFont(theme.fixed_font())
+
+
+class _Written(QPlainTextEdit):
+    """Text as it stands in a file."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFont(theme.fixed_font())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ApplicationFontChange:
+            self.setFont(theme.fixed_font())
