@@ -12,7 +12,7 @@ from app.export.source import Source
 from app.language import mark, tr, trn
 from app.sentences import said
 from engine.constants import TICKS_PER_S
-from engine.drill.mistakes import Mistake
+from engine.drill.mistakes import NEVER, Mistake
 from engine.drill.review import FailoverReview
 from engine.drill.watch import HOLDS, Lanes, Precondition
 from engine.model import ticks
@@ -238,7 +238,10 @@ def _mistakes(found: Sequence[Mistake]) -> str:
 
 
 def _what(mistake: Mistake) -> str:
-    before = "\n" + tr("After: {cause}").format(cause=said(mistake.cause)) if mistake.cause else ""
+    cause = said(mistake.cause)
+    if cause and not mistake.cause.startswith(NEVER):
+        cause = tr("After: {cause}").format(cause=cause)
+    before = f"\n{cause}" if cause else ""
     return f"{said(mistake.what)}{before}\n{_better(mistake.better)}"
 
 
