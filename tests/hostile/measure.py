@@ -5,6 +5,7 @@ Not part of the test run; figures of a machine, printed as a table.
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import signal
@@ -34,7 +35,7 @@ def scenario(name: str) -> str:
 
 
 def batch(name: str) -> str:
-    """What became of a batch: the longest time that half a simulated second took, and its last message."""
+    """What became of a batch: the longest time that one tick took, and its last message."""
     drill = Drill(scenario_files.find("lab").load())
     drill.advance_to(100)
     text = batches.BATCHES[name]()
@@ -42,9 +43,9 @@ def batch(name: str) -> str:
     before = time.perf_counter()
     drill.do("sql SERVER_A " + text.replace("\n", "\n    "))
     steps.append(time.perf_counter() - before)
-    for _ in range(40):
+    for _ in range(600):
         before = time.perf_counter()
-        drill.advance_to(drill.tick + 50)
+        drill.advance_to(drill.tick + 1)
         steps.append(time.perf_counter() - before)
         if sum(steps) > PATIENCE_S - 5:
             break
@@ -53,7 +54,8 @@ def batch(name: str) -> str:
     cancelled_s = time.perf_counter() - before
     done = [event for event in drill.events if event.kind == "sql_done"]
     said = str(done[-1].get("messages")[-1:])[-90:] if done else "nothing"
-    return f"first {steps[0]:.2f} s, then {max(steps[1:]):.2f} s, cancel {cancelled_s:.2f} s: {said}"
+    figures = f"first {steps[0] * 1e3:.0f} ms, then {max(steps[1:]) * 1e3:.0f} ms, cancel {cancelled_s * 1e3:.0f} ms"
+    return f"{figures}: {said}"
 
 
 KINDS: Final[Mapping[str, tuple[Callable[[str], str], list[str]]]] = {
@@ -76,7 +78,9 @@ def main() -> None:
     kind, names = sys.argv[1], sys.argv[2:]
     drill = Drill(scenario_files.find("lab").load())  # compiles what the cases need, once for all of them
     drill.do("sql SERVER_A SELECT name FROM sys.databases")
+    drill.do("sql SERVER_A EXEC sp_configure")
     drill.advance_to(100)
+    gc.freeze()  # as the window does: what is there from the beginning is not looked through again and again
     for name in names or KINDS[kind][1]:
         child = os.fork()
         if child == 0:

@@ -1,0 +1,127 @@
+"""Whatever a batch brings and whatever is pasted, the window comes to it in turns, and says what it leaves out."""
+
+from __future__ import annotations
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app import highlight
+from app.views.console import results
+from app.views.console.editor import SqlEditor
+from app.views.console.outcome import Outcome, Rowset, as_text
+from app.views.console.query import QueryWindow
+from app.views.console.results import Results
+from engine import tsql
+from engine.messages import Message
+
+
+def _outcome(*rowsets: Rowset, messages: tuple[Message, ...] = ()) -> Outcome:
+    return Outcome("SERVER_A", "SERVER_A", "x", messages, rowsets, 0, 10)
+
+
+def _said(text: str) -> Message:
+    return Message(0, 0, 0, 0, text)
+
+
+@pytest.fixture
+def shown(qtbot: QtBot) -> Results:
+    widget = Results()
+    qtbot.addWidget(widget)
+    return widget
+
+
+def test_grids_come_in_turns_and_end_at_a_hundred(shown: Results) -> None:
+    one = Rowset(("a",), ((1,),))
+    shown.show_outcome(_outcome(*[one] * 150))
+    assert len(shown.grids) == results.GRIDS_A_TURN
+    while shown._to_come:
+        shown._make_grids()
+    assert len(shown.grids) == results.GRIDS_SHOWN
+    assert shown.messages.toPlainText() == "Result sets not shown: 50."
+    shown.show_outcome(_outcome(one))
+    assert len(shown.grids) == 1
+
+
+def test_a_long_cell_is_cut_and_says_so(shown: Results) -> None:
+    shown.show_outcome(_outcome(Rowset(("a", "b"), (("x" * 1_000_000, "short"),))))
+    (grid,) = shown.grids
+    column, other = grid.table.columns
+    row = grid.table.rows[0]
+    assert len(column.text(row)) == results.CELL_SHOWN + 1
+    assert column.tip is not None
+    assert column.tip(row) == "1,000,000 characters, of which the first 4,000 are shown and copied."
+    assert other.tip is not None
+    assert other.tip(row) == ""
+
+
+def test_messages_come_in_turns_up_to_what_can_be_read(shown: Results) -> None:
+    shown.show_outcome(_outcome(messages=tuple(_said(f"line {n}") for n in range(12_000))))
+    pane = shown.messages
+    assert pane.blockCount() == results.LINES_A_TURN
+    while pane._to_come:
+        pane._go_on()
+    assert pane.blockCount() == results.LINES_SHOWN + 1
+    assert pane.toPlainText().endswith("line 9999\nMessages not shown: 2,000.")
+
+
+def test_long_messages_are_bounded_together(shown: Results) -> None:
+    shown.show_outcome(_outcome(messages=(_said("x" * 8_000),) * 5_000))
+    pane = shown.messages
+    while pane._to_come:
+        pane._go_on()
+    assert len(pane.toPlainText()) < results.MESSAGES_SHOWN + 1_000
+    assert "Messages not shown: " in pane.toPlainText()
+
+
+def test_text_is_made_only_where_it_is_looked_at(shown: Results) -> None:
+    shown.show_outcome(_outcome(Rowset(("a",), tuple((n,) for n in range(12_000)))))
+    assert shown._text.toPlainText() == ""
+    shown.show_as_text(True)
+    assert shown._text.toPlainText().splitlines()[2:4] == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "end"),
+    [
+        (_outcome(Rowset(("a",), tuple((n,) for n in range(4_000)))), "3999\n"),
+        (_outcome(Rowset(("a", "b"), (("x" * 300, 1),) * 6_000)), "Lines not shown: "),
+        (_outcome(messages=(_said("x"),) * 600), "Messages not shown: 100."),
+        (_outcome(messages=(_said("x\n" * 2_000),) * 100), "Lines not shown: "),
+    ],
+)
+def test_results_to_text_are_bounded(outcome: Outcome, end: str) -> None:
+    text = as_text(outcome)
+    assert end in text[-40:] + "\n"
+    assert max(map(len, text.splitlines())) < 300
+
+
+def test_parsing_goes_on_in_turns_and_can_be_stopped(qtbot: QtBot) -> None:
+    window = QueryWindow("SERVER_A", lambda text, place: [])
+    qtbot.addWidget(window)
+    window.parsing(tsql.parsing("PRINT 1\n" * 1_000))
+    assert window.state == "parsing"
+    assert window.busy
+    window.stop_parsing()
+    assert window.state == "cancelled"
+    assert not window._turn.isActive()
+    window.parsing(tsql.parsing("PRINT 1\n" * 1_000 + "SELECT FROM"))
+    while window._parsing is not None:
+        window._parse_on()
+    assert window.state == "failed"
+    assert "Line 1001" in window.results.messages.toPlainText()
+
+
+def test_a_longer_text_is_coloured_after_a_pause(qtbot: QtBot) -> None:
+    editor = SqlEditor(lambda text, place: [])
+    qtbot.addWidget(editor)
+    line = "SELECT 'text' -- comment\n"
+    editor.setPlainText(line * (highlight.AT_ONCE_MAX // len(line) + 100))
+    last = editor.document().lastBlock().previous()
+    colouring = editor._highlighter
+    assert last.layout().formats() == []
+    colouring._go_on()
+    while colouring._reading is not None or colouring._to_colour:
+        colouring._go_on()
+    assert len(last.layout().formats()) == 3
+    editor.setPlainText(line)
+    assert len(editor.document().firstBlock().layout().formats()) == 3
