@@ -20,9 +20,8 @@ from PySide6.QtGui import (
     QPainter,
     QPen,
     QResizeEvent,
-    QWheelEvent,
 )
-from PySide6.QtWidgets import QGraphicsView, QLabel, QMenu, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QToolTip, QWidget
 
 from app import theme
 from app.acts import Acts
@@ -31,6 +30,7 @@ from app.offers import Target
 from app.picture import Picture, Sign, picture_of, veiled
 from app.preview import preview
 from app.sentences import of_event
+from app.views.topology.canvas import Canvas
 from app.views.topology.finder import Finder
 from app.views.topology.links import LinkItem
 from app.views.topology.look import look
@@ -49,10 +49,6 @@ MOVING_SPEED_MAX: Final = 10.0
 """Above this speed nothing moves on the links: it would only flicker."""
 PING_SPEED_MAX: Final = 2.0
 """Pings would flash more than three times a second above it (WCAG 2.3.1)."""
-ZOOM_STEP: Final = 1.2
-ZOOM_MIN, ZOOM_MAX = 0.25, 4.0
-FIT_ZOOM_MAX: Final = 1.7
-"""Fitting makes nothing larger than this: cards, not posters."""
 CAPTION_SHARE: Final = 0.35
 """Of the width, for what an act would touch: the upper left corner, which the arrangement of cards leaves free."""
 NUDGE: Final = 8.0
@@ -84,7 +80,7 @@ _DOING: Final = {
 """Plain keys and what they call; the table of keys says the same."""
 
 
-class Topology(QGraphicsView):
+class Topology(Canvas):
     """Servers, copies, links and applications; asks for faults and repairs as input lines."""
 
     requested = Signal(str)
@@ -96,11 +92,10 @@ class Topology(QGraphicsView):
     """A server was double-clicked: somebody wants to talk to it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        colours = theme.tokens(parent.palette() if parent is not None else QApplication.palette())
+        super().__init__(TopologyScene(look(colours, QApplication.font())), parent)
         install()
         self._voices: dict[int, Voice] = {}
-        self._scene = TopologyScene(look(theme.tokens(self.palette()), self.font()), self)
-        self.setScene(self._scene)
         self._world: World | None = None
         self._opened = ""
         """The database whose copies are shown in full although there are many."""
@@ -110,18 +105,10 @@ class Topology(QGraphicsView):
         self._reduced_motion = False
         self._phase_s = 0.0
         self._last_tick: int | None = None
-        self._fitted = True
-        self._pan_from: QPoint | None = None
         self.acts = Acts(self)
         """Shared with whatever else shows the same things."""
         self.acts.requested.connect(self.requested)
         self.acts.query_wanted.connect(self.opened)
-        self.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorUnderMouse)
-        self.setFrameShape(QGraphicsView.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(tr("Topology"))
         self.tools = zoom_actions(
             self,
@@ -146,7 +133,6 @@ class Topology(QGraphicsView):
         self.acts.pointed.connect(self.show_preview)
         self._bar = Tools(self, self.tools, self._fill_for_selected)
         self._scene.selectionChanged.connect(self._on_selection_changed)
-        self._scene.extent_changed.connect(self._on_extent_changed)
         self._show_theme()
 
     # --- what is shown --------------------------------------------------------------------------------------
@@ -480,53 +466,14 @@ class Topology(QGraphicsView):
             elif isinstance(item, LinkItem):
                 painter.drawLine(item.line)
 
-    # --- zoom, pan, places ----------------------------------------------------------------------------------
+    # --- mouse and places ----------------------------------------------------------------------------------
 
-    @Slot()
-    def fit(self) -> None:
-        """Show everything, and keep doing so when the panel changes its size."""
-        self._fitted = True
-        extent = self._scene.extent()
-        self.setSceneRect(extent)
-        if extent.isEmpty() or self.viewport().width() < 20:
-            return
-        self._fit_above(extent, 0)
-        if self._bar_hides_a_card():
-            self._fit_above(extent, self._bar.height() + 6)
+    def covered(self) -> QRect:
+        return self._bar.geometry()
 
-    def _fit_above(self, extent: QRectF, free_px: int) -> None:
-        """Show all of *extent* above a strip of *free_px*."""
-        width, height = self.viewport().width(), max(20, self.viewport().height() - free_px)
-        zoom = min(width / extent.width(), height / extent.height(), FIT_ZOOM_MAX)
-        self.resetTransform()
-        self.scale(zoom, zoom)
-        self.setSceneRect(extent.adjusted(0.0, 0.0, 0.0, free_px / zoom))
-        self.centerOn(extent.center() + QPointF(0.0, free_px / zoom / 2.0))
-
-    def _bar_hides_a_card(self) -> bool:
-        boxes = (node.card().translated(node.pos()) for node in self._scene.nodes.values())
-        return any(self.mapFromScene(box).boundingRect().intersects(self._bar.geometry()) for box in boxes)
-
-    @Slot()
-    def zoom_in(self) -> None:
-        self._zoom(ZOOM_STEP)
-
-    @Slot()
-    def zoom_out(self) -> None:
-        self._zoom(1.0 / ZOOM_STEP)
-
-    def zoom(self) -> float:
-        return self.transform().m11()
-
-    def _zoom(self, factor: float) -> None:
-        factor = max(ZOOM_MIN, min(ZOOM_MAX, self.zoom() * factor)) / self.zoom()
-        self._fitted = False
-        self._make_room()
-        self.scale(factor, factor)
-
-    def _make_room(self) -> None:
-        extent = self._scene.extent()
-        self.setSceneRect(extent.adjusted(-extent.width(), -extent.height(), extent.width(), extent.height()))
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._bar.place()
+        super().resizeEvent(event)
 
     def places(self) -> dict[str, Place]:
         """Where somebody has put cards, to be remembered."""
@@ -542,51 +489,20 @@ class Topology(QGraphicsView):
         self._scene.put({})
         self.fit()
 
-    def _on_extent_changed(self) -> None:
-        if self._fitted and self._scene.mouseGrabberItem() is None:
-            self.fit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._bar.place()
-        if self._fitted:
-            self.fit()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        steps = event.angleDelta().y() / 120.0
-        if steps:
-            self._zoom(ZOOM_STEP**steps)
-        event.accept()
-
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._press_at = event.position().toPoint()
         empty = self._item_at(event.position().toPoint()) is None
         if event.button() == Qt.MouseButton.MiddleButton or (
             event.button() == Qt.MouseButton.LeftButton and empty
         ):
-            self._pan_from = event.position().toPoint()
+            self._begin_pan(event.position().toPoint())
             self._scene.clearSelection()
-            self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
             return
         if event.button() != Qt.MouseButton.RightButton:  # the right one opens the menu and keeps the choice
             super().mousePressEvent(event)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self._pan_from is None:
-            super().mouseMoveEvent(event)
-            return
-        if self._fitted:
-            self._fitted = False
-            self._make_room()
-        moved = event.position().toPoint() - self._pan_from
-        self._pan_from = event.position().toPoint()
-        self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() - moved.x())
-        self.verticalScrollBar().setValue(self.verticalScrollBar().value() - moved.y())
-
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if self._pan_from is not None:
-            self._pan_from = None
-            self.viewport().unsetCursor()
+        if self._end_pan():
             return
         grabbed = self._scene.mouseGrabberItem()
         super().mouseReleaseEvent(event)

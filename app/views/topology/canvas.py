@@ -1,0 +1,122 @@
+"""A canvas that fits its scene until somebody zooms or pans it; it knows nothing of what is drawn."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Slot
+from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QGraphicsView, QWidget
+
+from app.views.topology.scene import TopologyScene
+
+ZOOM_STEP: Final = 1.2
+ZOOM_MIN, ZOOM_MAX = 0.25, 4.0
+FIT_ZOOM_MAX: Final = 1.7
+"""Fitting makes nothing larger than this: cards, not posters."""
+
+
+class Canvas(QGraphicsView):
+    """Wheel and keys zoom, a drag on empty ground pans, fitting shows everything again."""
+
+    def __init__(self, scene: TopologyScene, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._scene = scene
+        self._fitted = True
+        self._pan_from: QPoint | None = None
+        scene.setParent(self)
+        self.setScene(scene)
+        self.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorUnderMouse)
+        self.setFrameShape(QGraphicsView.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        scene.extent_changed.connect(self._on_extent_changed)
+
+    def covered(self) -> QRect:
+        """What lies over the lower edge, in pixels: fitting puts no card below it."""
+        return QRect()
+
+    @Slot()
+    def fit(self) -> None:
+        """Show everything, and keep doing so when the panel changes its size."""
+        self._fitted = True
+        extent = self._scene.extent()
+        self.setSceneRect(extent)
+        if extent.isEmpty() or self.viewport().width() < 20:
+            return
+        self._fit_above(extent, 0)
+        over = self.covered()
+        boxes = (node.card().translated(node.pos()) for node in self._scene.nodes.values())
+        if any(self.mapFromScene(box).boundingRect().intersects(over) for box in boxes):
+            self._fit_above(extent, self.height() - over.top())
+
+    def _fit_above(self, extent: QRectF, free_px: int) -> None:
+        """Show all of *extent* above a strip of *free_px*."""
+        width, height = self.viewport().width(), max(20, self.viewport().height() - free_px)
+        zoom = min(width / extent.width(), height / extent.height(), FIT_ZOOM_MAX)
+        self.resetTransform()
+        self.scale(zoom, zoom)
+        self.setSceneRect(extent.adjusted(0.0, 0.0, 0.0, free_px / zoom))
+        self.centerOn(extent.center() + QPointF(0.0, free_px / zoom / 2.0))
+
+    @Slot()
+    def zoom_in(self) -> None:
+        self._zoom(ZOOM_STEP)
+
+    @Slot()
+    def zoom_out(self) -> None:
+        self._zoom(1.0 / ZOOM_STEP)
+
+    def zoom(self) -> float:
+        return self.transform().m11()
+
+    def _zoom(self, factor: float) -> None:
+        factor = max(ZOOM_MIN, min(ZOOM_MAX, self.zoom() * factor)) / self.zoom()
+        self._fitted = False
+        self._make_room()
+        self.scale(factor, factor)
+
+    def _make_room(self) -> None:
+        extent = self._scene.extent()
+        self.setSceneRect(extent.adjusted(-extent.width(), -extent.height(), extent.width(), extent.height()))
+
+    def _on_extent_changed(self) -> None:
+        if self._fitted and self._scene.mouseGrabberItem() is None:
+            self.fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._fitted:
+            self.fit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        steps = event.angleDelta().y() / 120.0
+        if steps:
+            self._zoom(ZOOM_STEP**steps)
+        event.accept()
+
+    def _begin_pan(self, place: QPoint) -> None:
+        self._pan_from = place
+        self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._pan_from is None:
+            super().mouseMoveEvent(event)
+            return
+        if self._fitted:
+            self._fitted = False
+            self._make_room()
+        moved = event.position().toPoint() - self._pan_from
+        self._pan_from = event.position().toPoint()
+        self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() - moved.x())
+        self.verticalScrollBar().setValue(self.verticalScrollBar().value() - moved.y())
+
+    def _end_pan(self) -> bool:
+        """Whether the canvas was being panned; it is not any more."""
+        panned = self._pan_from is not None
+        if panned:
+            self._pan_from = None
+            self.viewport().unsetCursor()
+        return panned
