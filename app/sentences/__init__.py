@@ -63,6 +63,11 @@ _FIELD: Final = re.compile(r"\{(\w+)\}")
 _BETWEEN: Final = re.compile(r"(?<=[.?!”]) (?=\S)|; |\n")
 JOINED_MAX: Final = 12
 """Sentences that are tried together, as one template may hold several."""
+DEPTH_MAX: Final = 3
+"""Sentences inside of sentences. The engine's have no more levels."""
+LENGTH_MAX, SENTENCES_MAX, SENTENCE_LENGTH_MAX = 4_000, 60, 1_000
+"""Characters and sentences of a text, and characters of a sentence: what is beyond them nobody reads, or it is a note
+that somebody has made to hold the window up, and is shown as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,24 +92,31 @@ def of_event(kind: str, text: str) -> str:
 
 def ours(text: str) -> bool:
     """Whether the tables hold every sentence of *text*, in whatever language."""
-    return all(found is not None for _, found, _ in _pieces(text))
+    return all(found is not None for _, found, _ in _pieces(text, 0))
 
 
 @lru_cache(CACHED)
 def _said(text: str, _language: str) -> str:
-    return "".join(f"{piece if found is None else found}{between}" for piece, found, between in _pieces(text))
+    return _joined(text, 0)
 
 
-def _pieces(text: str) -> Iterator[tuple[str, str | None, str]]:
+def _joined(text: str, depth: int) -> str:
+    pieces = _pieces(text, depth)
+    return "".join(f"{piece if found is None else found}{between}" for piece, found, between in pieces)
+
+
+def _pieces(text: str, depth: int) -> Iterator[tuple[str, str | None, str]]:
     """As many sentences as fit one template together: what was said, its translation, what stands after it."""
-    gaps = list(_BETWEEN.finditer(text))
+    gaps = list(_BETWEEN.finditer(text)) if len(text) <= LENGTH_MAX else []
+    if len(gaps) > SENTENCES_MAX or depth > DEPTH_MAX:
+        gaps = []
     starts = [0, *(gap.end() for gap in gaps)]
     ends = [*(gap.start() for gap in gaps), len(text)]
     first = 0
     while first < len(ends):
         longest = min(len(ends), first + JOINED_MAX) - 1
         for last in range(longest, first - 1, -1):
-            found = _whole(text[starts[first] : ends[last]])
+            found = _whole(text[starts[first] : ends[last]], depth)
             if found is not None:
                 break
         between = text[ends[last] : starts[last + 1]] if last + 1 < len(ends) else ""
@@ -112,31 +124,34 @@ def _pieces(text: str) -> Iterator[tuple[str, str | None, str]]:
         first = last + 1
 
 
-def _whole(text: str) -> str | None:
+def _whole(text: str, depth: int) -> str | None:
     """The translation of *text* if it is one sentence of ours."""
     fixed, templates = tables()
     if text in fixed:
         return tr(text)
+    if len(text) > SENTENCE_LENGTH_MAX or depth > DEPTH_MAX:
+        return None
     for template in templates:
         if template.landmark in text and (match := template.pattern.fullmatch(text)) is not None:
-            parts = {name: _part(name, value) for name, value in match.groupdict().items()}
+            parts = {name: _part(name, value, depth + 1) for name, value in match.groupdict().items()}
             if None not in parts.values():
                 return tr(template.text).format(**parts)
     return None
 
 
-def _part(name: str, value: str) -> str | None:
+def _part(name: str, value: str, depth: int) -> str | None:
     """What is put into the translated template; None if it ought to be a sentence of ours and is not."""
     if name in LISTS:
         between = ", " if name == "ways" else "; "
-        found = [_whole(one) for one in value.split(between)]
+        each = value.split(between)
+        found = [_whole(one, depth) for one in each]
         if LISTS[name] and None in found:
             return None
-        return between.join(one or was for one, was in zip(found, value.split(between), strict=True))
+        return between.join(one or was for one, was in zip(found, each, strict=True))
     if name in NEEDED:
-        return _whole(value)
+        return _whole(value, depth)
     if name in WELCOME:
-        return _said(value, language.current())
+        return _joined(value, depth)
     return _amount(value) if name in (*_AMOUNTS, *_NUMBERS) else value
 
 
@@ -144,8 +159,8 @@ def _amount(value: str) -> str:
     """1.5 MB, 3.2 days, for ever."""
     number, _, unit = value.partition(" ")
     if number[:1] not in "-0123456789":
-        return _whole(value) or value
-    return " ".join([formatting.local(number), *([_whole(unit) or unit] if unit else [])])
+        return _whole(value, DEPTH_MAX) or value
+    return " ".join([formatting.local(number), *([_whole(unit, DEPTH_MAX) or unit] if unit else [])])
 
 
 @cache

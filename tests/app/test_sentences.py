@@ -89,6 +89,21 @@ def test_a_name_that_looks_like_a_word_stays_a_name() -> None:
     assert said("goal reached: redo") == "Ziel erreicht: redo"
 
 
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "1: 1 of 1. ",
+        "the server is off; ",
+        "a: b. Better: ",
+        "x Counts once all goals are reached (1 of 1 are). ",
+    ],
+)
+def test_a_note_made_to_hold_the_window_up_does_not(piece: str) -> None:
+    """It took minutes, or all of the stack."""
+    for length in (900, 3_900, 100_000):
+        assert said((piece * (length // len(piece))).strip())
+
+
 @pytest.mark.parametrize("kind", sorted(QUOTED))
 def test_what_servers_people_and_authors_said_is_quoted(kind: str) -> None:
     assert of_event(kind, "SQL Server is starting") == "SQL Server is starting"
