@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
 from sqlalchemy.engine import ExceptionContext
 
 from app.language import tr
-from app.storage import mark
+from app.storage import mark, shape
 from app.storage.drives import network_system
 from app.storage.problems import ProblemKind, StorageProblem, problem_from
 
@@ -52,6 +52,7 @@ def open_database(folder: Path) -> tuple[sqlite3.Connection, Engine]:
         try:
             engine = _engine_on(connection, file)
             _migrate(connection, engine, file)
+            _refuse(next(shape.faults(connection), None), file)
         except BaseException:
             connection.close()
             raise
@@ -108,7 +109,7 @@ def _connect(file: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         if ended_badly:
-            _refuse_damage(connection, file)
+            _refuse(next(iter(check(connection, "quick_check")), None), file)
     except BaseException:
         connection.close()
         raise
@@ -125,11 +126,17 @@ def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
             file=file
         )
         raise StorageProblem(ProblemKind.NOT_A_PROFILE, sentence)
+    strange = shape.strange_parts(connection)
+    if strange:  # what stands in it would run by itself
+        sentence = tr(
+            "The file {file} holds what no profile has ({part}): move it away and start again."
+        ).format(file=file, part=ascii(strange[0][:80]))
+        raise StorageProblem(ProblemKind.NOT_A_PROFILE, sentence)
 
 
-def _refuse_damage(connection: sqlite3.Connection, file: Path) -> None:
-    faults = check(connection, "quick_check")
-    if faults:
+def _refuse(fault: str | None, file: Path) -> None:
+    """A damaged profile, with what is *fault* about it; None: it is sound."""
+    if fault is not None:
         backups = [backup for backup in backup_files(file) if backup.exists()]
         remedy = (
             tr("put the backup {backup} in its place").format(backup=backups[0])
@@ -137,7 +144,7 @@ def _refuse_damage(connection: sqlite3.Connection, file: Path) -> None:
             else tr("move it away and start again")
         )
         sentence = tr("The profile {file} is damaged ({detail}): {remedy}.").format(
-            file=file, detail=faults[0], remedy=remedy
+            file=file, detail=fault, remedy=remedy
         )
         raise StorageProblem(ProblemKind.DAMAGED, sentence)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from enum import Enum
 from pathlib import Path
@@ -80,6 +81,10 @@ _BY_SQLITE_CODE = {
 }
 
 
+_OTHER_TABLES = re.compile(r"no such (table|column)|already exists|duplicate column|has no column")
+"""What SQLite says where tables are not as the file's version says; a fault of ours would fail in every test."""
+
+
 def problem_from(error: BaseException | None, file: Path) -> StorageProblem | None:
     """The problem that an SQLite *error* stands for; None if it is a fault of the program."""
     if not isinstance(error, sqlite3.Error):
@@ -87,6 +92,8 @@ def problem_from(error: BaseException | None, file: Path) -> StorageProblem | No
     code = getattr(error, "sqlite_errorcode", None)  # absent where the driver itself complains
     if code is None:
         return None
+    if code == sqlite3.SQLITE_ERROR and _OTHER_TABLES.search(str(error)):
+        code = sqlite3.SQLITE_CORRUPT  # a profile that somebody has changed
     found = _BY_SQLITE_CODE.get(code) or _BY_SQLITE_CODE.get(code & 0xFF)  # the low byte is the primary code
     if found is None:
         return None

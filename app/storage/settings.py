@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session, sessionmaker
@@ -27,22 +27,30 @@ class Settings:
     _begin: sessionmaker[Session]
 
     def get(self, key: SettingKey[Value]) -> Value:
-        """The stored value; the default where there is none or one of another type."""
+        """The stored value; the default where there is none, one of another type, or one that cannot be read."""
         with self._begin.begin() as session:
             row = session.get(Setting, key.name)
-            value = json.loads(row.value_json) if row else key.default
+            value = _read(row.value_json) if row else key.default
         return value if type(value) is type(key.default) else key.default
 
     def everything(self) -> dict[str, object]:
-        """All stored values by name, for the support bundle."""
+        """All stored values by name, None for what cannot be read, for the support bundle."""
         with self._begin.begin() as session:
-            return {row.key: json.loads(row.value_json) for row in session.scalars(select(Setting))}
+            return {row.key: _read(row.value_json) for row in session.scalars(select(Setting))}
 
     def set(self, key: SettingKey[Value], value: Value) -> None:
         if type(value) is not type(key.default):
             raise TypeError(f"setting {key.name} is {type(key.default).__name__}, not {type(value).__name__}")
         with self._begin.begin() as session:
             session.merge(Setting(key=key.name, value_json=json.dumps(value)))
+
+
+def _read(value_json: str) -> Any:
+    """The value; None if it is not JSON, or too deep for it."""
+    try:
+        return json.loads(value_json)
+    except (ValueError, RecursionError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,15 @@ import contextlib
 import json
 import random
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from app.storage import ProblemKind, StorageProblem, drives, open_profile
+from app.storage import ProblemKind, SettingKey, StorageProblem, drives, open_profile
 from app.storage.export import export_profile
 
 
@@ -100,3 +103,121 @@ def test_a_network_drive_is_refused(
         assert not profile_folder.exists()
     else:
         open_profile(profile_folder).close()
+
+
+def _changed(folder: Path, *statements: str) -> Path:
+    """A profile with an unfinished and a finished run, then changed by somebody."""
+    with open_profile(folder) as profile:
+        run = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
+        profile.append(run, 0, "0 note a")
+        other = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
+        profile.finish(other, 5, "f00d", '{"availability": {"downtime_s": 1, "lost_transactions": 0}}', 5.0)
+        profile.drafts.save("a", "b")
+    file = folder / "profile.sqlite"
+    with closing(sqlite3.connect(file)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+    return file
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ["CREATE TRIGGER t AFTER INSERT ON line BEGIN DELETE FROM line; END"],
+        ["ALTER TABLE draft RENAME TO other", "CREATE VIEW draft AS SELECT * FROM other"],
+        ["CREATE VIRTUAL TABLE x USING fts5(a)"],
+    ],
+)
+def test_what_would_run_by_itself_is_refused_before_anything_is_written(
+    profile_folder: Path, statements: list[str]
+) -> None:
+    file = _changed(profile_folder, *statements)
+    before = file.read_bytes()
+    with pytest.raises(StorageProblem, match="holds what no profile has") as caught:
+        open_profile(profile_folder)
+    assert caught.value.kind is ProblemKind.NOT_A_PROFILE
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP TABLE draft", "ALTER TABLE run DROP COLUMN mode", "UPDATE alembic_version SET version_num = '0001'",
+        "UPDATE run SET started_at = 'x'", "UPDATE run SET started_at = '2026-02-31 10:00:00.000000'",
+        "UPDATE run SET tick = 'x'", "UPDATE run SET seed = 1.5", "UPDATE run SET scenario_name = x'00'",
+        "UPDATE line SET tick = 'x'", "UPDATE result SET finished_at = '99999'",
+        "UPDATE result SET score = 'high'", "UPDATE result SET downtime_s = x'ff'",
+    ],
+)  # fmt: skip
+def test_tables_and_values_that_are_not_ours_are_a_sentence(profile_folder: Path, statement: str) -> None:
+    _changed(profile_folder, "PRAGMA ignore_check_constraints = ON", statement)
+    with pytest.raises(StorageProblem) as caught:
+        open_profile(profile_folder)
+    assert caught.value.kind is ProblemKind.DAMAGED
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("raw", ["", "{bad", "[" * 100_000, "NaN", '"x', "9" * 10_000])
+def test_a_setting_that_cannot_be_read_counts_as_none(profile_folder: Path, raw: str) -> None:
+    key = SettingKey("quarantine/accepted", "[]")
+    _changed(profile_folder, f"INSERT INTO setting VALUES ('{key.name}', '{raw}')")
+    with open_profile(profile_folder) as profile:
+        assert profile.settings.get(key) == "[]"
+        assert key.name in profile.settings.everything()
+        profile.settings.set(key, "[1]")
+        assert profile.settings.get(key) == "[1]"
+
+
+def test_a_clock_that_jumps_changes_no_order(profile_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs are in the order in which they were begun, whatever the clock said: 1970, 2099, then now."""
+    for year in (2026, 2099, 1970):
+        moment = datetime(year, 1, 1, tzinfo=UTC)
+        monkeypatch.setattr("app.storage.runs.datetime", _Clock(moment))
+        with open_profile(profile_folder) as profile:
+            profile.begin_run(f"of-{year}", "", "5ca1ab1e", 7, "0.1.0", "lab")
+    with open_profile(profile_folder) as profile:
+        assert [run.scenario_name for run in profile.unfinished()] == ["of-1970", "of-2099", "of-2026"]
+        assert all(run.problem is None for run in profile.unfinished())
+
+
+class _Clock:
+    def __init__(self, moment: datetime) -> None:
+        self._moment = moment
+
+    def now(self, zone: object = None) -> datetime:
+        return self._moment
+
+
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+from app.storage import StorageProblem, open_profile
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+with open_profile(Path(sys.argv[1])) as profile:
+    run = profile.begin_run("lab", "", "5ca1ab1e", 7, "0.1.0", "lab")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    written = 0
+    try:
+        for number in range(2_000):
+            profile.append(run, number, f"{number} note " + "x" * 500)
+            written += 1
+    except StorageProblem as problem:
+        print(written, problem.kind.name)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_FSIZE and SIGXFSZ")
+def test_a_file_that_may_not_grow_any_more_costs_only_the_act_in_progress(profile_folder: Path) -> None:
+    """The kernel itself refuses the write, for all files of the process."""
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(profile_folder)], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    written, kind = done.stdout.split()
+    assert kind in ("DISK_FULL", "DISK_FAILED")
+    assert int(written) > 10
+    with open_profile(profile_folder) as profile:
+        (run,) = profile.unfinished()
+        assert run.problem is None
+        assert len(run.lines) == int(written)
+        profile.append(run.run_id, 9_999, "9999 note again")
