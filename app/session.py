@@ -214,16 +214,24 @@ class Session(QObject):
         inputs: Sequence[Input],
         tick: int,
         hashes: Sequence[tuple[int, str]] = (),
+        lenient: bool = False,
+        at_once_s: float = 0.0,
     ) -> None:
         """Play *inputs* up to *tick* in slices; `loaded` then brings the history, `progress` the way there.
 
         *hashes* of moments on the way are compared; another hash is refused, as another engine plays another run.
+        *lenient*: an input that cannot be done here is passed over. *at_once_s*: wall time that the first slice may
+        take, so that a short run is there when this returns.
         """
         self.pause()
         self.cancel()
-        self._load = _Load(History(Drill(scenario, seed, mode)), list(inputs), tick, sorted(hashes))
-        self.progress.emit(0.0)
-        self._set_timer()
+        run = History(Drill(scenario, seed, mode))
+        load = self._load = _Load(run, list(inputs), tick, sorted(hashes), lenient)
+        if at_once_s > 0.0:
+            self._go_on_loading(load, at_once_s)
+        if self._load is load:
+            self.progress.emit(load.share)
+            self._set_timer()
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -235,6 +243,11 @@ class Session(QObject):
     def busy(self) -> bool:
         """A search or a replay is under way."""
         return self._search is not None or self._load is not None
+
+    @property
+    def loading(self) -> bool:
+        """A run is being played up to the moment at which it is to be shown."""
+        return self._load is not None
 
     @property
     def speed(self) -> float:
@@ -509,8 +522,8 @@ class Session(QObject):
 
     # --- loading --------------------------------------------------------------------------------------------
 
-    def _go_on_loading(self, load: _Load) -> None:
-        until = self._clock() + BUDGET_S
+    def _go_on_loading(self, load: _Load, budget_s: float = BUDGET_S) -> None:
+        until = self._clock() + budget_s
         try:
             while not load.done and self._clock() < until:
                 load.go_on(SLICE_TICKS * 10)
@@ -526,7 +539,7 @@ class Session(QObject):
             self.cancel()
             self.loaded.emit(load.run)
         else:
-            self.progress.emit(load.run.drill.tick / max(1, load.tick))
+            self.progress.emit(load.share)
 
     # --- record ---------------------------------------------------------------------------------------------
 
@@ -638,8 +651,16 @@ class _Past:
 class _Load:
     """Plays a journal up to a tick, in slices."""
 
-    def __init__(self, run: History, inputs: list[Input], tick: int, hashes: list[tuple[int, str]]) -> None:
+    def __init__(
+        self,
+        run: History,
+        inputs: list[Input],
+        tick: int,
+        hashes: list[tuple[int, str]],
+        lenient: bool = False,
+    ) -> None:
         self.run = run
+        self._lenient = lenient
         self.tick = tick
         self._inputs = sorted(inputs, key=lambda item: item.tick)
         self._hashes = hashes
@@ -647,6 +668,11 @@ class _Load:
     @property
     def done(self) -> bool:
         return not self._inputs and (self.run.drill.tick >= self.tick or self.run.drill.finished)
+
+    @property
+    def share(self) -> float:
+        """How much of it is played, 0 to 1."""
+        return self.run.drill.tick / max(1, self.tick)
 
     def go_on(self, ticks: int) -> None:
         """Up to *ticks* further. Raises InputProblem if the journal does not fit or the world is another one."""
@@ -663,7 +689,11 @@ class _Load:
                     "the run was made by another version"
                 )
         while self._pending_here():
-            self.run.do(self._inputs.pop(0).words)
+            try:
+                self.run.do(self._inputs.pop(0).words)
+            except InputProblem:
+                if not self._lenient:
+                    raise
 
     def _pending_here(self) -> bool:
         return bool(self._inputs) and self._inputs[0].tick <= self.run.drill.tick

@@ -90,7 +90,10 @@ class Debriefing(QObject):
         self._window.quarantine.admit_run(report, scenario, str(file), partial(self._open, report, text))
 
     def _open(self, report: Report, text: str) -> None:
-        self._show_again(report, text, None)
+        self._show_again(report, text, None, partial(self._compare, report))
+
+    def _compare(self, report: Report) -> None:
+        """Say whether the run has played again to the states that were recorded."""
         if self._drill is None:
             return
         found = verify.divergence(self._drill, report)
@@ -101,7 +104,9 @@ class Debriefing(QObject):
             said = tr("The run does not play again as it was recorded: {problem}.")
             self._window.notice.warn(said.format(problem=said_of(str(found))))
 
-    def _show_again(self, report: Report, text: str, run_id: RunId | None) -> None:
+    def _show_again(
+        self, report: Report, text: str, run_id: RunId | None, then: Callable[[], None] = lambda: None
+    ) -> None:
         """Play the run of *report* again and show it; without its scenario only what the report says."""
         self._window.leave_run()
         self._drill = self._scenario = None
@@ -111,9 +116,15 @@ class Debriefing(QObject):
         except ScenarioProblems as problem:
             said = tr("This version does not take the scenario of that run ({problem}).")
             self._window.notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
+            self._show(report)
+            then()
         else:
-            self._drill = self._window.play.reopen(report, self._scenario, run_id)
+            self._window.play.reopen(report, self._scenario, run_id, partial(self._reopened, report, then))
+
+    def _reopened(self, report: Report, then: Callable[[], None], drill: Drill | None) -> None:
+        self._drill = drill
         self._show(report)
+        then()
 
     def come_back(self) -> None:
         """From the desk, where a run that is over was looked at, to its debrief; else to the drills."""
@@ -121,8 +132,8 @@ class Debriefing(QObject):
         if self._report is None:
             self._window.show_home()
         elif self._window.play.watching and self._scenario is not None:
-            self._drill = self._window.play.reopen(self._report, self._scenario, self._run_id)
-            self._show(self._report)
+            again = partial(self._reopened, self._report, lambda: None)
+            self._window.play.reopen(self._report, self._scenario, self._run_id, again)
         else:
             self._show(self._report)
 

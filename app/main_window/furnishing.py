@@ -27,6 +27,7 @@ from app.main_window import (
     files,
     help,
     keeping,
+    loading,
     menus,
     moments,
     presenting,
@@ -54,6 +55,7 @@ from app.views.transport import next_speed
 from engine.model import ticks
 
 PARTS: Final = (
+    loading,
     files,
     quarantine,
     tools,

@@ -16,7 +16,6 @@ from app.recording import NoRecorder, NotRecorded, Recorder
 from app.sentences import said as said_of
 from app.session import Session
 from app.storage import Profile, RunId, StorageProblem, StoredBranch, UnfinishedRun
-from engine.drill import verify
 from engine.drill.branches import Branch, Branches, BranchProblem, Root
 from engine.drill.drill import Drill, Mode
 from engine.drill.history import History
@@ -32,6 +31,9 @@ SEED_MAX: Final = 999_999
 
 TRIES: Final = 20
 """Fresh seeds that are looked at for a variant that can be used, before the file's own is taken."""
+
+AT_ONCE_S: Final = 0.15
+"""A run that is played again within this wall time is shown without a bar of progress."""
 
 
 class Play(QObject):
@@ -113,22 +115,35 @@ class Play(QObject):
         self._session.load(scenario, run.seed, Mode(run.mode), inputs, run.tick, hashes)
 
     def reopen(
-        self, report: Mapping[str, Any], scenario: Scenario, run_id: RunId | None = None
-    ) -> Drill | None:
-        """A run that is over, played again to look back on it; its other branches come along.
+        self,
+        report: Mapping[str, Any],
+        scenario: Scenario,
+        run_id: RunId | None,
+        then: Callable[[Drill | None], None],
+    ) -> None:
+        """Play a run that is over again to look back on it, and call *then*; its other branches come along.
 
-        None, with a sentence, if its inputs make no sense here.
+        A long one takes its time, with progress and the way to cancel; a short one is there at once. *then* gets
+        None, after a sentence, if the inputs make no sense here.
         """
         self.leave()
-        try:
-            drill = verify.played_again(scenario, report)
-        except InputProblem as problem:
-            self.said.emit(
-                tr("The run cannot be played again: {problem}.").format(problem=said_of(str(problem)))
-            )
-            return None
-        self._take_tree(History(drill), run_id)
-        return drill
+        inputs, problems = parse_script("\n".join(report["inputs"]))
+        if problems:
+            said = tr("The run cannot be played again: {problem}.")
+            self.said.emit(said.format(problem=said_of("; ".join(problems))))
+            then(None)
+            return
+
+        def reopened(history: History) -> None:
+            self._take_tree(history, run_id)
+            then(history.drill)
+
+        self._then = reopened
+        tick = ticks(report["ended_at_s"])
+        mode = Mode(report["mode"])
+        self._session.load(
+            scenario, int(report["seed"]), mode, inputs, tick, lenient=True, at_once_s=AT_ONCE_S
+        )
 
     # --- going back -----------------------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from app.main_window.files import Files
     from app.main_window.keeping import Drafts
     from app.main_window.library import Library
+    from app.main_window.loading import Loading
     from app.main_window.moments import Moments
     from app.main_window.play import Play
     from app.main_window.presenting import Presenting
@@ -113,6 +114,7 @@ class MainWindow(QMainWindow):
     replay: Replay
     branches: BranchViews
     debriefing: Debriefing
+    loading: Loading
     quarantine: Gate
     bundling: Bundling
     diagnostics: Doctor

@@ -349,3 +349,27 @@ def test_what_was_recorded_outlives_the_profile(hands: Hands, profile: Profile, 
     profile.close()
     with open_profile(folder) as again:
         assert [b.name for b in again.branches(again.unfinished()[0].run_id)] == names == ["main", "branch 1"]
+
+
+def test_a_long_run_is_played_again_in_slices_that_can_be_stopped(
+    hands: Hands, profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished_badly(hands)
+    window, session = hands.window, hands.window.session
+    window.show_home()
+    (row,) = profile.results()
+    monkeypatch.setattr("app.main_window.play.AT_ONCE_S", 0.0)
+    window.debriefing.show_old(row.run_id)
+    assert session.loading
+    assert window.pages.currentWidget() is window.picker
+    assert not window.loading.isHidden()
+    window.loading.stop.click()
+    assert not session.loading
+    assert window.loading.isHidden()
+    assert window.pages.currentWidget() is window.picker
+    window.debriefing.show_old(row.run_id)
+    while session.loading:
+        session.on_frame(100.0)
+    assert window.loading.isHidden()
+    assert window.pages.currentWidget() is window.debrief
+    assert "What happened, and why" in texts(window.debrief)

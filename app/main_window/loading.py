@@ -1,0 +1,45 @@
+"""How far a run is that is being played again, in the status bar of every page, with the way to stop it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QToolButton, QWidget
+
+from app.language import tr
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+
+
+class Loading(QWidget):
+    """A bar and a button; hidden while nothing is loaded."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__()
+        self._session = window.session
+        words = QLabel(tr("The run is being played again"))
+        self.bar = QProgressBar()
+        self.bar.setRange(0, 1000)
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(160)
+        self.bar.setAccessibleName(words.text())
+        self.stop = QToolButton()
+        self.stop.setText(tr("Cancel"))
+        self.stop.clicked.connect(self._session.cancel)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 0, 0, 0)
+        for part in (words, self.bar, self.stop):
+            row.addWidget(part)
+        window.statusBar().addWidget(self)
+        self._session.progress.connect(self._show)
+        self.hide()
+
+    def _show(self, share: float) -> None:
+        self.bar.setValue(round(share * 1000))
+        self.setVisible(share >= 0.0 and self._session.loading)
+
+
+def attach(window: MainWindow) -> None:
+    """Put the bar into the status bar; `window.loading`."""
+    window.loading = Loading(window)
