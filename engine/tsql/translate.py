@@ -112,7 +112,7 @@ def _readable(text: str, depth: int = 0) -> str:
     return out + text[copied:]
 
 
-COMPOUNDS_MAX: Final = 10
+COMPOUNDS_MAX: Final = 3
 """`@a += @b += …` in one another. Assumed."""
 
 _COMPOUND: Final = ("+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=")
