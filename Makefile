@@ -1,7 +1,7 @@
 # make run    opens the program          make test    runs all checks
 # make lock   renews requirements.lock   make lock UPGRADE=--upgrade    moves to the newest versions (uv needed)
 # make screenshots    pictures of every view, in screenshots/
-# make bench-window   frame times and start of the real window
+# make bench-window   frame times and start of the real window; memory over a day: python -m tests.window_bench --day
 # make words          brings the catalogues of other languages up to date with the program (assets/languages)
 # run, test, screenshots and bench-window first install what is missing, see .ci/prepare.
 

@@ -1,5 +1,8 @@
 """Frame times of the real window: `make bench-window`, `python -m tests.window_bench [FILE.json]`.
 
+`python -m tests.window_bench --day [HOURS]` measures memory instead: a day of a hundred databases and random faults,
+the window fed once a simulated minute; a quarter of an hour on an idle machine. With frames: `tests.hostile.soak`.
+
 Each case plays the lab with so many mirrored databases; a frame is the session's slice, what the views make of it,
 and painting. Start-up is compared with a bare PySide6 and pyqtgraph window in a process of its own.
 """
@@ -23,6 +26,7 @@ from PySide6.QtWidgets import QApplication
 from app.folders import FOLDER_VARIABLE
 from app.main_window import MainWindow
 from engine.model import ticks
+from tests.hostile import soak
 from tests.screenshots import lab_of, opened
 
 DATABASES = (1, 20, 100, 200)
@@ -31,6 +35,10 @@ SEEKS = 60
 FRAME_MS = 16.0
 FRAMES = 400
 SIZE = (1920, 1080)
+DAY_DATABASES = 100
+DAY_SEED = 1
+LOOKED_AT_H = 6
+"""Hours between two looks at the memory."""
 
 BARE = """
 import sys, time
@@ -63,7 +71,7 @@ def frames(window: MainWindow, speed: float, until_s: float | None = None) -> di
     """Median, 95th percentile and worst frame in ms, over FRAMES frames at *speed* or all *until_s*."""
     session = window.session
     session.set_speed(speed)
-    took = []
+    took: list[float] = []
     while len(took) < FRAMES if until_s is None else now_s(window) < until_s:
         begun = perf_counter()
         session.on_frame(FRAME_MS)
@@ -118,6 +126,27 @@ def played_hour(window: MainWindow) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "seek in the hour", seeks(window)
 
 
+def day(hours: float) -> None:
+    """Print what the process holds each LOOKED_AT_H simulated hours."""
+    chance, next_act_s = random.Random(DAY_SEED), 60.0
+    with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "light", SIZE) as window:
+        window.play.begin(soak.scenario(DAY_DATABASES), "lab")
+        history = window.session.history
+        assert history is not None
+        for minute in range(round(hours * 60) + 1):
+            if minute % (60 * LOOKED_AT_H) == 0 or minute == round(hours * 60):
+                print(
+                    f"{minute / 60:g} h  {resident_mb():.0f} MB  {len(history.drill.events)} events",
+                    flush=True,
+                )
+            if history.drill.world.t_s >= next_act_s:
+                window.session.do(soak.act(chance, history.drill))
+                next_act_s = history.drill.world.t_s + chance.uniform(*soak.GAP_S)
+            window.session.happened.emit(history.advance_to(history.drill.tick + ticks(60.0)))
+            window.session.world_changed.emit(history.drill.world)
+            QApplication.processEvents()
+
+
 def start_s(code: str) -> list[float]:
     """Each moment that *code* prints, fastest of five starts with one profile: disk cache and other programs do
     not count."""
@@ -135,6 +164,9 @@ def start_s(code: str) -> list[float]:
 def main() -> None:
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert app is not None
+    if sys.argv[1:2] == ["--day"]:
+        day(float(sys.argv[2]) if sys.argv[2:] else 24.0)
+        return
     rows: list[dict[str, Any]] = []
     for databases in DATABASES:
         with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "light", SIZE) as window:
