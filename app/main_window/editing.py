@@ -85,13 +85,14 @@ class Editing(QObject):
             self.open_file(chosen)
 
     def open_file(self, name: str) -> None:
-        """The scenario of that name or at that path; of a shipped one a copy."""
+        """The scenario of that name or at that path; of one that is shipped or came in a bundle a copy."""
         try:
             file = scenario_files.find(name)
         except NoScenario as problem:
             self._window.notice.warn(str(problem))
             return
-        self.page.show_text(file.text, None if file.shipped else Path(file.file), saved=not file.shipped)
+        own = not (file.shipped or file.origin)
+        self.page.show_text(file.text, Path(file.file) if own else None, saved=own)
 
     def copy(self, scenario: Scenario) -> None:
         """A copy of *scenario* to be changed; nothing is written until it is saved."""

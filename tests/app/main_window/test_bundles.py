@@ -85,6 +85,15 @@ def test_what_is_chosen_is_taken_in_and_listed_with_its_origin(window: MainWindo
     ]  # what is here already is not taken again
 
 
+def test_what_came_in_a_bundle_is_edited_as_a_copy(window: MainWindow, file: Path) -> None:
+    window.open_file(str(file))
+    held(window).accept.click()
+    window.editing.show()
+    window.editing.open_file("small")
+    assert window.editing.page.text.toPlainText() == WORLD
+    assert window.editing.page.file is None
+
+
 def test_its_run_is_looked_back_on_without_a_question(window: MainWindow, file: Path) -> None:
     window.open_file(str(file))
     held(window).accept.click()
