@@ -203,7 +203,10 @@ def headless(
             return False
         return True
 
-    yield lambda: drill, do, lambda: drill.advance_to(drill.tick + 10 * TICKS_PER_S) and None
+    def frame() -> None:
+        drill.advance_to(drill.tick + 10 * TICKS_PER_S)
+
+    yield lambda: drill, do, frame
 
 
 def soak(hours: float, databases: int, seed: int, in_window: bool) -> Figures:
