@@ -92,6 +92,29 @@ def test_what_is_hardly_anything_is_refused_or_runs(name: str, value: str) -> No
         assert np.isfinite(drill.samples.values).all()
 
 
+ODD: Final = (
+    "-0.0",
+    "4294967296",
+    "1e15",
+    "0x7fffffffffffffff",
+    "true",
+    "1979-05-27",
+    '"1e9"',
+    '"99999999999999h"',
+)
+"""Of another kind, or far beyond what fits."""
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_what_is_odd_is_refused_or_runs(name: str) -> None:
+    for value in ODD:
+        drill = _loaded(name, value)
+        if drill is not None:
+            drill.advance_to(200)
+            assert np.isfinite(drill.world.flow.state).all(), value
+            assert np.isfinite(drill.samples.values).all(), value
+
+
 def test_a_job_without_pause_does_not_stop_the_clock() -> None:
     """It began again within the same tick, for ever."""
     assert _loaded("log_backup_every", "0") is not None
