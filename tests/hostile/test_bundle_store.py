@@ -228,3 +228,29 @@ def test_reading_and_adding_writes_below_the_profile_only(tmp_path: Path, profil
     written = {line for line in done.stderr.splitlines() if line and ":1:1:" not in line}
     assert any(name.endswith("small.toml") for name in written), "the audit sees nothing"
     assert [name for name in written if not Path(name).is_relative_to(profile_folder)] == []
+
+
+FULL = """
+import resource, signal, sys
+from app import bundle, bundle_store, cli
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+found = bundle.read(__import__("pathlib").Path(sys.argv[1]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (300, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+sys.exit(cli.main(["bundle", "add", sys.argv[1]], lambda scenario: 9))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_FSIZE and SIGXFSZ")
+def test_a_full_disk_leaves_no_half_of_a_drill(tmp_path: Path) -> None:
+    """There is room for the label, not for the drill."""
+    file = tmp_path / "x.mirrordrill"
+    file.write_bytes(listed(drill()))
+    words = [sys.executable, "-c", FULL, str(file)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, env=dict(os.environ))
+    assert done.returncode == 2
+    assert "cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in scenario_files.own_folder().rglob("*") if path.is_file()] == [
+        "bundle.label"
+    ]
+    assert scenario_files.all_files()[1] == []
