@@ -267,8 +267,7 @@ class Input:
     def words(self) -> str:
         """The line without its time."""
         parts = [self.verb, *self.args, *(f"{name}={value}" for name, value in self.options)]
-        first, *rest = " ".join(part for part in parts if part).split("\n")
-        return "\n".join([first, *(f"    {line}" for line in rest)])
+        return " ".join(part for part in parts if part).replace("\n", "\n    ")
 
     @property
     def line(self) -> str:
@@ -297,7 +296,7 @@ def parse_line(text: str, tick: int = 0) -> Input:
         hint = f"; did you mean {near[0]}?" if near else "; see the list of verbs"
         raise InputProblem(f"there is no verb {name!r}{hint}")
     if verb.parameters and verb.parameters[-1].kind == "rest":
-        body = "\n".join([rest, *(line.removeprefix("    ") for line in continuation.splitlines())])
+        body = rest + f"\n{continuation}".replace("\n    ", "\n") if continuation else rest
         args = _split_rest(verb, body)
         return Input(tick, verb.name, tuple(args))
     if continuation.strip():
