@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QKeyCombination, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QFormLayout,
     QFrame,
+    QGridLayout,
     QGroupBox,
     QHBoxLayout,
     QLabel,
     QListWidget,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
-from app import scenario_edit, theme
-from app.language import tr
+from app import entry_edit, scenario_edit, theme
+from app.language import mark, tr
 from app.scenario_edit import NotChanged
 from app.views.editor.form_fields import (
     PLAIN,
@@ -36,9 +39,18 @@ from app.views.editor.form_fields import (
 )
 from app.views.editor.form_rows import Row, add_row
 
-SECTIONS_WIDTH = 176
 ENTRIES_SHOWN = 5
 Path = tuple[str | int, ...]
+
+_ALT, _CTRL = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier
+ENTRY_KEYS: Final = {
+    "add": (mark("Add"), QKeyCombination(Qt.Key.Key_Insert)),
+    "copy": (mark("Duplicate"), QKeyCombination(_CTRL, Qt.Key.Key_D)),
+    "remove": (mark("Remove"), QKeyCombination(Qt.Key.Key_Delete)),
+    "up": (mark("Move up"), QKeyCombination(_ALT, Qt.Key.Key_Up)),
+    "down": (mark("Move down"), QKeyCombination(_ALT, Qt.Key.Key_Down)),
+}
+"""What can be done with an entry: its button, and its key in the list."""
 
 
 class Form(QWidget):
@@ -56,12 +68,11 @@ class Form(QWidget):
         """What the fields on the page were made for; as long as it is the same only their values are renewed."""
         self.sections = QListWidget()
         self.sections.setAccessibleName(tr("Sections"))
-        self.sections.setFixedWidth(SECTIONS_WIDTH)
         self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.sections.setSpacing(1)
         self.entries = QListWidget()
-        self.add = QPushButton(tr("Add"))
-        self.remove = QPushButton(tr("Remove"))
+        self.doings = {name: QPushButton(tr(title)) for name, (title, _) in ENTRY_KEYS.items()}
+        self.add, self.copy, self.remove, self.up, self.down = self.doings.values()
         self.page = QScrollArea()
         self.page.setFrameShape(QFrame.Shape.NoFrame)
         self.page.setProperty("plain", "true")
@@ -79,8 +90,12 @@ class Form(QWidget):
         self.sections.setCurrentRow(0)
         self.sections.currentRowChanged.connect(self._on_section)
         self.entries.currentRowChanged.connect(self._on_entry)
+        self.entries.installEventFilter(self)
         self.add.clicked.connect(self._on_add)
+        self.copy.clicked.connect(self._on_copy)
         self.remove.clicked.connect(self._on_remove)
+        self.up.clicked.connect(lambda: self._on_move(-1))
+        self.down.clicked.connect(lambda: self._on_move(1))
         self._show_page()
 
     # --- asked from outside ---------------------------------------------------------------------------------
@@ -118,6 +133,7 @@ class Form(QWidget):
             count = len(self._entries(section)) if section.many else 0
             title = tr(section.title)
             self.sections.item(at).setText(f"{title} ({count})" if count else title)
+        self._fit_sections()
         section = self.section
         self._show_entries(section)
         at = self.entries.currentRow() if section.many else 0
@@ -157,7 +173,11 @@ class Form(QWidget):
         self.entries.setAccessibleName(title)
         self.add.setAccessibleName(tr("Add to {section}").format(section=title))
         self.remove.setAccessibleName(tr("Remove from {section}").format(section=title))
-        self.remove.setEnabled(bool(said))
+        for button in (self.copy, self.remove):
+            button.setEnabled(bool(said))
+        at = self.entries.currentRow()
+        self.up.setEnabled(at > 0)
+        self.down.setEnabled(0 <= at < len(said) - 1)
 
     def _rebuild(self, section: Section, model: type[BaseModel], path: Path, empty: bool) -> None:
         focused = next((place for place, row in self._rows.items() if row.widget.hasFocus()), None)
@@ -231,11 +251,38 @@ class Form(QWidget):
         values = new_entry(section, self._data)
         self._change(lambda text: scenario_edit.add_table(text, section.key, values))
 
-    def _on_remove(self) -> None:
-        section, at = self.section, self.entries.currentRow()
+    def _on_copy(self) -> None:
+        at = self.entries.currentRow()
         if at >= 0:
-            self._chosen[section.key] = max(0, min(at, self.entries.count() - 2))
-            self._change(lambda text: scenario_edit.remove(text, (section.key, at)))
+            self._change_entries(lambda text, key: entry_edit.copied(text, key, at), at + 1)
+
+    def _on_remove(self) -> None:
+        at = self.entries.currentRow()
+        if at >= 0:
+            after = max(0, min(at, self.entries.count() - 2))
+            self._change_entries(lambda text, key: entry_edit.removed(text, key, at), after)
+
+    def _on_move(self, by: int) -> None:
+        at = self.entries.currentRow()
+        if at >= 0 and 0 <= at + by < self.entries.count():
+            self._change_entries(lambda text, key: entry_edit.moved(text, key, at, at + by), at + by)
+
+    def _change_entries(self, edit: Callable[[str, str], str], chosen: int) -> None:
+        """Change the list in sight; then entry *chosen* is the one that is shown."""
+        key = self.section.key
+        before = self._chosen.get(key, 0)
+        self.finish()
+        self._chosen[key] = chosen
+        if not self._change(lambda text: edit(text, key)):
+            self._chosen[key] = before
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            for name, (_, key) in ENTRY_KEYS.items():
+                if event.keyCombination() == key:
+                    self.doings[name].click()
+                    return True
+        return super().eventFilter(watched, event)
 
     def _set(self, path: Path, value: Any) -> None:
         def edit(text: str) -> str:
@@ -248,15 +295,17 @@ class Form(QWidget):
 
         self._change(edit)
 
-    def _change(self, edit: Callable[[str], str]) -> None:
+    def _change(self, edit: Callable[[str], str]) -> bool:
+        """Put the text that *edit* makes of this one in its place, if it can; otherwise say why not."""
         try:
             changed = edit(self._text)
         except NotChanged as reason:
             self._say(str(reason))
-            return
+            return False
         if changed != self._text:
             self.show_text(changed)
             self.text_changed.emit(changed)
+        return True
 
     # --- the text read --------------------------------------------------------------------------------------
 
@@ -284,17 +333,28 @@ class Form(QWidget):
     def _lay_out(self) -> None:
         self._chosen: dict[str, int] = {}
         self._entries_box = QWidget()
-        buttons = QVBoxLayout()
-        for button in (self.add, self.remove):
+        buttons = QGridLayout()
+        buttons.setSpacing(4)
+        for name, button in self.doings.items():
+            title, key = ENTRY_KEYS[name]
             button.setProperty("small", "true")
-            buttons.addWidget(button)
-        buttons.addStretch(1)
+            button.setAutoDefault(False)
+            keys = QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
+            button.setToolTip(f"{tr(title)} ({keys})")
+            button.setAccessibleName(tr(title))
+        for row_number, wide in enumerate((self.add, self.copy, self.remove)):
+            buttons.addWidget(wide, row_number, 0, 1, 2)
+        for at, (button, arrow) in enumerate(((self.up, "↑"), (self.down, "↓"))):
+            button.setText(arrow)
+            buttons.addWidget(button, 3, at)
+        buttons.setRowStretch(4, 1)
         top = QHBoxLayout(self._entries_box)
         top.setContentsMargins(0, 0, 0, 0)
         top.addWidget(self.entries, 1)
         top.addLayout(buttons)
         self.entries.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.entries.setFixedHeight(ENTRIES_SHOWN * (self.fontMetrics().height() + 4) + 8)
+        self.entries.setMinimumHeight(ENTRIES_SHOWN * (self.fontMetrics().height() + 4) + 8)
+        self._entries_box.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         right = QVBoxLayout()
         right.addWidget(self.about)
         right.addWidget(self._entries_box)
@@ -305,6 +365,13 @@ class Form(QWidget):
         row.setSpacing(12)
         row.addWidget(self.sections)
         row.addLayout(right, 1)
+
+    def _fit_sections(self) -> None:
+        """As wide as the longest title: at a large text, too, none is cut."""
+        self.sections.ensurePolished()
+        bar = self.sections.verticalScrollBar().sizeHint().width()
+        around = 2 * (self.sections.frameWidth() + self.sections.spacing())
+        self.sections.setFixedWidth(self.sections.sizeHintForColumn(0) + bar + around)
 
     def _enable(self, on: bool) -> None:
         for widget in (self._entries_box, self.page):
@@ -319,6 +386,8 @@ class Form(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self._recolour()
+        elif event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit_sections()
 
     def _recolour(self) -> None:
         self.problem.setStyleSheet(f"color: {theme.tokens(self.palette()).bad.name()}")

@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.entry_edit import removed
 from app.language import tr
-from app.scenario_edit import NotChanged, remove
+from app.scenario_edit import NotChanged
 from app.views.editor.timeline_add import AddFault
 from app.views.editor.timeline_canvas import TimelineCanvas
 from app.views.editor.timeline_entries import (
@@ -301,7 +302,7 @@ class TimelineView(QWidget):
         if after is not None and int(after[1]) > int(entry.path[1]):
             after = (after[0], int(after[1]) - 1)
         try:
-            text = remove(self._text, entry.path)
+            text = removed(self._text, str(entry.path[0]), int(entry.path[1]))
         except NotChanged as problem:
             self._refuse(problem)
             return

@@ -61,6 +61,20 @@ def test_a_mistake_is_named_with_its_line_while_one_types(hands: Hands, page: Sc
     assert page.text.textCursor().blockNumber() + 1 == line
 
 
+def test_moving_an_entry_is_one_step_that_undo_takes_back(hands: Hands, page: ScenarioEditor) -> None:
+    before = page.text.toPlainText()
+    form = page.form
+    form.sections.setCurrentRow([section.key for section in form._sections].index("server"))
+    hands.qtbot.keyClick(form.entries, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    servers = tomllib.loads(page.text.toPlainText())["server"]
+    assert [server["name"] for server in servers] == ["SERVER_B", "SERVER_A", "SERVER_W"]
+    page.tools["edit.undo"].trigger()
+    assert page.text.toPlainText() == before
+    with hands.qtbot.waitSignal(page._checker.was_read):
+        page.check_now()
+    assert form.entries.item(0).text() == "SERVER_A"
+
+
 def test_typing_is_read_by_itself_after_a_pause(hands: Hands, page: ScenarioEditor) -> None:
     put_cursor(page, 'level = "')
     with hands.qtbot.waitSignal(page._checker.was_read):

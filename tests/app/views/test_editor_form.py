@@ -152,6 +152,87 @@ def test_server_added_and_removed(form: Form) -> None:
     assert "# the other one" in said(form)[1]
 
 
+def names(text: str, key: str) -> list[str]:
+    return [entry["name"] for entry in tomllib.loads(text)[key]]
+
+
+def click(form: Form, name: str) -> None:
+    QTest.mouseClick(form.doings[name], Qt.MouseButton.LeftButton)
+
+
+def test_entry_is_moved_by_its_buttons_and_its_comment_with_it(form: Form) -> None:
+    go_to(form, "server")
+    assert (form.up.isEnabled(), form.down.isEnabled()) == (False, True)
+    click(form, "down")
+    assert names(said(form)[0], "server") == ["SERVER_B", "SERVER_A"]
+    assert '[[server]]\nname = "SERVER_B"  # the other one\n' in said(form)[0]
+    assert form.entries.currentRow() == 1
+    assert (form.up.isEnabled(), form.down.isEnabled()) == (True, False)
+    click(form, "up")
+    assert said(form)[1:] == [TEXT]
+    assert form.entries.currentRow() == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "modifier", "left"),
+    [
+        (Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier, ["SERVER_B", "SERVER_A"]),
+        (Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier, None),
+        (Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier, ["SERVER_A", "SERVER_A_2", "SERVER_B"]),
+        (Qt.Key.Key_Delete, Qt.KeyboardModifier.NoModifier, ["SERVER_B"]),
+        (Qt.Key.Key_Insert, Qt.KeyboardModifier.NoModifier, ["SERVER_A", "SERVER_B", "SERVER_1"]),
+        (Qt.Key.Key_Down, Qt.KeyboardModifier.NoModifier, None),
+    ],
+)
+def test_entries_obey_keys_too(
+    form: Form, key: Qt.Key, modifier: Qt.KeyboardModifier, left: list[str] | None
+) -> None:
+    go_to(form, "server")
+    QTest.keyClick(form.entries, key, modifier)
+    assert [names(text, "server") for text in said(form)] == ([left] if left is not None else [])
+
+
+def test_copy_of_an_entry_is_the_one_that_is_shown(form: Form) -> None:
+    go_to(form, "rubric")
+    click(form, "copy")
+    assert names(said(form)[0], "rubric") == ["End state", "End state 2"]
+    assert form.entries.currentRow() == 1
+    name = form._rows["rubric", 1, "name"].widget
+    assert isinstance(name, QLineEdit)
+    assert name.text() == "End state 2"
+
+
+def test_what_is_typed_and_not_yet_taken_moves_along(form: Form) -> None:
+    go_to(form, "server")
+    name = form._rows["server", 0, "name"].widget
+    assert isinstance(name, QLineEdit)
+    name.setText("ALPHA")
+    click(form, "down")
+    assert names(said(form)[-1], "server") == ["SERVER_B", "ALPHA"]
+
+
+def test_list_in_one_line_says_why_it_is_not_moved_and_stays(form: Form) -> None:
+    form.show_text('server = [{ name = "A" }, { name = "B" }]\n')
+    go_to(form, "server")
+    click(form, "down")
+    assert said(form) == []
+    assert form.entries.currentRow() == 0
+    assert "[[server]]" in form.problem.text()
+
+
+def test_no_title_of_a_section_is_cut_at_twice_the_size(form: Form, qtbot: Any) -> None:
+    form.show()
+    qtbot.waitExposed(form)
+    font = form.font()
+    font.setPointSizeF(2 * font.pointSizeF())
+    form.setFont(font)
+    widest = max(
+        form.sections.fontMetrics().horizontalAdvance(form.sections.item(at).text())
+        for at in range(form.sections.count())
+    )
+    assert form.sections.viewport().width() >= widest
+
+
 def test_entry_can_be_added_to_every_list(form: Form) -> None:
     keys = [section.key for section in form._sections if section.many]
     for key in keys:
