@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 DRAFT_MS: Final = 400
 """Pause in typing after which the draft is written down, as for the SQL windows."""
 
+NAME_KEPT: Final = 50
+"""Characters of a drill's name in the name of its copy: with what follows it stays within the 60 of a name."""
+
 
 class Editing(QObject):
     """Opens the editor with a new text, a file, a copy of a drill or the last run. `window.editing`."""
@@ -91,14 +94,16 @@ class Editing(QObject):
         except NoScenario as problem:
             self._window.notice.warn(str(problem))
             return
-        own = not (file.shipped or file.origin)
-        self.page.show_text(file.text, Path(file.file) if own else None, saved=own)
+        if file.shipped or file.origin:
+            self.page.show_text(file.text, None, saved=False, name=_copy_name(file.name))
+        else:
+            self.page.show_text(file.text, Path(file.file))
 
     def copy(self, scenario: Scenario) -> None:
         """A copy of *scenario* to be changed; nothing is written until it is saved."""
         self.show()
         if self._may_leave():
-            self.page.show_text(scenario.text, None, saved=False)
+            self.page.show_text(scenario.text, None, saved=False, name=_copy_name(scenario.name))
 
     def take_last_run(self) -> None:
         """The run that was on the desk last: faults become the timeline, repairs the solution."""
@@ -193,7 +198,7 @@ class Editing(QObject):
         try:
             if page.changed:
                 file = str(page.file) if page.file is not None else ""
-                draft = {"file": file, "text": page.text.toPlainText()}
+                draft = {"file": file, "name": page.draft_name, "text": page.text.toPlainText()}
                 profile.drafts.save(EDITOR_DRAFT, json.dumps(draft))
             else:
                 profile.drafts.delete(EDITOR_DRAFT)
@@ -207,10 +212,10 @@ class Editing(QObject):
             return False
         try:
             draft = json.loads(kept)
-            text, file = str(draft["text"]), str(draft["file"])
-        except (ValueError, KeyError, TypeError):
+            text, file, name = str(draft["text"]), str(draft["file"]), str(draft.get("name", ""))
+        except (ValueError, KeyError, TypeError, AttributeError):
             return False
-        page.show_text(text, Path(file) if file else None, saved=False)
+        page.show_text(text, Path(file) if file else None, saved=False, name=recorded.slug(name))
         return True
 
     def _play(self, scenario: Scenario) -> None:
@@ -224,6 +229,16 @@ class Editing(QObject):
         if self._page is not None:
             self._page.draft_changed.disconnect(self._due.start)
             self._page.stop()
+
+
+def _copy_name(name: str) -> str:
+    """What a copy of the drill *name* is called until somebody chooses: a name that no drill has."""
+    made = bare = f"{recorded.slug(name)[:NAME_KEPT]}-copy"
+    folder, number = scenario_files.own_folder(), 1
+    while scenario_files.is_shipped_name(made) or (folder / f"{made}.toml").exists():
+        number += 1
+        made = f"{bare}-{number}"
+    return made
 
 
 def _template() -> str:

@@ -56,6 +56,7 @@ class ScenarioEditor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.file: Path | None = None
+        self.draft_name = ""
         self._saved_text = ""
         self._seen = ""
         self._reading: Reading | None = None
@@ -152,9 +153,9 @@ class ScenarioEditor(QWidget):
 
     # --- the text -------------------------------------------------------------------------------------------
 
-    def show_text(self, text: str, file: Path | None, saved: bool = True) -> None:
-        """Edit *text*; *file* is where it will be saved, None if that is still to be chosen."""
-        self.file = file
+    def show_text(self, text: str, file: Path | None, saved: bool = True, name: str = "") -> None:
+        """Edit *text*; *file* is where it will be saved, None if that is still to be chosen: *name* is offered."""
+        self.file, self.draft_name = file, name
         self._saved_text = text if saved else ""
         self.text.setPlainText(text)
         self.check_now()
@@ -180,7 +181,9 @@ class ScenarioEditor(QWidget):
 
     @property
     def file_name(self) -> str:
-        return self.file.name if self.file is not None else DRAFT_FILE
+        if self.file is not None:
+            return self.file.name
+        return f"{self.draft_name}.toml" if self.draft_name else DRAFT_FILE
 
     def check_now(self) -> None:
         """Read the text; what comes of it is shown as soon as it is known."""

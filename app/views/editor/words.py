@@ -6,12 +6,15 @@ import re
 from functools import cache
 from typing import Any, Final
 
+from app.views.editor.timeline_entries import names_in
 from engine.drill.schema import schema
+from engine.flow.sites import WORKLOADS
 from engine.inputs import VERBS
 
 _TABLE: Final = re.compile(r"^\s*\[\[?\s*([\w.\-]+)\s*\]\]?", re.MULTILINE)
 _KEY: Final = re.compile(r"^\s*([\w\-]+)\s*=\s*")
-_ACT: Final = re.compile(r"""^\s*(do|type)\s*=\s*["'](?:\+?[\d.]+\s+)?[\w-]*$""")
+_ACT: Final = re.compile(r"""^\s*(?:do|type)\s*=\s*(["'])(?:\+?[\d.]+\s+)?((?:(?!\1).)*)$""")
+"""A line that is being written of a key that holds an input line: its words so far, without a time."""
 
 
 def words_at(text: str, position: int) -> list[str]:
@@ -25,9 +28,30 @@ def words_at(text: str, position: int) -> list[str]:
     if key is None:
         there = set(_keys_before(before))
         return [name for name in place if name not in there] + ([] if line.strip() else sorted(_tables()))
-    if _ACT.match(line):
-        return sorted(VERBS)
+    act = _ACT.match(line)
+    if act is not None:
+        rest = text[position:].partition("\n")[2]
+        return _act_words(act[2].split(" "), before[: len(before) - len(line)] + rest)
     return _values(place.get(key[1], {}))
+
+
+def _act_words(words: list[str], text: str) -> list[str]:
+    """How an input line of these *words* may go on, the last of them unfinished; *text* is the scenario without it."""
+    *done, _ = words
+    if not done:
+        return sorted(VERBS)
+    verb = VERBS.get(done[0].lower())
+    if verb is None:
+        return []
+    place = len(done) - 1
+    if place >= len(verb.parameters):
+        used = {word.partition("=")[0] for word in done}
+        return [f"{name}=" for name in verb.options if name not in used]
+    parameter = verb.parameters[place]
+    if parameter.name == "workload":
+        return list(WORKLOADS)
+    names = parameter.choices or names_in(text, parameter.kind)
+    return [name for name in names if name not in done]
 
 
 def _table_before(before: str) -> list[str]:

@@ -145,6 +145,39 @@ def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: MainWindow) -
     assert page.changed
     shipped = scenario_files.find("planned-failover")
     assert page.text.toPlainText() == shipped.text
+    assert page.file_name == "planned-failover-copy.toml"
+
+
+def test_a_copy_is_saved_under_its_own_name_unless_that_is_taken(
+    hands: Hands, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offered: list[str] = []
+
+    def accept(*asked: object) -> tuple[str, str]:
+        offered.append(Path(str(asked[2])).name)
+        return str(asked[2]), ""
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", accept)
+    window.choose("planned-failover")
+    for _ in range(2):
+        window.actions_by_name["drill.edit_copy"].trigger()
+        window.editing.page.tools["edit.save"].trigger()
+        window.choose("planned-failover")
+    assert offered == ["planned-failover-copy.toml", "planned-failover-copy-2.toml"]
+    assert all((scenario_files.own_folder() / name).is_file() for name in offered)
+    window.editing.page.tools["edit.new"].trigger()
+    assert window.editing.page.file_name == "new-scenario.toml"
+
+
+def test_a_draft_of_a_copy_keeps_its_name(
+    hands: Hands, window: MainWindow, qtbot: QtBot, profile: Profile, store: WindowSettings
+) -> None:
+    window.choose("planned-failover")
+    window.actions_by_name["drill.edit_copy"].trigger()
+    window.editing.keep_draft()
+    other = shown(qtbot, profile, store)  # as after a kill: nothing was closed
+    other.editing.show()
+    assert other.editing.page.file_name == "planned-failover-copy.toml"
 
 
 def test_the_last_run_becomes_a_text(hands: Hands, window: MainWindow) -> None:
@@ -219,6 +252,36 @@ def test_completion_knows_tables_keys_and_acts(page: ScenarioEditor) -> None:
     assert words('level = "') == ["beginner", "intermediate", "advanced", "expert"]
     assert "power-off" in words('[[timeline]]\ndo = "')
     assert "port" in words("[[server]]\n[server.endpoint]\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('do = "power-off ', ["SERVER_A", "SERVER_B", "SERVER_W"]),
+        ('do = "cut SERVER_A S', ["SERVER_B", "SERVER_W", "APP"]),
+        ('do = "+5 degrade SERVER_A SERVER_B rtt_ms=50 ', ["jitter_ms=", "bandwidth_mbps=", "loss="]),
+        ("type = 'slow-disk SERVER_A ", ["log", "data"]),
+        ('do = "fill-log ', ["Sales"]),
+        ('do = "stop-app ', ["APP"]),
+        ('do = "no-such-verb ', []),
+    ],
+)
+def test_completion_of_an_act_goes_on_after_the_verb(
+    page: ScenarioEditor, line: str, words: list[str]
+) -> None:
+    from app.views.editor.words import words_at
+
+    text = page.text.toPlainText()
+    before = text.index('do = "power-off SERVER_B"')
+    broken = f"{text[:before]}{line}\n{text[before:].partition(chr(10))[2]}"
+    assert words_at(broken, before + len(line)) == words
+
+
+def test_the_only_word_that_fits_is_written_at_once(hands: Hands, page: ScenarioEditor) -> None:
+    page.show_text(page.text.toPlainText() + '\n[[timeline]]\ndo = "fill-log Sa', None)
+    page.text.moveCursor(QTextCursor.MoveOperation.End)
+    hands.qtbot.keyClick(page.text, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
+    assert page.text.toPlainText().endswith('do = "fill-log Sales')
 
 
 def test_undo_works_from_the_timeline_as_from_the_text(hands: Hands, page: ScenarioEditor) -> None:
