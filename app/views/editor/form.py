@@ -77,7 +77,6 @@ class Form(QWidget):
         self.page.setFrameShape(QFrame.Shape.NoFrame)
         self.page.setProperty("plain", "true")
         self.page.setWidgetResizable(True)
-        self.page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.about = QLabel(wordWrap=True)
         self.about.setProperty("muted", "true")
         self.problem = QLabel(wordWrap=True)
@@ -206,6 +205,9 @@ class Form(QWidget):
     def _fields(self, model: type[BaseModel], path: Path, section: Section | None = None) -> QFormLayout:
         layout = QFormLayout()
         layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        layout.setRowWrapPolicy(
+            QFormLayout.RowWrapPolicy.WrapLongRows
+        )  # at a large text a field stands below
         layout.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
         layout.setVerticalSpacing(6)
         for field in fields(model):
@@ -354,6 +356,7 @@ class Form(QWidget):
         top.addLayout(buttons)
         self.entries.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.entries.setMinimumHeight(ENTRIES_SHOWN * (self.fontMetrics().height() + 4) + 8)
+        self.entries.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self._entries_box.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         right = QVBoxLayout()
         right.addWidget(self.about)

@@ -16,6 +16,8 @@ TEXT_PAUSE_MS: Final = 700
 """After so long without a key a text goes into the file, so that the findings follow while one writes."""
 LINES_SHOWN: Final = {Kind.TEXT: 4, Kind.LINES: 4}
 LINES_OF_BRIEF: Final = 9
+LEAST_SHOWN: Final = 8
+"""Characters of a choice that are in sight however narrow the page is."""
 LONG: Final = frozenset({"brief", "facilitator"})
 
 Done = Callable[[Any], None]
@@ -172,6 +174,8 @@ class _Choice(QComboBox):
     def __init__(self) -> None:
         super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(LEAST_SHOWN)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()

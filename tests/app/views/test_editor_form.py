@@ -233,6 +233,19 @@ def test_no_title_of_a_section_is_cut_at_twice_the_size(form: Form, qtbot: Any) 
     assert form.sections.viewport().width() >= widest
 
 
+def test_fields_are_below_their_labels_where_there_is_no_room_beside_them(form: Form, qtbot: Any) -> None:
+    go_to(form, "server")
+    form.show()
+    qtbot.waitExposed(form)
+    font = form.font()
+    font.setPointSizeF(2 * font.pointSizeF())
+    form.setFont(font)
+    form.resize(690, 500)
+    box = form._rows["server", 0, "edition"].widget
+    qtbot.waitUntil(lambda: form.page.widget().width() <= form.page.viewport().width())
+    assert box.mapTo(form.page.viewport(), box.rect().topRight()).x() < form.page.viewport().width()
+
+
 def test_entry_can_be_added_to_every_list(form: Form) -> None:
     keys = [section.key for section in form._sections if section.many]
     for key in keys:
