@@ -205,9 +205,8 @@ class Form(QWidget):
     def _fields(self, model: type[BaseModel], path: Path, section: Section | None = None) -> QFormLayout:
         layout = QFormLayout()
         layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        layout.setRowWrapPolicy(
-            QFormLayout.RowWrapPolicy.WrapLongRows
-        )  # at a large text a field stands below
+        # At a large text a field stands below its label.
+        layout.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         layout.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
         layout.setVerticalSpacing(6)
         for field in fields(model):

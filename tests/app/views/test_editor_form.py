@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLineEdit, QPlainTextEdit
 
 from app.views.editor.form import Form
 
@@ -240,10 +240,18 @@ def test_fields_are_below_their_labels_where_there_is_no_room_beside_them(form: 
     font = form.font()
     font.setPointSizeF(2 * font.pointSizeF())
     form.setFont(font)
-    form.resize(690, 500)
-    box = form._rows["server", 0, "edition"].widget
-    qtbot.waitUntil(lambda: form.page.widget().width() <= form.page.viewport().width())
-    assert box.mapTo(form.page.viewport(), box.rect().topRight()).x() < form.page.viewport().width()
+    form.resize(1, 500)  # as narrow as it gets
+    row = form._rows["server", 0, "edition"]
+    inside = form.page.widget()
+    assert inside is not None
+    layout = inside.findChild(QFormLayout)
+    assert layout is not None
+    label = layout.labelForField(row.widget)
+    qtbot.waitUntil(lambda: row.widget.y() > label.geometry().bottom())
+    page = form.page
+    assert inside.width() == page.viewport().width() + page.horizontalScrollBar().maximum()
+    shown = page.horizontalScrollBarPolicy() != Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+    assert shown, "what is wider than the page cannot be reached"
 
 
 def test_entry_can_be_added_to_every_list(form: Form) -> None:
