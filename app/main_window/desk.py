@@ -10,6 +10,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from app.language import mark, tr
+from app.room import scrolling
 
 if TYPE_CHECKING:
     from engine.events import Event
@@ -134,7 +135,7 @@ class Desk(QMainWindow):
         dock = QDockWidget(tr(place.title), self)
         dock.setObjectName(place.name)
         dock.installEventFilter(self)
-        dock.setWidget(view)
+        dock.setWidget(scrolling(view))
         dock.topLevelChanged.connect(lambda _: self._show_title_bars())
         dock.dockLocationChanged.connect(lambda _: self._show_title_bars())
         dock.visibilityChanged.connect(
@@ -279,7 +280,7 @@ class Desk(QMainWindow):
         """With larger text the left area becomes wider, also in a layout that was stored."""
         for place in PLACES:
             if place.area == _LEFT and place.name in self.views:
-                self.views[place.name].setMinimumWidth(self._left_px())
+                self.docks[place.name].widget().setMinimumWidth(self._left_px())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -9,14 +9,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, Signal, SignalInstance
 from PySide6.QtGui import QAction, QCloseEvent
-from PySide6.QtWidgets import QLabel, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QMainWindow, QMenu, QVBoxLayout, QWidget
 
 from app import folders, settings, summary
 from app.language import mark, tr
 from app.main_window import cards
 from app.notice import Notice
+from app.room import Pages, scrolling
 from app.settings import WindowSettings
 from app.views.scenario_picker import Card, ScenarioPicker
 
@@ -141,14 +142,14 @@ class MainWindow(QMainWindow):
         self.menus: dict[str, QMenu] = {title: self.menuBar().addMenu(tr(title)) for title in MENUS}
         for menu in self.menus.values():
             menu.aboutToShow.connect(self.needed)
-        self.picker, self.notice, self.pages = ScenarioPicker(), Notice(), QStackedWidget()
+        self.picker, self.notice, self.pages = ScenarioPicker(), Notice(), Pages()
         self.pages.addWidget(self.picker)
         middle = QWidget()
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.notice)
-        column.addWidget(self.pages)
+        column.addWidget(scrolling(self.pages))
         self.setCentralWidget(middle)
         self.run_facts = QLabel()
         self.statusBar().addPermanentWidget(self.run_facts)
@@ -156,7 +157,7 @@ class MainWindow(QMainWindow):
         self._size()
         self.picker.chosen.connect(self.choose)
         for wanted in (self.picker.history_wanted, self.picker.progress_wanted, self.picker.file_wanted):
-            wanted.connect(lambda wanted=wanted: self.is_ready or self.when_ready(wanted.emit))
+            wanted.connect(partial(self._once_more, wanted))
         known = sorted(summary.kept(folders.default_folder()).values(), key=summary.place)
         self.picker.show_cards([Card.of(each) for each in known], [])
         if not known:
@@ -168,6 +169,11 @@ class MainWindow(QMainWindow):
         if geometry.isEmpty() or not self.restoreGeometry(geometry):
             screen = self.screen().availableGeometry()
             self.resize(min(SIZE_MAX[0], screen.width()), min(SIZE_MAX[1], screen.height()))
+
+    def _once_more(self, wanted: SignalInstance) -> None:
+        """Nobody has heard it yet."""
+        if not self.is_ready:
+            self.when_ready(wanted.emit)
 
     def when_ready(self, do: Callable[[], None]) -> None:
         """Do it now, or as soon as everything is there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from PySide6.QtCore import QStringListModel, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
@@ -13,6 +13,9 @@ from app.completion import completions, hint
 from app.language import tr
 from engine.events import Event
 from engine.model import World
+
+LETTERS: Final = (16, 60)
+"""Least and most width in letters."""
 
 
 class HasWorld(Protocol):
@@ -37,7 +40,9 @@ class ActLine(QLineEdit):
         self.setCompleter(completer)
         self.setPlaceholderText(tr("Type an act: power-off SERVER_A"))
         self.setAccessibleName(tr("Act"))
-        self.setFixedWidth(60 * self.fontMetrics().averageCharWidth())
+        letter = self.fontMetrics().averageCharWidth()
+        self.setMinimumWidth(LETTERS[0] * letter)
+        self.setMaximumWidth(LETTERS[1] * letter)
         self.setProperty("small", "true")
         self.textEdited.connect(self._complete)
         self.returnPressed.connect(self._send)

@@ -9,6 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.language import mark, tr, trn
+from app.room import fit_on_screen
 from app.sentences import said
 from app.tables import Column, TableModel, TableView
 
@@ -63,7 +64,7 @@ class Diagnostics(QDialog):
         layout.addWidget(self._said)
         layout.addWidget(self.lines, 1)
         layout.addLayout(row)
-        self.resize(self.fontMetrics().averageCharWidth() * 130, self.fontMetrics().height() * 20)
+        fit_on_screen(self, self.fontMetrics().averageCharWidth() * 130, self.fontMetrics().height() * 20)
 
     def begin(self) -> None:
         """A check begins: nothing is known yet."""

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem
 
 from app.language import tr
 from app.prose import Prose
+from app.room import fit_on_screen
 
 PAGES: Final = ("start", "topology", "console", "time", "brief", "charts", "monitor", "logs", "timing")
 """Order of the contents. A page is called by its first line."""
@@ -65,7 +66,7 @@ class Help(QDialog):
         row = QHBoxLayout(self)
         row.addWidget(self._contents, 1)
         row.addWidget(self._page, 3)
-        self.resize(60 * self.fontMetrics().averageCharWidth() * 2, 36 * self.fontMetrics().height())
+        fit_on_screen(self, 120 * self.fontMetrics().averageCharWidth(), 36 * self.fontMetrics().height())
         self._contents.setCurrentRow(0)
 
     def show_page(self, page: str) -> None:

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from app import formatting, fuzzy, keys, theme
 from app.keys import COMMANDS, SCHEMES, SCOPES, SSMS, Clash, Command, Keys
 from app.language import mark, tr
+from app.room import fit_on_screen
 from app.tables import Column, TableModel, TableView
 
 STROKES_MAX: Final = 2
@@ -104,7 +105,7 @@ class KeyEditor(QDialog):
         self.set_button, self.add_button = QPushButton(tr("&Set")), QPushButton(tr("&Add"))
         self.none_button, self.usual_button = QPushButton(tr("&No key")), QPushButton(tr("&Usual keys"))
         self._lay_out()
-        self.resize(980, 620)
+        fit_on_screen(self, self.fontMetrics().height() * 60, self.fontMetrics().height() * 38)
         self.show_keys(SSMS, {})
 
     def _lay_out(self) -> None:

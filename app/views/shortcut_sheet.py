@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from app import fuzzy, keys, theme
 from app.keys import COMMANDS, Command, Keys
 from app.language import tr
+from app.room import fit_on_screen
 
 COLUMN_EM: Final = 44
 """A column of the sheet is about as wide as this many letters."""
@@ -58,7 +59,7 @@ class ShortcutSheet(QDialog):
         layout.addWidget(self.field)
         layout.addWidget(self.sheet, 1)
         layout.addLayout(self._buttons())
-        self.resize(1000, 640)
+        fit_on_screen(self, 1000, 640)
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()

@@ -29,6 +29,10 @@ _SLIDER_STEPS: Final = 100
 """Positions of the slider in a factor of ten."""
 
 
+BAR_UNITS: Final = (4, 11)
+"""Least and usual width of the slider in line heights."""
+
+
 class HasWorld(Protocol):
     @property
     def world(self) -> World: ...
@@ -57,6 +61,23 @@ def next_speed(speed: float, up: bool) -> float:
     return next((step for step in reversed(SPEEDS) if step < speed * 0.999), SPEEDS[0])
 
 
+class _Between(QWidget):
+    """The slider, or what stands in its place; gives way where there is little room."""
+
+    def __init__(self, *bars: QWidget) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        for bar in bars:
+            column.addWidget(bar)
+
+    def sizeHint(self) -> QSize:
+        return QSize(BAR_UNITS[1] * self.fontMetrics().height(), super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(BAR_UNITS[0] * self.fontMetrics().height(), super().minimumSizeHint().height())
+
+
 class Transport(QWidget):
     """Shows the simulated time and speed; its buttons are the window's own actions."""
 
@@ -65,14 +86,12 @@ class Transport(QWidget):
     def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._clock = QLabel("0:00.00")
-        self._clock.setAccessibleName(tr("Simulated time"))
         self._server_time = QLabel()
         self._server_time.setProperty("muted", "true")
         self._server_time.setToolTip(tr("What the clocks of the simulated servers show"))
         self._buttons = [self._button(action) for action in actions]
         self._buttons[0].setProperty("primary", "true")
         self._speed_label = QLabel("1×")
-        self._speed_label.setAccessibleName(tr("Speed"))
         self._slider = QSlider(Qt.Orientation.Horizontal)
         self._slider.setRange(slider_of(SPEEDS[0]), slider_of(SPEEDS[-1]))
         self._slider.setTickInterval(_SLIDER_STEPS)
@@ -80,7 +99,7 @@ class Transport(QWidget):
         self._slider.setSingleStep(10)
         self._slider.setPageStep(_SLIDER_STEPS // 2)
         self._slider.setAccessibleName(tr("Speed, 0.1 to 1000 times"))
-        self._slider.setToolTip(tr("Speed: simulated seconds in a second ([ slower, ] faster)"))
+        self._slider.setToolTip(tr("Speed: simulated seconds in a second"))
         self._slider.valueChanged.connect(lambda place: self.speed_chosen.emit(speed_of(place)))
         self._note = QLabel()
         self._note.setProperty("muted", "true")
@@ -111,8 +130,7 @@ class Transport(QWidget):
         above.addStretch()
         above.addWidget(self._note)
         speed.addLayout(above)
-        speed.addWidget(self._slider)
-        speed.addWidget(self._progress)
+        speed.addWidget(_Between(self._slider, self._progress))
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 4, 6, 4)
         row.setSpacing(2)
@@ -132,6 +150,7 @@ class Transport(QWidget):
     @Slot(object)
     def show_world(self, world: World) -> None:
         self._clock.setText(formatting.run_time(world.t_s, 2))
+        self._clock.setAccessibleName(f"{tr('Simulated time')} {formatting.run_time(world.t_s, 0)}")
         self._server_time.setText(formatting.server_time(world.settings.start_time, world.tick, 0))
 
     @Slot(float)
@@ -139,6 +158,8 @@ class Transport(QWidget):
         with QSignalBlocker(self._slider):
             self._slider.setValue(slider_of(speed))
         self._speed_label.setText(speed_text(speed))
+        self._speed_label.setAccessibleName(f"{tr('Speed')} {speed_text(speed)}")
+        self._slider.setAccessibleDescription(speed_text(speed))
 
     @Slot(float)
     def show_lag(self, reached: float) -> None:
@@ -171,8 +192,6 @@ class Transport(QWidget):
         self._server_time.setFont(small)
         self._note.setFont(small)
         line = QFontMetrics(font).height()
-        self._slider.setFixedWidth(11 * line)
-        self._progress.setFixedWidth(11 * line)
         for button in self._buttons:
             side = round(line * 1.35)
             button.setIconSize(QSize(side, side))

@@ -11,7 +11,7 @@ import pytest
 import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QScrollArea, QToolButton
 
 from app import settings, theme
 from app.main_window import MainWindow
@@ -170,3 +170,65 @@ def test_a_maximised_window_gives_each_panel_its_share_and_takes_it_back(lab: Ma
     QApplication.processEvents()
     assert docks["charts"].width() == pytest.approx(before["charts"][0], abs=4)
     assert docks["console"].height() == pytest.approx(before["console"][1], abs=4)
+
+
+def test_with_the_largest_text_a_small_screen_holds_the_window(
+    qapp: QApplication, lab: MainWindow, hands: Hands
+) -> None:
+    lab.appearance.set_font_scale(2.0)
+    qapp.processEvents()
+    lab.resize(1366, 768)
+    qapp.processEvents()
+    assert (lab.width(), lab.height()) == (1366, 768)
+    buttons = [
+        *lab.desk_page.findChildren(QToolButton, options=Qt.FindChildOption.FindDirectChildrenOnly),
+        *lab.transport.findChildren(QToolButton),
+        *lab.topology.findChildren(QToolButton),
+    ]
+    assert len(buttons) > 8
+    for button in (*buttons, lab.act_line):
+        corner = button.mapTo(lab, button.rect().bottomRight())
+        assert not button.isVisible() or lab.rect().contains(corner), button
+    hands.click(next(b for b in lab.findChildren(QToolButton) if b.text() == "End drill"))
+    assert lab.session.drill is not None
+    assert lab.session.drill.finished
+    lab.appearance.set_font_scale(1.0)
+
+
+def test_what_a_panel_has_no_room_for_can_be_scrolled_to(qapp: QApplication, lab: MainWindow) -> None:
+    lab.resize(800, 500)
+    qapp.processEvents()
+    area = lab.desk.docks["charts"].widget()
+    assert isinstance(area, QScrollArea)
+    assert area.width() < lab.charts.minimumSizeHint().width()
+    assert area.horizontalScrollBar().maximum() > 0
+
+
+def test_a_screen_reader_hears_clock_and_speed(lab: MainWindow) -> None:
+    lab.session.set_speed(10.0)
+    lab.session.step()
+    heard = [label.accessibleName() for label in lab.transport.findChildren(QLabel)]
+    assert "Simulated time 0:00" in heard
+    assert "Speed 10×" in heard
+
+
+@pytest.mark.parametrize("page", ["home", "history", "progress", "planner", "fidelity", "editor", "desk"])
+def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: MainWindow, page: str) -> None:
+    """A plot that was rebuilt while Qt handed a style on once ended the program."""
+    going = {
+        "home": lab.show_home,
+        "history": lab.show_history,
+        "progress": lab.progress.show,
+        "planner": lab.tools.show_planner,
+        "fidelity": lab.tools.show_fidelity,
+        "editor": lab.editing.show,
+        "desk": lambda: None,
+    }
+    going[page]()
+    for choice in (theme.DARK, theme.CONTRAST, theme.LIGHT):
+        lab.appearance.set_theme(choice)
+        qapp.processEvents()
+        shown_page = lab.pages.currentWidget()
+        assert shown_page is not None
+        ground = shown_page.palette().window().color()
+        assert ground == theme.tokens(qapp.palette()).window
