@@ -98,6 +98,13 @@ class Editing(QObject):
             self.page.show_text(file.text, None, saved=False, name=_copy_name(file.name))
         else:
             self.page.show_text(file.text, Path(file.file))
+            self._window.file_opened.emit(file.file)
+
+    def edit(self, name: str) -> None:
+        """Go on to the editor with the scenario *name*."""
+        self.show()
+        if self._may_leave():
+            self.open_file(name)
 
     def copy(self, scenario: Scenario) -> None:
         """A copy of *scenario* to be changed; nothing is written until it is saved."""
@@ -168,6 +175,7 @@ class Editing(QObject):
             return
         self._window.quarantine.trust(text)
         self.page.was_saved(file)
+        self._window.file_opened.emit(str(file))
         self.keep_draft()
         self._window.notice.tell(tr("Saved: {file}.").format(file=file))
 
@@ -254,9 +262,11 @@ def _copy_on_screen(window: MainWindow) -> None:
 
 
 def attach(window: MainWindow) -> None:
-    """Entries of the Tools menu; the editor is `window.editing`."""
+    """Entries of the Tools menu, buttons on the start page and the brief; the editor is `window.editing`."""
     window.editing = Editing(window)
     added = actions.add(
         window, {"drill.editor": window.editing.show, "drill.edit_copy": lambda: _copy_on_screen(window)}
     )
     window.menus["&Tools"].addActions(list(added.values()))
+    window.picker.edit_wanted.connect(window.editing.edit)
+    window.brief.copy_wanted.connect(lambda: _copy_on_screen(window))

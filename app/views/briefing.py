@@ -73,6 +73,8 @@ class BriefPage(QWidget):
     started = Signal(str)
     """The mode in which to take it."""
     left = Signal()
+    copy_wanted = Signal()
+    """Somebody wants to make a drill of their own from this one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -96,6 +98,8 @@ class BriefPage(QWidget):
         self._start.clicked.connect(lambda: self.started.emit(self.mode))
         self._back = QPushButton(tr("Back to the drills"))
         self._back.clicked.connect(self.left)
+        self._copy = QPushButton(tr("Edit a copy"))
+        self._copy.clicked.connect(self.copy_wanted)
         self._scored = True
         self._card = QFrame()
         self._card.setProperty("card", "true")
@@ -114,6 +118,7 @@ class BriefPage(QWidget):
         modes.addStretch()
         buttons = QHBoxLayout()
         buttons.addWidget(self._back)
+        buttons.addWidget(self._copy)
         buttons.addStretch()
         buttons.addWidget(self._start)
         inside = QVBoxLayout(self._card)

@@ -104,6 +104,8 @@ class ScenarioPicker(QWidget):
 
     chosen = Signal(str)
     """Name of the scenario to look at."""
+    edit_wanted = Signal(str)
+    """Name of the scenario to write on: of one that is not the user's own a copy."""
     resumed = Signal(int)
     given_up = Signal(int)
     history_wanted = Signal()
@@ -139,6 +141,7 @@ class ScenarioPicker(QWidget):
         self._list.itemActivated.connect(lambda _: self._choose())
         self._details = _Details()
         self._details.wanted.connect(self._choose)
+        self._details.edit_wanted.connect(self._edit)
         self._lay_out()
         self._show_font()
 
@@ -260,6 +263,11 @@ class ScenarioPicker(QWidget):
         if card is not None:
             self.chosen.emit(card.name)
 
+    def _edit(self) -> None:
+        card = self.current()
+        if card is not None:
+            self.edit_wanted.emit(card.name)
+
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
@@ -271,9 +279,10 @@ class ScenarioPicker(QWidget):
 
 
 class _Details(QFrame):
-    """The scenario that is selected, and the button that goes on with it."""
+    """The scenario that is selected, and the buttons that go on with it."""
 
     wanted = Signal()
+    edit_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -290,7 +299,10 @@ class _Details(QFrame):
         self._start = QPushButton(tr("Open this drill"))
         self._start.setProperty("primary", "true")
         self._start.clicked.connect(self.wanted)
+        self._edit = QPushButton(tr("Edit a copy"))
+        self._edit.clicked.connect(self.edit_wanted)
         buttons = QHBoxLayout()
+        buttons.addWidget(self._edit)
         buttons.addStretch()
         buttons.addWidget(self._start)
         layout = QVBoxLayout(self)
@@ -307,12 +319,15 @@ class _Details(QFrame):
             label.clear()
         self._text.show_text(text)
         self._start.setEnabled(False)
+        self._edit.setEnabled(False)
 
     def show_card(self, card: Card | None) -> None:
         self._start.setEnabled(card is not None)
         if card is None:
             self.say(tr("No drill matches the search."))
             return
+        self._edit.setEnabled(card.known)
+        self._edit.setText(tr("Edit a copy") if card.shipped or card.origin else tr("Edit"))
         self._title.setFont(theme.sized(self.font(), 1.4, bold=True))
         self._title.setText(card.title)
         self._facts.setText(card.facts)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app import scenario_files
+from app import scenario_files, settings
 from app.highlight import LEXED_MAX
 from app.main_window import MainWindow
 from app.settings import WindowSettings
@@ -146,6 +146,32 @@ def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: MainWindow) -
     shipped = scenario_files.find("planned-failover")
     assert page.text.toPlainText() == shipped.text
     assert page.file_name == "planned-failover-copy.toml"
+
+
+def test_the_start_page_leads_to_a_copy_and_to_the_text_of_ones_own(hands: Hands, window: MainWindow) -> None:
+    edit = window.picker._details._edit
+    window.picker.choose_card("no-witness")
+    assert edit.text() == "Edit a copy"
+    hands.click(edit)
+    page = window.editing.page
+    assert page.file is None
+    assert page.file_name == "no-witness-copy.toml"
+    file = scenario_files.own_folder() / "mine.toml"
+    file.parent.mkdir(parents=True)
+    window.editing.write(file)
+    window.show_home()
+    window.picker.choose_card("mine")
+    assert edit.text() == "Edit"
+    hands.click(edit)
+    assert page.file == file
+    assert str(file) in window.store.get(settings.RECENT)
+
+
+def test_the_brief_leads_to_a_copy(hands: Hands, window: MainWindow) -> None:
+    window.choose("no-witness")
+    hands.click(next(b for b in window.brief.findChildren(QPushButton) if b.text() == "Edit a copy"))
+    assert window.pages.currentWidget() is window.editing.page
+    assert window.editing.page.file_name == "no-witness-copy.toml"
 
 
 def test_a_copy_is_saved_under_its_own_name_unless_that_is_taken(
