@@ -428,7 +428,7 @@ QCheckBox::indicator:checked, QGroupBox::indicator:checked, QAbstractItemView::i
     background: $accent; border-color: $accent; image: url("$tick");
 }
 QRadioButton::indicator:checked {
-    width: 0.5em; height: 0.5em; background: $surface; border: 4px solid $accent; border-radius: 0.4em;
+    width: 0.5em; height: 0.5em; background: $surface; border: 4px solid $accent; border-radius: 0.5em;
 }
 QCheckBox::indicator:disabled, QRadioButton::indicator:disabled { background: $window; border-color: $border; }
 QCheckBox::indicator:checked:disabled { background: $idle_soft; }
