@@ -73,8 +73,8 @@ TRUTH: Final = ("events", "ledger", "table", "timing")
 
 SHARES: Final = {
     # profile: share of the desk's width for the left and right areas, of its height for the bottom and the upper right
-    LEARNER: (0.19, 0.31, 0.42, 0.52),
-    INSTRUCTOR: (0.17, 0.33, 0.36, 0.52),
+    LEARNER: (0.19, 0.35, 0.42, 0.52),
+    INSTRUCTOR: (0.17, 0.35, 0.36, 0.52),
     AUTHOR: (0.17, 0.36, 0.4, 0.4),
     PRESENTER: (0.0, 0.36, 0.0, 0.5),
 }

@@ -112,7 +112,7 @@ def _help(fault: Fault) -> str:
 COLUMNS: Final = (
     Column(title=mark("State"), text=lambda f: f"{_SIGNS[state_of(f)][0]} {tr(state_of(f))}",
            tone=lambda f: _SIGNS[state_of(f)][1], sample=mark("✓ reverted …")),
-    Column(title=mark("Fault"), text=words_of, tone=_muted, tip=_tip, sample="power-of"),
+    Column(title=mark("Fault"), text=words_of, tone=_muted, tip=_tip, sample="power-off S"),
     Column(title=mark("Asked"), text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="0:00.00"),
     Column(title=mark("Active"), text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="0:00.00"),
     Column(title=mark("Effective"), text=lambda f: _time(f.effective_tick), tone=_muted, right=True, tip=_delay,

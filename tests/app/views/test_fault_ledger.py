@@ -84,7 +84,7 @@ def test_four_times_and_the_effect(ledger: FaultLedger, drill: Drill) -> None:
 
 def test_its_four_times_are_in_sight_in_a_dock_of_a_small_screen(ledger: FaultLedger, drill: Drill) -> None:
     happens(ledger, drill, "power-off SERVER_A")
-    ledger.resize(450, 240)  # at 1366x768
+    ledger.resize(476, 240)  # at 1366x768
     header = ledger.table.horizontalHeader()
     taken_back = 5
     right = header.sectionViewportPosition(taken_back) + header.sectionSize(taken_back)
