@@ -46,7 +46,7 @@ MODES: Final = (
 )
 """Ways to take a scored drill, the usual one first."""
 
-PAGE_WIDTH_UNITS: Final = 46
+PAGE_WIDTH_UNITS: Final = 48
 """Width of the page in line heights: a comfortable line of text."""
 
 

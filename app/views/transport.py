@@ -150,7 +150,7 @@ class Transport(QWidget):
     @Slot(object)
     def show_world(self, world: World) -> None:
         self._clock.setText(formatting.run_time(world.t_s, 2))
-        self._clock.setAccessibleName(f"{tr('Simulated time')} {formatting.run_time(world.t_s, 0)}")
+        self._clock.setAccessibleName(" ".join((tr("Simulated time"), formatting.run_time(world.t_s, 0))))
         self._server_time.setText(formatting.server_time(world.settings.start_time, world.tick, 0))
 
     @Slot(float)
@@ -158,7 +158,7 @@ class Transport(QWidget):
         with QSignalBlocker(self._slider):
             self._slider.setValue(slider_of(speed))
         self._speed_label.setText(speed_text(speed))
-        self._speed_label.setAccessibleName(f"{tr('Speed')} {speed_text(speed)}")
+        self._speed_label.setAccessibleName(" ".join((tr("Speed"), speed_text(speed))))
         self._slider.setAccessibleDescription(speed_text(speed))
 
     @Slot(float)
