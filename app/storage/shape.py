@@ -21,8 +21,12 @@ _WRONG: Final = {
     str: "typeof({0}) <> 'text'",
 }
 """Type of a column -> what is true of a value that is none such."""
-_NO_DATE: Final = "strftime('%Y-%m-%d %H:%M:%S', {0}, '+0 days') IS NOT substr({0}, 1, 19)"
-"""Adding no days makes 3 March of 31 February, which differs from what stands there."""
+_NO_DATE: Final = (
+    "(strftime('%s', {0}) IS NULL"
+    " OR strftime('%Y-%m-%d %H:%M:%S', substr({0}, 1, 19), '+0 days') IS NOT substr({0}, 1, 19))"
+)
+"""Adding no days makes 3 March of 31 February, which differs from what stands there. Without the fraction of the
+second: SQLite rounds it, and 59.9996 s would become the next minute."""
 _IN_PLAY: Final = f"run_id IN (SELECT id FROM run WHERE status = '{RUNNING}')"
 """Of long tables only these rows are looked at: the others are read when somebody asks for them, if ever."""
 _LONG: Final = {Line.__tablename__, Checkpoint.__tablename__}

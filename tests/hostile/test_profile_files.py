@@ -157,6 +157,20 @@ def test_tables_and_values_that_are_not_ours_are_a_sentence(profile_folder: Path
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "moment", ["10:12:59.999500", "23:59:59.999999", "00:00:00.000000", "10:12:33.999800"]
+)
+def test_any_moment_of_a_second_is_a_date(profile_folder: Path, moment: str) -> None:
+    """SQLite rounds to the thousandth: one profile in 2,000 was refused as damaged."""
+    with open_profile(profile_folder) as profile:
+        profile.begin_run("lab", "text", "hash", 1, "0.1.0", "lab")
+        file = profile.file
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE run SET started_at = ?", (f"2026-12-31 {moment}",))
+    with open_profile(profile_folder) as profile:
+        assert profile.unfinished()[0].started_at.second in (0, 33, 59)
+
+
 @pytest.mark.parametrize("raw", ["", "{bad", "[" * 100_000, "NaN", '"x', "9" * 10_000])
 def test_a_setting_that_cannot_be_read_counts_as_none(profile_folder: Path, raw: str) -> None:
     key = SettingKey("quarantine/accepted", "[]")
