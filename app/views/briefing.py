@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from app import formatting, theme
 from app.language import mark, tr, trn
 from app.prose import Prose
+from app.room import scrolling
 from app.sentences import said
 from app.wrap_button import WrapButton
 from engine.constants import TICKS_PER_S
@@ -144,14 +145,9 @@ class BriefPage(QWidget):
         column.addStretch(2)
         column.addLayout(row)
         column.addStretch(3)
-        scroll = QScrollArea()
-        scroll.setWidget(middle)
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         around = QVBoxLayout(self)
         around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(scroll)
+        around.addWidget(scrolling(middle))
 
     @property
     def mode(self) -> str:
