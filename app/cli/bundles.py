@@ -11,6 +11,7 @@ from typing import Final
 from app import bundle, bundle_store, scenario_files
 from app.bundle import Bundle, BundleProblems
 from app.bundle_store import CannotKeep
+from app.cli.terms import Commands
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.scenario_files import NoScenario
 from engine.drill import recorded
@@ -19,9 +20,10 @@ from engine.drill.lint import lint
 from engine.drill.problems import Problem, ScenarioProblems
 
 
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What may stand behind `mirrordrill bundle`."""
-    doing = command.add_subparsers(dest="doing", metavar="COMMAND", required=True)
+def add_to(command: Commands) -> None:
+    bundles = command("bundle", "drills in one file, to hand on: make, show, add, list, remove")
+    bundles.set_defaults(do=_run)
+    doing = bundles.add_subparsers(dest="doing", metavar="COMMAND", required=True)
 
     def sub(name: str, help: str) -> argparse.ArgumentParser:
         return doing.add_parser(name, help=help, description=help)
@@ -43,7 +45,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> int:
     try:
         return DOING[options.doing](options)
     except (BundleProblems, ScenarioProblems, NoScenario, CannotKeep) as problem:

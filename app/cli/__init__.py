@@ -1,0 +1,66 @@
+"""The command line. Everything but the window itself; exit codes: 0 as asked, 1 the answer is no, 2 unusable.
+
+A module adds its commands in `add_to` and names what carries them out in the parser's default `do`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from app.cli import bundles, caring, checking, listing, measuring, playing
+from app.cli.terms import Unusable, loaded
+from app.exit_codes import UNUSABLE
+from app.scenario_files import NoScenario
+from engine.drill.problems import ScenarioProblems
+from engine.drill.report import program_version
+from engine.drill.scenario import Scenario
+
+OpenWindow = Callable[[Scenario | None], int]
+"""Shows the window, on a scenario if one is given; returns the exit code."""
+
+MODULES: Final = (listing, playing, checking, bundles, measuring, caring)
+"""In the order in which help names their commands."""
+
+
+def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
+    """Do what *arguments* ask for; returns the exit code. Only *open_window* knows Qt."""
+    try:
+        options = _parser().parse_args(list(arguments))
+    except SystemExit as stop:  # argparse has said why, or printed its help
+        return stop.code if isinstance(stop.code, int) else UNUSABLE
+    try:
+        if options.command is None:
+            return open_window(None)
+        if options.command == "drill":
+            return open_window(loaded(options.scenario))
+        do: Callable[[argparse.Namespace], int] = options.do
+        return do(options)
+    except ScenarioProblems as problems:
+        return _refuse(str(problems))
+    except (Unusable, NoScenario) as problem:
+        return _refuse(f"mirrordrill: {problem}")
+
+
+def _refuse(text: str) -> int:
+    print(text, file=sys.stderr)
+    return UNUSABLE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mirrordrill",
+        description="Practise failover of mirrored SQL Server databases. Without a command it opens the window.",
+    )
+    parser.add_argument("--version", action="version", version=f"mirrordrill {program_version()}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    def command(name: str, help: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=help, description=help)
+
+    command("drill", "open the window on a drill").add_argument("scenario", metavar="NAME|FILE")
+    for module in MODULES:
+        module.add_to(command)
+    return parser

@@ -1,0 +1,49 @@
+"""`mirrordrill doctor`: whether everything works here, what helps support, and a way out of a profile."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from app.cli.terms import Commands, Unusable
+from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+
+
+def add_to(command: Commands) -> None:
+    doctor = command("doctor", "whether everything that Mirrordrill needs works here")
+    doctor.set_defaults(do=_doctor)
+    doctor.add_argument("--bundle", metavar="FILE", help="also write what helps support into a zip file")
+    doctor.add_argument(
+        "--export", metavar="FILE", help="instead, write all of the profile as JSON, read only"
+    )
+    doctor.add_argument("--renew-replay", metavar="FILE", help=argparse.SUPPRESS)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from app import doctor, golden, support
+    from app.storage import StorageProblem
+
+    if options.export is not None:
+        try:
+            rows = doctor.export(Path(options.export))
+        except StorageProblem as problem:
+            raise Unusable(str(problem)) from problem
+        print(f"{rows} rows written to {options.export}")
+        return AS_ASKED
+    if options.renew_replay is not None:
+        Path(options.renew_replay).write_text(golden.as_text(golden.play()), encoding="utf-8")
+        return AS_ASKED
+    well = True
+    findings: list[doctor.Finding] = []
+    for finding in doctor.examine():
+        print(f"{'ok  ' if finding.well else 'FAIL'} {finding.name}: {finding.text}", flush=True)
+        well = well and finding.well
+        findings.append(finding)
+    if options.bundle is not None:
+        try:
+            with doctor.profile_if_any() as profile:
+                members = support.write_bundle(Path(options.bundle), findings, profile)
+        except support.NoBundle as problem:
+            raise Unusable(str(problem)) from problem
+        print(f"{options.bundle} holds {', '.join(members)}; read it before you send it")
+    return AS_ASKED if well else ANSWER_IS_NO

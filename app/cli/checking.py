@@ -1,0 +1,50 @@
+"""`mirrordrill check`: every problem of scenario files and bundles."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from app import bundle, scenario_files
+from app.cli import bundles
+from app.cli.terms import Commands, Unusable, print_json
+from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from engine.drill.lint import lint
+from engine.drill.problems import Problem, ScenarioProblems
+from engine.drill.scenario import schema
+
+
+def add_to(command: Commands) -> None:
+    check = command("check", "every problem of scenario files and bundles: line, column, what was expected")
+    check.set_defaults(do=_check)
+    check.add_argument("files", nargs="*", metavar="FILE")
+    check.add_argument("--json", action="store_true", help="as JSON")
+    check.add_argument(
+        "--schema", action="store_true", help="print the JSON Schema of scenario files, for editors"
+    )
+
+
+def _check(options: argparse.Namespace) -> int:
+    if options.schema:
+        print_json(schema())
+        return AS_ASKED
+    if not options.files:
+        raise Unusable("check needs a FILE, or --schema")
+    found: list[Problem] = []
+    for name in options.files:
+        if name.endswith(bundle.SUFFIX):
+            found += bundles.problems_of(Path(name))
+            continue
+        file = scenario_files.find(name)
+        try:
+            found += lint(file.load(), file.file)
+        except ScenarioProblems as problems:
+            found += problems.problems
+    if options.json:
+        print_json([problem.as_json() for problem in found])
+    else:
+        for problem in found:
+            print(problem)
+        count = len(options.files)
+        print(f"{len(found)} problem(s) in {count} file(s)" if found else f"{count} file(s), no problem")
+    return ANSWER_IS_NO if found else AS_ASKED

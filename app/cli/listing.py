@@ -1,0 +1,84 @@
+"""`mirrordrill list` and `progress`: which drills there are, and how far somebody has come with them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from app import scenario_files
+from app.cli.terms import Commands, Unusable, print_json
+from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from engine.drill.problems import ScenarioProblems
+from engine.drill.scenario import Scenario
+
+
+def add_to(command: Commands) -> None:
+    listing = command("list", "the shipped and your own scenarios")
+    listing.set_defaults(do=_list)
+    progress = command("progress", "your skills, what is due, and what to take next")
+    progress.set_defaults(do=_progress)
+    for one in (listing, progress):
+        one.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _list(options: argparse.Namespace) -> int:
+    files, unreadable = scenario_files.all_files()
+    scenarios: list[tuple[Scenario, bool]] = []
+    for file in files:
+        try:
+            scenarios.append((file.load(), file.shipped))
+        except ScenarioProblems as problems:
+            unreadable.append(str(problems))
+    if options.json:
+        print_json([_listed(scenario, shipped) for scenario, shipped in scenarios])
+    else:
+        width = max(len(scenario.name) for scenario, _ in scenarios)
+        for scenario, shipped in scenarios:
+            mark = "" if shipped else " (yours)"
+            print(
+                f"{scenario.name:{width}}  {scenario.minutes:3d} min  {scenario.level:12}  {scenario.title}{mark}"
+            )
+    for problem in unreadable:
+        print(problem, file=sys.stderr)
+    return ANSWER_IS_NO if unreadable else AS_ASKED
+
+
+def _listed(scenario: Scenario, shipped: bool) -> dict[str, Any]:
+    return {
+        "name": scenario.name,
+        "title": scenario.title,
+        "summary": scenario.summary,
+        "level": scenario.level,
+        "minutes": scenario.minutes,
+        "skills": list(scenario.skills),
+        "sources": [source.model_dump() for source in scenario.sources],
+        "scored": scenario.scored,
+        "shipped": shipped,
+    }
+
+
+def _progress(options: argparse.Namespace) -> int:
+    from datetime import UTC, datetime
+
+    from app import progress, summaries
+    from app.folders import default_folder
+    from app.storage import ResultRow, StorageProblem, open_profile
+    from app.storage.database import FILE_NAME
+
+    folder, rows = default_folder(), list[ResultRow]()
+    try:
+        if (folder / FILE_NAME).exists():  # looking makes no profile
+            with open_profile(folder) as profile:
+                rows = profile.results()
+    except StorageProblem as problem:
+        raise Unusable(str(problem)) from problem
+    files, _ = scenario_files.all_files()
+    known, _ = summaries.read(files, folder if rows else None)
+    found = progress.progress(rows, known, datetime.now(UTC))
+    titles = {summary.name: summary.title for summary in known}
+    if options.json:
+        print_json(progress.as_json(found, titles))
+    else:
+        print("\n".join(progress.told(found, titles)))
+    return AS_ASKED

@@ -1,0 +1,95 @@
+"""`mirrordrill agents`, `fidelity` and `bench`: whether points, figures and speed are what they should be."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+from app import scenario_files
+from app.cli.terms import Commands, check_seed, write_json
+from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from engine.drill.report import plain
+from engine.drill.scenario import Scenario, load_scenario
+
+if TYPE_CHECKING:
+    from engine.drill.agents import Ranking
+
+
+def add_to(command: Commands) -> None:
+    agents = command("agents", "whether points go to the right players: reference, nothing, random, exploits")
+    agents.set_defaults(do=_agents)
+    agents.add_argument(
+        "scenarios", nargs="*", metavar="NAME|FILE", help="which; all that are scored, if none"
+    )
+    agents.add_argument("--seed", type=int, metavar="N", help="another seed than the scenarios'")
+    agents.add_argument("--json", metavar="FILE", help="write the rankings; - is standard output")
+    fidelity = command("fidelity", "the papers' figures beside ours")
+    fidelity.set_defaults(do=_fidelity)
+    bench = command("bench", "how fast this machine simulates")
+    bench.set_defaults(do=_bench)
+    for figures in (fidelity, bench):
+        figures.add_argument("--json", metavar="FILE", help="write the figures; - is standard output")
+
+
+def _rank(job: tuple[str, str, int | None]) -> Ranking:
+    """In a process of its own: a scenario by its name and text."""
+    from engine.drill import agents
+
+    name, text, seed = job
+    return agents.rank(load_scenario(text, f"{name}.toml"), seed)
+
+
+def _ranked(scenarios: Sequence[Scenario], seed: int | None) -> Iterator[Ranking]:
+    """Each scenario's ranking, in order; many are shared out among the processors."""
+    jobs = [(scenario.name, scenario.text, seed) for scenario in scenarios]
+    workers = min(len(jobs), os.cpu_count() or 1)
+    if workers <= 1:
+        yield from map(_rank, jobs)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(_rank, jobs)
+
+
+def _agents(options: argparse.Namespace) -> int:
+    from engine.drill import agents
+
+    check_seed(options.seed)
+    files = [scenario_files.find(name) for name in options.scenarios] or scenario_files.all_files()[0]
+    scenarios = [scenario for file in files if (scenario := file.load()).scored]
+    rankings = list(_ranked(scenarios, options.seed))
+    if options.json is not None:
+        write_json([ranking.as_json() for ranking in rankings], options.json)
+    else:
+        print(agents.table(rankings))
+    return ANSWER_IS_NO if any(ranking.wrong for ranking in rankings) else AS_ASKED
+
+
+def _fidelity(options: argparse.Namespace) -> int:
+    from engine.published import fidelity
+
+    rows = fidelity.fidelity_rows()
+    counts = fidelity.summary(rows)
+    if options.json is not None:
+        write_json({"rows": [plain(row.as_json()) for row in rows], "summary": counts}, options.json)
+    else:
+        print(fidelity.render(rows))
+    return ANSWER_IS_NO if counts["unexplained"] else AS_ASKED
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from app import bench
+
+    figures = bench.bench_rows()
+    if options.json is not None:
+        write_json({"figures": [plain(figure.as_json()) for figure in figures]}, options.json)
+    else:
+        width = max(len(figure.name) for figure in figures)
+        for figure in figures:
+            ratio = f"x {figure.ratio:,.4g}" if figure.ratio is not None else ""
+            value = f"{figure.value:,.4g}" if isinstance(figure.value, float) else figure.value
+            print(f"{figure.name:{width}}  {value:>12} {figure.unit:18} {ratio:>12}  {figure.against}")
+    return AS_ASKED

@@ -1,0 +1,221 @@
+"""`mirrordrill run`, `replay` and `record`: a scenario played without a window, and what was recorded of one."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_json
+from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from engine import simulator
+from engine.drill.drill import Drill, play_inputs
+from engine.drill.scenario import load_scenario
+from engine.drill.solution import default_end, play_solution
+from engine.inputs import Input, InputProblem, parse_script
+from engine.model import ticks
+
+INPUTS_MAX: Final = 4_000_000
+"""Characters of a file of input lines; a lively hour is some 20 kB. Assumed."""
+
+
+def add_to(command: Commands) -> None:
+    run = command("run", "play a scenario without a window")
+    run.set_defaults(do=_run)
+    run.add_argument("scenario", metavar="NAME|FILE")
+    played = run.add_mutually_exclusive_group()
+    played.add_argument("--inputs", metavar="FILE", help="input lines to do; - reads standard input")
+    played.add_argument("--solution", action="store_true", help="play the scenario's reference solution")
+    run.add_argument("--seed", type=int, metavar="N", help="another seed than the scenario's")
+    run.add_argument("--until", type=float, metavar="SECONDS", help="when to end")
+    run.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
+    run.add_argument("--html", metavar="FILE", help="write the debrief as a page")
+    run.add_argument("--pdf", metavar="FILE", help="write the debrief for print: one page and an annex")
+    run.add_argument("--csv", metavar="FOLDER", help="write events, readings and score as tables")
+    run.add_argument("--runbook", metavar="FILE", help="write what was done as a commented SQL script")
+    replay = command("replay", "play a recorded run again and compare it, state by state")
+    replay.set_defaults(do=_replay)
+    record = command(
+        "record", "make a scenario of a recorded run: its faults the timeline, its repairs the solution"
+    )
+    record.set_defaults(do=_record)
+    for one in (replay, record):
+        one.add_argument("run", metavar="RUN.json", help="as `run --json` or the debrief writes it")
+    record.add_argument(
+        "--as", dest="target", required=True, metavar="FILE", help="the scenario, a .toml file"
+    )
+
+
+def _run(options: argparse.Namespace) -> int:
+    scenario = loaded(options.scenario)
+    check_seed(options.seed)
+    if options.until is not None and not 0.0 <= options.until <= 1e6:
+        raise Unusable(f"--until {options.until:g} is not from 0 to 1e6 seconds")
+    drill = Drill(scenario, options.seed)
+    if options.solution:
+        if not scenario.solution:
+            raise Unusable(f"{scenario.name} has no reference solution")
+        _play_solution(drill)
+    else:
+        _play_inputs(drill, _inputs(options.inputs, drill), options.until)
+    _export(drill, options)
+    if options.json is None:
+        print("\n".join(_told(drill)))
+    else:
+        write_json(drill.report(), options.json)
+    goals_missed = any(not state.met for state in drill.goals.values())
+    return ANSWER_IS_NO if goals_missed else AS_ASKED
+
+
+def _inputs(file: str | None, drill: Drill) -> list[Input]:
+    """The input lines of *file*; every line that cannot be understood or names what is not there is told."""
+    if file is None:
+        return []
+    try:
+        text = _read_lines(file)
+    except OSError as error:
+        raise Unusable(f"{file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise Unusable(f"{file} is not text in UTF-8 (byte {error.start + 1})") from error
+    inputs, problems = parse_script(text)
+    for item in inputs:
+        try:
+            simulator.resolve(drill.world, item)
+        except InputProblem as problem:
+            problems.append(f"{item.line}: {problem}")
+    if problems:
+        raise Unusable("\n".join(f"{file}: {problem}" for problem in problems))
+    return inputs
+
+
+def _read_lines(file: str) -> str:
+    """All of *file* unless it is too much. Raises OSError, UnicodeDecodeError, Unusable."""
+    if file == "-":
+        text = sys.stdin.read(INPUTS_MAX + 1)
+    else:
+        with open(file, encoding="utf-8") as opened:
+            text = opened.read(INPUTS_MAX + 1)
+    if len(text) > INPUTS_MAX:
+        raise Unusable(f"{file} has more than {INPUTS_MAX} characters")
+    return text
+
+
+def _play_inputs(drill: Drill, inputs: Sequence[Input], until_s: float | None) -> None:
+    last = max((item.tick for item in inputs), default=0)
+    end = default_end(drill, last) if until_s is None else ticks(until_s)
+    due = [item for item in inputs if item.tick <= end]
+    play_inputs(drill, due, lambda item, problem: print(f"{item.line}: {problem}", file=sys.stderr))
+    drill.advance_to(end)
+
+
+def _play_solution(drill: Drill) -> None:
+    try:
+        play_solution(drill)
+    except InputProblem as problem:
+        raise Unusable(f"the solution of {drill.scenario.name} cannot be played: {problem}") from problem
+
+
+def _export(drill: Drill, options: argparse.Namespace) -> None:
+    """The debrief in whatever forms were asked for."""
+    if not any((options.html, options.pdf, options.csv, options.runbook)):
+        return
+    from app.export.page import page
+    from app.export.runbook import runbook
+    from app.export.sheets import sheets
+    from app.export.source import source_of
+
+    source = source_of(drill)
+    if options.html:
+        write(page(source), Path(options.html))
+    if options.runbook:
+        write(runbook(source), Path(options.runbook))
+    if options.csv:
+        folder = Path(options.csv)
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise Unusable(f"{folder} cannot be made: {error.strerror}") from error
+        for name, content in sheets(source).items():
+            write(content, folder / name)
+    if options.pdf:
+        from app.export.pdf import NoPdf, write_pdf
+
+        try:
+            write_pdf(source, Path(options.pdf))
+        except NoPdf as problem:
+            raise Unusable(str(problem)) from problem
+
+
+def _told(drill: Drill) -> list[str]:
+    """The run in a few lines for people."""
+    report = drill.report()
+    why = f" ({drill.ended_by})" if drill.ended_by else ""
+    lines = [f"{report['scenario']}, seed {report['seed']}: ended at {report['ended_at_s']:g} s{why}"]
+    for failover in report["failovers"]:
+        took = failover["failover_s"]
+        took_text = f"{took:.2f} s" if took is not None else "not completed"
+        published = f", published {failover['published_s']:g} s" if "published_s" in failover else ""
+        way = f"{failover['from_server']} -> {failover['to_server']}"
+        lines.append(f"{failover['kind']} failover {way} ({failover['cause']}): {took_text}{published}")
+    sums = report["availability"]
+    lines.append(
+        f"downtime {sums['downtime_s']:g} s, exposed {sums['exposed_s']:g} s, "
+        f"lost transactions {sums['lost_transactions']}"
+    )
+    lines += [f"[{'x' if goal['met'] else ' '}] {goal['text']}" for goal in report["goals"]]
+    if report["score"]["scored"]:
+        lines.append(f"score {report['score']['total']:g} of 100")
+        for item in report["score"]["items"]:
+            lines.append(f"  {item['points']:5g} of {item['max']:3g}  {item['name']}: {item['why']}")
+    lines.append(f"state {report['state_hash']}")
+    return lines
+
+
+def _recorded_run(file: str) -> tuple[dict[str, Any], Drill]:
+    """The report in *file* and its run, played again."""
+    from app import run_files
+    from engine.drill import verify
+
+    try:
+        report, text = run_files.read(Path(file))
+        scenario = load_scenario(text, f"{report['scenario']}.toml")
+        return report, verify.played_again(scenario, report)
+    except (run_files.NoRun, InputProblem) as problem:
+        raise Unusable(str(problem)) from problem
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from engine.drill import verify
+
+    report, drill = _recorded_run(options.run)
+    found = verify.divergence(drill, report)
+    if found is not None:
+        print(f"{options.run} does not play again as it was recorded: {found}")
+        return ANSWER_IS_NO
+    print(
+        f"{options.run} plays again to the same states: {len(drill.hashes)} compared, "
+        f"{len(drill.events)} events, to {drill.world.t_s:g} s, state {drill.state_hash()}"
+    )
+    return AS_ASKED
+
+
+def _record(options: argparse.Namespace) -> int:
+    from engine.drill import recorded
+
+    _, drill = _recorded_run(options.run)
+    target = Path(options.target)
+    name = target.name.removesuffix(".toml")
+    if target.suffix != ".toml" or recorded.slug(name) != name:
+        raise Unusable(f"{target.name} is no name for a scenario: it is like my-drill.toml, in small letters")
+    try:
+        text = recorded.scenario_from_drill(drill, name)
+    except recorded.CannotRecord as problem:
+        print(problem, file=sys.stderr)
+        return ANSWER_IS_NO
+    write(text, target)
+    left = len(list(recorded.prompts(tomllib.loads(text))))
+    print(f"{target} is written; {left} texts are left to you: `mirrordrill check {target}` names them")
+    return AS_ASKED

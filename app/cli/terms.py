@@ -1,0 +1,61 @@
+"""What the commands share: finding a scenario, saying what cannot be used, writing JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any, Protocol
+
+from app import scenario_files
+from engine.drill.scenario import Scenario
+
+
+class Unusable(Exception):
+    """Arguments or files that cannot be used; the text says why."""
+
+
+class Commands(Protocol):
+    """Where a module adds its commands; what carries one out is the parser's default `do`."""
+
+    def __call__(self, name: str, help: str) -> argparse.ArgumentParser: ...
+
+
+def loaded(name_or_path: str) -> Scenario:
+    """Raises NoScenario, ScenarioProblems."""
+    return scenario_files.find(name_or_path).load()
+
+
+def check_seed(seed: int | None) -> None:
+    if seed is not None and not 0 <= seed < 2**63:
+        raise Unusable(f"--seed {seed} is not from 0 to 2**63 - 1")
+
+
+def print_json(value: Any) -> None:
+    print(_as_json(value))
+
+
+def _as_json(value: Any) -> str:
+    """One line for each of the outermost parts: short to read, small where there are readings."""
+    inside = (json.dumps(part, allow_nan=False, ensure_ascii=False) for part in value)
+    if isinstance(value, dict):
+        inside = (
+            f"{json.dumps(key)}: {json.dumps(part, allow_nan=False, ensure_ascii=False)}"
+            for key, part in value.items()
+        )
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{opening}\n{(',' + chr(10)).join(inside)}\n{closing}"
+
+
+def write_json(value: Any, file: str) -> None:
+    if file == "-":
+        print_json(value)
+    else:
+        write(_as_json(value) + "\n", Path(file))
+
+
+def write(content: str, file: Path) -> None:
+    try:
+        file.write_text(content, encoding="utf-8", newline="")
+    except OSError as error:
+        raise Unusable(f"{file} cannot be written: {error.strerror}") from error
