@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import traceback
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app.language import tr
-from app.main_window.ahead import compile_ahead, leave
+from app.main_window.ahead import Ahead
 from app.main_window.appearance import apply_theme
 from app.main_window.speech import speak
 from app.main_window.start import GivenUp, Start
@@ -40,9 +41,13 @@ def open_window(scenario: Scenario | None) -> int:
     before, sys.excepthook = sys.excepthook, lambda *fault: _stop_loudly(window, before, *fault)
     with ExitStack() as at_the_end:
         at_the_end.callback(setattr, sys, "excepthook", before)
+        gc.disable()  # until everything is there, see ahead.settle
+        at_the_end.callback(gc.enable)
         start = Start(window, lambda: _profile(at_the_end))
         at_the_end.callback(start.end)
-        window.ready.connect(lambda: at_the_end.callback(leave, compile_ahead()))
+        ahead = Ahead(window)
+        at_the_end.callback(ahead.end)
+        window.ready.connect(ahead.begin)
         if scenario is not None:
             start.hurry()
             if not window.is_ready:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -47,8 +46,6 @@ class Console(QWidget):
         self._sending = ""
         """Window whose batch is on its way at this moment."""
         self._as_text = False
-        self._settled = False
-        """A first batch has ended."""
         self.tabs = QueryTabs()
         self.tabs.currentChanged.connect(lambda _: self._refresh_actions())
         self.tabs.opened.connect(self._on_opened)
@@ -121,7 +118,6 @@ class Console(QWidget):
                     ended.outcome = in_short(ended.outcome)
         if outcomes:
             self.history.refresh()
-            self._settle()
         for name in {**outcomes, **running}:
             window = self.tabs.window_called(name)
             if window is None:
@@ -131,15 +127,6 @@ class Console(QWidget):
             if name in running:
                 window.running(running[name])
             self._refresh(window)
-
-    def _settle(self) -> None:
-        """Once, after the first batch: what it needed was loaded for good, and need not be looked through again.
-
-        The garbage collector would, while later batches are read: 50 to 100 ms each time.
-        """
-        if not self._settled:
-            self._settled = True
-            gc.freeze()
 
     # --- windows ------------------------------------------------------------------------------------------
 
