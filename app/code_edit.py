@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, QStringListModel, Qt
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QRect, QSize, QStringListModel, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QKeyEvent,
@@ -20,15 +20,28 @@ from PySide6.QtGui import (
     QTextDocument,
     QTextFormat,
 )
-from PySide6.QtWidgets import QCompleter, QInputDialog, QListView, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import (
+    QCompleter,
+    QInputDialog,
+    QListView,
+    QPlainTextEdit,
+    QTextEdit,
+    QToolTip,
+    QWidget,
+)
 
-from app import theme
+from app import formatting, theme
 from app.highlight import Highlighter, utf16_length
 from app.language import tr
+from app.tables import plain_tip
 
 TAB_SPACES: Final = 4
 WORD_MAX: Final = 200
 """Characters of a word that completion replaces."""
+
+LINE_MAX: Final = 50_000
+"""Characters of a line that may be put in. Measured: Qt lays a line out anew with every key, which takes 5 ms for so
+many; a line of a million 250 ms, and as long again to paint it."""
 
 Complete = Callable[[str, int], Sequence[str]]
 """Words that may stand at a position of a text."""
@@ -39,6 +52,8 @@ Colour = Callable[[QTextDocument, theme.Tokens], Highlighter]
 class CodeEdit(QPlainTextEdit):
     """Line numbers, the line of the cursor, Ctrl+Space, Ctrl+G, Tab and Shift+Tab."""
 
+    said = Signal(str)
+    """A word for a status line; empty: nothing to say any more."""
     WORD_BEFORE = re.compile(r"[\w@#$]*$")
     """What completion replaces: the word that ends at the cursor."""
 
@@ -116,6 +131,23 @@ class CodeEdit(QPlainTextEdit):
                 mark.format.setUnderlineColor(colour)
                 self._marks.append(mark)
         self._mark_line()
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste or drop; a line that would make every later key slow is refused."""
+        longest = max(map(len, source.text().split("\n")), default=0)
+        if longest <= LINE_MAX:
+            super().insertFromMimeData(source)
+            return
+        said = tr(
+            "Not inserted: a line of {count} characters. The editor takes lines of up to {most}; break it up."
+        )
+        told = said.format(count=formatting.number(longest), most=formatting.number(LINE_MAX))
+        self.said.emit(told)
+        if self.isVisible():
+            self._show_tip(told)
+
+    def _show_tip(self, text: str) -> None:
+        QToolTip.showText(self.viewport().mapToGlobal(self.cursorRect().bottomLeft()), plain_tip(text), self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         completing = self._popup.isVisible()

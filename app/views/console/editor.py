@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QWidget
 
@@ -20,9 +20,6 @@ _CHORD: Final = mark("(Ctrl+K) was pressed. Waiting for the second key: Ctrl+C c
 
 class SqlEditor(CodeEdit):
     """One batch, or several between GO."""
-
-    said = Signal(str)
-    """A word for the status line: a chord that waits for its second key, or nothing."""
 
     def __init__(self, complete: Complete, parent: QWidget | None = None) -> None:
         super().__init__(complete, sql_highlighter, parent)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import QMimeData
 from pytestqt.qtbot import QtBot
 
 from app import highlight
+from app.code_edit import LINE_MAX
 from app.views.console import results
 from app.views.console.editor import SqlEditor
 from app.views.console.outcome import Outcome, Rowset, as_text
@@ -125,3 +127,20 @@ def test_a_longer_text_is_coloured_after_a_pause(qtbot: QtBot) -> None:
     assert len(last.layout().formats()) == 3
     editor.setPlainText(line)
     assert len(editor.document().firstBlock().layout().formats()) == 3
+
+
+def test_a_line_that_makes_every_key_slow_is_not_pasted(qtbot: QtBot) -> None:
+    editor = SqlEditor(lambda text, place: [])
+    qtbot.addWidget(editor)
+    said: list[str] = []
+    editor.said.connect(said.append)
+    long, short = QMimeData(), QMimeData()
+    long.setText("PRINT 1\n" + "x" * (LINE_MAX + 1))
+    short.setText("\n".join(["x" * LINE_MAX] * 3))
+    editor.insertFromMimeData(long)
+    assert editor.toPlainText() == ""
+    assert said == [
+        "Not inserted: a line of 50,001 characters. The editor takes lines of up to 50,000; break it up."
+    ]
+    editor.insertFromMimeData(short)
+    assert editor.blockCount() == 3
