@@ -556,6 +556,9 @@ class Settings:
 Timer = tuple[Tick, int, str, tuple[Any, ...]]
 """(due, order, handler name, arguments of plain data)."""
 
+LogLine = tuple[Tick, int, int, int, str]
+"""A line of an ERRORLOG: (tick, number, severity, state, text)."""
+
 
 @dataclass(slots=True)
 class World:
@@ -593,8 +596,8 @@ class World:
     """Rows that the Database Mirroring Monitor has recorded."""
     objects: dict[tuple[str, str, str], Any] = field(default_factory=dict)
     """(server, system database, name): tables, procedures and views that scripts have made there."""
-    errorlog: dict[str, tuple[tuple[Tick, int, int, int, str], ...]] = field(default_factory=dict)
-    """Server -> latest lines of its ERRORLOG: (tick, number, severity, state, text). xp_readerrorlog reads them."""
+    errorlog: dict[str, tuple[LogLine, ...]] = field(default_factory=dict)
+    """Server -> latest lines of its ERRORLOG; xp_readerrorlog reads them. Each is told as an event too."""
     rows: dict[int, tuple[Key, Key | None]] = field(default_factory=dict)
     """Flow row -> (copy that owns the log, copy that mirrors it)."""
     setups: dict[int, RowSetup] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from engine.drill.build import build_world
 from engine.drill.conditions import Condition
 from engine.drill.event_log import EventLog
 from engine.drill.goals import NEWS, GoalState, Opened, judge
-from engine.drill.kept import HASH_EVERY, StateHash, keep
+from engine.drill.kept import HASH_EVERY, StateHash, give_past, lengths_of
 from engine.drill.modes import TERMS, Mode, Terms
 from engine.drill.questions import Answer, Asked, Inquiry
 from engine.drill.references import names_of
@@ -89,6 +89,8 @@ class Drill:
         self.scenario = scenario = varied(scenario, self.seed)
         self.mode = Mode(mode or (Mode.PRACTICE if scenario.scored else Mode.LAB))
         self.world: World = build_world(scenario, self.seed)
+        self.errorlog_before = self.world.errorlog.copy()
+        """What the ERRORLOGs held before the first event."""
         self.events = EventLog()
         self.journal: list[Input] = []
         """What the trainee did; with scenario, seed and mode all that is needed to play it again."""
@@ -266,10 +268,12 @@ class Drill:
 
     def fork(self) -> Drill:
         """An independent drill with the same past."""
-        return keep(self).again(self)
+        twin = self.apart()
+        give_past(twin, self, lengths_of(self))
+        return twin
 
     def apart(self) -> Drill:
-        """A drill in the same state that still shares the record of the past: half a fork, for `keep`."""
+        """A drill in the same state that still shares the record of the past: half a fork."""
         twin = copy.copy(self)
         twin.world = self.world.fork()
         for name in _SMALL:

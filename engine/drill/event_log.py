@@ -127,6 +127,10 @@ class EventLog(Sequence[Event]):
             wanted &= columns["server"] == self._words.text(server)
         return np.flatnonzero(wanted) + first
 
+    def at(self, places: Array) -> Iterator[Event]:
+        """The events with these numbers."""
+        return self._made(self.columns[places])
+
     @property
     def columns(self) -> Array:
         """One entry of `COLUMNS` for each event; equal numbers under `data` mean equal fields."""

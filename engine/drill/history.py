@@ -20,13 +20,17 @@ KEEP_EVERY: Final = 15 * TICKS_PER_S
 10 ms, with a hundred databases too."""
 
 KEEP_EVENTS: Final = 250
-"""After so many events a moment is kept early: a hundred databases that fail over make thousands in seconds."""
+"""Events that cost as much: a hundred databases that fail over make thousands in seconds."""
+
+KEEP_INPUTS: Final = 10
+"""Inputs that cost as much; a moment is kept before each while there is room."""
 
 KEPT_MAX: Final = 480
-"""Kept moments of one run; beyond that every second one is dropped. Two hours at KEEP_EVERY."""
+"""Kept moments of one run. Two hours at KEEP_EVERY; in longer runs they lie further apart, evenly by what it costs to
+play from one to the next."""
 
 KEPT_ROWS_MAX: Final = 36_000
-"""The same counted by databases: 360 moments of a hundred, some 40 MB. Assumed."""
+"""The same counted by databases: 360 moments of a hundred, some 60 MB. Assumed."""
 
 
 class History:
@@ -38,7 +42,6 @@ class History:
     def __init__(self, drill: Drill) -> None:
         self.drill = drill
         self._kept = [keep(drill)]
-        self._every = KEEP_EVERY
 
     # --- going on -------------------------------------------------------------------------------------------
 
@@ -48,8 +51,7 @@ class History:
         while self.drill.tick < tick and not self.drill.finished:
             second = (self.drill.tick // TICKS_PER_S + 1) * TICKS_PER_S
             self.drill.advance_to(min(tick, second))
-            busy = len(self.drill.events) - self._kept[-1].events >= KEEP_EVENTS
-            if busy or self.drill.tick % self._every == 0:
+            if self._far():
                 self._keep(keep(self.drill, self._kept[-1]))
         return self.drill.events[first:]
 
@@ -61,14 +63,22 @@ class History:
             self._keep(before)
         return item
 
+    def _far(self) -> bool:
+        """The run has gone on since the last kept moment; the longer it is, the more that has to be."""
+        now = _cost(self.drill.tick, len(self.drill.events), len(self.drill.journal))
+        return now - _cost_of(self._kept[-1]) >= max(1.0, now / self._most)
+
+    @property
+    def _most(self) -> int:
+        return max(2, min(KEPT_MAX, KEPT_ROWS_MAX // max(1, len(self.drill.world.availability))))
+
     def _keep(self, moment: Kept) -> None:
+        """Only a cache: what is dropped can be played again, and it is that which is soonest played."""
         self._kept.append(moment)
-        width = max(1, len(self.drill.world.availability))
-        if len(self._kept) > max(
-            2, min(KEPT_MAX, KEPT_ROWS_MAX // width)
-        ):  # only a cache: what is dropped can be played again
-            self._kept = [self._kept[0], *self._kept[1::2]]
-            self._every *= 2
+        while len(self._kept) > self._most:
+            costs = [_cost_of(kept) for kept in self._kept]
+            gaps = [after - before for before, after in zip(costs, costs[2:], strict=False)]
+            del self._kept[1 + gaps.index(min(gaps))]
 
     # --- looking back ---------------------------------------------------------------------------------------
 
@@ -114,9 +124,17 @@ class History:
             back, kept = taken_as(back, Mode.PRACTICE), []
         other = History(back)
         other._kept = [*kept, keep(back)]
-        other._every = self._every
         other.do(rewind.line(self.drill, back, seen))
         return other
+
+
+def _cost(tick: Tick, events: int, inputs: int) -> float:
+    """What playing so much takes, in stretches of KEEP_EVERY without news."""
+    return tick / KEEP_EVERY + events / KEEP_EVENTS + inputs / KEEP_INPUTS
+
+
+def _cost_of(kept: Kept) -> float:
+    return _cost(kept.tick, kept.events, kept.inputs)
 
 
 def taken_as(drill: Drill, mode: Mode) -> Drill:

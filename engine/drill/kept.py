@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, fields
-from operator import is_
 from typing import TYPE_CHECKING, Final
 
 from engine.constants import TICKS_PER_S
+from engine.drill.blocks import Blocks, blocks
 from engine.drill.event_log import EventLog
 from engine.flow import Samples
-from engine.model import Tick, World
+from engine.model import LogLine, Tick, World
+from engine.protocol.errorlog import LINES_KEPT
 
 if TYPE_CHECKING:
     from engine.drill.drill import Drill
@@ -21,6 +21,18 @@ divergence, and a few percent of a run at most."""
 
 LOGS: Final = ("journal", "hashes", "rows", "standings", "_batches", "_operations")
 """What of a drill only grows, beside its events and samples: an earlier moment has the first entries of a later one."""
+
+DICTIONARIES: Final = tuple(
+    f.name for f in fields(World) if f.default_factory is dict and f.name != "errorlog"
+)
+LISTS: Final = tuple(f.name for f in fields(World) if f.default_factory is list and f.name != "outbox")
+"""Parts of a world that kept moments hold in blocks. The lines of the ERRORLOGs stand in the events too."""
+
+OF_THE_DRILL: Final = ("published", "unlike")
+"""The drill's own dictionaries that grow with the run."""
+
+NO_EVENTS: Final = EventLog()
+NO_SAMPLES: Final = Samples(exact=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +45,30 @@ class StateHash:
 
 
 @dataclass(frozen=True, slots=True)
+class Lengths:
+    """How long the past of a moment was."""
+
+    logs: tuple[int, ...]
+    """Entries of each of LOGS."""
+    events: int
+    samples: int
+    sampled_every: int
+    """Ticks between two samples from here on."""
+
+    @property
+    def inputs(self) -> int:
+        """Inputs of the journal that had been done."""
+        return self.logs[LOGS.index("journal")]
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
-    """A moment without its past, of which it knows only how long it was."""
+    """A moment without its past, of which it knows only how long it was, and without what it has in blocks."""
 
     drill: Drill
-    lengths: tuple[int, ...]
-    events: int
-    """Events that had happened."""
-    samples: int
+    parts: tuple[Blocks, ...]
+    """DICTIONARIES, LISTS and OF_THE_DRILL, one after the other."""
+    lengths: Lengths
 
     @property
     def tick(self) -> Tick:
@@ -49,17 +77,41 @@ class Kept:
     @property
     def inputs(self) -> int:
         """Inputs of the journal that had been done."""
-        return self.lengths[LOGS.index("journal")]
+        return self.lengths.inputs
+
+    @property
+    def events(self) -> int:
+        """Events that had happened."""
+        return self.lengths.events
 
     def again(self, past: Drill) -> Drill:
         """An independent drill at this moment; *past* is any that has come by here, and stays as it is."""
         drill = self.drill.apart()
-        for name, length in zip(LOGS, self.lengths, strict=True):
-            setattr(drill, name, getattr(past, name)[:length])
-        drill.events = past.events.first(self.events)
-        drill.samples = past.samples.first(self.samples)
-        drill.samples.every = self.drill.samples.every
+        parts = iter(self.parts)
+        for name in DICTIONARIES:
+            setattr(drill.world, name, next(parts).as_dict())
+        for name in LISTS:
+            setattr(drill.world, name, next(parts).as_list())
+        for name in OF_THE_DRILL:
+            setattr(drill, name, next(parts).as_dict())
+        give_past(drill, past, self.lengths)
+        drill.world.errorlog = _error_logs(drill)
         return drill
+
+
+def lengths_of(drill: Drill) -> Lengths:
+    """How long the past of *drill* is now."""
+    logs = tuple(len(getattr(drill, name)) for name in LOGS)
+    return Lengths(logs, len(drill.events), drill.samples.count, drill.samples.every)
+
+
+def give_past(drill: Drill, past: Drill, lengths: Lengths) -> None:
+    """Let *drill* have the beginning of what *past* has gone through, to add to it on its own."""
+    for name, length in zip(LOGS, lengths.logs, strict=True):
+        setattr(drill, name, getattr(past, name)[:length])
+    drill.events = past.events.first(lengths.events)
+    drill.samples = past.samples.first(lengths.samples)
+    drill.samples.every = lengths.sampled_every
 
 
 def keep(drill: Drill, before: Kept | None = None) -> Kept:
@@ -67,23 +119,26 @@ def keep(drill: Drill, before: Kept | None = None) -> Kept:
     twin = drill.apart()
     for name in LOGS:
         setattr(twin, name, [])
-    twin.events = EventLog()
-    twin.samples = Samples(drill.samples.every, drill.samples.exact)
-    if before is not None:
-        _share(twin.world, before.drill.world)
-    lengths = tuple(len(getattr(drill, name)) for name in LOGS)
-    return Kept(twin, lengths, len(drill.events), drill.samples.count)
+    twin.events, twin.samples = NO_EVENTS, NO_SAMPLES
+    twin.world.errorlog = {}
+    parts = []
+    owners = [*((twin.world, name) for name in (*DICTIONARIES, *LISTS)), *((twin, n) for n in OF_THE_DRILL)]
+    for place, (owner, name) in enumerate(owners):
+        whole = getattr(owner, name)
+        parts.append(blocks(whole, before.parts[place] if before is not None else None))
+        setattr(owner, name, type(whole)())
+    return Kept(twin, tuple(parts), lengths_of(drill))
 
 
-def _share(world: World, other: World) -> None:
-    """Let *world* hold the very dictionaries and lists of *other* that hold the same; kept worlds never change."""
-    for field in fields(world):
-        mine, known = getattr(world, field.name), getattr(other, field.name)
-        same = isinstance(mine, (dict, list)) and _same(mine, known)
-        if same and (isinstance(mine, list) or _same(mine.values(), known.values())):
-            setattr(world, field.name, known)
-
-
-def _same(some: Collection[object], others: Collection[object]) -> bool:
-    """The same objects in the same order: equal would not do, as 1 and 1.0 are, and hash to other states."""
-    return len(some) == len(others) and all(map(is_, some, others))
+def _error_logs(drill: Drill) -> dict[str, tuple[LogLine, ...]]:
+    """The lines that T-SQL can read back: those from before the run, then what the events tell."""
+    found = dict(drill.errorlog_before)
+    for server in drill.world.servers:
+        places = drill.events.places(("errorlog",), server)[-LINES_KEPT:]
+        if len(places):
+            lines = tuple(
+                (e.tick, e.get("number"), e.get("severity"), e.get("state"), e.text)
+                for e in drill.events.at(places)
+            )
+            found[server] = (*found.get(server, ()), *lines)[-LINES_KEPT:]
+    return found
