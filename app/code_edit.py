@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting, theme
+from app.find_bar import FindBar
 from app.highlight import Highlighter, utf16_length
 from app.language import tr
 from app.tables import plain_tip
@@ -50,7 +51,7 @@ Colour = Callable[[QTextDocument, theme.Tokens], Highlighter]
 
 
 class CodeEdit(QPlainTextEdit):
-    """Line numbers, the line of the cursor, Ctrl+Space, Ctrl+G, Tab and Shift+Tab."""
+    """Line numbers, the line of the cursor, Ctrl+Space, Ctrl+F, Ctrl+H, Ctrl+G, Tab and Shift+Tab."""
 
     said = Signal(str)
     """A word for a status line; empty: nothing to say any more."""
@@ -72,7 +73,17 @@ class CodeEdit(QPlainTextEdit):
         self._completer.setWidget(self)
         self._completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self._completer.activated.connect(self._insert_word)
-        self.add_keys({"Ctrl+Space": self._open_completion, "Ctrl+G": self._ask_for_line})
+        self.find_bar = FindBar(self)
+        self.add_keys(
+            {
+                "Ctrl+Space": self._open_completion,
+                "Ctrl+G": self._ask_for_line,
+                "Ctrl+F": self.find_bar.open,
+                "Ctrl+H": lambda: self.find_bar.open(replacing=True),
+                "F3": self.find_bar.step,
+                "Shift+F3": lambda: self.find_bar.step(back=True),
+            }
+        )
         self.blockCountChanged.connect(self._place_margin)
         self.updateRequest.connect(self._scroll_margin)
         self.cursorPositionChanged.connect(self._mark_line)
@@ -261,6 +272,7 @@ class CodeEdit(QPlainTextEdit):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place_margin()
+        self.find_bar.put_in_place()
 
     def _use_font(self) -> None:
         self.setFont(theme.fixed_font())

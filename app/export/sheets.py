@@ -24,11 +24,11 @@ def sheets(source: Source) -> dict[str, str]:
     """File name -> content."""
     report = source.report
     return {
-        "events.csv": _csv(
+        "events.csv": as_csv(
             EVENT_COLUMNS, ([_of_event(event, c) for c in EVENT_COLUMNS] for event in report["events"])
         ),
         "readings.csv": _readings(report["readings"]),
-        "score.csv": _csv(
+        "score.csv": as_csv(
             SCORE_COLUMNS,
             ([_plain(_of_item(item, c)) for c in SCORE_COLUMNS] for item in report["score"]["items"]),
         ),
@@ -53,10 +53,11 @@ def _readings(readings: Mapping[str, Any]) -> str:
         for database, arrays in databases.items()
         for place, t_s in enumerate(readings["t_s"])
     )
-    return _csv(("t_s", "database", *counters), rows)
+    return as_csv(("t_s", "database", *counters), rows)
 
 
-def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def as_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table for a spreadsheet, which takes nothing in it for a formula."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(columns)

@@ -1,4 +1,4 @@
-"""Scenarios, bundles and recorded runs by their file: asked for or dropped, read, and let in."""
+"""Scenarios, bundles, recorded runs and scripts by their file: asked for or dropped, read, and let in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QEvent, QMimeData, QObject
 from PySide6.QtGui import QDropEvent
 
-from app import bundle, scenario_files
+from app import bundle, scenario_files, sql_files
 from app.bundle import BundleProblems
 from app.language import tr
 from app.main_window import actions, dialogs
@@ -20,7 +20,7 @@ from engine.drill.problems import ScenarioProblems
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
 
-KINDS: Final = frozenset({".toml", ".json", bundle.SUFFIX})
+KINDS: Final = frozenset({".toml", ".json", bundle.SUFFIX, sql_files.SUFFIX})
 """Endings of files that can be opened."""
 TOLD_MAX: Final = 5
 """Problems of a bundle that the window's notice has room for; `mirrordrill check` tells all."""
@@ -39,7 +39,7 @@ class Files:
             self.open(name)
 
     def open(self, name: str) -> None:
-        """What is in the file *name*: a scenario, a bundle or a recorded run; or what is wrong with it."""
+        """What is in the file *name*: a scenario, a bundle, a recorded run or a script; or what is wrong with it."""
         window = self._window
         kind = Path(name).suffix.lower()
         if kind == bundle.SUFFIX:
@@ -47,6 +47,9 @@ class Files:
             return
         if kind == ".json":
             window.debriefing.open_file(Path(name))
+            return
+        if kind == sql_files.SUFFIX:
+            window.scripts.open(Path(name))
             return
         try:
             scenario = scenario_files.find(name).load()

@@ -35,6 +35,7 @@ from app.main_window import (
     quarantine,
     recent,
     replay,
+    scripts,
     teaching,
     tools,
     tour,
@@ -57,6 +58,7 @@ from engine.model import ticks
 PARTS: Final = (
     loading,
     files,
+    scripts,
     quarantine,
     tools,
     progress,

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from app.main_window.progress import ProgressPages
     from app.main_window.quarantine import Gate
     from app.main_window.replay import Replay
+    from app.main_window.scripts import Scripts
     from app.main_window.teaching import Teaching
     from app.main_window.tools import Tools
     from app.session import Session
@@ -105,6 +106,7 @@ class MainWindow(QMainWindow):
     act_line: ActLine
     palette_of_commands: Palette
     files: Files
+    scripts: Scripts
     tools: Tools
     moments: Moments
     progress: ProgressPages

@@ -38,6 +38,8 @@ class Console(QWidget):
     requested = Signal(str)
     """One input line without its time."""
     drafts_changed = Signal()
+    file_wanted = Signal(str)
+    """Of the window in front: "open" a script, "save" its text, "results" into a file."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -224,28 +226,29 @@ class Console(QWidget):
         self._refresh_actions()
 
     def _acts(self) -> Iterator[Act]:
-        yield Act("run", tr("&Execute"), "play", ("F5", "Ctrl+E", "Ctrl+Shift+E", "Alt+X"), self.run)
-        yield Act("cancel", tr("&Cancel the query"), "stop", ("Alt+Pause", "Alt+Cancel", "Esc"), self.cancel)
-        yield Act("parse", tr("&Parse, without running it"), "check", ("Ctrl+F5",), self.parse)
-        yield Act("new", tr("&New query on this server"), "", ("Ctrl+N",), self._new_here)
-        yield Act("text", tr("Results to &text"), "text", ("Ctrl+T",), lambda: self.show_as_text(True))
-        yield Act(
-            "grid",
-            tr("Results to &grid"),
-            "grid",
-            ("Ctrl+D", "Ctrl+Shift+D"),
-            lambda: self.show_as_text(False),
-        )
-        yield Act(
-            "results", tr("&Show or hide results"), "", ("Ctrl+R",), self._with_current("toggle_results")
-        )
-        yield Act("focus", tr("Next pane"), "", ("F6",), self._with_current("cycle_focus"))
-        yield Act("focus_back", tr("Pane before"), "", ("Shift+F6",), self._with_current("cycle_focus_back"))
-        yield Act("places", tr("Fill in template &parameters…"), "", ("Ctrl+Shift+M",), self._fill_places)
-        yield Act("snippets", tr("&Insert a statement"), "snippet", ("Ctrl+Alt+T",), self._pop_snippets)
-        yield Act("history", tr("&History of batches"), "history", ("Ctrl+Alt+H",), self._toggle_history)
-        yield Act("next", tr("Next window"), "", ("Ctrl+F6",), self.tabs.step)
-        yield Act("close", tr("C&lose window"), "", ("Ctrl+F4",), self._close_current)
+        yield Act("run", tr("&Execute"), "play", self.run)
+        yield Act("cancel", tr("&Cancel the query"), "stop", self.cancel)
+        yield Act("parse", tr("&Parse, without running it"), "check", self.parse)
+        yield Act("new", tr("&New query on this server"), "", self._new_here)
+        yield Act("open", tr("&Open a script…"), "", lambda: self.file_wanted.emit("open"))
+        yield Act("save", tr("Save this text as a &script…"), "", lambda: self.file_wanted.emit("save"))
+        yield Act("text", tr("Results to &text"), "text", lambda: self.show_as_text(True))
+        yield Act("grid", tr("Results to &grid"), "grid", lambda: self.show_as_text(False))
+        yield Act("file", tr("Results to a &file…"), "", lambda: self.file_wanted.emit("results"))
+        yield Act("results", tr("&Show or hide results"), "", self._with_current("toggle_results"))
+        yield Act("focus", tr("Next pane"), "", self._with_current("cycle_focus"))
+        yield Act("focus_back", tr("Pane before"), "", self._with_current("cycle_focus_back"))
+        yield Act("places", tr("Fill in template &parameters…"), "", self._fill_places)
+        yield Act("snippets", tr("&Insert a statement"), "snippet", self._pop_snippets)
+        yield Act("history", tr("&History of batches"), "history", self._toggle_history)
+        yield Act("who", tr("Who is connected (sp_&who)"), "", self._ask_who)
+        yield Act("next", tr("Next window"), "", self.tabs.step)
+        yield Act("close", tr("C&lose window"), "", self._close_current)
+
+    def _ask_who(self) -> None:
+        """As Ctrl+1 of Management Studio does: the text stays, and what it says takes the place of the results."""
+        if self.current is not None and not self.current.busy:
+            self._send(self.current, "EXEC sp_who")
 
     def _new_here(self) -> None:
         if self.current is not None:

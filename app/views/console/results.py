@@ -107,6 +107,11 @@ class Results(QTabWidget):
         self.addTab(self.messages, tr("Messages"))
 
     @property
+    def outcome(self) -> Outcome | None:
+        """What is shown."""
+        return self._outcome
+
+    @property
     def grids(self) -> list[TableView]:
         """One for each result set."""
         found = (self._grids.widget(index) for index in range(self._grids.count()))

@@ -10,7 +10,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
-from app import theme
+from app import keys, theme
 from app.language import tr
 
 IN_BAR: Final = ("run", "cancel", "parse", "text", "snippets", "history")
@@ -20,12 +20,11 @@ RARE: Final = ("text", "history", "snippets", "parse")
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One tool: the first of *keys* is shown, the others work as well."""
+    """One tool; its keys stand in `app.keys` under `query.` and its name."""
 
     name: str
     text: str
     icon: str
-    keys: tuple[str, ...]
     do: Callable[[], Any]
 
 
@@ -34,9 +33,11 @@ def build_actions(owner: QWidget, acts: Iterable[Act]) -> dict[str, QAction]:
     actions = {}
     for act in acts:
         action = actions[act.name] = QAction(act.text, owner)
-        action.setShortcuts([QKeySequence(key) for key in act.keys])
+        its_keys = keys.BY_NAME[f"query.{act.name}"].ssms
+        action.setShortcuts([QKeySequence(key) for key in its_keys])
         action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        action.setToolTip(f"{act.text.replace('&', '')} ({act.keys[0]})")
+        said = act.text.replace("&", "")
+        action.setToolTip(f"{said} ({its_keys[0]})" if its_keys else said)
         action.setProperty("drawing", act.icon)  # "icon" is a property of QAction itself
         action.triggered.connect(lambda _=False, do=act.do: do())
         owner.addAction(action)

@@ -1,0 +1,100 @@
+"""Scripts of the SQL windows, and what queries have brought, from and into files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QFileDialog
+
+from app import sql_files
+from app.language import tr
+from app.sql_files import NoScript
+from app.views.console.outcome import message_lines
+from engine.drill.contents import visible
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+
+
+class Scripts:
+    """`window.scripts`."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+
+    def act(self, wish: str) -> None:
+        """What the SQL windows ask for: "open", "save" or "results"."""
+        {"open": self.ask, "save": self.save, "results": self.save_results}[wish]()
+
+    def ask(self) -> None:
+        """Have somebody choose a script, and open it."""
+        name, _ = QFileDialog.getOpenFileName(self._window, tr("Open a script"), "", _sql())
+        if name:
+            self.open(Path(name))
+
+    def open(self, file: Path) -> None:
+        """Its text in a new query window, on the server of the one in front."""
+        console, drill = self._window.console, self._window.session.drill
+        if drill is None:
+            self._window.notice.tell(tr("Start a drill first: a script is opened on one of its servers."))
+            return
+        try:
+            text = sql_files.read(file)
+        except NoScript as problem:
+            self._window.notice.warn(str(problem))
+            return
+        server = console.current.server if console.current is not None else next(iter(drill.world.servers))
+        console.new_query(server, text)
+
+    def save(self) -> None:
+        """The text of the window in front."""
+        window = self._window.console.current
+        if window is not None:
+            text = window.editor.toPlainText()
+            self._write(tr("Save the script"), f"{window.server}.sql", _sql(), lambda _: text)
+
+    def save_results(self) -> None:
+        """What the batch in front has brought: result sets as a table, or all of it as text."""
+        window = self._window.console.current
+        outcome = window.results.outcome if window is not None else None
+        if window is None or outcome is None:
+            self._window.notice.tell(tr("Nothing has been executed in this SQL window yet."))
+            return
+        results = [(result.columns, result.rows) for result in outcome.results]
+        messages = [text for text, _, _ in message_lines(outcome)]
+        kinds = ";;".join((tr("Text (*.txt)"), tr("Values (*.csv)")))
+
+        def content(file: Path) -> str:
+            if file.suffix.lower() == ".csv":
+                return sql_files.results_as_csv(results)
+            return sql_files.results_as_text(results, messages)
+
+        self._write(tr("Save the results"), f"{window.server}.txt", kinds, content)
+
+    def _write(self, title: str, suggested: str, kinds: str, content: Callable[[Path], str]) -> None:
+        """Ask where to, and write it there: all of it, or nothing and why not."""
+        chosen, kind = QFileDialog.getSaveFileName(self._window, title, suggested, kinds)
+        if not chosen:
+            return
+        file = Path(chosen)
+        if not file.suffix:
+            file = file.with_name(file.name + kind[kind.index("*") + 1 : kind.index(")")])
+        try:
+            sql_files.write(file, content(file))
+        except OSError as error:
+            said = tr("{file} cannot be written: {why}")
+            self._window.notice.warn(said.format(file=visible(str(file)), why=error.strerror))
+        else:
+            self._window.notice.tell(tr("Saved: {file}").format(file=visible(str(file))))
+
+
+def _sql() -> str:
+    return tr("Scripts (*.sql)")
+
+
+def attach(window: MainWindow) -> None:
+    """What the SQL windows want of files."""
+    window.scripts = Scripts(window)
+    window.console.file_wanted.connect(window.scripts.act)

@@ -1,0 +1,88 @@
+"""Scripts and results of the SQL windows, from and into files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
+
+from app.main_window import MainWindow
+from tests.app.main_window.conftest import Hands
+
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.fixture
+def lab(hands: Hands, window: MainWindow) -> MainWindow:
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    window.session.pause()
+    return window
+
+
+def choose(monkeypatch: pytest.MonkeyPatch, asks: str, file: Path, kind: str = "") -> None:
+    monkeypatch.setattr(QFileDialog, asks, lambda *_, **__: (str(file), kind))
+
+
+def test_a_script_is_saved_and_opened_again(
+    qtbot: Any, lab: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = lab.console.current
+    assert window is not None
+    window.editor.setPlainText("SELECT 1\n")
+    choose(monkeypatch, "getSaveFileName", tmp_path / "mine", "Scripts (*.sql)")
+    qtbot.keyClick(window.editor, Qt.Key.Key_S, CTRL)
+    assert (tmp_path / "mine.sql").read_text(encoding="utf-8") == "SELECT 1\n"
+    assert str(tmp_path / "mine.sql") in lab.notice.text
+    choose(monkeypatch, "getOpenFileName", tmp_path / "mine.sql")
+    lab.console.tools["open"].trigger()
+    opened = lab.console.current
+    assert opened is not None
+    assert opened is not window
+    assert (opened.server, opened.editor.toPlainText()) == (window.server, "SELECT 1\n")
+
+
+def test_a_script_that_falls_on_the_window_without_a_drill(window: MainWindow, tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("SELECT 1", encoding="utf-8")
+    window.open_file(str(tmp_path / "a.sql"))
+    assert "Start a drill first" in window.notice.text
+
+
+def test_results_go_into_a_file(
+    qtbot: Any, hands: Hands, lab: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = lab.console.current
+    assert window is not None
+    qtbot.keyClick(window.editor, Qt.Key.Key_F, CTRL | SHIFT)
+    assert "Nothing has been executed" in lab.notice.text
+    window.editor.setPlainText("SELECT name, NULL AS nothing FROM sys.databases WHERE name = 'Sales'")
+    qtbot.keyClick(window.editor, Qt.Key.Key_F5)
+    hands.wait(1.0, lambda: not window.busy)
+    for ending, said in ((".csv", "name,nothing\nSales,NULL\n"), (".txt", "(1 row affected)")):
+        choose(monkeypatch, "getSaveFileName", tmp_path / f"rows{ending}")
+        qtbot.keyClick(window.editor, Qt.Key.Key_T, CTRL | SHIFT)
+        assert said in (tmp_path / f"rows{ending}").read_text(encoding="utf-8")
+    choose(monkeypatch, "getSaveFileName", tmp_path / "no folder" / "rows.csv")
+    qtbot.keyClick(window.editor, Qt.Key.Key_T, CTRL | SHIFT)
+    assert "cannot be written" in lab.notice.text
+
+
+def test_ctrl_1_tells_who_is_connected_and_ctrl_tab_changes_windows(
+    qtbot: Any, hands: Hands, lab: MainWindow
+) -> None:
+    first = lab.console.current
+    assert first is not None
+    first.editor.setPlainText("my text")
+    qtbot.keyClick(first.editor, Qt.Key.Key_1, CTRL)
+    hands.wait(1.0, lambda: not first.busy)
+    assert first.results.outcome is not None
+    assert "spid" in first.results.outcome.results[0].columns
+    assert first.editor.toPlainText() == "my text"
+    second = lab.console.new_query("SERVER_B")
+    assert second is not None
+    qtbot.keyClick(second.editor, Qt.Key.Key_Tab, CTRL)
+    assert lab.console.current is first
+    assert second.editor.toPlainText() == ""
