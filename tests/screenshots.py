@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -14,10 +14,10 @@ from PySide6.QtCore import QSettings
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QTreeView, QWidget
 
-from app import settings, theme
+from app import language, settings, theme
 from app.main_window import MainWindow
 from app.main_window.appearance import apply_theme
-from app.main_window.desk import AUTHOR, INSTRUCTOR, PRESENTER
+from app.main_window.desk import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER
 from app.main_window.furnishing import furnished
 from app.main_window.presenting import TEXT_SCALE
 from app.offers import Target
@@ -27,6 +27,10 @@ from engine.drill.scenario import Scenario, load_scenario
 
 SIZES = ((1366, 768), (1920, 1080))
 LARGE_TEXT = 2.0
+STILL_FRAMES = 200
+"""After so many frames in which no time has passed none will."""
+WORKING_MS = 20_000
+"""What a page works out beside the window is waited for no longer."""
 
 QUERY = """\
 SELECT DB_NAME(database_id) AS name, mirroring_role_desc, mirroring_state_desc,
@@ -66,11 +70,16 @@ def opened(folder: Path, choice: str, size: tuple[int, int], font_scale: float =
 
 
 def pass_time(window: MainWindow, seconds: float) -> None:
-    drill = window.session.drill
+    """Let the run go on for so long, or until it ends or waits for an answer."""
+    drill, still = window.session.drill, 0
     assert drill is not None
     end = drill.tick + round(seconds * 100)
-    while drill.tick < end and not drill.finished:
+    while drill.tick < end and not drill.finished and still < STILL_FRAMES:
+        before = drill.tick
+        if not (window.session.running or window.session.busy):
+            window.session.play()
         window.session.on_frame(50.0)
+        still = still + 1 if drill.tick == before else 0
 
 
 def run_sql(window: MainWindow, server: str, text: str) -> None:
@@ -122,27 +131,66 @@ def scenes(window: MainWindow) -> Iterator[str]:
     )  # without the full screen, which has a size of its own
     yield "presenting"
     window.appearance.set_font_scale(scale)
+    window.appearance.set_layout(LEARNER)
+    window.replay.look(24.0)
+    yield "look-back"
+    window.replay.go_on()
+    window.session.do("power-on SERVER_A")
+    pass_time(window, 30.0)
+    window.branches.show()
+    yield "branches"
+    window.branches._leave()
     pass_time(window, 200.0)
     if window.session.drill is not None and not window.session.drill.finished:
         window.session.do("finish")
     yield "debrief"
     window.show_history()
     yield "history"
-    window.tools.show_planner()
-    QTest.qWait(3_000)  # it is worked out beside the window
-    yield "planner"
-    window.editing.show()
-    window.editing.page.settle()
-    yield "editor"
-    window.tools.show_fidelity()
-    QTest.qWait(12_000)
-    yield "fidelity"
+    window.progress.show()
+    yield "progress"
+    yield from _tools(window)
+    show_foreign(window)
+    yield "quarantine"
     window.show_brief(lab_of(200))
     window.brief.started.emit("lab")
     pass_time(window, 20.0)
     window.topology.go_to("Sales042")
     pass_time(window, 1.0)
     yield "desk-200-databases"
+
+
+def _tools(window: MainWindow) -> Iterator[str]:
+    """Planner, editor and figures; the first and the last work beside the window."""
+    window.tools.show_planner()
+    planner = window.tools.planner
+    assert planner is not None
+    wait_until(lambda: not (planner.curves_due or planner.findings_due))
+    yield "planner"
+    window.editing.show()
+    window.editing.page.settle()
+    yield "editor"
+    window.tools.show_fidelity()
+    fidelity = window.tools.fidelity
+    assert fidelity is not None
+    wait_until(lambda: fidelity.work.isFinished())
+    yield "fidelity"
+
+
+def show_foreign(window: MainWindow) -> None:
+    """Open a drill that nobody here has accepted yet."""
+    text = (files("scenarios") / "lab.toml").read_text(encoding="utf-8").replace("seed = ", "seed = 1")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "from_a_colleague.toml"
+        file.write_text(text, encoding="utf-8")
+        window.open_file(str(file))
+
+
+def wait_until(ready: Callable[[], bool]) -> None:
+    """Let the window go on until *ready*, or until enough is enough."""
+    for _ in range(WORKING_MS // 50):
+        if ready():
+            return
+        QTest.qWait(50)
 
 
 def _over_the_desk(window: MainWindow) -> Iterator[str]:
@@ -171,7 +219,10 @@ def _over_the_desk(window: MainWindow) -> Iterator[str]:
     _dialog().close()
 
 
-def take(folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1.0) -> None:
+def take(
+    folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1.0, words: str = language.ENGLISH
+) -> None:
+    language.use(words)
     with (
         tempfile.TemporaryDirectory() as temporary,
         opened(Path(temporary), choice, size, font_scale) as window,
@@ -180,9 +231,11 @@ def take(folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1
             for _ in range(3):
                 QApplication.processEvents()
             text = "" if font_scale == 1.0 else f"-text-{font_scale:.0%}"
+            text += "" if words == language.ENGLISH else f"-{words}"
             shown = _dialog() if name.endswith("\n") else window  # a name with a line end is that of a dialog
             file = f"{name.strip()}-{choice.replace(' ', '-')}-{size[0]}x{size[1]}{text}.png"
             shown.grab().save(str(folder / file))
+    language.use(language.ENGLISH)
 
 
 def _dialog() -> QWidget:
@@ -201,6 +254,7 @@ def main() -> int:
             take(folder, choice, size)
     take(folder, theme.CONTRAST, SIZES[0])
     take(folder, theme.LIGHT, SIZES[1], LARGE_TEXT)
+    take(folder, theme.LIGHT, SIZES[0], words=language.GERMAN)
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
     return 0
 

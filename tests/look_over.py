@@ -1,0 +1,116 @@
+"""Walks through the program and lists what is cut off, overlaps or is too faint to read, in many sizes.
+
+`python -m tests.look_over [--words de] [--sizes 1024x768,1366x768] [--texts 0.8,2.0] [--themes light,dark]
+[--scenes brief,editor] [--pictures FOLDER]`; exit 1 if anything was found. The quick part of it is
+tests/app/main_window/test_painted.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
+
+from app import language, settings, theme
+from app.main_window import MainWindow
+from tests import painted
+from tests.screenshots import opened, scenes
+
+BETWEEN: Final = (1366, 768)
+"""Size of the window on its way from scene to scene."""
+
+
+def settle() -> None:
+    """Layouts within layouts come to rest."""
+    for _ in range(4):
+        QApplication.processEvents()
+    for _ in range(10):
+        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
+
+
+def faults(shown: QWidget, colours: bool) -> Iterator[str]:
+    """What is wrong with what is on screen."""
+    yield from painted.out_of_sight(shown)
+    found = list(painted.texts(shown))
+    for text in found:
+        how = painted.cut_off(text, shown)
+        if how:
+            yield f"{text.words!r} {how}: {text.where}"
+    if colours:
+        picture = shown.grab().toImage()
+        for text in found:
+            faint = painted.too_faint(text, picture, shown)
+            if faint is not None:
+                yield f"{text.words!r} has {faint:.1f}:1 ({text.colour.name()}): {text.where}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--words", default=language.ENGLISH)
+    parser.add_argument("--sizes", default="1024x768,1280x720,1366x768,1920x1080")
+    parser.add_argument("--texts", default="0.8,1.0,1.5,2.0")
+    parser.add_argument("--themes", default=theme.LIGHT)
+    parser.add_argument("--scenes", default="")
+    parser.add_argument("--pictures", type=Path)
+    parser.add_argument("--no-colours", action="store_true")
+    asked = parser.parse_args()
+    os.environ["MIRRORDRILL_PROFILE"] = tempfile.mkdtemp()
+    app = QApplication(sys.argv[:1])
+    app.setApplicationName("mirrordrill")
+    sizes = [tuple(map(int, size.split("x"))) for size in asked.sizes.split(",")]
+    scales = [float(scale) for scale in asked.texts.split(",")]
+    themes = asked.themes.replace("contrast", theme.CONTRAST).replace("high high", "high").split(",")
+    only = set(asked.scenes.split(",")) - {""}
+    language.use(asked.words)
+    found: dict[str, list[str]] = defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder, opened(Path(folder), theme.LIGHT, BETWEEN) as window:
+        for name in scenes(window):
+            scene = name.strip()
+            if only and scene not in only:
+                continue
+            shown = _dialog() if name.endswith("\n") else window
+            before = window.store.get(settings.FONT_SCALE)
+            for choice in themes:
+                for scale in scales:
+                    _look(window, choice, scale)
+                    for width, height in sizes if shown is window else sizes[:1]:
+                        if shown is window:
+                            window.resize(width, height)
+                        settle()
+                        label = f"{scene} {choice} {width}x{height} {scale:.0%} {asked.words}"
+                        for fault in set(faults(shown, not asked.no_colours)):
+                            found[fault].append(label)
+                        if asked.pictures:
+                            asked.pictures.mkdir(parents=True, exist_ok=True)
+                            shown.grab().save(str(asked.pictures / f"{label.replace(' ', '-')}.png"))
+            _look(window, theme.LIGHT, before)
+            window.resize(*BETWEEN)
+            settle()
+    for fault, places in sorted(found.items()):
+        print(f"{fault}\n    {len(places)}: {', '.join(places[:6])}{' …' if len(places) > 6 else ''}")
+    print(f"{len(found)} faults")
+    return 1 if found else 0
+
+
+def _look(window: MainWindow, choice: str, scale: float) -> None:
+    if window.appearance.theme != choice:
+        window.appearance.set_theme(choice)
+    if window.store.get(settings.FONT_SCALE) != scale:
+        window.appearance.set_font_scale(scale)
+    settle()
+
+
+def _dialog() -> QWidget:
+    return next(w for w in QApplication.topLevelWidgets() if w.isVisible() and not isinstance(w, QMainWindow))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,263 @@
+"""What a window really paints: every text with its place, colour and ground, whoever drew it.
+
+Each widget is drawn once into an SVG, which names texts instead of drawing them, and the whole into a picture, which
+knows the ground behind them: so delegates, the scene and plots are seen as labels are. `python -m tests.look_over`
+walks through the program with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+from xml.etree import ElementTree
+
+from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QRegion, QTransform
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QTabBar, QWidget
+
+from app import theme
+
+ELLIPSIS: Final = "…"
+TEXT_CONTRAST, LARGE_CONTRAST = 4.5, 3.0
+LARGE_PX, LARGE_BOLD_PX = 24.0, 18.66
+"""WCAG 2: text of 18 points, or of 14 points and bold, may have the lower contrast."""
+BOLD: Final = 600
+NEAR: Final = 60
+"""So far may a pixel's red, green and blue together be from the colour of a letter whose edge it is."""
+
+MOSTLY: Final = 0.8
+"""Of a text's height has to be in sight before its ground can be told."""
+
+_NUMBER: Final = re.compile(r"-?[\d.]+(?:e-?\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A run of letters as it stands in the window."""
+
+    words: str
+    box: QRectF
+    """In the coordinates of the window."""
+    colour: QColor
+    size_px: float
+    weight: int
+    widget: QWidget
+    """Who painted it."""
+
+    @property
+    def large(self) -> bool:
+        return self.size_px >= LARGE_PX or (self.weight >= BOLD and self.size_px >= LARGE_BOLD_PX)
+
+    @property
+    def where(self) -> str:
+        """The widget and its nearest relatives that have a name or a kind of ours."""
+        names: list[str] = []
+        widget: QWidget | None = self.widget
+        while widget is not None and len(names) < 3:
+            kind = type(widget).__name__
+            if not kind.startswith(("QWidget", "QStacked", "QScrollArea")):
+                names.append(widget.objectName() if kind.startswith("Q") and widget.objectName() else kind)
+            widget = widget.parentWidget()
+        return " in ".join(names)
+
+
+def texts(window: QWidget) -> Iterator[Text]:
+    """Every text in *window* of which something is in sight."""
+    for widget in [window, *window.findChildren(QWidget)]:
+        if in_sight(widget):
+            yield from _texts_of(widget, window)
+
+
+def in_sight(widget: QWidget) -> bool:
+    """Shown, and not behind a tab or beyond what is scrolled to."""
+    return widget.isVisible() and not widget.visibleRegion().isEmpty()
+
+
+def _texts_of(widget: QWidget, window: QWidget) -> Iterator[Text]:
+    corner = widget.mapTo(window, QPoint()) if widget is not window else QPoint()
+    seen = QRectF(widget.visibleRegion().boundingRect().translated(corner))
+    for element, transform in _elements(_drawing(widget)):
+        words = (element.text or "").strip("\n")
+        colour = QColor(element.get("fill", "#000000"))
+        colour.setAlphaF(float(element.get("fill-opacity", "1")))
+        if not words.strip() or not colour.alpha():
+            continue
+        font = QFont()
+        font.setFamily(element.get("font-family", ""))
+        font.setPixelSize(max(1, round(float(element.get("font-size", "12")))))
+        font.setWeight(QFont.Weight(int(element.get("font-weight", "400"))))
+        metrics = QFontMetricsF(font)
+        x, y = float(element.get("x", "0")), float(element.get("y", "0"))
+        box = QRectF(x, y - metrics.ascent(), metrics.horizontalAdvance(words), metrics.height())
+        placed = transform.mapRect(box).translated(corner)
+        if seen.intersects(placed):
+            height = abs(transform.m22()) or abs(transform.m12())
+            yield Text(words, placed, colour, font.pixelSize() * height, font.weight(), widget)
+
+
+def _drawing(widget: QWidget) -> ElementTree.Element:
+    """What *widget* paints, without what lies on it."""
+    written = QBuffer()
+    written.open(QIODevice.OpenModeFlag.WriteOnly)
+    device = QSvgGenerator()
+    device.setOutputDevice(written)
+    device.setResolution(widget.logicalDpiX())
+    device.setSize(widget.size())
+    device.setViewBox(widget.rect())
+    painter = QPainter(device)
+    widget.render(painter, QPoint(), QRegion(), QWidget.RenderFlag.IgnoreMask)
+    painter.end()
+    text = bytes(written.data().data()).decode("utf-8", "replace")
+    text = re.sub(r"<image\b[^>]*/>", "", text)
+    return ElementTree.fromstring(re.sub(r"[\x00-\x08\x0b-\x1f]", " ", text))
+
+
+def _elements(drawing: ElementTree.Element) -> Iterator[tuple[ElementTree.Element, QTransform]]:
+    """Texts, each with the transform under which it stands."""
+
+    def walk(
+        element: ElementTree.Element, under: QTransform
+    ) -> Iterator[tuple[ElementTree.Element, QTransform]]:
+        matrix = element.get("transform", "")
+        if matrix.startswith("matrix"):
+            under = QTransform(*(float(n) for n in _NUMBER.findall(matrix))) * under
+        if element.tag.rpartition("}")[2] == "text":
+            yield element, under
+        for inner in element:
+            yield from walk(inner, under)
+
+    yield from walk(drawing, QTransform())
+
+
+# --- what may be wrong with it ------------------------------------------------------------------------------
+
+
+def contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
+    """Contrast of letters and the ground that *picture* has around them; None if they are not to be seen there."""
+    whole = text.box.toAlignedRect()
+    corner = text.widget.mapTo(window, QPoint()) if text.widget is not window else QPoint()
+    there = text.widget.visibleRegion().translated(corner).intersected(whole).boundingRect()
+    box = there.intersected(picture.rect())
+    if box.width() < 3 or box.height() < MOSTLY * whole.height():
+        return None
+    colours = Counter(
+        picture.pixel(x, y)
+        for y in range(box.top(), box.bottom() + 1)
+        for x in range(box.left(), box.right() + 1)
+    )
+    ground = QColor.fromRgb(colours.most_common(1)[0][0])
+    letters = _over(text.colour, ground)
+    if min(_apart(letters, QColor.fromRgb(colour)) for colour in colours) > NEAR:
+        return None
+    return theme.contrast(letters, ground)
+
+
+def too_faint(text: Text, picture: QImage, window: QWidget) -> float | None:
+    """Its contrast, if that is less than people need."""
+    found = contrast(text, picture, window) if text.widget.isEnabled() else None
+    mark = not any(letter.isalnum() for letter in text.words)
+    needed = LARGE_CONTRAST if text.large or mark else TEXT_CONTRAST
+    return found if found is not None and found < needed else None
+
+
+def _over(colour: QColor, ground: QColor) -> QColor:
+    share = colour.alphaF()
+    mixed = [share * a + (1.0 - share) * b for a, b in zip(_parts(colour), _parts(ground), strict=True)]
+    return QColor(*(round(part) for part in mixed))
+
+
+def _apart(one: QColor, other: QColor) -> int:
+    return sum(abs(a - b) for a, b in zip(_parts(one), _parts(other), strict=True))
+
+
+def _parts(colour: QColor) -> tuple[int, int, int]:
+    return colour.red(), colour.green(), colour.blue()
+
+
+def cut_off(text: Text, window: QWidget) -> str:
+    """How its widget cuts it off; empty if it does not. What can be scrolled to is not cut off."""
+    widget = text.widget
+    if text.words.endswith(ELLIPSIS) and not is_meant(text):
+        return "is a cell that ends in dots" if _is_viewport(widget) else "ends in dots"
+    if _is_viewport(widget) or isinstance(widget, QTabBar):
+        return ""  # there is more to be scrolled to
+    inside = QRectF(
+        widget.rect().translated(widget.mapTo(window, QPoint()) if widget is not window else QPoint())
+    )
+    right, bottom = text.box.right() - inside.right(), text.box.bottom() - inside.bottom()
+    if right > 1.5 or inside.left() - text.box.left() > 1.5:
+        return f"{max(right, inside.left() - text.box.left()):.0f} px wider than its {type(widget).__name__}"
+    if bottom > 3.0 or inside.top() - text.box.top() > 3.0:
+        return f"{max(bottom, inside.top() - text.box.top()):.0f} px higher than its {type(widget).__name__}"
+    return ""
+
+
+def is_meant(text: Text) -> bool:
+    """The dots belong to the words: something more is asked, or is under way."""
+    return any(said.endswith(text.words) for said in _said(text.widget))  # a mnemonic breaks words in two
+
+
+def _said(widget: QWidget) -> Iterator[str]:
+    for name in ("text", "placeholderText", "title"):
+        said = getattr(widget, name, None)
+        if callable(said):
+            yield str(said()).replace("&", "")
+    for action in widget.actions():
+        yield action.text().replace("&", "")
+
+
+def _is_viewport(widget: QWidget) -> bool:
+    parent = widget.parentWidget()
+    return isinstance(parent, QAbstractScrollArea) and parent.viewport() is widget
+
+
+def out_of_sight(window: QWidget) -> Iterator[str]:
+    """Widgets that reach out of what holds them, where nothing can be scrolled, and siblings that overlap."""
+    for widget in window.findChildren(QWidget):
+        parent = widget.parentWidget()
+        if parent is None or not in_sight(widget) or widget.isWindow() or _may_lie_anywhere(widget):
+            continue
+        if not parent.rect().adjusted(-1, -1, 1, 1).contains(widget.geometry()):
+            over = _beyond(widget.geometry(), parent.rect())
+            if over > 2:
+                yield f"{_name(widget)} reaches {over} px out of {_name(parent)}"
+        layout = parent.layout()
+        if layout is None or layout.indexOf(widget) < 0:
+            continue
+        for other in parent.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            both = widget.geometry().intersected(other.geometry())
+            if (
+                in_sight(other)
+                and layout.indexOf(other) > layout.indexOf(widget)
+                and min(both.width(), both.height()) > 2
+            ):
+                yield f"{_name(widget)} overlaps {_name(other)} by {both.width()} x {both.height()} px"
+
+
+def _may_lie_anywhere(widget: QWidget) -> bool:
+    parent = widget.parentWidget()
+    return (
+        parent is None
+        or isinstance(parent, (QScrollArea, QAbstractScrollArea))
+        or _is_viewport(parent)
+        or widget.objectName().startswith("qt_")
+        or type(parent).__name__ in ("QTabBar", "QMenuBar", "QToolBar")
+    )
+
+
+def _beyond(inner: QRect, outer: QRect) -> int:
+    return max(
+        outer.left() - inner.left(),
+        inner.right() - outer.right(),
+        outer.top() - inner.top(),
+        inner.bottom() - outer.bottom(),
+    )
+
+
+def _name(widget: QWidget) -> str:
+    said = next((words for words in _said(widget) if words), "") or widget.accessibleName()
+    return f"{type(widget).__name__} {said[:40]!r}" if said else widget.objectName() or type(widget).__name__
