@@ -10,12 +10,13 @@ import hashlib
 import heapq
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
-from typing import Any
+from typing import Any, Final
 
 from engine.chance import Chance
 from engine.constants import PARTNER_TIMEOUT_S, TICKS_PER_S
 from engine.events import Event
 from engine.flow import Flow, Operation, RowSetup
+from engine.written import Written
 
 Tick = int
 """Simulated time in steps of 10 ms since the start."""
@@ -611,6 +612,8 @@ class World:
     """Databases of which something has changed since the last settling."""
     outbox: list[Event] = field(default_factory=list)
     """Events not yet handed out; no part of the state."""
+    written: Written = field(default_factory=Written, repr=False, compare=False)
+    """What the parts were when they were last hashed; forks share it."""
 
     # --- change -----------------------------------------------------------------------------------------
 
@@ -716,37 +719,36 @@ class World:
             counter=self.counter,
             dirty=self.dirty.copy(),
             changed=self.changed.copy(),
+            written=self.written,
         )
 
     def state_hash(self) -> str:
         """32 hexadecimal digits of everything that decides the future."""
         digest = hashlib.blake2b(digest_size=16)
+        head = (self.seed, self.chance.state, self.tick, self.counter, self.settings, sorted(self.timers))
         parts = (
-            (self.seed, self.chance.state, self.tick, self.counter, self.settings, sorted(self.timers)),
-            self.sql_work,
-            *(sorted(d.items()) for d in self._dictionaries()),
-            self.failovers,
-            self.faults,
+            repr(head),
+            repr(self.sql_work),
+            *(
+                self.written.items(name, part) if name in LASTING else repr(sorted(part.items()))
+                for name, part in self._dictionaries().items()
+            ),
+            self.written.values("failovers", self.failovers),
+            repr(self.faults),
         )
-        digest.update(repr(parts).encode())
+        digest.update(f"({', '.join(parts)})".encode())
         digest.update(self.flow.digest())
         return digest.hexdigest()
 
-    def _dictionaries(self) -> tuple[dict[Any, Any], ...]:
-        return (
-            self.servers,
-            self.links,
-            self.copies,
-            self.witnesses,
-            self.contacts,
-            self.clients,
-            self.availability,
-            self.files,
-            self.sessions,
-            self.batches,
-            self.transfers,
-            self.monitor,
-            self.objects,
-            self.errorlog,
-            self.rows,
-        )
+    def _dictionaries(self) -> dict[str, dict[Any, Any]]:
+        return {name: getattr(self, name) for name in HASHED}
+
+
+HASHED: Final = (
+    "servers", "links", "copies", "witnesses", "contacts", "clients", "availability", "files", "sessions", "batches",
+    "transfers", "monitor", "objects", "errorlog", "rows",
+)  # fmt: skip
+"""Dictionaries of a world that decide its future."""
+
+LASTING: Final = frozenset({"copies", "contacts", "files"})
+"""Those with many frozen parts of which few change from one hash to the next."""

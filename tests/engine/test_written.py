@@ -1,0 +1,55 @@
+"""Texts of parts are remembered, and are what they would be if written anew."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+from engine.model import LASTING, Job
+from engine.written import Written
+from tests.engine.drill.texts import drill, run
+
+JOB = Job(name="a", every_s=1.0)
+
+
+def test_items_read_as_their_sorted_list_does_whatever_changes() -> None:
+    written = Written()
+    for parts in ({"b": JOB, "a": 1}, {"b": JOB, "a": 1.0}, {"b": replace(JOB, every_s=2.0)}, {}):
+        assert written.items("x", parts) == repr(sorted(parts.items()))
+        assert written.items("y", {"b": 0}) == "[('b', 0)]"
+
+
+def test_values_read_as_their_list_does() -> None:
+    written = Written()
+    for parts in ([JOB, 1], [JOB, True], [1, JOB], []):
+        assert written.values("x", parts) == repr(parts)
+
+
+def test_a_part_that_is_the_same_is_not_written_again() -> None:
+    class Counted:
+        said = 0
+
+        def __repr__(self) -> str:
+            self.said += 1
+            return "it"
+
+    part, written = Counted(), Written()
+    for _ in range(3):
+        assert written.values("x", [part]) == "[it]"
+    assert part.said == 1
+
+
+def test_a_hash_tells_what_is_remembered_from_what_has_changed() -> None:
+    """A world that has been hashed all along and one that never was agree."""
+    taken = run(drill(), 40)
+    taken.do("power-off SERVER_B")
+    for until in (41, 55, 70):
+        run(taken, until)
+        fresh = taken.world.fork()
+        fresh.written = Written()
+        assert taken.state_hash() == fresh.state_hash()
+        key = min(fresh.copies)
+        fresh.copies[key] = replace(fresh.copies[key], size_kb=1.0)
+        assert taken.state_hash() != fresh.state_hash()
+    assert set(taken.world.written._known) == {*LASTING, "failovers"}
+    assert not pickle.loads(pickle.dumps(taken.world.written))._known
