@@ -50,12 +50,12 @@ def write(window: MainWindow, chosen: Path) -> None:
     except recorded.CannotRecord as problem:
         window.notice.warn(said(str(problem)))
     except OSError as error:
-        said = tr("{file} cannot be written: {reason}.")
-        window.notice.warn(said.format(file=file, reason=error.strerror))
+        told = tr("{file} cannot be written: {reason}.")
+        window.notice.warn(told.format(file=file, reason=error.strerror))
     else:
         window.quarantine.trust(text)
-        said = tr("Saved: {file}. Its texts are left to you; they begin with “{mark}”, and check names them.")
-        window.notice.tell(said.format(file=file, mark=recorded.TO_WRITE.strip()))
+        told = tr("Saved: {file}. Its texts are left to you; they begin with “{mark}”, and check names them.")
+        window.notice.tell(told.format(file=file, mark=recorded.TO_WRITE.strip()))
 
 
 def attach(window: MainWindow) -> None:

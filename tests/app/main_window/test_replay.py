@@ -330,6 +330,16 @@ def test_a_lab_session_becomes_a_scenario(hands: Hands, tmp_path: Path) -> None:
     assert drill.score().total >= 95.0
 
 
+def test_a_run_in_which_nothing_was_mended_says_why_it_becomes_no_scenario(
+    hands: Hands, tmp_path: Path
+) -> None:
+    begin(hands, "lab", "lab")
+    hands.wait(10.0)
+    by_doing.write(hands.window, tmp_path / "idle.toml")
+    assert "Nothing was mended in this run" in hands.window.notice.text
+    assert not (tmp_path / "idle.toml").exists()
+
+
 def test_without_a_profile_branches_live_as_long_as_the_window(
     qtbot: QtBot, tmp_path: Path, store: WindowSettings
 ) -> None:
