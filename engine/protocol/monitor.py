@@ -7,13 +7,14 @@ mirror what it has not restored.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
-from engine.model import Alert, Copy, Job, Key, MirrorState, Role, Safety, Tick, WitnessState, World, ticks
+from engine.model import Alert, Copy, Job, Key, Role, Safety, Tick, World, ticks
 from engine.protocol import commands, errorlog, jobs
+from engine.protocol.monitor_rows import MonitorRow, MonitorRows
 
 JOB_NAME: Final = "Database Mirroring Monitor Job"
 PERIOD_MIN_RANGE: Final = (1, 120)
@@ -29,31 +30,10 @@ HOURS_OF_MODE: Final = {1: 2.0, 2: 4.0, 3: 8.0, 4: 24.0, 5: 48.0}
 ROWS_OF_MODE: Final = {0: 1, 6: 100, 7: 500, 8: 1000, 9: 1_000_000}
 """@mode of sp_dbmmonitorresults: the last hours, or the last rows. Documented [DOC]."""
 
+NO_ROWS: Final = MonitorRows()
 RETENTION: Final = 5
 EVENTS: Final = {1: 32040, 2: 32042, 3: 32043, 4: 32044}
 """Message of each threshold's alert. Documented (message table and event pages agree; the Warnings tab is off)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorRow:
-    """One row of msdb.dbo.dbm_monitor_data, with what sp_dbmmonitorresults derives from it."""
-
-    tick: Tick
-    role: Role
-    state: MirrorState
-    witness_state: WitnessState
-    log_rate_kb_per_s: float = 0.0
-    unsent_kb: float = 0.0
-    send_rate_kb_per_s: float = 0.0
-    unrestored_kb: float = 0.0
-    restore_rate_kb_per_s: float = 0.0
-    transaction_delay_ms: float = 0.0
-    transactions_per_s: float = 0.0
-    average_delay_ms: float = 0.0
-    end_of_log_kb: float = 0.0
-    failover_lsn_kb: float = 0.0
-    time_behind_tick: Tick = 0
-    """The principal's time up to which the mirror has all log; equal to *tick* if nothing is unsent."""
 
 
 # --- recording -------------------------------------------------------------------------------------
@@ -77,17 +57,18 @@ def record(world: World, copy: Copy) -> MonitorRow:
     before = rows_of(world, key)
     row = _measured(world, copy, before)
     oldest = world.tick - ticks(_retention_h(world, key) * 3600.0)
-    world.monitor[key] = (*(old for old in before if old.tick >= oldest), row)
+    world.monitor[key] = before.and_one(row, oldest)
     _raise_alerts(world, key, row)
     return row
 
 
-def rows_of(world: World, key: Key) -> tuple[MonitorRow, ...]:
+def rows_of(world: World, key: Key) -> MonitorRows:
     """Rows recorded on a server for a database, oldest first."""
-    return tuple(world.monitor.get(key, ()))
+    found: MonitorRows = world.monitor.get(key, NO_ROWS)
+    return found
 
 
-def _measured(world: World, copy: Copy, before: tuple[MonitorRow, ...]) -> MonitorRow:
+def _measured(world: World, copy: Copy, before: MonitorRows) -> MonitorRow:
     assert copy.role is not None and copy.mirror_state is not None
     row = MonitorRow(
         tick=world.tick,
@@ -132,21 +113,20 @@ def _last_known_kb(world: World, copy: Copy) -> float:
     return copy.failover_lsn_kb if partner is None else max(copy.failover_lsn_kb, partner.end_of_log_kb)
 
 
-def _time_behind(row: MonitorRow, before: tuple[MonitorRow, ...]) -> Tick:
+def _time_behind(row: MonitorRow, before: MonitorRows) -> Tick:
     """When the oldest unsent log was written: between the last row that ends before it and the next one."""
     head_kb = row.end_of_log_kb - row.unsent_kb
     if row.unsent_kb < 1.0:
         return row.tick
-    later = row
-    for earlier in reversed(before):
-        if earlier.role is Role.PRINCIPAL and earlier.end_of_log_kb <= head_kb:
-            span = max(1e-9, later.end_of_log_kb - earlier.end_of_log_kb)
-            share = (head_kb - earlier.end_of_log_kb) / span
-            return earlier.tick + round(share * (later.tick - earlier.tick))
-        later = earlier
+    place = before.last_of(Role.PRINCIPAL, head_kb)
+    if place is not None:
+        earlier, later = before[place], before[place + 1] if place + 1 < len(before) else row
+        span = max(1e-9, later.end_of_log_kb - earlier.end_of_log_kb)
+        share = (head_kb - earlier.end_of_log_kb) / span
+        return earlier.tick + round(share * (later.tick - earlier.tick))
     if row.log_rate_kb_per_s * max(1, row.tick) > row.unsent_kb:  # else it would lie before the beginning
         return max(0, row.tick - ticks(row.unsent_kb / row.log_rate_kb_per_s))
-    return later.tick
+    return before[0].tick if before else row.tick
 
 
 def _mirrored(world: World, server: str, database: str) -> Copy:
@@ -180,8 +160,7 @@ def results(
         raise SqlError(32041)
     if mode in ROWS_OF_MODE:
         return list(reversed(rows[-ROWS_OF_MODE[mode] :]))
-    oldest = world.tick - ticks(HOURS_OF_MODE[mode] * 3600.0)
-    return [row for row in reversed(rows) if row.tick >= oldest]
+    return rows.since(world.tick - ticks(HOURS_OF_MODE[mode] * 3600.0))[::-1]
 
 
 # --- the job ---------------------------------------------------------------------------------------

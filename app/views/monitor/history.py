@@ -14,7 +14,8 @@ from app.views.monitor.readout import STATES, WITNESS_STATES
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import World
-from engine.protocol.monitor import MonitorRow, results
+from engine.protocol.monitor import results
+from engine.protocol.monitor_rows import MonitorRow
 from engine.tsql.client import reachable
 
 MODES: Final = (

@@ -9,7 +9,8 @@ from app import formatting
 from app.language import mark, tr
 from engine.constants import TICKS_PER_S
 from engine.model import Copy, MirrorState, Role, Safety, WitnessState, World
-from engine.protocol.monitor import MonitorRow, rows_of
+from engine.protocol.monitor import rows_of
+from engine.protocol.monitor_rows import MonitorRow
 from engine.tsql.client import reachable
 
 WAITING: Final = mark("Waiting for data…")

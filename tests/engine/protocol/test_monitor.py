@@ -9,6 +9,7 @@ import pytest
 from engine import simulator
 from engine.model import Job, MirrorState, Role, Safety, WitnessState, World
 from engine.protocol import commands, jobs, monitor
+from engine.protocol.monitor_rows import MonitorRow, MonitorRows
 from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, W, refusal, wait
 from tests.engine.worlds import do, lab
 
@@ -217,7 +218,7 @@ def test_a_database_that_is_not_mirrored_has_no_rows() -> None:
     commands.partner_off(world, P, DB)
     assert refusal(monitor.results, world, P, DB) == 32039
     wait(world, 61.0)
-    assert monitor.rows_of(world, PRINCIPAL) == ()
+    assert not monitor.rows_of(world, PRINCIPAL)
 
 
 def test_rows_belong_to_the_fork() -> None:
@@ -231,7 +232,7 @@ def test_rows_belong_to_the_fork() -> None:
 
 def test_a_backlog_of_an_idle_database_is_dated_back_no_further_than_the_beginning() -> None:
     """Hardly any log is written: backlog divided by rate would lie ages ago."""
-    row = monitor.MonitorRow(
+    row = MonitorRow(
         tick=6_000,
         role=Role.PRINCIPAL,
         state=MirrorState.SUSPENDED,
@@ -239,4 +240,4 @@ def test_a_backlog_of_an_idle_database_is_dated_back_no_further_than_the_beginni
         unsent_kb=5.0,
         log_rate_kb_per_s=1e-300,
     )
-    assert monitor._time_behind(row, ()) == row.tick
+    assert monitor._time_behind(row, MonitorRows()) == row.tick

@@ -1,0 +1,121 @@
+"""Rows that the Database Mirroring Monitor has recorded: a week of them in little room, and forks that cost nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+from typing import Any, Final, overload
+
+import numpy as np
+
+from engine.model import MirrorState, Role, Tick, WitnessState
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorRow:
+    """One row of msdb.dbo.dbm_monitor_data, with what sp_dbmmonitorresults derives from it."""
+
+    tick: Tick
+    role: Role
+    state: MirrorState
+    witness_state: WitnessState
+    log_rate_kb_per_s: float = 0.0
+    unsent_kb: float = 0.0
+    send_rate_kb_per_s: float = 0.0
+    unrestored_kb: float = 0.0
+    restore_rate_kb_per_s: float = 0.0
+    transaction_delay_ms: float = 0.0
+    transactions_per_s: float = 0.0
+    average_delay_ms: float = 0.0
+    end_of_log_kb: float = 0.0
+    failover_lsn_kb: float = 0.0
+    time_behind_tick: Tick = 0
+    """The principal's time up to which the mirror has all log; equal to *tick* if nothing is unsent."""
+
+
+NAMES: Final = tuple(field.name for field in fields(MonitorRow))
+KINDS: Final = {"Tick": "i8", "Role": "i1", "MirrorState": "i1", "WitnessState": "i1", "float": "f8"}
+COLUMNS: Final = np.dtype([(field.name, KINDS[str(field.type)]) for field in fields(MonitorRow)])
+"""A row: 107 bytes, with nothing rounded."""
+
+ROOM: Final = 16
+"""Rows for which there is room at first."""
+
+
+class _Buffer:
+    """Rows that are only added to; whoever knows how many there were sees them as they were."""
+
+    def __init__(self, rows: Array) -> None:
+        self.rows = np.zeros(max(ROOM, 2 * len(rows)), dtype=COLUMNS)
+        self.rows[: len(rows)] = rows
+        self.used = len(rows)
+
+
+class MonitorRows(Sequence[MonitorRow]):
+    """Rows of one database on one server, oldest first. It never changes: `and_one` gives another."""
+
+    __slots__ = ("_buffer", "_digest", "_first", "_until")
+
+    def __init__(self) -> None:
+        self._buffer = _Buffer(np.zeros(0, dtype=COLUMNS))
+        self._first = self._until = 0
+        self._digest = ""
+
+    def and_one(self, row: MonitorRow, oldest: Tick) -> MonitorRows:
+        """These rows without those before tick *oldest*, and then *row*."""
+        other = MonitorRows.__new__(MonitorRows)
+        first = self._first + int(np.searchsorted(self.columns["tick"], oldest))
+        buffer, until = self._buffer, self._until
+        if until < buffer.used or until in (
+            0,
+            len(buffer.rows),
+        ):  # another fork went on from here, or it is full
+            buffer, first, until = _Buffer(buffer.rows[first:until]), 0, until - first
+        buffer.rows[until] = astuple(row)
+        buffer.used = until + 1
+        other._buffer, other._first, other._until = buffer, first, until + 1
+        other._digest = hashlib.blake2b(f"{self._digest}{row!r}".encode(), digest_size=16).hexdigest()
+        return other
+
+    @property
+    def columns(self) -> Array:
+        """One entry of `COLUMNS` for each row."""
+        return self._buffer.rows[self._first : self._until]
+
+    def since(self, tick: Tick) -> list[MonitorRow]:
+        """The rows from *tick* on."""
+        return self[int(np.searchsorted(self.columns["tick"], tick)) :]
+
+    def last_of(self, role: Role, ends_by_kb: float) -> int | None:
+        """Place of the last row of this *role* whose log ends by *ends_by_kb*; None if there is none."""
+        columns = self.columns
+        found = np.flatnonzero((columns["role"] == role) & (columns["end_of_log_kb"] <= ends_by_kb))
+        return int(found[-1]) if len(found) else None
+
+    def __len__(self) -> int:
+        return self._until - self._first
+
+    def __iter__(self) -> Iterator[MonitorRow]:
+        return iter(self[:])
+
+    @overload
+    def __getitem__(self, place: int) -> MonitorRow: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[MonitorRow]: ...
+    def __getitem__(self, place: int | slice) -> MonitorRow | list[MonitorRow]:
+        found = self.columns[place]
+        return [_row(one) for one in found.tolist()] if isinstance(place, slice) else _row(found.item())
+
+    def __repr__(self) -> str:
+        """What a hash of the world reads: all rows that were ever recorded count."""
+        return f"MonitorRows({len(self)}, {self._digest!r})"
+
+
+def _row(values: tuple[Any, ...]) -> MonitorRow:
+    found = dict(zip(NAMES, values, strict=True))
+    found["role"], found["state"] = Role(found["role"]), MirrorState(found["state"])
+    found["witness_state"] = WitnessState(found["witness_state"])
+    return MonitorRow(**found)
