@@ -28,6 +28,8 @@ class Output:
 @lru_cache(maxsize=256)
 def split(text: str) -> tuple[str, Output | None]:
     """The statement without its OUTPUT clause, and the clause. Raises SyntaxProblem for one that cannot be read."""
+    if "output" not in text.lower():
+        return text, None
     tokens = tokens_of(text)
     verb = _first_verb(tokens)
     if verb < 0:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from engine.tsql import statements as s
 from engine.tsql.columns import parse_columns
 from engine.tsql.lexer import SyntaxProblem, Token
+from engine.tsql.work import Steps
 
 UNNAMED: Final = "(No column name)"
 COLLATION: Final = "tsql"
@@ -98,6 +99,15 @@ def plan_statement(text: str) -> Plan:
     """The plan of a query. Raises SyntaxProblem, SqlError 141, or Unsimulated."""
     plan: Plan = _translate().plan_statement(text)
     return plan
+
+
+def planning(text: str) -> Steps:
+    """Make the plan of a query before it is wanted, in steps; what is wrong with it, plan_statement tells."""
+    ahead = _translate().planning(text)
+    while not ahead.reached(ahead.spent):
+        before = ahead.spent
+        ahead.reached(before + 1)
+        yield ahead.spent - before
 
 
 def plan_expression(text: str) -> Plan:

@@ -95,6 +95,9 @@ def _compile(text: str, version: int, variables: frozenset[str]) -> Generator[in
 STATEMENT_WORK: Final = 60
 """Work of reading a statement of any kind. Measured."""
 
+AT_ONCE: Final = 2_000
+"""Characters of a query up to which it is planned where it runs. Assumed: some 10 ms."""
+
 TOKEN_WORK: Final = 15
 """Work of reading one token of it, by sqlglot or the grammar. Measured: 6 to 25 microseconds."""
 
@@ -181,17 +184,28 @@ class _Compiler(Reader):
         elif word in ("CREATE", "ALTER") and not label and (word, self.ahead().upper) not in COMMAND_PAIRS:
             yield from self.create_or_alter()
         else:
-            self.simple_statement(word)
-            yield self.work()
+            counted = yield from self.simple_statement(word)
+            yield self.work() - counted
+            yield from self.plan()
         self.depth -= 1
         yield from self.skip_semicolons()
+
+    def plan(self) -> Steps:
+        """Plan a long query now, in steps: where it runs there are none."""
+        last = self.actions[-1] if self.actions else None
+        if (
+            isinstance(last, Do)
+            and isinstance(last.statement, s.Query)
+            and len(last.statement.text) > AT_ONCE
+        ):
+            yield from plans.planning(last.statement.text)
 
     def work(self) -> int:
         """What it takes to read what has been read of the statement so far."""
         return STATEMENT_WORK + TOKEN_WORK * (self.place - self.first)
 
-    def simple_statement(self, word: str) -> None:
-        """A statement that has no others in it."""
+    def simple_statement(self, word: str) -> Generator[int, None, int]:
+        """A statement that has no others in it. Returns the work that has been yielded already."""
         if self.token.kind == "word" and self.ahead().is_op(":"):
             self.label()
         elif word in _STRUCTURE:
@@ -203,11 +217,12 @@ class _Compiler(Reader):
         elif (word, self.ahead().upper) in COMMAND_PAIRS or word in COMMAND_WORDS:
             self.command()
         elif word in _QUERIES:
-            self.query()
+            return (yield from self.query())
         elif word in STATEMENT_WORDS - {"ADD", "ELSE", "END"}:
             self.not_simulated()
         else:
             raise self.problem()
+        return 0
 
     def command(self) -> None:
         """A statement of commands.lark."""
@@ -233,12 +248,12 @@ class _Compiler(Reader):
             table = self.tokens[place - 1].upper in ("FROM", "INTO", "JOIN", "UPDATE", "INSERT", "DELETE")
             raise SyntaxProblem(token.line, 1087 if table and place else 137, token.text)
 
-    def query(self) -> None:
-        """A statement for sqlglot."""
+    def query(self) -> Generator[int, None, int]:
+        """A statement for sqlglot: first where it ends, then whether it can be read. Returns as above."""
         line, word = self.token.line, self.token.upper
         if word == "WITH" and self.ahead().upper == "XMLNAMESPACES":
             self.with_namespaces()
-            return
+            return 0
         first = verb = self.skim()
         if word == "WITH" and self.word("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"):
             word, verb = self.token.upper, self.skim()
@@ -251,12 +266,15 @@ class _Compiler(Reader):
             assert isinstance(done, Do)
             assert isinstance(done.statement, s.Execute | s.ExecuteString)
             self.actions[-1] = Do(s.InsertExec(target, done.statement))
-            return
+            return 0
         if self.token.is_op(")"):
             raise self.problem()
         if word == "MERGE" and not self.token.is_op(";"):
             raise SyntaxProblem(self.tokens[self.place - 1].line, 10713)
+        counted = self.work() // 2
+        yield counted
         self.do_query(line, first)
+        return counted
 
     def with_namespaces(self) -> None:
         """WITH XMLNAMESPACES (…) and the query behind it, which takes XML apart."""

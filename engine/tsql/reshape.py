@@ -44,7 +44,7 @@ def reshaped(tree: exp.Expr) -> exp.Expr:
 
 APPLIES_MAX: Final = 30
 PIVOTED_MAX: Final = 250
-COPIED_MAX: Final = 10_000
+COPIED_MAX: Final = 4_000
 """APPLYs of one query, columns that PIVOT and UNPIVOT name, and parts of the query that are copied for them, before
 message 8623. Assumed."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -29,13 +29,24 @@ class Rewritten:
         return exp.Placeholder(this=self.variables.setdefault(name.lower(), f"p{len(self.variables)}"))
 
 
-def rewritten(tree: exp.Expr) -> tuple[str, Rewritten]:
-    """Rewrite everything that SQLite would take in another sense; the text for it and what was found."""
+NODES_A_STEP: Final = 2_000
+NODE_WORK: Final = 1
+"""Work (work.py) of one part of a query in each pass over all of them. Measured."""
+
+
+def rewriting(tree: exp.Expr) -> Generator[int, None, tuple[str, Rewritten]]:
+    """Rewrite everything that SQLite would take in another sense; the text for it and what was found. In steps."""
     query = Rewritten()
     keep_digits_in_texts(tree)
+    yield sum(1 for _ in tree.walk()) * NODE_WORK
     tree = reshaped(tree)
     query.ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-    for node in reversed(list(tree.walk())):
+    nodes = list(tree.walk())
+    work = len(nodes) * NODE_WORK
+    yield work
+    for number, node in enumerate(reversed(nodes), start=1):
+        if number % NODES_A_STEP == 0:
+            yield NODES_A_STEP * NODE_WORK
         rewrite = _REWRITE.get(type(node))
         if rewrite is None:
             continue
@@ -45,6 +56,7 @@ def rewritten(tree: exp.Expr) -> tuple[str, Rewritten]:
                 tree = new
             else:
                 node.replace(new)
+    yield work
     _keep_apart(tree)
     return write(tree), query
 

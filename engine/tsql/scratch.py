@@ -36,6 +36,9 @@ QUERY_WORK: Final = 100
 CHARACTER_WORK: Final = 4
 """Work of any query, and of translating one character of its text. Measured."""
 
+TRANSLATED_MAX: Final = 6_000
+"""Characters that count as translated here: longer queries were planned, and counted, as they were compiled."""
+
 ROWS_MAX: Final = 20_000
 """Rows that one query may return. Assumed."""
 
@@ -107,7 +110,7 @@ class Scratch:
 
         Raises SqlError for what the player did wrong, Unsimulated for what SQLite cannot do.
         """
-        self._meter.translate(QUERY_WORK + CHARACTER_WORK * len(plan.sql))
+        self._meter.translate(QUERY_WORK + CHARACTER_WORK * min(len(plan.sql), TRANSLATED_MAX))
         parameters = {f"p{number}": values(name) for number, name in enumerate(plan.variables)}
         filled: list[str] = []  # what was not made must not be dropped either: sqlite_master is always there
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import Final
 
@@ -14,9 +14,9 @@ from engine.tsql.dialect import Unreadable, read
 from engine.tsql.lexer import SyntaxProblem, Token, TooLong, tokens_of
 from engine.tsql.plans import UNNAMED, Plan, TableRef, Unsimulated
 from engine.tsql.reader import STATEMENT_TOKENS_MAX
-from engine.tsql.rewrite import Rewritten, rewritten, table_ref, variable_name
+from engine.tsql.rewrite import Rewritten, rewriting, table_ref, variable_name
 from engine.tsql.scales import Scale, scales_of
-from engine.tsql.work import remembered
+from engine.tsql.work import Recall, Stepwise, at_once, remembered
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
 
@@ -27,8 +27,8 @@ def check_statement(text: str, line: int) -> bool:
         _parsed(text)
     except Unreadable:
         return False
-    except SyntaxProblem:
-        _tree(text, line)
+    except SyntaxProblem as problem:
+        raise _below(problem, line) from None
     return True
 
 
@@ -75,7 +75,12 @@ def _tree(text: str, line: int) -> exp.Expr:
     except Unreadable:
         raise SyntaxProblem(line, 102, tokens_of(text)[-2].text) from None
     except SyntaxProblem as problem:
-        raise SyntaxProblem(problem.line + line - 1, problem.number, *problem.parameters) from None
+        raise _below(problem, line) from None
+
+
+def _below(problem: SyntaxProblem, line: int) -> SyntaxProblem:
+    """The same problem in a text that begins on *line*."""
+    return SyntaxProblem(problem.line + line - 1, problem.number, *problem.parameters)
 
 
 def _readable(text: str, depth: int = 0) -> str:
@@ -134,20 +139,39 @@ def _end_of_value(tokens: tuple[Token, ...], place: int) -> int:
 # --- plans ----------------------------------------------------------------------------------------------
 
 
-@remembered(PLANS_KEPT)
+Planning = Generator[int, None, Plan]
+
+NAME_WORK: Final = 5
+"""Work (work.py) of giving a column its name. Measured."""
+
+
 def plan_statement(text: str) -> Plan:
     """The plan of a query. Raises SyntaxProblem, SqlError 141, or Unsimulated."""
+    return _limited(planning(text).result)
+
+
+def planning(text: str) -> Stepwise[Plan]:
+    """The same in steps: who asks again for what was asked a moment ago gets what has been done already."""
+    refusals = (SqlError, Unsimulated, UnsupportedError, RecursionError)
+    return _KNOWN.get(text, len(text), lambda: Stepwise(_planning(text), refusals))
+
+
+_KNOWN: Final[Recall[Stepwise[Plan]]] = Recall(PLANS_KEPT)
+
+
+def _planning(text: str) -> Planning:
     tree = _tree(text, 1)
+    yield len(text)
     for kind, build in _PLANS:
         if isinstance(tree, kind):
-            return _limited(build, tree)
+            return (yield from build(tree))
     raise Unsimulated(type(tree).__name__.upper())
 
 
 @remembered(PLANS_KEPT)
 def plan_expression(text: str) -> Plan:
     """The plan that computes one value."""
-    return _limited(_plan_select, _tree("SELECT " + text, 1))
+    return _limited(lambda: at_once(_plan_select(_tree("SELECT " + text, 1))))
 
 
 @remembered(PLANS_KEPT)
@@ -157,19 +181,19 @@ def plan_condition(text: str) -> Plan:
     case = exp.Case(
         ifs=[exp.If(this=_condition(tree), true=exp.Literal.number(1))], default=exp.Literal.number(0)
     )
-    return _limited(_plan_select, exp.Select(expressions=[case]))
+    return _limited(lambda: at_once(_plan_select(exp.Select(expressions=[case]))))
 
 
-def _limited(build: Callable[[exp.Expr], Plan], tree: exp.Expr) -> Plan:
+def _limited(plan: Callable[[], Plan]) -> Plan:
     try:
-        return build(tree)
+        return plan()
     except UnsupportedError as problem:
         raise Unsimulated(str(problem).split("\n")[0]) from None
     except RecursionError:
         raise SqlError(8623) from None
 
 
-def _plan_select(tree: exp.Expr) -> Plan:
+def _plan_select(tree: exp.Expr) -> Planning:
     first = tree
     while isinstance(first, exp.SetOperation | exp.Subquery):
         first = first.this
@@ -181,7 +205,8 @@ def _plan_select(tree: exp.Expr) -> Plan:
     first.set("into", None)
     digits = scales_of(first.expressions, tree)
     _name_columns(first)
-    sql, query = rewritten(tree)
+    yield len(first.expressions) * NAME_WORK
+    sql, query = yield from rewriting(tree)
     kind = "assign" if assigns else "select"
     return _plan(kind, sql, query, assigns=assigns, target=target, scales=digits)
 
@@ -240,7 +265,7 @@ def _name_columns(select: exp.Select) -> None:
 # --- statements that write ------------------------------------------------------------------------------
 
 
-def _plan_insert(tree: exp.Expr) -> Plan:
+def _plan_insert(tree: exp.Expr) -> Planning:
     """The rows to insert as a SELECT."""
     this = tree.this
     columns: tuple[str, ...] = ()
@@ -263,11 +288,11 @@ def _plan_insert(tree: exp.Expr) -> Plan:
     with_ = tree.args.get("with_")
     if with_ is not None:
         source.set("with_", with_)
-    sql, query = rewritten(source)
+    sql, query = yield from rewriting(source)
     return _plan("insert", sql, query, target=target, columns=columns)
 
 
-def _plan_update(tree: exp.Expr) -> Plan:
+def _plan_update(tree: exp.Expr) -> Planning:
     """The row numbers and new values as a SELECT."""
     pairs = [
         pair for pair in tree.expressions if isinstance(pair, exp.EQ) and isinstance(pair.this, exp.Column)
@@ -278,11 +303,11 @@ def _plan_update(tree: exp.Expr) -> Plan:
         raise Unsimulated("UPDATE that sets variables or has OUTPUT")
     values = [pair.expression for pair in pairs]
     columns = tuple(pair.this.name for pair in pairs)
-    sql, query, target = _row_numbers(tree, values)
+    sql, query, target = yield from _row_numbers(tree, values)
     return _plan("update", sql, query, target=target, columns=columns)
 
 
-def _plan_delete(tree: exp.Expr) -> Plan:
+def _plan_delete(tree: exp.Expr) -> Planning:
     """The row numbers as a SELECT."""
     if tree.args.get("returning") is not None:
         raise Unsimulated("DELETE … OUTPUT")
@@ -293,11 +318,13 @@ def _plan_delete(tree: exp.Expr) -> Plan:
         if not most.isdigit() or len(tables) > 1:
             raise Unsimulated("DELETE TOP other than TOP (number) FROM table")
         tree.set("tables", None)
-    sql, query, target = _row_numbers(tree, [])
+    sql, query, target = yield from _row_numbers(tree, [])
     return _plan("delete", f"{sql} LIMIT {most}" if most else sql, query, target=target)
 
 
-def _row_numbers(tree: exp.Expr, values: list[exp.Expr]) -> tuple[str, Rewritten, TableRef]:
+def _row_numbers(
+    tree: exp.Expr, values: list[exp.Expr]
+) -> Generator[int, None, tuple[str, Rewritten, TableRef]]:
     """SELECT rowid, *values* of the rows that an UPDATE or DELETE touches."""
     named = (tree.args.get("tables") or [None])[0] or tree.this
     source = tree.args.get("from_")
@@ -317,11 +344,11 @@ def _row_numbers(tree: exp.Expr, values: list[exp.Expr]) -> tuple[str, Rewritten
     )
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"])
-    sql, query = rewritten(select)
+    sql, query = yield from rewriting(select)
     return sql, query, target
 
 
-def _plan_merge(tree: exp.Expr) -> Plan:
+def _plan_merge(tree: exp.Expr) -> Planning:
     """Three queries at most: rows that match, rows of the source without a match, rows of the target without one."""
     target, source, on = tree.this, tree.args["using"], tree.args["on"]
     if not isinstance(target, exp.Table):
@@ -355,11 +382,12 @@ def _plan_merge(tree: exp.Expr) -> Plan:
             select = exp.Select(
                 from_=exp.From(this=own.copy()), where=exp.Where(this=exp.Not(this=exp.Exists(this=probe)))
             )
-        parts.append(_merge_part(tree, select, chosen, number if matched or by_source else exp.Null()))
+        row = number if matched or by_source else exp.Null()
+        parts.append((yield from _merge_part(tree, select, chosen, row)))
     return Plan(kind="merge", target=table_ref(tree.this), parts=tuple(parts))
 
 
-def _merge_part(tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], number: exp.Expr) -> Plan:
+def _merge_part(tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], number: exp.Expr) -> Planning:
     """Number of the row, which WHEN it takes (NULL: none), and the values of all of them."""
     values: list[exp.Expr] = []
     branches: list[tuple[str, tuple[str, ...], int, int]] = []
@@ -373,7 +401,7 @@ def _merge_part(tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], numbe
     select.set("expressions", [number.copy(), choice, *(value.copy() for value in values)])
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"].copy())
-    sql, query = rewritten(select)
+    sql, query = yield from rewriting(select)
     return replace(_plan("select", sql, query), branches=tuple(branches))
 
 
@@ -390,11 +418,12 @@ def _merge_action(then: exp.Expr) -> tuple[str, tuple[str, ...], list[exp.Expr]]
     raise Unsimulated("this form of MERGE")
 
 
-def _plan_truncate(tree: exp.Expr) -> Plan:
+def _plan_truncate(tree: exp.Expr) -> Planning:
+    yield 1
     return Plan(kind="truncate", target=table_ref(tree.find(exp.Table)))
 
 
-_PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr], Plan]], ...]] = (
+_PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr], Planning]], ...]] = (
     (exp.Insert, _plan_insert),
     (exp.Update, _plan_update),
     (exp.Delete, _plan_delete),
