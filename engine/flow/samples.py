@@ -31,12 +31,16 @@ class Samples:
 
     @property
     def values(self) -> Array:
+        if self._before is not None and not self._used():
+            return self._before[0]
         self._join()
         return self._values[: self.count]
 
     @property
     def ticks(self) -> Array:
         """Tick counts of the flow at which the entries were taken."""
+        if self._before is not None and not self._used():
+            return self._before[1]
         self._join()
         return self._ticks[: self.count]
 
@@ -45,7 +49,7 @@ class Samples:
         return self.values[:, row, COUNTERS.index(counter)]
 
     def first(self, count: int) -> Samples:
-        """The first *count* entries, to go on from there on one's own; they are copied when somebody reads them."""
+        """The first *count* entries, to go on from there on one's own: they are copied once more are taken and read."""
         other = Samples(self.every, self.exact)
         other.count = count
         other._before = self.values[:count], self.ticks[:count]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
+from engine.drill import kept as kept_module
 from engine.drill.drill import Drill, replay
 from engine.drill.kept import DICTIONARIES, HASH_EVERY, LOGS, keep
+from engine.protocol import errorlog
 from tests.engine.drill.texts import drill, run
 
 
@@ -64,6 +69,35 @@ def test_what_has_not_changed_is_held_once_for_all_kept_moments() -> None:
     third = keep(taken, second)
     assert third.parts[DICTIONARIES.index("servers")] is not second.parts[DICTIONARIES.index("servers")]
     assert second.again(taken).state_hash() == digest, "a kept world never changes"
+
+
+def test_samples_of_a_moment_are_not_copied_to_be_looked_at() -> None:
+    """An hour of a hundred databases are 30 MB of samples: too much to copy for each look back."""
+    taken = run(drill(), 40)
+    kept = keep(taken)
+    run(taken, 60)
+    back = kept.again(taken)
+    assert np.shares_memory(back.samples.values, taken.samples.values)
+    assert back.samples.ticks.tolist() == taken.samples.ticks[:40].tolist()
+    run(back, 60)
+    assert not np.shares_memory(back.samples.values, taken.samples.values)
+    assert np.array_equal(back.samples.values, taken.samples.values)
+
+
+def test_lines_of_error_logs_come_back_from_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (errorlog, kept_module):
+        monkeypatch.setattr(module, "LINES_KEPT", 5)
+    taken = drill()
+    taken.world.errorlog["SERVER_A"] = tuple((0, 0, 10, 0, f"before {n}") for n in range(4))
+    taken.errorlog_before = taken.world.errorlog.copy()
+    run(taken, 31)
+    lengths = set()
+    for until in (40, 45, 60):
+        run(taken, until)
+        taken.do("stop-service SERVER_B" if until == 45 else "plug-cable SERVER_A")
+        assert keep(taken).again(taken).world.errorlog == taken.world.errorlog
+        lengths.add(sum(map(len, taken.world.errorlog.values())))
+    assert len(lengths) > 1, "lines were written"
 
 
 def test_conditions_know_a_batch_by_its_text_and_errors_alone() -> None:
