@@ -91,7 +91,7 @@ def _taken_apart(text: str, key: str) -> tuple[list[str], list[_Span]]:
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise NotChanged(tr("The text is not TOML yet: {reason}").format(reason=error)) from error
+        raise scenario_edit.not_toml(error) from error
     lines = [f"{line}\n" for line in text.removesuffix("\n").split("\n")]
     found = places(text)
     headers = sorted(

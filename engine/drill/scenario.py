@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from engine.drill import limits, variants
+from engine.drill.expected import expected
 from engine.drill.places import Path, places
 from engine.drill.problems import Finder, Problem, ScenarioProblems, said
 from engine.drill.references import check_references
@@ -209,58 +210,24 @@ def _inner(data: Any, path: Path) -> Any:
 
 # --- pydantic's errors in words -----------------------------------------------------------------------------
 
-EXPECTED: Final = {
-    "string_type": "a text in quotes",
-    "string_too_short": "at least {min_length} character(s)",
-    "string_too_long": "at most {max_length} characters",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-    "tuple_type": "a list in [ ]",
-    "model_type": "a table",
-    "model_attributes_type": "a table",
-    "greater_than": "more than {gt}",
-    "greater_than_equal": "at least {ge}",
-    "less_than": "less than {lt}",
-    "less_than_equal": "at most {le}",
-    "too_short": "at least {min_length} entries",
-    "too_long": "at most {max_length} entries",
-    "finite_number": "a finite number",
-    "literal_error": "one of {expected}",
-    "union_tag_invalid": "one of {expected_tags}",
-    "string_pattern_mismatch": "a name such as {pattern}",
-}
-"""pydantic's kind of error -> what was expected. Any other kind is said in pydantic's own words."""
-
-PATTERNS: Final = {
-    "[A-Za-z_]": "SERVER_A (letters, digits, _ $ -, at most 30)",
-    "[a-z0-9]": "back-in-service (small letters, digits, - and _)",
-}
-
 
 def _explain(finder: Finder, data: Any, error: ErrorDetails) -> None:
     kind, given = error["type"], error["input"]
     path = _written(error["loc"], data, keep_last=kind == "missing")
-    context = dict(error.get("ctx", {}))
     if kind == "extra_forbidden":
         finder.add(path, f"there is no key {path[-1]!r} here", _near(str(path[-1]), _keys(path[:-1], data)))
+    elif kind == "missing" and isinstance(error["loc"][-1], int):
+        finder.add(path[:-1], "the list is too short", expected(error))
     elif kind == "missing":
         finder.add(path[:-1], f"the key {path[-1]!r} is missing")
     elif kind == "union_tag_not_found":
         finder.add(path, "the key 'kind' is missing")
     elif kind == "union_tag_invalid":
-        finder.add(
-            (*path, "kind"), f"{context['tag']!r} is not known here", EXPECTED[kind].format(**context), 0
-        )
+        finder.add((*path, "kind"), f"{error['ctx']['tag']!r} is not known here", expected(error), 0)
     elif kind == "value_error":
-        reason = str(context["error"])
-        finder.add(path, f"{_short(given)} cannot stand here", reason.removeprefix("expected "), 0)
+        finder.add(path, f"{_short(given)} cannot stand here", expected(error), 0)
     else:
-        pattern = str(context.get("pattern", ""))
-        context["pattern"] = next((said for start, said in PATTERNS.items() if start in pattern), pattern)
-        expected = EXPECTED.get(kind, error["msg"].lower()).format(**context)
-        finder.add(path, f"{_short(given)} does not fit", expected, 0)
+        finder.add(path, f"{_short(given)} does not fit", expected(error), 0)
 
 
 def _written(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:

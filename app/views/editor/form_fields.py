@@ -16,7 +16,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from app.language import mark, tr
+from app.sentences import said
 from engine.drill import schema
+from engine.drill.expected import expected
 
 PLAIN: Final = ""
 """Key of the section of what stands before the first table."""
@@ -60,6 +62,8 @@ WORDS: Final = {
     "rtt_ms": mark("Round trip (ms)"),
 }
 """Labels of keys that say too little by themselves."""
+QUOTED_MAX: Final = 40
+"""Characters of what was typed that a refusal repeats."""
 _DURATION_RULE: Final = get_args(schema.Duration)[1]
 """By it a number is known to be a time that may have its unit."""
 
@@ -193,9 +197,18 @@ def read(field: Field, typed: str) -> Any:
     try:
         field.check.validate_python(value, strict=True)
     except ValidationError as error:
-        said = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
-        raise Refused(tr("{field}: {reason}.").format(field=field.label, reason=said)) from error
+        wanted = dict.fromkeys(said(expected(each)) for each in error.errors(include_url=False))
+        sentence = tr("{field}: {value} does not fit; expected {expected}.")
+        raise Refused(
+            sentence.format(field=field.label, value=_short(typed), expected="; ".join(wanted))
+        ) from error
     return value
+
+
+def _short(typed: str) -> str:
+    """What was typed, as it is quoted in a sentence."""
+    line = " ".join(typed.split())
+    return f"“{line if len(line) <= QUOTED_MAX else line[: QUOTED_MAX - 1] + '…'}”"
 
 
 def spoken(entry: Mapping[str, Any]) -> str:
