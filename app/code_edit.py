@@ -37,6 +37,8 @@ from app.language import tr
 from app.tables import plain_tip
 
 TAB_SPACES: Final = 4
+LINES_BESIDE_BAR: Final = 3
+"""Lines of the text that stay in sight above the bar for finding."""
 WORD_MAX: Final = 200
 """Characters of a word that completion replaces."""
 
@@ -74,6 +76,7 @@ class CodeEdit(QPlainTextEdit):
         self._completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self._completer.activated.connect(self._insert_word)
         self.find_bar = FindBar(self)
+        self.find_bar.height_changed.connect(self._place_margin)
         self.add_keys(
             {
                 "Ctrl+Space": self._open_completion,
@@ -272,7 +275,6 @@ class CodeEdit(QPlainTextEdit):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place_margin()
-        self.find_bar.put_in_place()
 
     def _use_font(self) -> None:
         self.setFont(theme.fixed_font())
@@ -290,10 +292,14 @@ class CodeEdit(QPlainTextEdit):
     # --- line numbers -------------------------------------------------------------------------------------
 
     def _place_margin(self) -> None:
+        """Line numbers to the left of the text, the bar for finding below it."""
         width = self._margin.sizeHint().width()
-        self.setViewportMargins(width, 0, 0, 0)
+        below = 0 if self.find_bar.isHidden() else self.find_bar.sizeHint().height()
+        self.setMinimumHeight(below + LINES_BESIDE_BAR * self.fontMetrics().height() if below else 0)
+        self.setViewportMargins(width, 0, 0, below)
         inside = self.contentsRect()
-        self._margin.setGeometry(QRect(inside.left(), inside.top(), width, inside.height()))
+        self._margin.setGeometry(QRect(inside.left(), inside.top(), width, inside.height() - below))
+        self.find_bar.setGeometry(inside.left(), inside.bottom() - below + 1, inside.width(), below)
 
     def _scroll_margin(self, rect: QRect, dy: int) -> None:
         if dy:

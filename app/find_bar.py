@@ -1,11 +1,11 @@
-"""Find and replace in a text editor: a small bar in its upper right corner."""
+"""Find and replace in a text editor: a bar below the text."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -15,7 +15,16 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QToolButton
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+)
 
 from app import theme
 from app.language import tr, trn
@@ -24,7 +33,6 @@ COUNTED_MAX: Final = 9_999
 """Places that are counted; nobody goes through more of them one by one."""
 NEEDLE_MAX: Final = 1_000
 """Characters of what is looked for."""
-FIELD_CHARACTERS: Final = 22
 TEXT_MAX: Final = 2_000_000
 """Characters that a text may come to by replacing: twice of what a query may have."""
 
@@ -34,13 +42,15 @@ _Flag = QTextDocument.FindFlag
 class FindBar(QFrame):
     """Typing goes to the next place, Enter and F3 further, Shift+Enter and Shift+F3 back, Esc returns to the text."""
 
+    height_changed = Signal()
+    """The text has more room now, or less."""
+
     def __init__(self, editor: QPlainTextEdit) -> None:
-        """*editor* is the text that is searched and on which the bar lies."""
+        """*editor* is the text that is searched; it gives the bar its place."""
         super().__init__(editor)
         self._editor = editor
         self._from = 0
         """Where the search began: typing more of a word does not wander off."""
-        self.setProperty("card", True)
         self.setAutoFillBackground(True)
         self.needle = self._field(tr("Find"))
         self.needle.textEdited.connect(self._typed)
@@ -59,15 +69,19 @@ class FindBar(QFrame):
         self._one, self._all = QPushButton(tr("Replace")), QPushButton(tr("Replace all"))
         self._one.clicked.connect(self.replace)
         self._all.clicked.connect(self.replace_all)
-        grid = QGridLayout(self)
-        grid.setContentsMargins(6, 4, 6, 4)
-        grid.setSpacing(4)
-        for column, widget in enumerate((self.needle, self.same_case, before, after, close)):
-            grid.addWidget(widget, 0, column)
-        grid.addWidget(self.with_, 1, 0)
-        grid.addWidget(self._one, 1, 1, 1, 2)
-        grid.addWidget(self._all, 1, 3, 1, 2)
-        grid.addWidget(self.place, 2, 0, 1, 5)
+        first, second = QHBoxLayout(), QHBoxLayout()
+        first.addWidget(self.needle, 1)
+        for widget in (self.place, self.same_case, before, after, close):
+            first.addWidget(widget)
+        second.addWidget(self.with_, 1)
+        second.addWidget(self._one)
+        second.addWidget(self._all)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(6, 3, 6, 3)
+        rows.setSpacing(3)
+        for row in (first, second):
+            row.setSpacing(3)
+            rows.addLayout(row)
         for key, act in {
             "F3": self.step,
             "Shift+F3": lambda: self.step(back=True),
@@ -104,9 +118,9 @@ class FindBar(QFrame):
         self._from = cursor.selectionStart()
         for widget in (self.with_, self._one, self._all):
             widget.setVisible(replacing)
-        self.needle.setMinimumWidth(self.fontMetrics().averageCharWidth() * FIELD_CHARACTERS)
         self.show()
-        self.put_in_place()
+        self.height_changed.emit()
+        self._editor.ensureCursorVisible()
         self.needle.setFocus()
         self.needle.selectAll()
         self._tell_place()
@@ -114,13 +128,8 @@ class FindBar(QFrame):
     def leave(self) -> None:
         """Back to the text; what was found last stays selected."""
         self.hide()
+        self.height_changed.emit()
         self._editor.setFocus()
-
-    def put_in_place(self) -> None:
-        """Into the upper right corner of the text, no wider than it."""
-        room = self._editor.viewport().geometry()
-        self.resize(min(self.sizeHint().width(), room.width()), self.sizeHint().height())
-        self.move(room.right() - self.width() + 1, room.top())
 
     # --- finding ------------------------------------------------------------------------------------------
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
 
 def scrolling(widget: QWidget) -> QScrollArea:
     """*widget* in a frame that shrinks further than it does, with scroll bars from there on."""
-    area = QScrollArea()
+    area = _Following()
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     area.setWidgetResizable(True)
@@ -16,6 +16,23 @@ def scrolling(widget: QWidget) -> QScrollArea:
     widget.setAutoFillBackground(False)
     area.viewport().setAutoFillBackground(False)
     return area
+
+
+class _Following(QScrollArea):
+    """What gets the keyboard comes into sight, however it got it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        later = Qt.ConnectionType.QueuedConnection
+        QApplication.instance().focusChanged.connect(self._follow, later)  # type: ignore[union-attr]
+        self.verticalScrollBar().rangeChanged.connect(self._follow, later)
+
+    @Slot()
+    def _follow(self) -> None:
+        widget = QApplication.focusWidget()
+        by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton  # who clicks sees it, and holds it
+        if widget is not None and self.isAncestorOf(widget) and not by_mouse:
+            self.ensureWidgetVisible(widget)
 
 
 class Pages(QStackedWidget):

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QToolButton
 
 from app import find_bar
 from app.code_edit import CodeEdit
+from app.room import scrolling
 from app.views.console.highlight import sql_highlighter
 
 Key = Qt.Key
@@ -22,9 +23,9 @@ def editor(qtbot: Any) -> CodeEdit:
     made = CodeEdit(lambda text, position: [], sql_highlighter)
     qtbot.addWidget(made)
     made.resize(700, 300)
-    made.show()
-    made.activateWindow()
-    qtbot.waitExposed(made)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
     made.setPlainText(TEXT)
     made.setFocus()
     return made
@@ -106,3 +107,17 @@ def test_a_text_does_not_grow_without_end(
     editor.find_bar.replace_all()
     assert editor.toPlainText() == TEXT
     assert editor.find_bar.place.text() == "the text would become too long"
+
+
+def test_the_bar_comes_into_sight_in_a_small_place(qtbot: Any) -> None:
+    editor = CodeEdit(lambda text, position: [], sql_highlighter)
+    area = scrolling(editor)
+    qtbot.addWidget(area)
+    area.resize(500, 70)
+    with qtbot.waitActive(area):
+        area.show()
+        area.activateWindow()
+    editor.setFocus()
+    qtbot.keyClick(editor, Key.Key_H, CTRL)
+    qtbot.waitUntil(lambda: not editor.find_bar.needle.visibleRegion().isEmpty())
+    assert editor.find_bar.needle.visibleRegion().boundingRect().height() == editor.find_bar.needle.height()
