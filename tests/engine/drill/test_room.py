@@ -1,0 +1,73 @@
+"""A run of any length takes little room: counted in bytes of what it holds, at two moments hours apart."""
+
+from __future__ import annotations
+
+from itertools import cycle, pairwise
+
+import pytest
+
+from engine.drill import drill as drill_module
+from engine.drill import history as module
+from engine.drill.drill import Drill
+from engine.drill.history import History
+from engine.model import ticks
+from engine.protocol import jobs
+from tests.hostile import soak
+from tests.room import room
+
+KEPT = 30
+SAMPLES = 300
+ACT_EACH_S = 40.0
+BACKUP_EACH_S = 10.0
+BYTES_OF_NEWS = 500
+"""Room for each event and file: 28 bytes for an event in columns, 1.2 KB for a file with its texts, and the like."""
+ACTS = ("stop-service SERVER_A", "start-service SERVER_A", "cut SERVER_A SERVER_B", "revert-all")
+
+
+def lived(history: History, until_s: float) -> History:
+    """One thing or another each minute, failovers among them."""
+    for act in cycle(ACTS):
+        if history.drill.world.t_s >= until_s:
+            return history
+        history.do(act)
+        history.advance_to(history.drill.tick + ticks(ACT_EACH_S))
+    raise AssertionError("a cycle has no end")
+
+
+def rooms(history: History) -> tuple[int, int]:
+    """Bytes of the run as it stands, and what its kept moments take beside it."""
+    seen: set[int] = set()
+    return room([history.drill], seen), room(history._kept, seen)
+
+
+@pytest.fixture
+def history(monkeypatch: pytest.MonkeyPatch) -> History:
+    """A run in which the limits of a long one are soon reached, and files, lines and failovers are many."""
+    monkeypatch.setattr(module, "KEPT_MAX", KEPT)
+    monkeypatch.setattr(drill_module, "SAMPLES_MAX", SAMPLES)
+    history = History(Drill(soak.scenario(1)))
+    world = history.drill.world
+    for key in world.copies:
+        world.update_copy(key, log_backup_every_s=BACKUP_EACH_S)
+        jobs.arm_log_backup(world, key)
+    return history
+
+
+def test_hours_take_no_more_room_than_the_first(history: History) -> None:
+    """Kept moments stay as large as they were; of the run itself only the record of what happened grows."""
+    run, kept = rooms(lived(history, 1_800.0))
+    news = len(history.drill.events) + len(history.drill.world.files)
+    later_run, later_kept = rooms(lived(history, 5_400.0))
+    news = len(history.drill.events) + len(history.drill.world.files) - news
+    assert len(history.drill.world.failovers) > 20
+    assert len(history.drill.world.files) > 500
+    assert later_kept < 1.2 * kept
+    assert later_run - run < BYTES_OF_NEWS * news
+
+
+def test_kept_moments_lie_evenly_however_long_the_run(history: History) -> None:
+    """So that no part of it is further from the next kept moment than the others."""
+    lived(history, 3_600.0)
+    costs = [module._cost_of(moment) for moment in history._kept]
+    assert len(costs) == KEPT
+    assert max(after - before for before, after in pairwise(costs)) < 2.5 * costs[-1] / KEPT
