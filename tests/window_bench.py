@@ -3,6 +3,9 @@
 `python -m tests.window_bench --day [HOURS]` measures memory instead: a day of a hundred databases and random faults,
 the window fed once a simulated minute; a quarter of an hour on an idle machine. With frames: `tests.hostile.soak`.
 
+`python -m tests.window_bench --seek [DATABASES]` measures looking back: an hour of random faults, then moments of it
+chosen at random, each until it is on screen, with one panel after the other in front, in two sizes of the window.
+
 Each case plays the lab with so many mirrored databases; a frame is the session's slice, what the views make of it,
 and painting. Start-up is compared with a bare PySide6 and pyqtgraph window in a process of its own.
 """
@@ -18,13 +21,14 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from PySide6.QtWidgets import QApplication
 
 from app.folders import FOLDER_VARIABLE
 from app.main_window import MainWindow
+from engine.drill.history import History
 from engine.model import ticks
 from tests.hostile import soak
 from tests.screenshots import lab_of, opened
@@ -39,6 +43,23 @@ DAY_DATABASES = 100
 DAY_SEED = 1
 LOOKED_AT_H = 6
 """Hours between two looks at the memory."""
+SEEK_DATABASES = 100
+SEEK_GAP_S = (20.0, 120.0)
+"""Simulated time between two acts: some fifty in the hour."""
+SEEK_SIZES = ((1366, 768), SIZE)
+SEEK_PANELS = (
+    "events",
+    "error_log",
+    "trace",
+    "monitor",
+    "timing",
+    "table",
+    "system",
+    "ledger",
+    "charts",
+    "explorer",
+)
+"""What is brought to the front, each with what stands beside it; Object Explorer stays open from there on."""
 
 BARE = """
 import sys, time
@@ -85,16 +106,42 @@ def seeks(window: MainWindow) -> dict[str, Any]:
     session, chance = window.session, random.Random(1)
     end = ticks(now_s(window))
     session.pause()
-    took = []
+    took, busy = [], []
     for _ in range(SEEKS):
         tick = chance.randrange(end)
-        begun = perf_counter()
+        begun, worked = perf_counter(), process_time()
         session.look(tick)
         QApplication.processEvents()
         took.append((perf_counter() - begun) * 1000.0)
+        busy.append((process_time() - worked) * 1000.0)
     session.look_at_now()
-    session.play()
-    return spread(took)
+    return spread(took) | {f"cpu_{name}": figure for name, figure in spread(busy).items()}
+
+
+def steps(databases: int) -> None:
+    """Print what a step back takes until it is on screen: on the clock, and of the processor, whoever else works."""
+    for size in SEEK_SIZES:
+        with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "light", size) as window:
+            window.play.begin(soak.scenario(databases), "lab")
+            history = window.session.history
+            assert history is not None
+            troubled(history, random.Random(DAY_SEED), HOUR_S)
+            print(f"{len(history.drill.events)} events, {len(history.drill.journal)} acts", flush=True)
+            for panel in SEEK_PANELS:
+                window.desk.go_to(panel)
+                window.session.look(0)
+                QApplication.processEvents()
+                row = {"size": f"{size[0]}x{size[1]}", "panel": panel, **seeks(window)}
+                print(
+                    "  ".join(f"{k} {v:.0f}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items())
+                )
+
+
+def troubled(history: History, chance: random.Random, until_s: float) -> None:
+    """Let the run go on with random acts; the window is told nothing of it."""
+    while history.drill.world.t_s < until_s:
+        history.do(soak.act(chance, history.drill))
+        history.advance_to(history.drill.tick + ticks(chance.uniform(*SEEK_GAP_S)))
 
 
 def spread(took: list[float]) -> dict[str, Any]:
@@ -166,6 +213,9 @@ def main() -> None:
     assert app is not None
     if sys.argv[1:2] == ["--day"]:
         day(float(sys.argv[2]) if sys.argv[2:] else 24.0)
+        return
+    if sys.argv[1:2] == ["--seek"]:
+        steps(int(sys.argv[2]) if sys.argv[2:] else SEEK_DATABASES)
         return
     rows: list[dict[str, Any]] = []
     for databases in DATABASES:
