@@ -149,7 +149,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 _LINES_A_STEP: Final = 500
-LINE_WORK: Final = 2
+LINE_WORK: Final = 3
 """Work of reading a line or a mark in it. Measured."""
 
 STEPS_MAX: Final = 20_000
