@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
+
 NOT_COUNTED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
 """The program itself."""
 
@@ -23,6 +25,6 @@ def room(roots: Iterable[Any], seen: set[int] | None = None) -> int:
         seen.add(id(one))
         taken += sys.getsizeof(one)
         waiting += gc.get_referents(one)
-        if getattr(one, "base", None) is not None:  # what an array is a view of
+        if isinstance(one, np.ndarray) and one.base is not None:  # what it is a view of
             waiting.append(one.base)
     return taken
