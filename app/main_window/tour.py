@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
+
 from app import settings
 from app.language import tr
 from app.main_window import actions
@@ -18,8 +20,9 @@ def stops(window: MainWindow) -> list[Stop]:
     desk = window.desk.views
     return [
         Stop(tr("Time"), tr(
-            "Simulated time runs only when you let it. Run and pause, step, or run to the next event; the slider sets"
-            " the speed from a tenth to a thousand times. While time stands still everything can be used."),
+            "Simulated time runs only when you let it, and waits while you look round for the first time. Run and"
+            " pause, step, or run to the next event; the slider sets the speed from a tenth to a thousand times."
+            " While time stands still everything can be used."),
             lambda: window.transport),
         Stop(tr("The brief"), tr(
             "What has happened, what is wanted, and by when. Goals are ticked off as you reach them; hints are here,"
@@ -45,11 +48,26 @@ def stops(window: MainWindow) -> list[Stop]:
 
 
 def attach(window: MainWindow) -> None:
-    """An entry in the Help menu; at the very first drill the tour opens by itself, without taking the keyboard."""
+    """An entry in the Help menu; at the very first drill the tour opens by itself: it does not take the keyboard, and
+    time waits until it is over, unless somebody lets it run."""
     tour = window.tour = Tour(stops(window), window)
+
+    held = {"offered": False, "paused": False}
+    """Whether time is to wait for somebody who looks round for the first time, and whether it does."""
 
     def seen() -> None:
         window.store.set(settings.TOUR_SEEN, True)
+        on_desk = window.pages.currentWidget() is window.desk_page
+        if held["paused"] and on_desk:
+            window.session.play()
+        held.update(offered=False, paused=False)
+
+    def hold(running: bool) -> None:
+        if running and held["offered"]:
+            window.session.pause()
+            held.update(offered=False, paused=True)
+        elif running:
+            held["paused"] = False  # somebody would rather not wait
 
     def start(by_itself: bool = False) -> None:
         if window.pages.currentWidget() is not window.desk_page:
@@ -59,8 +77,11 @@ def attach(window: MainWindow) -> None:
 
     def offer() -> None:
         if not window.store.get(settings.TOUR_SEEN) and window.isVisible():
+            held["offered"] = True
             start(by_itself=True)
 
+    # Queued: everybody has heard first that time runs.
+    window.session.running_changed.connect(hold, Qt.ConnectionType.QueuedConnection)
     tour.ended.connect(seen)
     window.play.began.connect(offer)
     window.pages.currentChanged.connect(lambda _: _hide_off_the_desk(window, tour))

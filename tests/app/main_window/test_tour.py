@@ -73,3 +73,28 @@ def test_it_goes_with_the_desk(hands: Hands, toured: MainWindow) -> None:
     toured.actions_by_name["help.tour"].trigger()
     assert not toured.tour.isVisible()
     assert "open a drill" in toured.notice.text
+
+
+@pytest.mark.parametrize("impatient", [False, True])
+def test_time_waits_for_whoever_looks_round_the_first_time(
+    qtbot: Any, window: MainWindow, store: WindowSettings, impatient: bool
+) -> None:
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    qtbot.waitUntil(lambda: window.tour.isVisible() and not window.session.running)
+    assert window.session.drill is not None
+    assert window.session.drill.tick == 0
+    if impatient:  # runs it for a moment, and pauses it
+        window.session.toggle()
+        QApplication.processEvents()
+        assert window.session.running
+        window.session.toggle()
+    qtbot.mouseClick(window.tour.end, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    assert window.session.running is not impatient
+    window.session.pause()
+    store.set(settings.TOUR_SEEN, True)
+    window.choose("automatic-failover")
+    window.brief.started.emit("practice")
+    QApplication.processEvents()
+    assert window.session.running
