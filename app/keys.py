@@ -158,6 +158,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     *_rows(
         mark("Help"), WINDOW,
         ("help.here", mark("Help on this panel"), "F1"),
+        ("view.say", mark("Say how things stand"), "Alt+0"),
         ("help.palette", mark("Find any command…"), "Ctrl+Shift+P"),
         ("help.tour", mark("Tour of the desk"), "Ctrl+Alt+F1"),
         ("help.sheet", mark("All keys"), "Shift+F1"),

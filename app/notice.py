@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Slot
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from app import theme
 from app.language import tr
+from app.reader import say
 
 
 class Notice(QFrame):
@@ -56,7 +57,7 @@ class Notice(QFrame):
         self.setAccessibleName(text)
         self._show_theme()
         self.show()
-        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+        say(self, text, urgent=tone == "warn")
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -37,6 +37,7 @@ from app.main_window import (
     replay,
     scripts,
     teaching,
+    telling,
     tools,
     tour,
     until,
@@ -76,6 +77,7 @@ PARTS: Final = (
     help,
     diagnostics,
     editing,
+    telling,
 )
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from app.main_window.replay import Replay
     from app.main_window.scripts import Scripts
     from app.main_window.teaching import Teaching
+    from app.main_window.telling import Teller
     from app.main_window.tools import Tools
     from app.session import Session
     from app.storage import Profile
@@ -71,9 +72,14 @@ ON_DESK: Final = (
     "ledger", "explorer", "table", "system",
 )  # fmt: skip
 """Views of the desk that can be gone to."""
-ONLY_ON_DESK: Final = {"drill.restart", "drill.hint", "drill.note", "drill.act", "drill.finish"} | {
-    f"view.{name}" for name in ON_DESK
-}
+ONLY_ON_DESK: Final = {
+    "drill.restart",
+    "drill.hint",
+    "drill.note",
+    "drill.act",
+    "drill.finish",
+    "view.say",
+} | {f"view.{name}" for name in ON_DESK}
 """Actions that mean nothing without a drill on screen, beside those of time and faults."""
 SIZE_MAX: Final = (1600, 960)
 """Width and height in pixels of a window that nobody has sized yet, where the screen has room for it."""
@@ -112,6 +118,7 @@ class MainWindow(QMainWindow):
     progress: ProgressPages
     tour: Tour
     teaching: Teaching
+    teller: Teller
     editing: Editing
     presenting: Presenting
     replay: Replay

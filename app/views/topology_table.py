@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
 
 from app import formatting, fuzzy
@@ -26,7 +26,6 @@ from app.picture import (
     picture_of,
     veiled,
 )
-from app.sentences import of_event
 from app.tables import Column, TableModel, TableView
 from engine.drill.modes import Terms
 from engine.events import Event
@@ -191,32 +190,6 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-# --- what is said aloud -------------------------------------------------------------------------------------
-
-SPOKEN: Final = frozenset({"state", "role", "availability", "service", "client", "log"})
-"""Kinds of events that are announced; the rest only repeats them or is about a question somebody asked."""
-SENTENCES_MAX: Final = 4
-"""More at once cannot be listened to."""
-
-
-def sentences(events: Iterable[Event]) -> str:
-    """What has happened, to be read aloud; empty if nothing worth it has."""
-    found = [_sentence(event) for event in events if event.kind in SPOKEN]
-    if len(found) > SENTENCES_MAX:
-        found = [*found[:SENTENCES_MAX], tr("And {count} more.").format(count=len(found) - SENTENCES_MAX)]
-    return " ".join(found)
-
-
-def _sentence(event: Event) -> str:
-    new = str(event.get("new", "")).replace("_", " ")
-    if event.kind in ("state", "role") and new:
-        return tr("{database} on {server} is {new}.").format(
-            database=event.database, server=event.server, new=new
-        )
-    parts = [part for part in (event.server, event.database) if part and part not in event.text]
-    return f"{' '.join(parts)}{': ' if parts else ''}{of_event(event.kind, event.text)}."
-
-
 # --- the panel ----------------------------------------------------------------------------------------------
 
 
@@ -227,8 +200,6 @@ class TopologyTable(QWidget):
     """One input line without its time."""
     chosen = Signal(object)
     """The Target of the current row, or None."""
-    announced = Signal(str)
-    """What was said to a screen reader."""
 
     def __init__(self, acts: Acts | None = None, parent: QWidget | None = None) -> None:
         """With the *acts* of another view their actions are shared, and it is that view that asks for them."""
@@ -275,12 +246,7 @@ class TopologyTable(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Say changes aloud while the table is in sight, unless they are to be found out."""
-        words = sentences(events) if self.isVisible() and self._truth else ""
-        if words:
-            if QAccessible.isActive():
-                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.table, words))
-            self.announced.emit(words)
+        """The rows are made of the world; what happens is said aloud by the window."""
 
     def _show(self) -> None:
         if self._world is None:

@@ -9,7 +9,6 @@ from typing import Any, Final, Protocol
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAccessible,
-    QAccessibleAnnouncementEvent,
     QAccessibleEvent,
     QAction,
     QContextMenuEvent,
@@ -29,7 +28,7 @@ from app.language import tr
 from app.offers import Target
 from app.picture import Picture, Sign, picture_of, veiled
 from app.preview import preview
-from app.sentences import of_event
+from app.reader import say
 from app.views.topology.canvas import Canvas
 from app.views.topology.finder import Finder
 from app.views.topology.links import LinkItem
@@ -130,6 +129,7 @@ class Topology(Canvas):
         self._caption.move(8, 8)
         self._caption.hide()
         self._pointed: tuple[Target, ...] = ()
+        self._picture: Picture | None = None
         self.acts.pointed.connect(self.show_preview)
         self._bar = Tools(self, self.tools, self._fill_for_selected)
         self._scene.selectionChanged.connect(self._on_selection_changed)
@@ -149,20 +149,23 @@ class Topology(Canvas):
     @Slot(object)
     def show_world(self, world: World) -> None:
         self._world = world
-        picture = self._picture_of(world)
-        self._scene.show_picture(picture)
+        self._picture = self._picture_of(world)
+        self._scene.show_picture(self._picture)
         self._move_traffic(world.tick)
-        self.setAccessibleDescription(picture.spoken)
         for item in self._scene.items_in_order():
             item.setToolTip(_tip(item))
 
+    @property
+    def summary(self) -> str:
+        """What is selected, or everything, in sentences; made when somebody asks, as it changes with every frame."""
+        item = self._selected()
+        if item is not None:
+            return str(item.face.spoken)
+        return self._picture.spoken if self._picture is not None else ""
+
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
-        """Speak changes of state, role and service to those who cannot see the picture."""
-        told = () if self._veiled else ("state", "role", "availability")
-        spoken = [_spoken(event) for event in events if event.kind in told]
-        if spoken:
-            _announce(self, ". ".join(spoken))
+        """The picture is made of the world; what happens is said aloud by the window."""
 
     @Slot(float)
     def set_speed(self, speed: float) -> None:
@@ -279,13 +282,9 @@ class Topology(Canvas):
 
     def _on_selection_changed(self) -> None:
         item = self._selected()
-        if item is not None:
-            self.setAccessibleDescription(item.face.spoken)
-            if QAccessible.isActive():
-                place = self._scene.items_in_order().index(item)
-                QAccessible.updateAccessibility(
-                    QAccessibleEvent(self.voices()[place], QAccessible.Event.Focus)
-                )
+        if item is not None and QAccessible.isActive():
+            place = self._scene.items_in_order().index(item)
+            QAccessible.updateAccessibility(QAccessibleEvent(self.voices()[place], QAccessible.Event.Focus))
         self._bar.show_target(item.target.title if item else None)
         self.chosen.emit(item.target if item else None)
 
@@ -356,7 +355,7 @@ class Topology(Canvas):
             self.open_database(item.neighbour(self._opened, direction))
             copy = next((copy for copy in item.face.copies if copy.database == self._opened), None)
             if copy is not None:
-                _announce(self, copy.spoken)
+                say(self, copy.spoken)
 
     def _open_menu(self) -> None:
         item = self._selected()
@@ -403,7 +402,7 @@ class Topology(Canvas):
         lit = set(self._scene.lit)
         self._scene.light(lit ^ {target} if target is not None and target.kind != "note" else ())
         told = ", ".join(target.title for target in sorted(self._scene.lit, key=lambda t: t.title))
-        _announce(
+        say(
             self, tr("In the spotlight: {things}").format(things=told) if told else tr("Everything is bright")
         )
 
@@ -448,7 +447,7 @@ class Topology(Canvas):
             self._caption.setFixedWidth(width)
             self._caption.setFixedHeight(self._caption.heightForWidth(width))
             self._caption.raise_()
-            _announce(self, words)
+            say(self, words)
         self.viewport().update()
 
     def drawForeground(self, painter: QPainter, rect: QRectF | QRect) -> None:
@@ -564,17 +563,6 @@ def _centre(item: Item) -> Place:
     return centre.x(), centre.y()
 
 
-def _announce(widget: QWidget, text: str) -> None:
-    """Say *text* to who listens instead of looking."""
-    if QAccessible.isActive():
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, text))
-
-
 def _tip(item: Any) -> str:
     spoken: str = item.face.spoken
     return spoken.replace("; ", "\n")
-
-
-def _spoken(event: Event) -> str:
-    where = " ".join(part for part in (event.server, event.database) if part)
-    return f"{where} {of_event(event.kind, event.text)}".strip()

@@ -70,6 +70,9 @@ class _ViewInterface(QAccessibleWidget):
         super().__init__(view, QAccessible.Role.Chart, view.accessibleName())
         self._view = view
 
+    def text(self, kind: QAccessible.Text) -> str:
+        return str(self._view.summary) if kind == QAccessible.Text.Description else super().text(kind)
+
     def childCount(self) -> int:
         return len(self._view.voices())
 

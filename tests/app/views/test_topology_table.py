@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu
 from app.offers import Target
 from app.picture import picture_of
 from app.views.topology import Topology
-from app.views.topology_table import TopologyTable, common_offers, role_of, rows_of, sentences
+from app.views.topology_table import TopologyTable, common_offers, role_of, rows_of
 from engine.drill.modes import TERMS, Mode, Terms
 from engine.events import Event
 from engine.model import World
@@ -38,9 +38,8 @@ def drill() -> Drill:
 def table(qtbot: Any, drill: Drill) -> TopologyTable:
     made = TopologyTable()
     qtbot.addWidget(made)
-    made.lines, made.said = [], []  # type: ignore[attr-defined]
+    made.lines = []  # type: ignore[attr-defined]
     made.requested.connect(made.lines.append)  # type: ignore[attr-defined]
-    made.announced.connect(made.said.append)  # type: ignore[attr-defined]
     made.resize(800, 400)
     made.show_drill(drill)
     with qtbot.waitActive(made):
@@ -105,24 +104,6 @@ def test_many_databases_have_a_row_each(drill: Drill) -> None:
             drill.world.copies[server, f"D{number}"] = replace(copy, database=f"D{number}", row=None)
     names = [found.name.strip() for found in rows_of(drill.world)]
     assert names.count("D3 on SERVER_B") == 1
-
-
-def test_changes_are_announced(table: TopologyTable, drill: Drill) -> None:
-    QAccessible.setActive(True)
-    happens(table, drill, "pull-cable SERVER_A", then_s=60.0)
-    spoken = " ".join(table.said)
-    assert "Sales on SERVER_B is DISCONNECTED." in spoken
-    assert spoken.count(".") <= 5 * len(table.said)
-    table.hide()
-    before = len(table.said)
-    happens(table, drill, "plug-cable SERVER_A", then_s=60.0)
-    assert len(table.said) == before
-
-
-def test_a_flood_of_changes_is_cut_short() -> None:
-    events = [Event(n, "state", "S", f"D{n}", "A -> B", (("new", "SYNCHRONIZED"),)) for n in range(50)]
-    assert sentences(events).endswith("D3 on S is SYNCHRONIZED. And 46 more.")
-    assert sentences([Event(0, "errorlog", "S", None, "x")]) == ""
 
 
 def test_menu_offers_what_the_picture_offers(qtbot: Any, table: TopologyTable, drill: Drill) -> None:
@@ -203,7 +184,6 @@ def test_an_exam_tells_only_what_is_seen_without_asking(table: TopologyTable, dr
     drill.terms = TERMS[Mode.EXAM]
     table.show_drill(drill)
     happens(table, drill, "pull-cable SERVER_B", "hang SERVER_W", then_s=30.0)
-    assert table.said == []
     shown = " ".join(found.face.spoken for found in table.model.rows)
     for secret in ("DISCONNECTED", "PRINCIPAL", "MIRROR", "respond", "pulled", "exposed", "queue"):
         assert secret not in shown

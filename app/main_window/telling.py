@@ -1,0 +1,144 @@
+"""Says aloud what happens, wherever the keyboard is: changes of the world, of time, and on demand how things stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtGui import QAccessible
+
+from app import formatting
+from app.aloud import sentences, told
+from app.language import tr
+from app.main_window import actions
+from app.picture import picture_of, veiled
+from app.reader import say
+from app.views.briefing import goal_state
+from app.views.transport import speed_text
+from engine.drill.drill import Drill
+from engine.events import Event
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+
+GAP_MS: Final = 1200
+"""What happens within so much wall time of the last words is said together, so that nobody is interrupted."""
+
+
+class Teller(QObject):
+    """Listens to the session; costs nothing while no screen reader does."""
+
+    said = Signal(str)
+    """What was said."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window, self._session = window, window.session
+        self._events: list[Event] = []
+        self._time = ""
+        """What time does now, unless it has been said."""
+        self._searching = False
+        self._gap = QTimer(self)
+        self._gap.setSingleShot(True)
+        self._gap.setInterval(GAP_MS)
+        self._gap.timeout.connect(self._tell)
+        session = self._session
+        session.happened.connect(self._add)
+        session.running_changed.connect(self._show_running)
+        session.speed_changed.connect(lambda speed: self._tell_time(speed_text(speed)))
+        session.progress.connect(self._show_progress)
+        session.drill_changed.connect(lambda _: self._show_look())
+        session.finished.connect(lambda _: self._forget())
+        window.play.began.connect(lambda _: self._forget())
+
+    # --- what there is to say -------------------------------------------------------------------------------
+
+    def _add(self, events: list[Event]) -> None:
+        drill = self._session.drill
+        if drill is not None and QAccessible.isActive():
+            kinds = told(drill.terms)
+            found = [event for event in events if event.kind in kinds]
+            self._events += found
+            if found:
+                self._tell_soon()
+
+    def _show_running(self, running: bool) -> None:
+        drill = self._session.drill
+        if drill is None or drill.finished:
+            return
+        if running:
+            self._tell_time(tr("Time runs, {speed}.").format(speed=speed_text(self._session.speed)))
+        else:
+            self._tell_time(_paused(drill))
+
+    def _show_progress(self, share: float) -> None:
+        """The end of a search is where time stands then."""
+        was, self._searching = self._searching, share >= 0.0
+        drill = self._session.drill
+        if was and not self._searching and drill is not None and not drill.finished:
+            self._tell_time(_paused(drill))
+
+    def _show_look(self) -> None:
+        drill, live = self._session.drill, self._session.live
+        if self._session.looking_back and drill is not None and live is not None:
+            said = tr("Looking back at {moment} of {now}.")
+            moment, now = (formatting.run_time(each.world.t_s, 1) for each in (drill, live))
+            self._tell_time(said.format(moment=moment, now=now))
+
+    def _tell_time(self, words: str) -> None:
+        if QAccessible.isActive():
+            self._time = words
+            self._tell_soon()
+
+    # --- saying it ------------------------------------------------------------------------------------------
+
+    def _tell_soon(self) -> None:
+        if not self._gap.isActive():
+            self._gap.start(0)
+
+    def _tell(self) -> None:
+        """What has come together since the last words; of time only what it does now."""
+        parts = [sentences(self._events), self._time]
+        words = " ".join(part for part in parts if part)
+        self._events, self._time = [], ""
+        if words:
+            say(self._window, words)
+            self.said.emit(words)
+            self._gap.start(GAP_MS)
+
+    def _forget(self) -> None:
+        """Another run, or none: what happened in the last one is not said any more."""
+        self._events, self._time, self._searching = [], "", False
+
+    def tell_state(self) -> None:
+        """How things stand, shown and said."""
+        drill = self._session.drill
+        if drill is not None:
+            words = how_things_stand(drill, self._session.running)
+            self._window.notice.tell(words)
+            self.said.emit(words)
+
+
+def _paused(drill: Drill) -> str:
+    return tr("Paused at {time}.").format(time=formatting.run_time(drill.world.t_s, 1))
+
+
+def how_things_stand(drill: Drill, running: bool) -> str:
+    """Time, questions, goals as far as they may be told, and everything that the picture shows."""
+    moment = formatting.run_time(drill.world.t_s, 1)
+    parts = [tr("{time}, time runs.").format(time=moment) if running else _paused(drill)]
+    parts += [tr("Question: {text}").format(text=asked.text) for asked in drill.open_questions()]
+    if drill.terms.progress:
+        for goal in drill.scenario.goals:
+            words = goal_state(goal, drill.goals[goal.name], drill.tick)[2] or tr("open")
+            parts.append(tr("Goal: {goal}, {state}.").format(goal=goal.text, state=words))
+    picture = picture_of(drill.world)
+    parts.append((picture if drill.terms.truth else veiled(picture)).spoken)
+    return " ".join(parts)
+
+
+def attach(window: MainWindow) -> None:
+    """The voice of the window, which is `window.teller`, and a command that has it tell how things stand."""
+    window.teller = Teller(window)
+    added = actions.add(window, {"view.say": window.teller.tell_state})
+    window.menus["&Help"].addActions(list(added.values()))

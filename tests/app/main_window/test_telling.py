@@ -1,0 +1,135 @@
+"""The window says what happens, whichever panel is in sight; nobody has to look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+
+from app.main_window import MainWindow
+from tests.app.main_window.conftest import Hands
+
+ALT = Qt.KeyboardModifier.AltModifier
+
+
+@pytest.fixture(autouse=True)
+def reader() -> Iterator[None]:
+    """Somebody listens."""
+    QAccessible.setActive(True)
+    yield
+    QAccessible.setActive(False)
+
+
+@pytest.fixture
+def said(window: MainWindow) -> list[str]:
+    found: list[str] = []
+    window.teller.said.connect(found.append)
+    return found
+
+
+def begun(hands: Hands, drill: str, mode: str) -> None:
+    hands.window.choose(drill)
+    hands.window.brief.started.emit(mode)
+    hands.window.tour.stop()
+    hands.window.desk.go_to("console")
+
+
+def heard(window: MainWindow, said: list[str]) -> str:
+    """All that was said, with what waits for its turn."""
+    window.teller._tell()
+    return " ".join(said)
+
+
+def test_a_failover_is_heard_without_the_table_in_sight(
+    hands: Hands, window: MainWindow, said: list[str]
+) -> None:
+    begun(hands, "lab", "lab")
+    assert not window.table.isVisible()
+    window.session.do("power-off SERVER_A")
+    hands.wait(20.0)
+    words = heard(window, said)
+    assert "SERVER_A: power off." in words
+    assert "Sales on SERVER_B is PRINCIPAL." in words
+    assert "Sales serves its clients." in words
+
+
+def test_words_come_together_within_the_gap(
+    qtbot: Any, hands: Hands, window: MainWindow, said: list[str]
+) -> None:
+    begun(hands, "lab", "lab")
+    with qtbot.waitSignal(window.teller.said):
+        window.session.do("power-off SERVER_A")
+    before = len(said)
+    hands.wait(5.0)
+    assert len(said) == before
+    with qtbot.waitSignal(window.teller.said):
+        pass
+    assert "PRINCIPAL" in said[-1]
+
+
+def test_pause_and_speed_are_heard(hands: Hands, window: MainWindow, said: list[str]) -> None:
+    begun(hands, "lab", "lab")
+    hands.wait(2.0)
+    window.teller._tell()
+    hands.press(Qt.Key.Key_Pause)
+    assert heard(window, said).endswith("Paused at 0:02.0.")
+    hands.press(Qt.Key.Key_Period, ALT)
+    assert heard(window, said).endswith("2×")
+
+
+def test_a_search_ends_with_the_time_it_came_to(hands: Hands, window: MainWindow, said: list[str]) -> None:
+    begun(hands, "lab", "lab")
+    window.session.do("power-off SERVER_A")
+    hands.press(Qt.Key.Key_F9, Qt.KeyboardModifier.ShiftModifier)
+    hands.search()
+    assert f"Paused at 0:0{hands.drill.world.t_s:.1f}." in heard(window, said)
+
+
+def test_looking_back_is_heard_once_for_a_whole_drag(
+    hands: Hands, window: MainWindow, said: list[str]
+) -> None:
+    begun(hands, "lab", "lab")
+    hands.wait(10.0)
+    window.session.pause()
+    window.teller._tell()
+    said.clear()
+    for t_s in (8.0, 6.0, 4.0):
+        window.replay.look(t_s)
+    assert heard(window, said) == "Looking back at 0:04.0 of 0:10.0."
+
+
+def test_in_an_exam_the_world_is_silent(hands: Hands, window: MainWindow, said: list[str]) -> None:
+    begun(hands, "automatic-failover", "exam")
+    hands.wait(75.0)
+    words = heard(window, said)
+    assert words.startswith("Question: ")
+    for secret in ("PRINCIPAL", "power", "DISCONNECTED", "serves its clients", "lost"):
+        assert secret not in words
+    hands.press(Qt.Key.Key_0, ALT)
+    assert "SERVER_A" in said[-1]
+    assert "PRINCIPAL" not in said[-1]
+    assert "Goal" not in said[-1]
+
+
+def test_how_things_stand_is_told_on_demand(hands: Hands, window: MainWindow, said: list[str]) -> None:
+    begun(hands, "automatic-failover", "practice")
+    hands.wait(5.0)
+    hands.press(Qt.Key.Key_0, ALT)
+    words = said[-1]
+    assert words == window.notice.text
+    assert words.startswith("0:05.0, time runs. Goal: ")
+    assert "SERVER_B: partner, running" in words
+    assert "link SERVER_A to SERVER_B" in words
+
+
+def test_nobody_listens_and_nothing_is_put_together(
+    hands: Hands, window: MainWindow, said: list[str]
+) -> None:
+    QAccessible.setActive(False)
+    begun(hands, "lab", "lab")
+    window.session.do("power-off SERVER_A")
+    hands.wait(5.0)
+    assert heard(window, said) == ""
