@@ -13,10 +13,11 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
+import shiboken6
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 SYSTEM, LIGHT, DARK, CONTRAST = "system", "light", "dark", "high contrast"
 CHOICES: Final = (SYSTEM, LIGHT, DARK, CONTRAST)
@@ -284,15 +285,30 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
         app.setStyle("Fusion")
         app.setProperty("styled", True)
     font = app.font()
-    other_size = font.pointSizeF() != BASE_POINTS * font_scale
+    growth = BASE_POINTS * font_scale / font.pointSizeF()
+    chosen = _with_fonts_of_their_own(app) if growth != 1.0 else []
     font.setPointSizeF(BASE_POINTS * font_scale)
     app.setFont(font)
     app.setPalette(palette(colours))
     app.setStyleSheet(style_sheet(colours))  # last: it hands palette and font on to all widgets
-    if other_size:  # and puts back fonts that widgets have chosen from the former one: have them choose again
+    if (
+        growth != 1.0
+    ):  # and puts back fonts that widgets have chosen from the former one: have them choose again
         for widget in app.allWidgets():
             QApplication.sendEvent(widget, QEvent(QEvent.Type.FontChange))
+        for widget, points in chosen:
+            if shiboken6.isValid(widget) and widget.font().pointSizeF() == points:  # it did not
+                widget.setFont(sized(widget.font(), growth, widget.font().bold()))
     return colours
+
+
+def _with_fonts_of_their_own(app: QApplication) -> list[tuple[QWidget, float]]:
+    """Widgets that somebody has given a font, and its size in points."""
+    return [
+        (widget, widget.font().pointSizeF())
+        for widget in app.allWidgets()
+        if widget.testAttribute(Qt.WidgetAttribute.WA_SetFont)
+    ]
 
 
 def _chosen(app: QApplication, choice: str) -> Tokens:

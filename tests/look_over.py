@@ -71,15 +71,17 @@ def main() -> int:
     only = set(asked.scenes.split(",")) - {""}
     language.use(asked.words)
     found: dict[str, list[str]] = defaultdict(list)
-    with tempfile.TemporaryDirectory() as folder, opened(Path(folder), theme.LIGHT, BETWEEN) as window:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        opened(Path(folder), theme.LIGHT, BETWEEN, scales[0]) as window,
+    ):
         for name in scenes(window):
             scene = name.strip()
             if only and scene not in only:
                 continue
             shown = _dialog() if name.endswith("\n") else window
-            before = window.store.get(settings.FONT_SCALE)
             for choice in themes:
-                for scale in scales:
+                for scale in scales if shown is window else scales[:1]:  # others open a dialog anew
                     _look(window, choice, scale)
                     for width, height in sizes if shown is window else sizes[:1]:
                         if shown is window:
@@ -91,7 +93,7 @@ def main() -> int:
                         if asked.pictures:
                             asked.pictures.mkdir(parents=True, exist_ok=True)
                             shown.grab().save(str(asked.pictures / f"{label.replace(' ', '-')}.png"))
-            _look(window, theme.LIGHT, before)
+            _look(window, theme.LIGHT, scales[0])
             window.resize(*BETWEEN)
             settle()
     for fault, places in sorted(found.items()):

@@ -9,6 +9,7 @@ from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
+from app import theme
 from app.language import mark, tr
 from app.room import scrolling
 
@@ -86,6 +87,8 @@ LEFT_SHARE_MAX: Final = 0.3
 """That least width takes no more of the desk than this."""
 LEAP_PX: Final = 100
 """A change of the desk's size by so much at once is that of a maximised or restored window, not of a dragged edge."""
+ALMOST_ONE: Final = 1.0005
+"""Size of a dock's font against the program's: another one, which nobody sees."""
 EXPLORER_UNITS: Final = 19.0
 """Width of Object Explorer in line heights when it comes: a database with its state in brackets."""
 EXPLORER_SHARE: Final = 0.55
@@ -125,6 +128,7 @@ class Desk(QMainWindow):
         for place in PLACES:
             if place.name in views:
                 self._add_dock(place, views[place.name])
+        self._size_titles()
         self.arrange(LEARNER)
 
     def part(self, kind: type[Kind]) -> Kind:
@@ -276,6 +280,11 @@ class Desk(QMainWindow):
     def _left_px(self) -> int:
         return round(min(LEFT_UNITS * self.fontMetrics().height(), LEFT_SHARE_MAX * self.width()))
 
+    def _size_titles(self) -> None:
+        """Qt draws the title of a dock that has the program's own font in the size in which the program began."""
+        for dock in self.docks.values():
+            dock.setFont(theme.sized(self.font(), ALMOST_ONE))
+
     def _keep_left_readable(self) -> None:
         """With larger text the left area becomes wider, also in a layout that was stored."""
         for place in PLACES:
@@ -314,6 +323,7 @@ class Desk(QMainWindow):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._keep_left_readable()
+            self._size_titles()
 
     def _show_title_bars(self) -> None:
         """A dock among tabs has its title on the tab; a bar with the same words would only take room."""

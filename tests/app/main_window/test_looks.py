@@ -18,6 +18,7 @@ from app.main_window import MainWindow
 from app.main_window.desk import AUTHOR, LEARNER, PRESENTER, PROFILES
 from app.settings import WindowSettings
 from app.views.shortcut_sheet import ShortcutSheet
+from tests import painted
 from tests.app.main_window.conftest import Hands, shown
 
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
@@ -232,3 +233,24 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: MainWindow, page
         assert shown_page is not None
         ground = shown_page.palette().window().color()
         assert ground == theme.tokens(qapp.palette()).window
+
+
+def test_text_that_somebody_enlarges_grows_everywhere(qapp: QApplication, lab: MainWindow) -> None:
+    """As painted, not as asked for: titles of panels and the text of SQL windows stayed as they began."""
+    lab.console.new_query("SERVER_A", "SELECT name FROM sys.databases")
+    lab.desk.go_to("console")
+    qapp.processEvents()
+
+    def sizes() -> dict[str, float]:
+        wanted = {"SELECT", "Charts", "Brief", "2 min"}
+        return {text.words: text.size_px for text in painted.texts(lab) if text.words in wanted}
+
+    before = sizes()
+    assert len(before) == 4
+    lab.appearance.set_font_scale(2.0)
+    qapp.processEvents()
+    for words, size_px in sizes().items():
+        assert size_px == pytest.approx(2.0 * before[words], rel=0.1), words
+    lab.appearance.set_font_scale(1.0)
+    qapp.processEvents()
+    assert sizes() == before
