@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction, QPalette
 from PySide6.QtWidgets import QMenu
 
 from app import theme
+from app.fuzzy import ALSO
 from app.language import tr
 from app.offers import Offer, Target, offers
 from engine.model import World
@@ -87,6 +88,7 @@ class Acts(QObject):
         action.setProperty("group", offer.group)
         action.setProperty("line", offer.line)
         action.setProperty("section", offer.section)
+        action.setProperty(ALSO, f"{offer.line} {offer.english}")
         return action
 
 

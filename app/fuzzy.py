@@ -9,6 +9,9 @@ from typing import Final, TypeVar
 
 Item = TypeVar("Item")
 
+ALSO: Final = "also"
+"""Property of an action: other words by which the palette finds it, and which it does not show."""
+
 _AT_WORD, _INSIDE, _SCATTERED = 3, 2, 1
 """Worth of a word of the query that begins a word, stands within one, or of which only the letters are there."""
 

@@ -41,6 +41,8 @@ class Offer:
     icon: str
     section: str = ""
     """Submenu in which it stands; empty for the menu itself."""
+    english: str = ""
+    """Its label in English, by which it is found in any language."""
 
     @property
     def danger(self) -> bool:
@@ -158,7 +160,12 @@ def _offers_of(world: World, verb: Verb, args: tuple[str, ...]) -> Iterator[Offe
     words = words[:1].upper() + words[1:]
     for text, options in _VARIANTS.get(verb.name, (("", ""),)):
         yield Offer(
-            f"{line} {options}".strip(), words.format(*args, options=tr(text)), verb.group, icon, tr(section)
+            f"{line} {options}".strip(),
+            words.format(*args, options=tr(text)),
+            verb.group,
+            icon,
+            tr(section),
+            label.format(*args, options=text),
         )
 
 
@@ -248,16 +255,20 @@ def _back_to_normal(world: World, target: Target, truth: bool) -> Iterator[Offer
         return
     server = world.servers[target.names[0]]
     for line, factor, label in (
-        (f"slow-disk {server.name} log factor=1", server.log_disk_factor, tr("Log disk at full speed again")),
+        (
+            f"slow-disk {server.name} log factor=1",
+            server.log_disk_factor,
+            mark("Log disk at full speed again"),
+        ),
         (
             f"slow-disk {server.name} data factor=1",
             server.data_disk_factor,
-            tr("Data disk at full speed again"),
+            mark("Data disk at full speed again"),
         ),
-        (f"slow-cpu {server.name} factor=1", server.cpu_factor, tr("Processors at full speed again")),
+        (f"slow-cpu {server.name} factor=1", server.cpu_factor, mark("Processors at full speed again")),
     ):
         if factor > 1.0 or not truth:
-            yield Offer(line, label, "repair", "mend")
+            yield Offer(line, tr(label), "repair", "mend", english=label)
 
 
 # --- what would do nothing, although it can be done ----------------------------------------------------------

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import keys, settings, theme
+from app.fuzzy import ALSO
 from app.language import LANGUAGES, mark, tr
 from app.main_window.desk import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER, PROFILES, Desk
 from app.settings import WindowSettings
@@ -74,6 +75,7 @@ class Appearance(QObject):
             action = QAction(tr(words), menu)
             action.setCheckable(True)
             action.setData(name)
+            action.setProperty(ALSO, words)  # in English: the palette finds it by that, too
             action.triggered.connect(lambda _=False, name=name: choose(name))
             self._groups[what].addAction(action)
             menu.addAction(action)

@@ -13,12 +13,12 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 
 from app import keys, settings, theme
-from app.language import tr
 from app.main_window import (
     actions,
     branches,
     bundling,
     by_doing,
+    commands,
     debriefing,
     desk_page,
     diagnostics,
@@ -156,7 +156,7 @@ def _doing(window: MainWindow) -> dict[str, Any]:
         "view.reset_layout": lambda: _reset_layout(window),
         "help.sheet": lambda: dialogs.show_sheet(window, window.appearance),
         "help.keys": lambda: dialogs.edit_keys(window, window.appearance),
-        "help.palette": lambda: _open_palette(window),
+        "help.palette": lambda: commands.open_palette(window),
     }
     for name in ON_DESK:
         doing[f"view.{name}"] = lambda name=name: window.desk.go_to(name)
@@ -199,15 +199,3 @@ def _ask_for_moment(window: MainWindow) -> None:
     drill = window.session.drill
     if drill is not None:
         dialogs.ask_moment(window, drill.world.t_s, lambda t_s: window.session.run_to(ticks(t_s)))
-
-
-def _open_palette(window: MainWindow) -> None:
-    """Every act of the window, of its SQL windows, and on each thing of the world."""
-    drill = window.session.drill
-    groups: list[tuple[str, list[QAction]]] = [("", list(window.actions_by_name.values()))]
-    groups.append((tr("Query"), list(window.console.tools.values())))
-    if drill is not None:
-        for _, targets in menus.things(drill.world, window.topology.acts.opened):
-            groups += [(target.title, window.topology.actions_for(target)) for target in targets]
-    window.palette_of_commands.offer(groups)
-    window.palette_of_commands.open()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.language import tr
+from app.fuzzy import ALSO
+from app.language import mark, tr
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
@@ -47,5 +48,8 @@ def attach(window: MainWindow) -> None:
     """Put the pages' entries into the menu; the pages are `window.tools`."""
     window.tools = Tools(window)
     menu = window.menus["&Tools"]
-    menu.addAction(tr("&Link planner"), window.tools.show_planner)
-    menu.addAction(tr("&Fidelity to the papers"), window.tools.show_fidelity)
+    for text, show in (
+        (mark("&Link planner"), window.tools.show_planner),
+        (mark("&Fidelity to the papers"), window.tools.show_fidelity),
+    ):
+        menu.addAction(tr(text), show).setProperty(ALSO, text.replace("&", ""))

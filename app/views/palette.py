@@ -72,6 +72,12 @@ class Entry:
         return self.heading + plain(self.action.text())
 
     @property
+    def searched(self) -> str:
+        """What is shown, and behind it what else the action is called."""
+        also = self.action.property(fuzzy.ALSO)
+        return f"{self.text}  {also}" if also else self.text
+
+    @property
     def heading(self) -> str:
         """The group as it stands before the name; nothing for an action that has none."""
         return f"{self.group}: " if self.group else ""
@@ -83,7 +89,7 @@ class Entry:
     @property
     def spoken(self) -> str:
         parts = [self.text, self.keys, "" if self.action.isEnabled() else tr("not possible now")]
-        parts.append("on" if self.action.isChecked() else "")
+        parts.append(tr("on") if self.action.isChecked() else "")
         return ", ".join(part for part in parts if part)
 
 
@@ -167,13 +173,14 @@ class Palette(QFrame):
 
     def _search(self, query: str) -> None:
         there = [entry for entry in self._offered if entry.action.isVisible()]
+        there.sort(key=lambda entry: self._since(entry.action))  # equally good ones stay in this order
         if query.strip():
             found = [
                 Entry(entry.group, entry.action, frozenset(fit.places))
-                for entry, fit in fuzzy.best(query, there, lambda entry: entry.text)
+                for entry, fit in fuzzy.best(query, there, lambda entry: entry.searched)
             ]
         else:
-            found = sorted(there, key=lambda entry: self._since(entry.action))
+            found = there
         found.sort(key=lambda entry: not entry.action.isEnabled())  # stable: only moves them behind
         self.model.replace(found)
         self.list.setVisible(bool(found))
@@ -229,6 +236,11 @@ class Palette(QFrame):
         )
 
     # --- looks --------------------------------------------------------------------------------------------
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and not self.isHidden():
+            self._place()
 
     def _place(self) -> None:
         """At the top of the window, in the middle, as high as its rows need."""

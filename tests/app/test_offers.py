@@ -64,7 +64,8 @@ def test_what_is_offered_is_taken_and_has_an_effect(situation: str, target: Targ
 
 def test_repairs_stand_first_and_faults_are_marked() -> None:
     found = offers(world_in("hung"), Target("server", (M,)))
-    assert found[0] == Offer(f"unhang {M}", "Unfreeze the instance", "repair", "hang")
+    words = "Unfreeze the instance"
+    assert found[0] == Offer(f"unhang {M}", words, "repair", "hang", english=words)
     assert all(offer.danger == (offer.group == "fault") for offer in found)
 
 

@@ -1,0 +1,65 @@
+"""What the palette of the window finds, in German: panels, acts, drills, themes, by German and by English words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app import language, theme
+from app.main_window import MainWindow
+from app.settings import WindowSettings
+from app.storage import Profile
+from tests.app.main_window.conftest import Hands, shown
+
+CTRL_SHIFT = (Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier)
+
+
+@pytest.fixture
+def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[MainWindow]:
+    theme.apply(qapp, theme.LIGHT)
+    language.use(language.GERMAN)
+    yield shown(qtbot, profile, store)
+    language.use(language.ENGLISH)
+
+
+def found(hands: Hands, query: str) -> list[str]:
+    """Types into the palette; what it lists first."""
+    hands.press(Qt.Key.Key_P, *CTRL_SHIFT)
+    hands.window.palette_of_commands.field.clear()
+    hands.qtbot.keyClicks(QApplication.focusWidget(), query)
+    return [entry.text for entry in hands.window.palette_of_commands.model.entries][:4]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("strom server_b", "SERVER_B: Strom abschalten"),
+        ("cut the power server_b", "SERVER_B: Strom abschalten"),
+        ("power-off server_b", "SERVER_B: Strom abschalten"),
+        ("object expl", "Objekt-Explorer"),
+        ("fault ledger", "Störungsliste"),
+        ("execute", "Abfrage: Ausführen"),
+        ("link planner", "Extras: Leitungsplaner"),
+        ("dark", "Design: Dunkel"),
+        ("torn cable", "Übung öffnen: The torn cable"),
+    ],
+)
+def test_german_and_english_words_find_the_same(hands: Hands, query: str, first: str) -> None:
+    hands.window.choose("lab")
+    hands.window.brief.started.emit("lab")
+    hands.window.session.pause()
+    assert found(hands, query)[0] == first
+
+
+def test_a_drill_is_opened_and_stands_first_from_then_on(hands: Hands) -> None:
+    hands.window.choose("lab")
+    hands.window.brief.started.emit("lab")
+    assert found(hands, "torn cable")
+    hands.press(Qt.Key.Key_Return)
+    assert hands.window.pages.currentWidget() is hands.window.brief
+    assert not hands.window.session.running
+    assert found(hands, "")[0] == "Übung öffnen: The torn cable"
