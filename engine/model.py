@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import Any, Final
@@ -725,23 +726,25 @@ class World:
     def state_hash(self) -> str:
         """32 hexadecimal digits of everything that decides the future."""
         digest = hashlib.blake2b(digest_size=16)
-        head = (self.seed, self.chance.state, self.tick, self.counter, self.settings, sorted(self.timers))
-        parts = (
-            repr(head),
-            repr(self.sql_work),
-            *(
-                self.written.items(name, part) if name in LASTING else repr(sorted(part.items()))
-                for name, part in self._dictionaries().items()
-            ),
-            self.written.values("failovers", self.failovers),
-            repr(self.faults),
-        )
-        digest.update(f"({', '.join(parts)})".encode())
+        for piece in self._pieces():
+            digest.update(piece)
         digest.update(self.flow.digest())
         return digest.hexdigest()
 
-    def _dictionaries(self) -> dict[str, dict[Any, Any]]:
-        return {name: getattr(self, name) for name in HASHED}
+    def _pieces(self) -> Iterator[bytes]:
+        """The text of a tuple of all parts, piece by piece."""
+        head = (self.seed, self.chance.state, self.tick, self.counter, self.settings, sorted(self.timers))
+        yield f"({head!r}, {self.sql_work!r}, ".encode()
+        for name in HASHED:
+            part = getattr(self, name)
+            yield from self.written.items(name, part) if name in LASTING else (_sorted(part),)
+            yield b", "
+        yield from self.written.values("failovers", self.failovers)
+        yield f", {self.faults!r})".encode()
+
+
+def _sorted(part: dict[Any, Any]) -> bytes:
+    return repr(sorted(part.items())).encode()
 
 
 HASHED: Final = (

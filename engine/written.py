@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+AT_ONCE: Final = 64
+"""Texts that are joined: all of a long run would be megabytes, and the process would keep room for them. Assumed."""
 
 
 class Written:
     """Texts of frozen parts by their place. Any worlds may share one: a part that is another is written anew."""
 
     def __init__(self) -> None:
-        self._known: dict[str, dict[Any, tuple[object, str]]] = {}
+        self._known: dict[str, dict[Any, tuple[object, bytes]]] = {}
 
     def __reduce__(self) -> tuple[type[Written], tuple[()]]:
         """Whoever stores a world does without."""
         return Written, ()
 
-    def items(self, name: str, parts: Mapping[Any, Any]) -> str:
-        """`repr(sorted(parts.items()))`; *name* tells one dictionary from another."""
+    def items(self, name: str, parts: Mapping[Any, Any]) -> Iterator[bytes]:
+        """`repr(sorted(parts.items()))` in pieces; *name* tells one dictionary from another."""
         return self._list(name, sorted(parts.items()), "({0!r}, {1!r})")
 
-    def values(self, name: str, parts: Iterable[Any]) -> str:
-        """`repr` of the list of *parts*."""
+    def values(self, name: str, parts: Iterable[Any]) -> Iterator[bytes]:
+        """`repr` of the list of *parts* in pieces."""
         return self._list(name, enumerate(parts), "{1!r}")
 
-    def _list(self, name: str, items: Iterable[tuple[Any, Any]], form: str) -> str:
+    def _list(self, name: str, items: Iterable[tuple[Any, Any]], form: str) -> Iterator[bytes]:
         before, now = self._known.get(name, {}), {}
         for key, value in items:
             said = before.get(key)
             if said is None or said[0] is not value:
-                said = value, form.format(key, value)
+                said = value, form.format(key, value).encode()
             now[key] = said
         self._known[name] = now
-        return f"[{', '.join([text for _, text in now.values()])}]"
+        texts = [text for _, text in now.values()]
+        yield b"["
+        for at in range(0, len(texts), AT_ONCE):
+            yield b", ".join([b""] * (at > 0) + texts[at : at + AT_ONCE])
+        yield b"]"
