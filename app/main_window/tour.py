@@ -17,7 +17,16 @@ if TYPE_CHECKING:
 
 def stops(window: MainWindow) -> list[Stop]:
     """What there is to know, in the order in which a drill needs it."""
-    desk = window.desk.views
+    desk, docks = window.desk.views, window.desk.docks
+
+    def first_open() -> str | None:
+        """Of the panels that stand together one that is open."""
+        return next((name for name in ("monitor", "timing", "error_log") if not docks[name].isHidden()), None)
+
+    def bring(name: str | None) -> None:
+        if name is not None:
+            docks[name].raise_()
+
     return [
         Stop(tr("Time"), tr(
             "Simulated time runs only when you let it, and waits while you look round for the first time. Run and"
@@ -26,21 +35,22 @@ def stops(window: MainWindow) -> list[Stop]:
             lambda: window.transport),
         Stop(tr("The brief"), tr(
             "What has happened, what is wanted, and by when. Goals are ticked off as you reach them; hints are here,"
-            " too."), lambda: desk["brief"]),
+            " too."), lambda: desk["brief"], lambda: bring("brief")),
         Stop(tr("The picture"), tr(
             "Servers, applications and the lines between them. Right-click a thing, or press Enter on it, for what can"
             " be done to it; drag cards where you like; S puts one into the spotlight, N sticks a note."),
             lambda: window.topology),
         Stop(tr("SQL windows"), tr(
             "Each tab is a connection to one server, as in Management Studio: F5 executes, Ctrl+F5 parses, Ctrl+R"
-            " hides the results. A server answers only with what it knows itself."), lambda: desk["console"]),
+            " hides the results. A server answers only with what it knows itself."), lambda: desk["console"],
+            lambda: bring("console")),
         Stop(tr("Charts"), tr(
             "Queues, rates and states over time. Click to put the cursor of every view at a moment; drag to have every"
-            " view show only that span; Esc shows all again."), lambda: desk["charts"]),
+            " view show only that span; Esc shows all again."), lambda: desk["charts"], lambda: bring("charts")),
         Stop(tr("Monitor and logs"), tr(
             "Database Mirroring Monitor, the logs, failover times and events are tabs here. The View menu has all"
             " panels, and layouts for learners, instructors, authors and presenters."),
-            lambda: next((desk[n] for n in ("monitor", "timing", "error_log") if desk[n].isVisible()), None)),
+            lambda: desk.get(first_open() or ""), lambda: bring(first_open())),
         Stop(tr("Everything is a line"), tr(
             "Every act can be typed here, such as power-off SERVER_A. Ctrl+Shift+P finds any command, Shift+F1 lists"
             " all keys, F1 explains the panel you are in."), lambda: window.act_line),

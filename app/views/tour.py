@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -26,6 +26,8 @@ class Stop:
     text: str
     widget: Callable[[], QWidget | None]
     """What the bubble points at; None, or one that is hidden: the stop is left out."""
+    bring: Callable[[], None] | None = None
+    """Brings it to the front of the tabs among which it stands."""
 
 
 class _Ring(QWidget):
@@ -79,6 +81,9 @@ class Tour(QFrame):
             column.addWidget(part)
         column.addLayout(buttons)
         self._column, self._buttons = column, buttons
+        self._placing = QTimer(self, singleShot=True, interval=0)
+        """Once more when what was brought to the front has its place."""
+        self._placing.timeout.connect(self._place)
         parent.installEventFilter(self)
         self.hide()
         self._ring.hide()
@@ -122,12 +127,15 @@ class Tour(QFrame):
         self.back.setEnabled(number > 1)
         self.next.setText(tr("Done") if number == len(there) else tr("Next"))
         self.setAccessibleName(f"{stop.title}. {stop.text}")
+        if stop.bring is not None:
+            stop.bring()
         self._place()
+        self._placing.start()
 
     def _place(self) -> None:
         """Below the thing, else above, right, left of it, else in its middle; never outside the window."""
         widget = self.stop_shown.widget()
-        if widget is None:
+        if widget is None or self.isHidden():
             return
         line = self.fontMetrics().height()
         self.title.setFont(theme.sized(self.font(), 1.15, bold=True))
@@ -138,7 +146,7 @@ class Tour(QFrame):
         self.text.setFixedHeight(self.text.heightForWidth(width - 32))
         self._column.activate()
         self.resize(width, self._column.sizeHint().height())
-        around = QRect(widget.mapTo(self._over, QPoint(0, 0)), widget.size())
+        around = _in_sight(widget, self._over)
         self._ring.setGeometry(around.adjusted(-4, -4, 4, 4).intersected(self._over.rect()))
         self._ring.show()
         self._ring.raise_()
@@ -188,6 +196,15 @@ class Tour(QFrame):
 
 def _seen(widget: QWidget | None) -> bool:
     return widget is not None and widget.isVisible()
+
+
+def _in_sight(widget: QWidget, over: QWidget) -> QRect:
+    """What of *widget* is not scrolled away, in the coordinates of *over*."""
+    found, around = QRect(widget.mapTo(over, QPoint(0, 0)), widget.size()), widget.parentWidget()
+    while around is not None and around is not over:
+        found = found.intersected(QRect(around.mapTo(over, QPoint(0, 0)), around.size()))
+        around = around.parentWidget()
+    return found.intersected(over.rect())
 
 
 def _fits(box: QRect, inside: QRect, around: QRect) -> bool:

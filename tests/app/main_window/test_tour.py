@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app import settings
+from app import language, settings
 from app.main_window import MainWindow
 from app.settings import WindowSettings
 from tests.app.main_window.conftest import Hands, shown
@@ -37,18 +37,38 @@ def test_it_is_offered_once_and_leaves_the_keyboard_alone(
     assert not again.tour.isVisible()
 
 
-def test_it_points_at_real_things_and_stays_in_the_window(qtbot: Any, toured: MainWindow) -> None:
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+@pytest.mark.parametrize("words", [language.ENGLISH, language.GERMAN])
+def test_it_points_at_what_is_in_sight_and_stays_in_the_window(
+    qtbot: Any, hands: Hands, store: WindowSettings, profile: Any, words: str, scale: float
+) -> None:
+    language.use(words)
+    toured = shown(qtbot, profile, store)
+    toured.choose("lab")
+    toured.brief.started.emit("lab")
+    toured.session.pause()
+    toured.appearance.set_font_scale(scale)
+    toured.resize(1366, 768)
+    toured.desk.docks["timing"].raise_()  # so that the monitor is behind it
     tour, titles = toured.tour, []
     toured.actions_by_name["help.tour"].trigger()
+    QApplication.processEvents()
     while tour.isVisible():
         titles.append(tour.title.text())
         widget = tour.stop_shown.widget()
         assert widget is not None
         assert widget.isVisible()
         assert toured.rect().contains(tour.geometry()), titles[-1]
+        ring = tour._ring.geometry()
+        assert min(ring.width(), ring.height()) > 20, titles[-1]
+        middle = widget.mapFrom(toured, ring.center())
+        assert widget.rect().contains(middle), titles[-1]
         assert tour.text.height() >= tour.text.heightForWidth(tour.text.width())
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
-    assert len(titles) >= 6
+        QApplication.processEvents()
+    toured.appearance.set_font_scale(1.0)
+    language.use(language.ENGLISH)
+    assert len(titles) == 7
     assert len(set(titles)) == len(titles)
 
 
