@@ -389,14 +389,17 @@ def check_connections(world: World) -> None:
     note_transactions(world)
     for name, kept in list(world.sessions.items()):
         session = kept.session
-        if session is None:
+        if session is None or world.sessions.get(name) is not kept:
             continue
         there = world.servers[session.server]
         if not _alive(world, session):
             _lose(world, name, 64 if not there.powered or not there.nic_up else 10054)
         elif not there.hung and not _database_open(world, session):
             _lose(world, name, 10054)
+    run: Run
     for name, run in list(world.batches.items()):
+        if world.batches.get(name) is not run:  # a job step before it in this row has ended or begun it anew
+            continue
         server = world.sessions[name].server or server_of(name)
         there = world.servers[server]
         if run.waiting in ("server", "login"):

@@ -22,35 +22,42 @@ def find_like(pattern: str, escape: str, text: str) -> int | None:
     A pattern is pieces of fixed length between the %; the leftmost fit of each is the right one, so there is
     nothing to go back on and the time is bounded.
     """
-    pieces = _pieces(pattern, escape)
-    first, *middle = pieces
-    opening = re.compile(first, _FLAGS).match(text)
+    first, *middle = _pieces(pattern, escape)
+    opening = first.match(text)
     if opening is None:
         return None
     if not middle:
         return 0 if text[opening.end() :].strip(" ") == "" else None  # trailing blanks do not count
-    place, start = opening.end(), None if first == "" else 0
+    place, start = opening.end(), None if first.pattern == "" else 0
     for piece in middle[:-1]:
-        found = re.compile(piece, _FLAGS).search(text, place)
+        found = piece.search(text, place)
         if found is None:
             return None
         start = found.start() if start is None else start
         place = found.end()
     last = middle[-1]
-    if last == "":
+    if last.pattern == "":
         return len(text) if start is None else start
-    closing = re.compile(f"(?:{last}) *$", _FLAGS).search(text, place)
+    closing = last.search(text, place)
     if closing is None:
         return None
     return closing.start() if start is None else start
+
+
+def search_work(pattern: Scalar = None, *_: Scalar) -> int:
+    """Work (work.py) of searching for the pieces of a pattern, one after the other. Measured."""
+    return pattern.count("%") if isinstance(pattern, str) else 0
 
 
 _FLAGS: Final = re.IGNORECASE | re.DOTALL
 
 
 @lru_cache(maxsize=256)
-def _pieces(pattern: str, escape: str) -> tuple[str, ...]:
-    """Regular expressions, each of fixed length, of what stands between the % of a pattern."""
+def _pieces(pattern: str, escape: str) -> tuple[re.Pattern[str], ...]:
+    """Regular expressions, each of fixed length, of what stands between the % of a pattern; the last one to the end.
+
+    Compiled here: Python itself remembers 512, and a pattern may have some thousands.
+    """
     pieces, place = [""], 0
     while place < len(pattern):
         char = pattern[place]
@@ -68,8 +75,11 @@ def _pieces(pattern: str, escape: str) -> tuple[str, ...]:
         else:
             pieces[-1] += re.escape(char)
         place += 1
-    kept = [piece for piece in pieces[1:-1] if piece]
-    return (pieces[0], *kept, pieces[-1]) if len(pieces) > 1 else (pieces[0],)
+    first, *middle = pieces
+    kept = [first, *(piece for piece in middle[:-1] if piece)]
+    if middle:
+        kept.append(f"(?:{middle[-1]}) *$" if middle[-1] else "")
+    return tuple(re.compile(piece, _FLAGS) for piece in kept)
 
 
 def _character_class(inside: str) -> str:

@@ -36,17 +36,28 @@ _STANDARD_DATES: Final = {
 }  # fmt: skip
 
 
+PLACES_MAX: Final = 99
+"""Digits that a standard number format may ask for. Documented [DOC: standard numeric format strings]."""
+
+
+def format_work(_: Scalar, pattern: Scalar = None, *__: Scalar) -> int:
+    """Work (work.py) of reading a pattern, which may have 4,000 characters. Measured."""
+    return len(pattern) // 2 if isinstance(pattern, str) else 0
+
+
 def _format_date(moment: datetime, pattern: str) -> str:
     pattern = _STANDARD_DATES.get(pattern, pattern)
     single = {"M": moment.month, "d": moment.day, "H": moment.hour, "h": moment.hour % 12 or 12}
     single |= {"m": moment.minute, "s": moment.second}
+    known: dict[str, str] = {}  # strftime is slow, and a pattern may be 4,000 characters long
 
     def part(match: re.Match[str]) -> str:
         token = match.group()
         if token[0] in "'\"":
             return token[1:-1]
         if token in _DATE_TOKENS:
-            return moment.strftime(_DATE_TOKENS[token])
+            known[token] = known.get(token) or moment.strftime(_DATE_TOKENS[token])
+            return known[token]
         if token[0] in "fF":
             return f"{moment.microsecond:06d}"[: len(token)]
         return str(single[token])
@@ -54,10 +65,12 @@ def _format_date(moment: datetime, pattern: str) -> str:
     return re.sub(r"'[^']*'|\"[^\"]*\"|yyyy|yy|M{1,4}|d{1,4}|HH?|hh?|mm?|ss?|f+|F+|tt", part, pattern)
 
 
-def _format_number(number: float, pattern: str) -> str:
-    """Standard formats N, F, D, P, C and pictures of 0, # and commas."""
+def _format_number(number: float, pattern: str) -> str | None:
+    """Standard formats N, F, D, P, C and pictures of 0, # and commas. NULL for a format that cannot be [DOC]."""
     standard = re.fullmatch(r"([NnFfDdPpCcGg])(\d*)", pattern)
     if standard is not None:
+        if standard[2] and (len(standard[2]) > 9 or int(standard[2]) > PLACES_MAX):
+            return None
         kind = standard[1].upper()
         places = int(standard[2]) if standard[2] else 0 if kind == "D" else 2
         if kind == "D":

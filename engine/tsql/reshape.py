@@ -27,6 +27,8 @@ def reshaped(tree: exp.Expr) -> exp.Expr:
     """The tree with every APPLY, PIVOT and table function in it replaced. Raises Unsimulated for what cannot be."""
     if sum(1 for _ in tree.find_all(exp.Lateral)) > APPLIES_MAX:
         raise SqlError(8623)
+    if sum(1 for _ in tree.find_all(exp.Window)) > WINDOWS_MAX:
+        raise SqlError(8623)
     for source in list(tree.find_all(exp.Subquery, exp.Values)):
         _name_columns_inside(source)
     for select in reversed(list(tree.find_all(exp.Select))):
@@ -43,10 +45,11 @@ def reshaped(tree: exp.Expr) -> exp.Expr:
 
 
 APPLIES_MAX: Final = 30
+WINDOWS_MAX: Final = 30
 PIVOTED_MAX: Final = 250
 COPIED_MAX: Final = 4_000
-"""APPLYs of one query, columns that PIVOT and UNPIVOT name, and parts of the query that are copied for them, before
-message 8623. Assumed."""
+"""APPLYs and functions with OVER of one query, columns that PIVOT and UNPIVOT name, and parts of the query that are
+copied for them, before message 8623. Assumed."""
 
 
 # --- names of columns behind a derived table -------------------------------------------------------------

@@ -13,7 +13,8 @@ from engine.messages import SqlError
 from engine.tsql.context import Context
 from engine.tsql.environment import CONTEXT_FUNCTIONS
 from engine.tsql.functions import FUNCTIONS, KNOWN, SINCE, check_arity
-from engine.tsql.like import like
+from engine.tsql.like import like, search_work
+from engine.tsql.more_functions import format_work
 from engine.tsql.plans import COLLATION, Plan, TableRef, Unsimulated
 from engine.tsql.values import Scalar, compare, to_number
 from engine.tsql.work import Meter
@@ -24,6 +25,9 @@ CHECK_WORK: Final = 9
 
 CALL_WORK: Final = 2
 """Work of one call of our functions; long texts count more. Measured."""
+
+_WORK: Final[dict[str, Callable[..., int]]] = {"patindex": search_work, "format": format_work}
+"""Functions whose cost is not that of the length of their texts."""
 
 HEAP_MAX_BYTES: Final = 500_000_000
 """What all SQLite in this process may use before message 701: the last resort against a query that grows while it is
@@ -95,7 +99,8 @@ class Scratch:
             if SINCE.get(name, 0) <= context.version:
                 self._register(name, function, partial(function, context))
         for count in (2, 3):
-            self._connection.create_function("like", count, self._guarded(like), deterministic=True)
+            guarded = self._guarded(like, search_work)
+            self._connection.create_function("like", count, guarded, deterministic=True)
         for name, step in _AGGREGATES.items():
             self._connection.create_aggregate(name, 1, partial(step, meter))
         self._connection.set_progress_handler(self._tick, STEPS_PER_CHECK)
@@ -158,14 +163,16 @@ class Scratch:
             check_arity(name, function, bound, len(arguments))
             return call(*arguments)
 
-        self._connection.create_function(f"t_{name}", -1, self._guarded(checked), deterministic=not bound)
+        guarded = self._guarded(checked, _WORK.get(name))
+        self._connection.create_function(f"t_{name}", -1, guarded, deterministic=not bound)
 
-    def _guarded(self, function: Call) -> Call:
-        """SQLite swallows exceptions of functions; keep ours."""
+    def _guarded(self, function: Call, work: Callable[..., int] | None = None) -> Call:
+        """SQLite swallows exceptions of functions; keep ours. *work*: what a call costs beside the usual."""
 
         def guarded(*arguments: Scalar) -> Scalar:
             texts = sum(len(value) for value in arguments if isinstance(value, str))
-            self._meter.add(CALL_WORK * (1 + texts // 200))
+            more = work(*arguments) if work is not None and arguments else 0
+            self._meter.add(CALL_WORK * (1 + texts // 200) + more)
             try:
                 return function(*arguments)
             except SqlError as problem:

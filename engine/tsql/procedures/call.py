@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from engine.messages import Message, SqlError
 from engine.model import World
 from engine.tsql import statements as s
 from engine.tsql.data import Row
 from engine.tsql.machine import Machine
-from engine.tsql.values import Scalar, to_number, to_text
+from engine.tsql.values import Scalar, convert, to_number, to_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,22 @@ def procedure(run: Callable[[Call], None], parameters: str = "") -> Procedure:
     )
 
 
+INTEGERS: Final = frozenset(
+    {
+        "@active_end_date", "@active_end_time", "@active_start_date", "@active_start_time", "@category_id",
+        "@delay_between_responses", "@delete_level", "@enabled", "@flags", "@freq_interval", "@freq_type",
+        "@freq_recurrence_factor", "@freq_relative_interval", "@freq_subday_interval", "@freq_subday_type",
+        "@message_id", "@notify_level_email", "@notify_level_eventlog", "@notify_level_netsend",
+        "@notify_level_page", "@occurrence_count", "@on_fail_action", "@on_fail_step_id", "@on_success_action",
+        "@on_success_step_id", "@pager_days", "@retry_attempts", "@retry_interval", "@schedule_id", "@severity",
+        "@start_step_id", "@step_id",
+    }
+)  # fmt: skip
+"""Parameters that are whole numbers in every procedure that has them (int, smallint or tinyint). [DOC]"""
+
+
 def bound(machine: Machine, name: str, found: Procedure, given: tuple[s.Argument, ...]) -> dict[str, Scalar]:
-    """The arguments by parameter. Raises 201, 8144, 8145 or 8146."""
+    """The arguments by parameter. Raises 201, 8144, 8145 or 8146, and what a value that is no number raises."""
     arguments: dict[str, Scalar] = {}
     for place, argument in enumerate(given):
         if not found.parameters:
@@ -85,7 +100,8 @@ def bound(machine: Machine, name: str, found: Procedure, given: tuple[s.Argument
             raise SqlError(8144, name)
         else:
             key = found.parameters[place]
-        arguments[key] = machine.value(argument.value)
+        value = machine.value(argument.value)
+        arguments[key] = convert(value, "int") if key in INTEGERS and value is not None else value
     for key in found.required:
         if key not in arguments:
             raise SqlError(201, name, key)
