@@ -41,7 +41,7 @@ FRAMES = 400
 SIZE = (1920, 1080)
 DAY_DATABASES = 100
 DAY_SEED = 1
-LOOKED_AT_H = 6
+LOOKED_AT_H = 2
 """Hours between two looks at the memory."""
 SEEK_DATABASES = 100
 SEEK_GAP_S = (20.0, 120.0)
@@ -174,7 +174,8 @@ def played_hour(window: MainWindow) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def day(hours: float) -> None:
-    """Print what the process holds each LOOKED_AT_H simulated hours."""
+    """Print what the process holds each LOOKED_AT_H simulated hours, and how much of it are the run and the moments
+    kept of it: what is beside them is the window, the program, and room that Python has not given back."""
     chance, next_act_s = random.Random(DAY_SEED), 60.0
     with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "light", SIZE) as window:
         window.play.begin(soak.scenario(DAY_DATABASES), "lab")
@@ -182,10 +183,7 @@ def day(hours: float) -> None:
         assert history is not None
         for minute in range(round(hours * 60) + 1):
             if minute % (60 * LOOKED_AT_H) == 0 or minute == round(hours * 60):
-                print(
-                    f"{minute / 60:g} h  {resident_mb():.0f} MB  {len(history.drill.events)} events",
-                    flush=True,
-                )
+                print(f"{minute / 60:g} h  {resident_mb():.0f} MB  {soak.held(history)}", flush=True)
             if history.drill.world.t_s >= next_act_s:
                 window.session.do(soak.act(chance, history.drill))
                 next_act_s = history.drill.world.t_s + chance.uniform(*soak.GAP_S)
