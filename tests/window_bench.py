@@ -207,6 +207,8 @@ def start_s(code: str) -> list[float]:
 
 
 def main() -> None:
+    if not os.environ.keys() & {"DISPLAY", "WAYLAND_DISPLAY"}:
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert app is not None
     if sys.argv[1:2] == ["--day"]:
