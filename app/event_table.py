@@ -8,8 +8,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QIcon, QKeySequence, QPixmap, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QIcon, QKeySequence, QPixmap, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QLineEdit, QTabBar, QVBoxLayout, QWidget
 
 from app import formatting, theme
 from app.event_rows import EventRows, RowsOf, Wanted
@@ -84,6 +84,8 @@ class EventTable(QWidget):
     requested = Signal(str)
     time_selected = Signal(float)
     """Somebody wants to see this moment (seconds since the start)."""
+    save_wanted = Signal()
+    """Somebody wants the rows that are listed in a file."""
 
     def __init__(
         self,
@@ -93,10 +95,13 @@ class EventTable(QWidget):
         rows_of: RowsOf,
         everywhere: bool,
         kinds: Sequence[str] | None = None,
+        empty: str = "",
         parent: QWidget | None = None,
     ) -> None:
-        """*kinds*: no other events ever become rows."""
+        """*kinds*: no other events ever become rows. *empty*: why there are none yet, and what to do."""
         super().__init__(parent)
+        self._empty = empty
+        self._name = name
         self._columns = {False: tuple(columns), True: tuple(short)}
         self._narrow = False
         self._everywhere = everywhere
@@ -136,12 +141,18 @@ class EventTable(QWidget):
         find = QShortcut(QKeySequence.StandardKey.Find, self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         find.activated.connect(self.filter.setFocus)
-        self.bar = QHBoxLayout()
+        self.tools = QHBoxLayout()
+        self.tools.setSpacing(6)
+        self.tools.addWidget(self.found, 1)
+        self.tools.addWidget(self.filter)
+        self.bar = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self.bar.setContentsMargins(0, 0, 4, 0)
-        self.bar.setSpacing(6)
+        self.bar.setSpacing(2)
         self.bar.addWidget(self.servers, 1)
-        self.bar.addWidget(self.found)
-        self.bar.addWidget(self.filter)
+        self.bar.addLayout(self.tools)
+        save = QAction(tr("Save these rows…"), self.table)
+        save.triggered.connect(self.save_wanted)
+        self.table.addAction(save)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
@@ -229,6 +240,26 @@ class EventTable(QWidget):
         shown = self.model.rowCount()
         narrowed = bool(self.filter.text()) or self._between is not None
         self.found.setText(tr("{shown} found").format(shown=formatting.number(shown)) if narrowed else "")
+        self.found.setVisible(narrowed)
+        self.table.say_if_empty(self._why_empty())
+
+    def _why_empty(self) -> str:
+        if self.filter.text():
+            return tr("No row has these words. Clear the filter to see all of them.")
+        if self._between is not None:
+            return tr("Nothing in the span of time that is chosen. Show all of the time to see the rest.")
+        return self._empty.format(server=self.server or "")
+
+    def listed(self) -> tuple[list[str], list[list[str]]]:
+        """(titles, rows) of what is listed now, with every column."""
+        columns = self._columns[False]
+        rows = [[column.text(row) for column in columns] for row in self.model.rows]
+        return [column.heading for column in columns], rows
+
+    @property
+    def file_name(self) -> str:
+        """What a file with these rows might be called."""
+        return " ".join(part for part in (self._name, self.server) if part)
 
     def _choose(self) -> None:
         index = self.table.currentIndex()
@@ -253,6 +284,16 @@ class EventTable(QWidget):
             self._narrow = narrow
             self.filter.setMaximumWidth(FILTER_PX[narrow])
             self.model.show_columns(self._columns[narrow])
+        self._share_bar()
+
+    def _share_bar(self) -> None:
+        """The filter stands beside the tabs where there is room for all of them, else below."""
+        wanted = self.servers.sizeHint().width() + self.tools.sizeHint().width() + 2 * self.bar.spacing()
+        beside = wanted <= self.width()
+        way = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        if way != self.bar.direction():
+            self.bar.setDirection(way)
+            self.bar.setContentsMargins(0 if beside else 4, 0, 4, 0)
 
     # --- looks --------------------------------------------------------------------------------------------
 
@@ -266,6 +307,7 @@ class EventTable(QWidget):
         self.servers.setCurrentIndex(names.index(before) if before in names else 0)
         self.servers.blockSignals(False)
         self._recolour()
+        self._share_bar()
 
     def _recolour(self) -> None:
         colours = theme.tokens(self.palette())

@@ -8,13 +8,29 @@ from html import escape
 from typing import Any, Final
 
 from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QAction, QFont, QGuiApplication, QKeySequence, QShowEvent
+from PySide6.QtGui import (
+    QAction,
+    QFocusEvent,
+    QFont,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from app import formatting, theme
 from app.language import tr
 
 CELL_PADDING_PX: Final = 14
+EMPTY_MARGIN_PX: Final = 16
+"""Around the sentence in a table without rows."""
+
+BY_KEY: Final = frozenset(
+    {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason}
+)
 
 Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
@@ -161,6 +177,7 @@ class TableView(QTableView):
     def __init__(self, model: TableModel, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._rows_shown = 0
+        self._empty = ""
         self.table = model
         model.colours = theme.tokens(self.palette())
         self.setModel(model)
@@ -180,6 +197,8 @@ class TableView(QTableView):
         model.modelReset.connect(self._fit_new_columns)
         model.rowsAboutToBeInserted.connect(self._note_end)
         model.rowsInserted.connect(self._go_to_end)
+        model.modelReset.connect(self._describe)
+        model.rowsInserted.connect(self._describe)
         self._fitted = model.columns
         self._at_end = True
 
@@ -198,6 +217,49 @@ class TableView(QTableView):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._fit()
+
+    def say_if_empty(self, sentence: str) -> None:
+        """What stands in place of rows while there are none: why, and what to do."""
+        if sentence != self._empty:
+            self._empty = sentence
+            self._describe()
+            self.viewport().update()
+
+    def _describe(self) -> None:
+        """Who does not see the sentence hears it; with rows there is nothing to add."""
+        self.setAccessibleDescription("" if self.table.rowCount() else self._empty)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._empty and not self.table.rowCount():
+            margin = EMPTY_MARGIN_PX
+            painter = QPainter(self.viewport())
+            painter.setPen(self.table.colours.muted)
+            box = self.viewport().rect().adjusted(margin, margin, -margin, -margin)
+            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap, self._empty)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """A list that follows its end stays there: Qt would go to the first row."""
+        bar, count = self.verticalScrollBar(), self.table.rowCount()
+        if event.reason() in BY_KEY and count and not self.currentIndex().isValid():
+            at_end = bar.maximum() > 0 and bar.value() >= bar.maximum()
+            here = self.table.index(count - 1 if at_end else 0, 0)
+            self.selectionModel().setCurrentIndex(here, self.selectionModel().SelectionFlag.NoUpdate)
+        super().focusInEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """An arrow key that has nowhere to go selects the row where it is: of one row alone Qt would select none."""
+        super().keyPressEvent(event)
+        here, selection = self.currentIndex(), self.selectionModel()
+        if (
+            event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down)
+            and here.isValid()
+            and not selection.hasSelection()
+        ):
+            flags = selection.SelectionFlag.Select
+            if self.selectionBehavior() == QAbstractItemView.SelectionBehavior.SelectRows:
+                flags |= selection.SelectionFlag.Rows
+            selection.select(here, flags)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -1,14 +1,17 @@
-"""Scripts of the SQL windows, and what queries have brought, from and into files."""
+"""Scripts of the SQL windows, what queries have brought and what logs list, from and into files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFileDialog
 
-from app import sql_files
+from app import formatting, sql_files
+from app.event_table import EventTable
+from app.export.sheets import as_csv
 from app.language import tr
 from app.sql_files import NoScript
 from app.views.console.outcome import message_lines
@@ -73,6 +76,21 @@ class Scripts:
 
         self._write(tr("Save the results"), f"{window.server}.txt", kinds, content)
 
+    def save_rows(self, rows: EventTable) -> None:
+        """What a log or another list of events shows now, for a spreadsheet or a mail."""
+        columns, listed = rows.listed()
+        if not listed:
+            self._window.notice.tell(tr("There is no row to be saved."))
+            return
+        kinds = ";;".join((tr("Values (*.csv)"), tr("Text (*.txt)")))
+
+        def content(file: Path) -> str:
+            if file.suffix.lower() == ".csv":
+                return as_csv(columns, listed)
+            return formatting.text_table(columns, listed) + "\n"
+
+        self._write(tr("Save these rows"), f"{rows.file_name}.csv", kinds, content)
+
     def _write(self, title: str, suggested: str, kinds: str, content: Callable[[Path], str]) -> None:
         """Ask where to, and write it there: all of it, or nothing and why not."""
         chosen, kind = QFileDialog.getSaveFileName(self._window, title, suggested, kinds)
@@ -95,6 +113,9 @@ def _sql() -> str:
 
 
 def attach(window: MainWindow) -> None:
-    """What the SQL windows want of files."""
+    """What the SQL windows and the logs want of files."""
     window.scripts = Scripts(window)
     window.console.file_wanted.connect(window.scripts.act)
+    for view in window.desk.views.values():
+        if isinstance(view, EventTable):
+            view.save_wanted.connect(partial(window.scripts.save_rows, view))

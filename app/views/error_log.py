@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import formatting
 from app.event_table import EventTable
-from app.language import mark
+from app.language import mark, tr
 from app.tables import Column
 from engine.events import Event
 from engine.model import World
@@ -76,5 +76,12 @@ class ErrorLog(EventTable):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
-            "ERRORLOG", COLUMNS, SHORT, lines_of, everywhere=False, kinds=("errorlog",), parent=parent
+            "ERRORLOG",
+            COLUMNS,
+            SHORT,
+            lines_of,
+            everywhere=False,
+            kinds=("errorlog",),
+            empty=tr("{server} has written nothing into its ERRORLOG since the drill began."),
+            parent=parent,
         )

@@ -109,7 +109,8 @@ class EventsList(EventTable):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._kinds = set(KINDS) - QUIET
-        super().__init__(tr("Events"), COLUMNS, SHORT, rows_of, everywhere=True, parent=parent)
+        empty = tr("Nothing of the kinds that are ticked has happened yet. Run the time, or break something.")
+        super().__init__(tr("Events"), COLUMNS, SHORT, rows_of, everywhere=True, empty=empty, parent=parent)
         self._menu = QMenu(self)
         for kind in KINDS:
             action = self._menu.addAction(tr(LABELS.get(kind, kind)))
@@ -123,7 +124,7 @@ class EventsList(EventTable):
         button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setMenu(self._menu)
-        self.bar.addWidget(button)
+        self.tools.addWidget(button)
 
     def kinds(self) -> frozenset[str]:
         return frozenset(self._kinds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from PySide6.QtWidgets import QWidget
@@ -59,7 +59,7 @@ SHORT: Final = (
     Column(title="StartTime", as_is=True, text=lambda row: row.start_time[11:], sample="12:00:41.250"),
     Column(title="ServerName", as_is=True, text=lambda row: row.server or "", sample="SERVER_A"),
     Column(title="State", as_is=True, text=lambda row: str(row.state), right=True),
-    COLUMNS[1],
+    replace(COLUMNS[1], sample=""),
 )
 """For a narrow dock: the rest is in the text, or in the wide view."""
 
@@ -75,5 +75,6 @@ class Trace(EventTable):
             rows_of,
             everywhere=True,
             kinds=("trace",),
+            empty=tr("No mirroring state has changed yet. A row comes with each change."),
             parent=parent,
         )

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFocusEvent, QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
 from app import theme
 from app.tables import Column, TableModel, TableView
@@ -145,3 +145,50 @@ def test_a_tool_tip_never_reads_html_out_of_somebody_elses_text() -> None:
     assert "<img" not in tips[0]
     assert "&lt;img" in tips[0]
     assert tips[1] == "1 & 2"
+
+
+def rows_of(qtbot: Any, *rows: tuple[str, int]) -> TableView:
+    view = TableView(TableModel(COLUMNS), "values")
+    qtbot.addWidget(view)
+    view.resize(300, 120)
+    view.table.replace(rows)
+    view.show()
+    come_by_tab(view)
+    return view
+
+
+def come_by_tab(view: TableView) -> None:
+    QApplication.sendEvent(view, QFocusEvent(QFocusEvent.Type.FocusIn, Qt.FocusReason.TabFocusReason))
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Down, Qt.Key.Key_Up])
+def test_a_row_alone_is_selected_by_an_arrow_key(qtbot: Any, key: Qt.Key) -> None:
+    view = rows_of(qtbot, ("a", 1))
+    qtbot.keyClick(view, key)
+    assert [index.row() for index in view.selectionModel().selectedRows()] == [0]
+
+
+def test_of_several_rows_an_arrow_key_selects_the_next(qtbot: Any) -> None:
+    view = rows_of(qtbot, ("a", 1), ("b", 2), ("c", 3))
+    qtbot.keyClick(view, Qt.Key.Key_Down)
+    assert [index.row() for index in view.selectionModel().selectedRows()] == [1]
+
+
+def test_a_list_at_its_end_stays_there_when_the_keyboard_comes(qtbot: Any) -> None:
+    view = rows_of(qtbot, *((f"row {n}", n) for n in range(50)))
+    view.setCurrentIndex(QModelIndex())
+    view.scrollToBottom()
+    end = view.verticalScrollBar().value()
+    come_by_tab(view)
+    assert view.currentIndex().row() == 49
+    assert view.verticalScrollBar().value() == end
+
+
+def test_a_table_without_rows_says_why(qtbot: Any) -> None:
+    view = rows_of(qtbot)
+    blank = view.viewport().grab().toImage()
+    view.say_if_empty("Nothing has happened yet.")
+    assert view.accessibleDescription() == "Nothing has happened yet."
+    assert view.viewport().grab().toImage() != blank
+    view.table.append([("a", 1)])
+    assert view.accessibleDescription() == ""

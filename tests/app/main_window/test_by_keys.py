@@ -22,6 +22,8 @@ def lab(hands: Hands, window: MainWindow) -> MainWindow:
     window.choose("lab")
     window.brief.started.emit("lab")
     hands.wait(2.0)
+    window.tour.stop()
+    QApplication.processEvents()  # time that waited for the tour goes on
     return window
 
 

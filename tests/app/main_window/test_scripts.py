@@ -86,3 +86,22 @@ def test_ctrl_1_tells_who_is_connected_and_ctrl_tab_changes_windows(
     qtbot.keyClick(second.editor, Qt.Key.Key_Tab, CTRL)
     assert lab.console.current is first
     assert second.editor.toPlainText() == ""
+
+
+def test_what_a_log_lists_goes_into_a_file(
+    hands: Hands, lab: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log: Any = lab.desk.views["error_log"]
+    lab.desk.go_to("error_log")
+    save = next(action for action in log.table.actions() if action.text().startswith("Save these rows"))
+    save.trigger()
+    assert lab.notice.text == "There is no row to be saved."
+    lab.session.do("power-off SERVER_B")
+    lab.session.play()
+    hands.wait(20.0)
+    choose(monkeypatch, "getSaveFileName", tmp_path / "log.csv", "Values (*.csv)")
+    save.trigger()
+    lines = (tmp_path / "log.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "Date,Source,Message"
+    assert len(lines) == 1 + log.model.rowCount()
+    assert any("1474" in line for line in lines)

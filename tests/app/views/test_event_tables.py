@@ -199,3 +199,36 @@ def test_another_drill_brings_its_own_servers_and_rows(qtbot: Any, run: Any, wor
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_event_has_words(kind: str) -> None:
     assert kind in LABELS
+
+
+def test_an_empty_log_says_why_it_is_empty(qtbot: Any, run: Any) -> None:
+    log = made(qtbot, ErrorLog, run)
+    assert log.table.accessibleDescription() == (
+        "SERVER_A has written nothing into its ERRORLOG since the drill began."
+    )
+    log.add_events(LINES)
+    assert log.table.accessibleDescription() == ""
+    qtbot.keyClicks(log.filter, "nonsense")
+    assert log.table.accessibleDescription().startswith("No row has these words.")
+    log.filter.clear()
+    log.show_between((0.0, 1.0))
+    assert log.table.accessibleDescription().startswith("Nothing in the span")
+
+
+def test_in_a_narrow_dock_the_filter_leaves_the_tabs_their_room(qtbot: Any, run: Any) -> None:
+    view = made(qtbot, Trace, run)
+    view.resize(900, 300)
+    assert view.filter.y() < view.servers.geometry().bottom()
+    view.resize(260, 300)
+    qtbot.waitUntil(lambda: view.filter.y() >= view.servers.geometry().bottom())
+    assert view.servers.width() >= 250
+
+
+def test_what_is_listed_has_every_column_also_in_a_narrow_dock(qtbot: Any, run: Any) -> None:
+    view = made(qtbot, Trace, run)
+    view.add_events([trace(1796, "SERVER_B", 3, 5), trace(1857, "SERVER_B", 5, 8)])
+    view.resize(260, 300)
+    qtbot.keyClicks(view.filter, "5 8")
+    columns, rows = view.listed()
+    assert columns[1] == "TextData"
+    assert rows == [["2005-10-22 12:00:18.570", "DBM: 5 -> DBM: 8", "8", "5", "SERVER_B", "Sales"]]
