@@ -15,7 +15,7 @@ from typing import Final
 
 import shiboken6
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -206,6 +206,8 @@ def _luminance(colour: QColor) -> float:
 
 # --- fonts --------------------------------------------------------------------------------------------------
 
+BOX: Final = 0.75
+"""Side of the box to tick in line heights."""
 BASE_POINTS: Final = 10.0
 """Size of ordinary text at font scale 1. Assumed: what Windows and most Linux desktops use, rounded."""
 
@@ -290,7 +292,9 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
     font.setPointSizeF(BASE_POINTS * font_scale)
     app.setFont(font)
     app.setPalette(palette(colours))
-    app.setStyleSheet(style_sheet(colours))  # last: it hands palette and font on to all widgets
+    app.setStyleSheet(
+        style_sheet(colours, QFontMetrics(font).height())
+    )  # last: it hands palette and font on to all widgets
     if (
         growth != 1.0
     ):  # and puts back fonts that widgets have chosen from the former one: have them choose again
@@ -357,13 +361,24 @@ def palette(colours: Tokens) -> QPalette:
     return found
 
 
-def style_sheet(colours: Tokens) -> str:
-    """What Fusion leaves plain: flat tabs, dock titles, headers, primary buttons."""
+def style_sheet(colours: Tokens, line_px: int = 16) -> str:
+    """What Fusion leaves plain: flat tabs, dock titles, headers, primary buttons. *line_px*: height of a line.
+
+    Round things need whole pixels: a corner that is rounder than half of a box is drawn square.
+    """
     names = {key: getattr(colours, key).name() for key in _LIGHT_COLOURS}
     folder = files("assets") / "style"
     on_accent, on_surface = ("dark", "light") if colours.dark else ("light", "dark")
     names["tick"] = (Path(str(folder)) / f"tick-{on_accent}.svg").as_posix()
     names["menu_tick"] = (Path(str(folder)) / f"tick-{on_surface}.svg").as_posix()
+    box = round(BOX * line_px)
+    ring = round(0.3 * box)
+    names |= {
+        "box": str(box),
+        "ring": str(ring),
+        "dot": str(box + 2 - 2 * ring),
+        "round": str((box + 2) // 2),
+    }
     return Template(_STYLE).substitute(names)
 
 
@@ -374,7 +389,7 @@ QMainWindow::separator:hover { background: $accent; }
 QMenuBar { background: $window; padding: 1px 4px; }
 QMenuBar::item { padding: 4px 9px; border-radius: 4px; background: transparent; }
 QMenuBar::item:selected { background: $selection; color: $on_selection; }
-QMenu { background: $surface; border: 1px solid $border; padding: 4px; }
+QMenu { background: $surface; border: 1px solid $border; padding: 4px; menu-scrollable: 1; }
 QMenu::item { padding: 5px 26px 5px 26px; border-radius: 4px; }
 QMenu::item:selected { background: $selection; color: $on_selection; }
 QMenu::item:disabled { color: $muted; }
@@ -435,20 +450,21 @@ QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSp
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus { border-color: $focus; }
 QLineEdit[small="true"] { padding: 1px 7px; min-height: 1.1em; }
 QCheckBox::indicator, QRadioButton::indicator, QGroupBox::indicator, QAbstractItemView::indicator {
-    width: 0.95em; height: 0.95em; background: $surface; border: 1px solid $muted; border-radius: 3px;
+    width: ${box}px; height: ${box}px; background: $surface; border: 1px solid $muted; border-radius: 3px;
 }
-QRadioButton::indicator { border-radius: 0.5em; }
+QRadioButton::indicator { border-radius: ${round}px; }
 QCheckBox::indicator:hover, QRadioButton::indicator:hover { border-color: $accent; }
 QCheckBox::indicator:focus, QRadioButton::indicator:focus { border: 2px solid $focus; }
 QCheckBox::indicator:checked, QGroupBox::indicator:checked, QAbstractItemView::indicator:checked {
     background: $accent; border-color: $accent; image: url("$tick");
 }
 QRadioButton::indicator:checked {
-    width: 0.5em; height: 0.5em; background: $surface; border: 4px solid $accent; border-radius: 0.5em;
+    width: ${dot}px; height: ${dot}px; background: $surface; border: ${ring}px solid $accent;
+    border-radius: ${round}px;
 }
 QCheckBox::indicator:disabled, QRadioButton::indicator:disabled { background: $window; border-color: $border; }
 QCheckBox::indicator:checked:disabled { background: $idle_soft; }
-QMenu::indicator { width: 0.95em; height: 0.95em; padding-left: 6px; }
+QMenu::indicator { width: ${box}px; height: ${box}px; padding-left: 6px; }
 QMenu::indicator:checked { image: url("$menu_tick"); }
 QStatusBar { background: $window; color: $muted; }
 QStatusBar::item { border: none; }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
@@ -47,6 +47,7 @@ MODES: Final = (
 )
 """Ways to take a scored drill, the usual one first."""
 
+PAGE_MARGINS_PX: Final = 24
 PAGE_WIDTH_UNITS: Final = 48
 """Width of the page in line heights: a comfortable line of text."""
 
@@ -177,6 +178,10 @@ class BriefPage(QWidget):
         self._show_font()  # the first polishing by the style sheet has taken the fonts back
         self._start.setFocus()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._find_room()
+
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
@@ -185,8 +190,12 @@ class BriefPage(QWidget):
     def _show_font(self) -> None:
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
         self._text.setFont(theme.sized(self.font(), 1.1))
-        width = PAGE_WIDTH_UNITS * self.fontMetrics().height()
-        self._card.setFixedWidth(width)
+        self._find_room()
+
+    def _find_room(self) -> None:
+        """As wide as can be read well, and no wider than the page; the modes beside or below each other."""
+        width = min(PAGE_WIDTH_UNITS * self.fontMetrics().height(), self.width() - PAGE_MARGINS_PX)
+        self._card.setFixedWidth(max(1, width))
         longest = sum(
             button.sizeHint().width() + self._mode_row.spacing() for button in self._modes.buttons()
         )

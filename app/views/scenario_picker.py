@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -34,9 +34,18 @@ from engine.drill import skills
 DUE: Final = "due"
 """Chooses what is due instead of a skill."""
 
+SKILL_LETTERS: Final = 8
+"""The choice of a skill leaves room for the search where the page is narrow."""
+
 _CARD: Final = Qt.ItemDataRole.UserRole
 _ROW_UNITS: Final = 3.9
 """Height of a row in line heights: title, summary, facts."""
+_TITLE_UNITS: Final = 1.15
+"""Height of a line of its title."""
+_LINES_MAX: Final = 2
+"""Title and summary take so many lines each where the page is narrow."""
+_LEFT_PX, _RIGHT_PX = 16, 14
+"""Room beside the words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +142,11 @@ class ScenarioPicker(QWidget):
         self._skill.setAccessibleName(tr("Show drills for"))
         self._fill_skills()
         self._skill.currentIndexChanged.connect(self._filter)
-        self._list = QListWidget()
+        self._list = _Cards()
         self._list.setAccessibleName(tr("Drills"))
         self._list.setItemDelegate(_CardDelegate(self._list))
         self._list.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.currentItemChanged.connect(lambda *_: self._show_details())
         self._list.itemActivated.connect(lambda _: self._choose())
         self._details = _Details()
@@ -162,8 +172,8 @@ class ScenarioPicker(QWidget):
         head.addWidget(file)
         left = QVBoxLayout()
         finding = QHBoxLayout()
-        finding.addWidget(self._search, 1)
-        finding.addWidget(self._skill)
+        finding.addWidget(self._search, 3)
+        finding.addWidget(self._skill, 2)
         left.addLayout(finding)
         left.addWidget(self._list)
         body = QHBoxLayout()
@@ -205,7 +215,8 @@ class ScenarioPicker(QWidget):
         self._skill.insertSeparator(2)
         for skill in skills.skills():
             self._skill.addItem(tr(skill.title), skill.key)
-        self._skill.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._skill.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self._skill.setMinimumContentsLength(SKILL_LETTERS)
         self._skill.setMaxVisibleItems(30)
 
     def show_interrupted(self, runs: Sequence[Interrupted]) -> None:
@@ -312,6 +323,15 @@ class _Details(QFrame):
             layout.addWidget(widget)
         layout.setStretch(3, 1)
         layout.addLayout(buttons)
+        self._show_font()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._show_font()
+
+    def _show_font(self) -> None:
+        self._title.setFont(theme.sized(self.font(), 1.4, bold=True))
 
     def say(self, text: str) -> None:
         """There is no drill to tell of."""
@@ -328,7 +348,6 @@ class _Details(QFrame):
             return
         self._edit.setEnabled(card.known)
         self._edit.setText(tr("Edit a copy") if card.shipped or card.origin else tr("Edit"))
-        self._title.setFont(theme.sized(self.font(), 1.4, bold=True))
         self._title.setText(card.title)
         self._facts.setText(card.facts)
         trained = ", ".join(tr(skills.title_of(key)) for key in card.skills)
@@ -368,11 +387,27 @@ class _Banner(QFrame):
         row.addWidget(give_up)
 
 
+class _Cards(QListWidget):
+    """Rows that are as high as their words need in the width there is."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.doItemsLayout()
+
+
 class _CardDelegate(QStyledItemDelegate):
     """Draws a scenario: title and best score, summary, level as dots and minutes."""
 
+    def __init__(self, owner: QListWidget) -> None:
+        super().__init__(owner)
+        self._list = owner
+
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(200, round(option.fontMetrics.height() * _ROW_UNITS))
+        drawn: Any = option  # the stubs lack the fields of the base class
+        said = _said(index.data(_CARD), drawn.font, self._list.viewport().width() - _LEFT_PX - _RIGHT_PX)
+        more = _TITLE_UNITS * (len(said.title) - 1) + len(said.summary) - 1
+        return QSize(200, round(option.fontMetrics.height() * (_ROW_UNITS + more)))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -389,8 +424,40 @@ class _CardDelegate(QStyledItemDelegate):
             painter.fillRect(QRectF(box.left(), box.top(), 4, box.height()), colours.accent)
         painter.setPen(QPen(colours.border, 1.0))
         painter.drawLine(box.bottomLeft(), box.bottomRight())
-        _draw_card(painter, card, box.adjusted(16, 0, -14, 0), drawn.font, colours, chosen)
+        _draw_card(painter, card, box.adjusted(_LEFT_PX, 0, -_RIGHT_PX, 0), drawn.font, colours, chosen)
         painter.restore()
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The words of a row in lines."""
+
+    title: list[str]
+    summary: list[str]
+    result_beside: bool
+    """The result has room beside the title; else it stands among the facts."""
+
+
+def _said(card: Card, font: QFont, width: float) -> _Said:
+    title, small = QFontMetricsF(theme.sized(font, 1.1, bold=True)), QFontMetricsF(theme.sized(font, 0.9))
+    beside = title.horizontalAdvance(card.title) + small.horizontalAdvance(card.result) + 14 <= width
+    summary = wrapped(card.summary, QFontMetricsF(font), width, _LINES_MAX)
+    return _Said(wrapped(card.title, title, width, _LINES_MAX), summary, beside)
+
+
+def wrapped(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -> list[str]:
+    """*text* in lines of that *width*, one at least; what does not fit into so many ends in dots."""
+    lines, words = [""], text.split()
+    for place, word in enumerate(words):
+        longer = f"{lines[-1]} {word}".strip()
+        if not lines[-1] or metrics.horizontalAdvance(longer) <= width:
+            lines[-1] = longer
+        elif len(lines) < lines_max:
+            lines.append(word)
+        else:
+            lines[-1] = " ".join((lines[-1], *words[place:]))
+            break
+    return [metrics.elidedText(line, Qt.TextElideMode.ElideRight, width) for line in lines]
 
 
 def _draw_card(
@@ -400,26 +467,30 @@ def _draw_card(
     muted = colours.on_selection if chosen else colours.muted
     line = QFontMetricsF(font).height()
     title, small = theme.sized(font, 1.1, bold=True), theme.sized(font, 0.9)
-    painter.setFont(small)
-    painter.setPen(muted)
-    width = QFontMetricsF(small).horizontalAdvance(card.result) + 6
-    top = QRectF(box.left(), box.top() + line * 0.4, box.width(), line * 1.15)
-    painter.drawText(top, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, card.result)
+    said = _said(card, font, box.width())
+    left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+    row = QRectF(box.left(), box.top() + line * 0.4, box.width(), line * _TITLE_UNITS)
+    if said.result_beside:
+        painter.setFont(small)
+        painter.setPen(muted)
+        painter.drawText(row, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, card.result)
     painter.setFont(title)
     painter.setPen(text)
-    shown = QFontMetricsF(title).elidedText(card.title, Qt.TextElideMode.ElideRight, box.width() - width - 8)
-    painter.drawText(top, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+    for words in said.title:
+        painter.drawText(row, left, words)
+        row.translate(0.0, row.height())
     painter.setFont(font)
     painter.setPen(muted)
-    middle = QRectF(box.left(), box.top() + line * 1.5, box.width(), line)
-    shown = QFontMetricsF(font).elidedText(card.summary, Qt.TextElideMode.ElideRight, box.width())
-    painter.drawText(middle, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
-    _draw_level(painter, card, QRectF(box.left(), box.top() + line * 2.55, box.width(), line), small, muted)
+    row.setHeight(line)
+    for words in said.summary:
+        painter.drawText(row, left, words)
+        row.translate(0.0, line)
+    _draw_level(painter, card, row, small, muted, "" if said.result_beside else card.result)
     if card.due:
-        _draw_due(painter, QRectF(box.left(), box.top() + line * 2.55, box.width(), line), small, colours)
+        _draw_due(painter, row, small, colours)
 
 
-def _draw_level(painter: QPainter, card: Card, box: QRectF, font: QFont, colour: Any) -> None:
+def _draw_level(painter: QPainter, card: Card, box: QRectF, font: QFont, colour: QColor, result: str) -> None:
     size = box.height() * 0.36
     painter.setPen(QPen(colour, 1.2))
     for dot in range(4):
@@ -427,11 +498,9 @@ def _draw_level(painter: QPainter, card: Card, box: QRectF, font: QFont, colour:
         painter.drawEllipse(QRectF(box.left() + dot * size * 1.7, box.center().y() - size / 2, size, size))
     painter.setFont(font)
     left = box.adjusted(size * 7.6, 0, 0, 0)
-    painter.drawText(
-        left,
-        Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
-        f"{tr(card.level)}  ·  {card.minutes} min",
-    )
+    facts = "  ·  ".join((tr(card.level), f"{card.minutes} min", *([result] if result else ())))
+    facts = QFontMetricsF(font).elidedText(facts, Qt.TextElideMode.ElideRight, left.width())
+    painter.drawText(left, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, facts)
 
 
 def _dots(level: str) -> int:

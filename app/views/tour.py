@@ -143,6 +143,7 @@ class Tour(QFrame):
         width = min(wanted, self._over.width() - 2 * GAP_PX)
         self.setFixedWidth(width)
         self.text.setFixedWidth(width - 32)
+        self.text.setMinimumHeight(0)  # it would ask for no less than at the stop before
         self.text.setFixedHeight(self.text.heightForWidth(width - 32))
         self._column.activate()
         self.resize(width, self._column.sizeHint().height())

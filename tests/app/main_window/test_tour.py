@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import QApplication
 
 from app import language, settings
@@ -64,6 +64,10 @@ def test_it_points_at_what_is_in_sight_and_stays_in_the_window(
         middle = widget.mapFrom(toured, ring.center())
         assert widget.rect().contains(middle), titles[-1]
         assert tour.text.height() >= tour.text.heightForWidth(tour.text.width())
+        lines = tour.text.fontMetrics().boundingRect(
+            QRect(0, 0, tour.text.width(), 9_999), Qt.TextFlag.TextWordWrap, tour.text.text()
+        )
+        assert tour.text.height() <= lines.height() + tour.text.fontMetrics().height(), titles[-1]
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
         QApplication.processEvents()
     toured.appearance.set_font_scale(1.0)

@@ -1,0 +1,51 @@
+"""Rows of the start page: words have the lines that they need, in whatever width."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QApplication, QListWidget
+
+from app import scenario_files, summaries
+from app.views.scenario_picker import Card, ScenarioPicker, wrapped
+
+
+def test_words_are_broken_into_lines_that_fit(qapp: QApplication) -> None:
+    metrics = QFontMetricsF(qapp.font())
+    text = "Two endpoints have each other's role and nobody has seen it"
+    width = metrics.horizontalAdvance(text) * 0.6
+    lines = wrapped(text, metrics, width, 2)
+    assert " ".join(lines) == text
+    assert len(lines) == 2
+    (short,) = wrapped(text, metrics, width, 1)
+    assert short.endswith("…")
+    assert text.startswith(short[:-1])
+    assert wrapped("", metrics, width, 2) == [""]
+    assert all(metrics.horizontalAdvance(line) <= width for line in (*lines, short))
+
+
+def test_rows_grow_when_the_page_becomes_narrow(qtbot: Any) -> None:
+    picker = ScenarioPicker()
+    qtbot.addWidget(picker)
+    found, _ = summaries.read(scenario_files.all_files()[0], None)
+    picker.show_cards([Card.of(summary) for summary in found])
+    picker.resize(1900, 900)
+    picker.show()
+    rows = picker.findChildren(QListWidget)[0]
+
+    def high() -> int:
+        QApplication.processEvents()
+        boxes = [rows.visualItemRect(rows.item(row)) for row in range(rows.count())]
+        assert all(above.bottom() < below.top() for above, below in itertools.pairwise(boxes))
+        assert rows.count() > 10
+        return boxes[-1].bottom()
+
+    wide = high()
+    picker.resize(800, 900)
+    assert high() > 1.1 * wide
+    picker.resize(1900, 900)
+    assert high() == wide
+    assert rows.horizontalScrollBarPolicy() is Qt.ScrollBarPolicy.ScrollBarAlwaysOff
