@@ -140,80 +140,15 @@ PRECONDITIONS: Final = frozenset(
 )
 """What an automatic failover needs."""
 
-SCHEMA_KEYS: Final = frozenset(
-    {
-        mark("Absent"),
-        mark("Algorithms"),
-        mark("Allow revert all"),
-        mark("Async backlog unsynchronizes"),
-        mark("Auto failover after witness cut"),
-        mark("Better"),
-        mark("Between"),
-        mark("Blocked ports"),
-        mark("Boot"),
-        mark("Certificate"),
-        mark("Choice"),
-        mark("Choices"),
-        mark("Compression ratio"),
-        mark("Cores"),
-        mark("Cost"),
-        mark("Count"),
-        mark("Data source"),
-        mark("Delayed durability"),
-        mark("Domain"),
-        mark("Early"),
-        mark("Edition"),
-        mark("Encryption"),
-        mark("Endpoint"),
-        mark("Facilitator"),
-        mark("Failover partner"),
-        mark("Hold"),
-        mark("Jitter"),
-        mark("Jobs for"),
-        mark("Judged after"),
-        mark("Level"),
-        mark("Limit"),
-        mark("Log backup every"),
-        mark("Log max"),
-        mark("Log size"),
-        mark("Login"),
-        mark("Loss"),
-        mark("Max worker threads"),
-        mark("Means"),
-        mark("Modelled"),
-        mark("Name"),
-        mark("Paper"),
-        mark("Port"),
-        mark("Price"),
-        mark("Recovery model"),
-        mark("Refused"),
-        mark("Restart service"),
-        mark("Restored on"),
-        mark("Resume on mirror"),
-        mark("Section"),
-        mark("Seed"),
-        mark("Service account"),
-        mark("Simplified"),
-        mark("Site"),
-        mark("Start time"),
-        mark("Summary"),
-        mark("Target"),
-        mark("Timeout"),
-        mark("Trace flags"),
-        mark("Until"),
-        mark("Variants"),
-        mark("Weight"),
-        mark("Why"),
-        mark("Within"),
-        mark("Witness off on mirror"),
-    }
-)
-"""Keys of scenario files as the editor's form words them, those that stand nowhere else."""
-
 SCHEMA_NOTES: Final = frozenset(
     {
+        mark("What the drill is called in the list of drills."),
+        mark("One sentence for the list of drills: what happens, and what is to be done."),
+        mark("For whom it is."),
         mark("How long it takes a person, for planning."),
+        mark("What is trained; by these the list of drills can be searched."),
         mark("Who wrote the file, as the file says: plain text that nobody has verified."),
+        mark("Decides everything that is left to chance. The same number gives the same run."),
         mark("The drill ends after this time, whatever has been reached."),
         mark(
             "Whether `revert-all` can be used although something is scored: it finds and mends every "
@@ -223,19 +158,44 @@ SCHEMA_NOTES: Final = frozenset(
             "Why it is right to do everything before the story's faults come; None: with a timeline it "
             "is not."
         ),
+        mark("What the learner reads before the clock starts."),
         mark("Notes for the instructor."),
-        mark("Where the matter of the drill is published."),
-        mark("[settings]: choices that the documents leave open; the fields of model.Settings."),
+        mark("[[source]]: where the matter of the drill is published."),
+        mark("Title of the paper, manual page or talk, as one would look it up."),
+        mark("Chapter, page or figure in it."),
+        mark("Names, sizes and times of which the seed picks one for {name} in the texts."),
+        mark("[settings]: choices that the documents leave open."),
+        mark(
+            "There is an automatic failover although only the link between principal and witness was "
+            "cut before."
+        ),
+        mark("SET PARTNER RESUME is taken by the mirror, too."),
+        mark("SET WITNESS OFF is taken by the mirror, too."),
+        mark("With safety OFF a new backlog turns SYNCHRONIZED back into SYNCHRONIZING."),
+        mark("Time from power on until SQL Server starts."),
+        mark("Time that the service needs to start."),
+        mark("Date and time that the servers show when the drill starts."),
         mark("[[server]]: a computer with one instance on it."),
-        mark("None: as many as the site's servers have."),
-        mark("Name of the hardware in flow/sites.py."),
-        mark(
-            "Account under which the instance runs; the same one everywhere needs no permission to connect."
-        ),
+        mark("Name of the computer and of the instance on it."),
+        mark("SQL Server by its year. 2008 and later compress the log on the way to the mirror."),
+        mark("Standard mirrors with safety FULL only."),
+        mark("Processor cores. None: as many as the site's servers have."),
+        mark("Hardware that it runs on: disks, processors and network as in one of the papers."),
+        mark("Windows domain. Servers of different domains need certificates to connect."),
+        mark("Account under which the instance runs; the same one everywhere needs no permission to connect."),
+        mark("Trace flags that are on from the start, such as 1462 (the log is not compressed)."),
         mark("0: as many as the product chooses for the cores."),
+        mark("TCP ports that its firewall keeps closed at the start."),
         mark(
-            "Databases for which it has the usual jobs, enabled: log backup, index maintenance, nightly load."
+            "Databases for which it has the usual jobs, enabled: log backup, index maintenance, "
+            "nightly load."
         ),
+        mark("Its database mirroring endpoint."),
+        mark("TCP port on which it listens."),
+        mark("STOPPED and DISABLED answer nobody."),
+        mark("Whether it takes part as a partner, as a witness, or both (ALL)."),
+        mark("What it asks of the other end; REQUIRED and DISABLED do not go together."),
+        mark("In the order of preference; both ends need one in common."),
         mark(
             "Certificate by which it is known to others; [[before]] lines create it. None: by the "
             "service account."
@@ -244,7 +204,13 @@ SCHEMA_NOTES: Final = frozenset(
             "[[link]]: the network between two ends, the same both ways; pairs not named have a local "
             "network."
         ),
+        mark("The two servers, or an application and a server."),
+        mark("Round trip time of a packet without any load."),
+        mark("By how much the round trip varies."),
+        mark("What it carries in each direction."),
+        mark("Share of the packets that are lost: 0.01 is one in a hundred."),
         mark("[[database]]: a user database and what its clients do."),
+        mark("Name of the database; of several equal ones that of the first."),
         mark(
             "So many equal databases, numbered on from the name: Branch001 with 100 is Branch001 to "
             "Branch100."
@@ -254,20 +220,45 @@ SCHEMA_NOTES: Final = frozenset(
             "Servers on which a backup of it was restored WITH NORECOVERY, just before the drill; not "
             "with a session."
         ),
-        mark("0: no log backup job."),
+        mark("What its applications do, as measured in the papers; none: nothing."),
+        mark("So many times the workload."),
+        mark("Size of its data."),
+        mark("Size of its log file at the start."),
+        mark("Size up to which its log file grows; then it is full."),
+        mark("A mirrored database has FULL."),
+        mark("Size of its log on the way to the mirror, where it is compressed: 0.27 is 27 %."),
+        mark("Whether a commit waits for the log to be written (SQL Server 2014)."),
+        mark("Time between two backups of its log. 0: no log backup job."),
         mark("[[session]]: a database mirroring session that has been running for long."),
         mark("Of several equal databases the first; each of them has such a session."),
+        mark("Server that serves the database at the start."),
+        mark("Server that holds the copy."),
+        mark("Third server that votes. None: no witness, so no automatic failover."),
+        mark("FULL waits for the mirror with each commit; OFF does not."),
+        mark("Silence after which a partner counts as lost (SET PARTNER TIMEOUT)."),
+        mark("How it stands at the start."),
         mark("[[client]]: an application with its connection string."),
+        mark("Name of the application."),
+        mark("Databases that it works in."),
+        mark("Server that its connection string names first."),
+        mark(
+            "Server that its connection string names as failover partner. None: the second is not "
+            "known to it."
+        ),
         mark("Its SQL login. Empty: one that every server knows and lets in."),
         mark(
             "[[before]]: an input line done before the drill starts, unseen: settings, logins, jobs, "
             "certificates, drives.\n\nNothing that takes time; its T-SQL is not charged to the trainee."
         ),
+        mark("An act as it is typed at the desk, such as `sql SERVER_A CREATE LOGIN …`."),
         mark(
             "[[timeline]]: an input line that the scenario gives, at a time, in a window, or when a "
             "condition holds."
         ),
+        mark("What happens: an act as it is typed at the desk, such as `power-off SERVER_A`."),
+        mark("Time since the start at which it happens."),
         mark("Some moment of this window, drawn from the seed."),
+        mark("It happens when this holds, such as `Sales is SUSPENDED`."),
         mark("With `when`: this long after the condition first held."),
         mark("Why, for the instructor."),
         mark(
@@ -279,41 +270,95 @@ SCHEMA_NOTES: Final = frozenset(
             "its lines."
         ),
         mark("From then on it can be done. None: never."),
+        mark("What the trainee is told who tries it."),
         mark("[[role]]: who takes part and what this person knows."),
+        mark("Who it is: a name, an office."),
+        mark("What this person knows and wants."),
         mark("[[goal]]: a state to be reached and to be kept until the end."),
+        mark("Short name by which hints refer to it."),
+        mark("What the learner reads: what has to be so at the end."),
+        mark("The condition by which it is reached, such as `Sales is SYNCHRONIZED`."),
         mark("Not judged before this time (at the start the system is whole)."),
         mark("It has to hold this long."),
         mark("Reached by this time since the start, or missed."),
         mark("Share of the points for goals."),
         mark("[[forbidden]]: a state that must never be reached."),
+        mark("Short name of it."),
+        mark("What it is, for the debrief."),
+        mark("The condition by which it is reached, such as `Sales on SERVER_B is PRINCIPAL`."),
         mark("Reaching it ends the drill."),
+        mark("What would have been better, for the debrief."),
         mark(
-            "[[question]]: what has happened, and why? Asked at a moment, answered once, explained when "
-            "the drill is over."
+            "[[question]]: what has happened, and why? Asked at a moment, answered once, explained "
+            "when the drill is over."
         ),
+        mark("Short name by which it is answered."),
+        mark("What is asked."),
+        mark("Time since the start at which it is asked."),
+        mark("It is asked when this holds."),
         mark("With `when`: asked this long after the condition first held."),
         mark("Time for the answer. None: until the end."),
+        mark("What can be answered."),
         mark("Numbers of the choices that are right, from 1; any of them will do."),
+        mark("The explanation, read when the drill is over."),
         mark("Share of the points for diagnosis."),
         mark("Time stands still until it is answered."),
         mark("[[predict]]: time stands still; what will happen next? Judged a while later by what then is."),
         mark("Time for the answer: who waits has seen it."),
         mark(
-            "So long after it was asked the conditions of the choices are looked at; those that hold are "
-            "right."
+            "So long after it was asked the conditions of the choices are looked at; those that hold "
+            "are right."
         ),
+        mark("What can be expected, each with the condition by which it is judged."),
+        mark("What may be expected."),
+        mark("The condition by which it is seen to have come."),
         mark("Share of the points for predictions."),
         mark("[[hint]]: three layers of help towards one goal, each with its cost in points."),
+        mark("Short name of the goal that it leads to."),
         mark("Where to look."),
         mark("What it means."),
         mark("What to type."),
+        mark("Points that each of the three layers costs; in guided mode none."),
         mark(
-            "[[solution]]: an input line with its time (`95 …`, or `+5 …` after the step "
-            "before or the condition)."
+            "[[solution]]: an input line with its time (`95 …`, or `+5 …` after the step before or the "
+            "condition)."
+        ),
+        mark(
+            "An act with its time: `95 power-on SERVER_A` at 95 s, `+5 …` 5 s after the step before or "
+            "the condition."
+        ),
+        mark("It waits until this holds."),
+        mark("Why this, and why now."),
+        mark("Points for goals reached, shared out by their weights."),
+        mark("Name of this part of the score."),
+        mark("Points that can be had; those of all parts make 100."),
+        mark("What would have earned all the points."),
+        mark(
+            "A short time without service: full points up to a target, none from a limit on, "
+            "in a straight line between."
         ),
         mark("None: all databases together."),
+        mark("Up to here all the points."),
+        mark("From here on none."),
+        mark("A short time served without a synchronized mirror: points as for the time without service."),
+        mark("Few committed transactions lost: points as for the time without service."),
+        mark("Transactions lost up to which there are all the points."),
+        mark("Transactions lost from which on there are none."),
+        mark("All the points if the condition holds at the end."),
+        mark("What has to hold at the end, such as `witness of Sales is CONNECTED`."),
+        mark("All the points unless one of the forbidden states was reached."),
+        mark("Points for questions answered rightly, shared out by their weights."),
+        mark("Points for predictions that came true, shared out by their weights."),
+        mark("Points that wrong, refused and harmful commands take away."),
         mark("Price of each command that the server refuses."),
+        mark("Acts that cost points of conduct, each once."),
+        mark("The condition by which the act is seen, such as `ran \"SET PARTNER OFF\"`."),
+        mark("Points that it costs."),
+        mark("What is wrong with it, for the debrief."),
         mark("[fidelity]: how far the simulation can be trusted here."),
+        mark("What is simulated as it is."),
+        mark("What is simulated more simply than it is."),
+        mark("What is not simulated."),
     }
-)
+)  # fmt: skip
 """What the schema says of tables and keys of scenario files. The form reads what stands after `None: `."""

@@ -80,6 +80,27 @@ def add_table(text: str, name: str, values: Mapping[str, Any]) -> str:
     return tomlkit.dumps(document).rstrip("\n") + "\n"
 
 
+def add_inside(text: str, path: Path, values: Mapping[str, Any]) -> str:
+    """*text* with one more table in the list at *path* inside of another table. Raises NotChanged."""
+    document, place = _parent(text, path)
+    found = place.get(path[-1])
+    if found is None:
+        found = place[path[-1]] = tomlkit.aot()
+        found = place[path[-1]]
+    if not isinstance(found, (AoT, list)):
+        raise NotChanged(tr("This list is written in a way that can only be changed in the text."))
+    if not isinstance(found, AoT):
+        inline = tomlkit.inline_table()
+        inline.update(values)
+        found.append(inline)
+        return tomlkit.dumps(document)
+    table = tomlkit.table()
+    table.update(values)
+    table.add(tomlkit.nl())
+    found.append(table)
+    return tomlkit.dumps(document).rstrip("\n") + "\n"
+
+
 def _lines(value: str) -> Any:
     """A text of several lines as authors write it: between triple quotes, each line on its own."""
     kept = tomlkit.string(value, multiline=True).as_string()

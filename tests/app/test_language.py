@@ -13,10 +13,11 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
+from pydantic import BaseModel
 
 from app import engine_words, language
 from app.language import mark, pseudo, tr, trn
-from app.views.editor import form_fields
+from app.views.editor import form_schema
 from engine.drill.skills import skills
 from engine.inputs import VERBS
 from engine.protocol.why import preconditions
@@ -159,21 +160,20 @@ def test_words_of_the_engine_are_those_of_its_tables() -> None:
     assert {each.name for each in preconditions(lab(), DB)} == engine_words.PRECONDITIONS
 
 
-def test_every_label_and_note_of_the_editors_form_is_marked(in_the_code: set[Text]) -> None:
-    """They are made of the schema, and the tables hold no others."""
-    labels, notes, models = (
-        set[str](),
-        set[str](),
-        [model for section in form_fields.sections() for model in section.models],
-    )
-    notes |= {section.about for section in form_fields.sections()}
-    while models:
-        for field in form_fields.fields(models.pop()):
-            models += [field.inner] if field.inner is not None else []
+def test_every_note_of_the_editors_form_is_marked() -> None:
+    """They are made of the schema, and the table holds no others."""
+    notes = set[str]()
+
+    def read(model: type[BaseModel]) -> None:
+        for field in form_schema.fields(model):
             notes.add(field.about)
-            labels |= set() if field.key in form_fields.WORDS else {field.label.partition(" (")[0]}
-    assert labels - in_the_code == set()
-    assert engine_words.SCHEMA_KEYS - labels == set()
+            if field.inner is not None:
+                read(field.inner)
+
+    for section in form_schema.sections():
+        notes |= {form_schema.about(section, model) for model in section.models or (None,)}
+        for model in section.models:
+            read(model)
     assert notes - {""} == engine_words.SCHEMA_NOTES
 
 

@@ -27,17 +27,13 @@ from PySide6.QtWidgets import (
 from app import entry_edit, scenario_edit, theme
 from app.language import mark, tr
 from app.scenario_edit import NotChanged
-from app.views.editor.form_fields import (
-    PLAIN,
-    Section,
-    fields,
-    kinds,
-    model_of,
-    new_entry,
-    sections,
-    spoken,
-)
+from app.views.editor.form_fields import Field, Kind, Section, spoken
+from app.views.editor.form_names import names
+from app.views.editor.form_new import begun, new_entry
+from app.views.editor.form_pools import Pools
 from app.views.editor.form_rows import Row, add_row
+from app.views.editor.form_schema import about, fields, kinds, model_of, sections
+from app.views.editor.form_words import KINDS, PLAIN, VARIANTS
 
 ENTRIES_SHOWN = 5
 Path = tuple[str | int, ...]
@@ -64,6 +60,7 @@ class Form(QWidget):
         self._data: Mapping[str, Any] = {}
         self._sections = sections()
         self._rows: dict[Path, Row] = {}
+        self._problems: Mapping[Path, str] = {}
         self._shape: Any = None
         """What the fields on the page were made for; as long as it is the same only their values are renewed."""
         self.sections = QListWidget()
@@ -77,6 +74,7 @@ class Form(QWidget):
         self.page.setFrameShape(QFrame.Shape.NoFrame)
         self.page.setProperty("plain", "true")
         self.page.setWidgetResizable(True)
+        self.pools = Pools(self._change, self._say)
         self.about = QLabel(wordWrap=True)
         self.about.setProperty("muted", "true")
         self.problem = QLabel(wordWrap=True)
@@ -115,6 +113,37 @@ class Form(QWidget):
         self._say("")
         self._show_page()
 
+    def show_problems(self, problems: Mapping[Path, str]) -> None:
+        """Mark the fields in which something is wrong, by their paths in the text, and say what."""
+        self._problems = problems
+        for place, row in self._rows.items():
+            if not row.closed:
+                row.show_problem(problems.get(place, ""))
+
+    def show_path(self, path: Path, take_focus: bool = False) -> bool:
+        """Turn to the field of what stands at *path*, or to what is nearest; False where the form has no such place."""
+        key = str(path[0]) if path else PLAIN
+        keys = [section.key for section in self._sections]
+        section = keys.index(key) if key in keys else keys.index(PLAIN)
+        if self._sections[section].many and len(path) > 1:
+            self._chosen[key] = int(path[1])
+        self.sections.setCurrentRow(section)
+        self._show_page()
+        if key == VARIANTS:
+            self.pools.choose(str(path[-1] if len(path) > 1 and isinstance(path[-1], str) else ""))
+            if take_focus:
+                self.pools.table.setFocus()
+            return True
+        row = next((self._rows[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self._rows), None)
+        if row is None:
+            if take_focus:
+                (self.entries if self._sections[section].many else self.sections).setFocus()
+            return key in keys
+        self.page.ensureWidgetVisible(row.widget)
+        if take_focus:
+            row.widget.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
+
     def finish(self) -> None:
         """Take what is typed and not yet in the text, as before saving; reports like any change."""
         for row in list(self._rows.values()):
@@ -138,19 +167,39 @@ class Form(QWidget):
         at = self.entries.currentRow() if section.many else 0
         path: Path = (section.key, at) if section.many else (section.key,) if section.key else ()
         table = self._table(path)
-        model = model_of(section, table)
+        model = model_of(section, table) if section.models else None
         empty = section.many and at < 0
-        shape = (path, model, self._extra(model, table), empty)
-        about = tr(section.about)
-        about = (about.partition(": ")[2] or about).partition("\n")[0].partition(";")[0]
-        self.about.setText(about[:1].upper() + about[1:].rstrip(".") + "." if about else "")
-        self.about.setVisible(bool(about))
+        self._show_about(section, model)
+        self.pools.setVisible(model is None)
+        self.page.setVisible(model is not None)
+        if model is None:
+            self.pools.show_data(self._data)
+        shape = (path, model, self._shape_of(model, path), empty)
         if shape != self._shape:
             self._shape = shape
             self._rebuild(section, model, path, empty)
         for place, row in self._rows.items():
             if not row.closed:
+                row.offer_names(names(self._data, row.field.offered))
                 row.show(self._value(place))
+                row.show_problem(self._problems.get(place, ""))
+
+    def _show_about(self, section: Section, model: type[BaseModel] | None) -> None:
+        said = tr(about(section, model))
+        said = (
+            (said.partition(": ")[2] if said.startswith("[") else said).partition("\n")[0].partition(";")[0]
+        )
+        self.about.setText(said[:1].upper() + said[1:].rstrip(".") + "." if said else "")
+        self.about.setVisible(bool(said))
+
+    def _shape_of(self, model: type[BaseModel] | None, path: Path) -> Any:
+        """What decides which fields there are: keys without a field, and how many tables are inside."""
+        if model is None:
+            return None
+        inside = [
+            len(self._inside((*path, field.key))) for field in fields(model) if field.kind is Kind.TABLES
+        ]
+        return (self._extra(model, self._table(path)), inside)
 
     def _show_entries(self, section: Section) -> None:
         self._entries_box.setVisible(section.many)
@@ -178,7 +227,7 @@ class Form(QWidget):
         self.up.setEnabled(at > 0)
         self.down.setEnabled(0 <= at < len(said) - 1)
 
-    def _rebuild(self, section: Section, model: type[BaseModel], path: Path, empty: bool) -> None:
+    def _rebuild(self, section: Section, model: type[BaseModel] | None, path: Path, empty: bool) -> None:
         focused = next((place for place, row in self._rows.items() if row.widget.hasFocus()), None)
         for row in self._rows.values():
             row.close()
@@ -190,7 +239,7 @@ class Form(QWidget):
             label = QLabel(tr("Nothing here yet."))
             label.setProperty("muted", "true")
             column.addWidget(label)
-        else:
+        elif model is not None:
             column.addLayout(self._fields(model, path, section))
         column.addStretch(1)
         before = self.page.takeWidget()
@@ -211,6 +260,9 @@ class Form(QWidget):
         layout.setVerticalSpacing(6)
         for field in fields(model):
             place = (*path, field.key)
+            if field.kind is Kind.TABLES:
+                self._add_tables(layout, field, place)
+                continue
             if field.inner is not None:
                 group = QGroupBox(field.label)
                 group.setToolTip(tr(field.about))
@@ -219,7 +271,7 @@ class Form(QWidget):
                 continue
             row = Row(field, partial(self._set, place), self._say)
             if field.key == "kind" and section is not None:
-                row.offer(kinds(section))
+                row.offer({kind: KINDS.get(kind, kind) for kind in kinds(section)})
             self._rows[place] = row
             add_row(layout, row)
         for key in self._extra(model, self._table(path)):
@@ -227,6 +279,39 @@ class Form(QWidget):
             label.setProperty("muted", "true")
             layout.addRow(key, label)
         return layout
+
+    def _add_tables(self, layout: QFormLayout, field: Field, path: Path) -> None:
+        """A group for each of the tables at *path*, with a button to remove it, and one to add another."""
+        assert field.inner is not None
+        for at in range(len(self._inside(path))):
+            group = QGroupBox(f"{field.label}: {at + 1}")
+            group.setToolTip(tr(field.about))
+            inside = self._fields(field.inner, (*path, at))
+            remove = _small(tr("Remove"), tr("Remove {what}").format(what=group.title()))
+            remove.clicked.connect(partial(self._remove_inside, (*path, at)))
+            inside.addRow(remove)
+            group.setLayout(inside)
+            layout.addRow(group)
+        add = _small(tr("Add"), tr("Add to {section}").format(section=field.label))
+        add.setToolTip(tr(field.about))
+        add.clicked.connect(partial(self._add_inside, path, field.inner))
+        layout.addRow(field.label, add)
+
+    def _add_inside(self, path: Path, model: type[BaseModel]) -> None:
+        values = begun(model, str(path[-1]), self._data)
+        count = len(self._inside(path))
+        if self._change(lambda text: scenario_edit.add_inside(text, path, values)):
+            first = next((place for place in self._rows if place[: len(path) + 1] == (*path, count)), None)
+            if first is not None:
+                self._rows[first].widget.setFocus()
+
+    def _remove_inside(self, path: Path) -> None:
+        self.finish()
+        self._change(lambda text: scenario_edit.remove(text, path))
+
+    def _inside(self, path: Path) -> list[Any]:
+        found = self._value(path)
+        return found if isinstance(found, list) else []
 
     def _extra(self, model: type[BaseModel], table: Mapping[str, Any]) -> tuple[str, ...]:
         """Keys of *table* that have no field."""
@@ -361,6 +446,7 @@ class Form(QWidget):
         right.addWidget(self.about)
         right.addWidget(self._entries_box)
         right.addWidget(self.page, 1)
+        right.addWidget(self.pools, 1)
         right.addWidget(self.problem)
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 8, 8, 8)
@@ -376,7 +462,7 @@ class Form(QWidget):
         self.sections.setFixedWidth(self.sections.sizeHintForColumn(0) + bar + around)
 
     def _enable(self, on: bool) -> None:
-        for widget in (self._entries_box, self.page):
+        for widget in (self._entries_box, self.page, self.pools):
             widget.setEnabled(on)
 
     def _say(self, sentence: str) -> None:
@@ -392,4 +478,15 @@ class Form(QWidget):
             self._fit_sections()
 
     def _recolour(self) -> None:
-        self.problem.setStyleSheet(f"color: {theme.tokens(self.palette()).bad.name()}")
+        bad = theme.tokens(self.palette()).bad.name()
+        self.problem.setStyleSheet(f"color: {bad}")
+        self.page.setStyleSheet(f'*[wrong="true"] {{ border: 2px solid {bad}; }}')
+
+
+def _small(text: str, name: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setProperty("small", "true")
+    button.setAutoDefault(False)
+    button.setAccessibleName(name)
+    button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+    return button

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QStringListModel, Qt, QTimer
 from PySide6.QtGui import QFocusEvent, QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QCompleter,
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QWidget,
+)
 
 from app.language import tr
 from app.views.editor.form_fields import Field, Kind, Refused, read, shown
+from app.views.editor.form_tips import absent, default, tip
 
 TEXT_PAUSE_MS: Final = 700
 """After so long without a key a text goes into the file, so that the findings follow while one writes."""
@@ -35,17 +45,20 @@ class Row:
         self.closed = False
         """Its page is gone; what a widget says while it goes away does not count."""
         self._done, self._refuse = done, refuse
+        self._problem = ""
         self.widget = self._made()
         self.widget.setAccessibleName(field.label)
-        self.widget.setAccessibleDescription(tr(field.about))
-        self.widget.setToolTip(_tip(field))
+        self.widget.setAccessibleDescription(tip(field))
+        self.widget.setToolTip(tip(field))
 
     def show(self, value: Any) -> None:
         """Show *value*, or as if it were not there for None. What is being typed stays if it means the same."""
         self.value = value
         widget, text = self.widget, shown(self.field, value)
         widget.blockSignals(True)
-        if isinstance(widget, QComboBox):
+        if isinstance(widget, _Names):
+            widget.show_text(text)
+        elif isinstance(widget, QComboBox):
             self._choose(widget, value)
         elif isinstance(widget, QCheckBox):
             widget.setChecked(value if isinstance(value, bool) else self.field.default == "true")
@@ -62,7 +75,7 @@ class Row:
     def finish(self) -> None:
         """Take what stands in the widget, if it is new."""
         widget = self.widget
-        if self.closed or not isinstance(widget, (QLineEdit, _Lines)):
+        if self.closed or not isinstance(widget, (QLineEdit, _Names, _Lines)):
             return
         typed = widget.text() if isinstance(widget, QLineEdit) else widget.taken()
         if typed == shown(self.field, self.value):
@@ -73,6 +86,19 @@ class Row:
             self._refuse(str(refused))
             return
         self._done(value)
+
+    def show_problem(self, said: str) -> None:
+        """Mark the field as wrong and say why; empty: all is well."""
+        if said == self._problem:
+            return
+        self._problem = said
+        widget = self.widget
+        widget.setProperty("wrong", "true" if said else None)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+        told = tip(self.field)
+        widget.setToolTip(f"{said}\n\n{told}" if said else told)
+        widget.setAccessibleDescription(f"{said} {told}" if said else told)
 
     def close(self) -> None:
         """From now on nothing is reported."""
@@ -85,39 +111,48 @@ class Row:
         if field.kind is Kind.CHOICE:
             return self._choice()
         if field.kind is Kind.FLAG:
-            box = QCheckBox()
-            box.clicked.connect(lambda on: self._done(on))
-            return box
+            flag = QCheckBox()
+            flag.clicked.connect(lambda on: self._done(on))
+            return flag
         if field.kind in LINES_SHOWN:
             lines = _Lines(self.finish, LINES_OF_BRIEF if field.key in LONG else LINES_SHOWN[field.kind])
-            lines.setPlaceholderText(_absent(field))
+            lines.setPlaceholderText(absent(field))
             return lines
-        if field.kind is Kind.OTHER:
-            label = QLabel(tr("written in the text"))
-            label.setProperty("muted", "true")
-            return label
-        line = QLineEdit()
-        line.setPlaceholderText(_absent(field))
+        if field.offered and field.kind is Kind.LINE:
+            box = _Names()
+            box.activated.connect(lambda _: self.finish())
+            return self._typed(box, box.lineEdit())
+        line = _Words() if field.offered else QLineEdit()
+        return self._typed(line, line)
+
+    def _typed(self, widget: QWidget, line: QLineEdit | None) -> QWidget:
+        assert line is not None
+        line.setPlaceholderText(absent(self.field))
         line.editingFinished.connect(self.finish)
-        return line
+        return widget
 
     def _choice(self) -> QComboBox:
         box = _Choice()
         if not self.field.required:
-            box.addItem(tr("{value} (default)").format(value=self.field.default), None)
+            box.addItem(tr("{value} (default)").format(value=default(self.field)), None)
         for choice in self.field.choices:
             box.addItem(str(choice), choice)
         self._fixed = box.count()
         box.activated.connect(lambda at: self._take(box.itemData(at)))
         return box
 
-    def offer(self, choices: Sequence[str]) -> None:
-        """Choices beyond those of the field's own type."""
+    def offer(self, choices: Mapping[str, str]) -> None:
+        """Choices beyond those of the field's own type, and what they are called."""
         if isinstance(self.widget, QComboBox):
             self.widget.clear()
-            for choice in choices:
-                self.widget.addItem(choice, choice)
+            for choice, words in choices.items():
+                self.widget.addItem(tr(words), choice)
             self._fixed = self.widget.count()
+
+    def offer_names(self, names: Sequence[str]) -> None:
+        """Names that may stand there; any other may be typed."""
+        if isinstance(self.widget, (_Names, _Words)):
+            self.widget.offer(names)
 
     def _take(self, value: Any) -> None:
         if value != self.value:
@@ -146,28 +181,6 @@ def add_row(layout: QFormLayout, row: Row) -> None:
         layout.addRow(label, row.widget)
 
 
-def _absent(field: Field) -> str:
-    """What an empty field says."""
-    if field.default:
-        return tr("{value} (default)").format(value=field.default)
-    meant = tr(field.about).partition("None: ")[2].rstrip(".")
-    if meant:
-        return meant
-    return tr("has to be written") if field.required else tr("none")
-
-
-def _tip(field: Field) -> str:
-    hints = {
-        Kind.DURATION: tr("Seconds, or a number with s, min or h."),
-        Kind.WORDS: tr("Several with commas between."),
-        Kind.LINES: tr("Each in a line of its own."),
-    }
-    about = tr(field.about)
-    return "\n".join(
-        part for part in (f"{field.key}: {about}" if about else field.key, hints.get(field.kind, "")) if part
-    )
-
-
 class _Choice(QComboBox):
     """A list of choices that the wheel does not change while the page is scrolled, and that stays narrow."""
 
@@ -179,6 +192,62 @@ class _Choice(QComboBox):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
+
+
+class _Names(_Choice):
+    """A name that is typed, or chosen from those that there are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setEditable(True)
+        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+
+    def offer(self, names: Sequence[str]) -> None:
+        if [self.itemText(at) for at in range(self.count())] == list(names):
+            return
+        text = self.currentText()
+        blocked = self.blockSignals(True)
+        self.clear()
+        self.addItems(names)
+        self.show_text(text)
+        self.blockSignals(blocked)
+
+    def show_text(self, text: str) -> None:
+        line = self.lineEdit()
+        if line is not None and line.text() != text:
+            self.setCurrentIndex(self.findText(text))
+            line.setText(text)
+
+    def taken(self) -> str:
+        return self.currentText()
+
+
+class _Words(QLineEdit):
+    """Several names with commas between; each is completed as it is typed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._names = QStringListModel(self)
+        completer = _LastWord(self._names, self)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.setCompleter(completer)
+
+    def offer(self, names: Sequence[str]) -> None:
+        if self._names.stringList() != list(names):
+            self._names.setStringList(list(names))
+
+
+class _LastWord(QCompleter):
+    """Completes what stands behind the last comma."""
+
+    def splitPath(self, path: str) -> list[str]:
+        return [path.rpartition(",")[2].strip()]
+
+    def pathFromIndex(self, index: QModelIndex | QPersistentModelIndex) -> str:
+        line = self.widget()
+        before = line.text().rpartition(",")[0] if isinstance(line, QLineEdit) else ""
+        word = str(index.data())
+        return f"{before}, {word}" if before else word
 
 
 class _Lines(QPlainTextEdit):

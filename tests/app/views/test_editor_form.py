@@ -8,11 +8,23 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLineEdit, QPlainTextEdit
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QTableWidget,
+)
 
 from app.views.editor.form import Form
+from app.views.editor.form_schema import fields, sections
+from app.views.editor.form_tips import tip
+from engine.drill import schema
 
 TEXT = '''# What this is about.
 title = "Old"  # the title's comment
@@ -98,6 +110,11 @@ def test_leaving_a_field_as_it_was_changes_nothing(form: Form) -> None:
 def test_choice(form: Form) -> None:
     choose(form, ("level",), "expert")
     assert difference(said(form)[0]) == ['-level = "beginner"', '+level = "expert"']
+
+
+def test_several_names_are_written_as_a_list(form: Form) -> None:
+    type_into(form, ("skills",), "quorum, read-state")
+    assert difference(said(form)[0]) == ['+skills = ["quorum", "read-state"]']
 
 
 def test_flag_is_written_at_once(form: Form) -> None:
@@ -293,7 +310,7 @@ def test_variant_is_shown_and_may_be_typed_where_a_number_stands(form: Form) -> 
 def test_kind_of_a_rule_brings_its_fields(form: Form) -> None:
     go_to(form, "rubric")
     assert ("rubric", 0, "target") not in form._rows
-    choose(form, ("rubric", 0, "kind"), "downtime")
+    choose(form, ("rubric", 0, "kind"), "Time without service")
     assert ("rubric", 0, "target") in form._rows
     assert difference(said(form)[0]) == ['-kind = "goals"', '+kind = "downtime"']
 
@@ -335,6 +352,202 @@ def test_text_typed_by_keys_is_taken_when_the_field_is_left(form: Form) -> None:
     line.selectAll()
     QTest.keyClicks(line, "By keys\r")
     assert tomllib.loads(said(form)[0])["title"] == "By keys"
+
+
+def test_everything_that_a_scenario_can_say_has_a_field() -> None:
+    reached = set[tuple[str, str]]()
+
+    def reach(model: type[BaseModel]) -> None:
+        for field in fields(model):
+            reached.add((model.__name__, field.key))
+            if field.inner is not None:
+                reach(field.inner)
+
+    for section in sections():
+        for model in section.models:
+            reach(model)
+        reached.add(("Scenario", section.key))
+    wanted = {
+        (part.__name__, info.alias or name)
+        for part in vars(schema).values()
+        if isinstance(part, type) and issubclass(part, schema.Part) and part not in (schema.Part, schema.Rule)
+        for name, info in part.model_fields.items()
+    }
+    assert wanted - reached == {("Scenario", "name")}  # the name of the file
+
+
+def test_every_field_says_what_it_means_and_is_no_bare_key() -> None:
+    for section in sections():
+        for model in section.models:
+            for field in fields(model):
+                assert field.about or field.key == "kind", (model.__name__, field.key)
+                assert field.label != field.key, (model.__name__, field.key)
+
+
+@pytest.mark.parametrize(
+    ("model", "key", "told"),
+    [
+        (schema.Scenario, "minutes", ("From 1 to 600.", "It has to be written.", "In the text: minutes")),
+        (schema.Scenario, "length", ("with s, min or h", "From 0 to 24 h.")),
+        (schema.Scenario, "title", ("At most 200 characters.",)),
+        (schema.Link, "rtt_ms", ("In milliseconds.", "From 0 to 10,000.", "Left empty: 0.2.")),
+        (schema.Database, "log_backup_every", ("Left empty: 900 s.",)),
+        (schema.Server, "cores", ("From 1 to 256.", "Left empty: as many as the site's servers have.")),
+        (schema.Server, "name", ("A name such as SERVER_A",)),
+        (schema.Goal, "weight", ("More than 0, at most 100.", "Left empty: 1.")),
+        (schema.Client, "databases", ("Several with commas between.",)),
+    ],
+)
+def test_tip_says_unit_range_and_default(model: type[BaseModel], key: str, told: tuple[str, ...]) -> None:
+    (field,) = (field for field in fields(model) if field.key == key)
+    for words in told:
+        assert words in tip(field)
+
+
+@pytest.mark.parametrize(
+    ("path", "typed", "told"),
+    [
+        (("minutes",), "soon", "Length for a person (min): “soon” does not fit; expected a whole number."),
+        (("minutes",), "6000", "Length for a person (min): “6000” does not fit; expected at most 600."),
+        (
+            ("length",),
+            "15 parsecs",
+            "Ends after (time): “15 parsecs” does not fit; expected seconds (30) or a",
+        ),
+        (("skills",), "Read State, x y", "expected a name such as back-in-service"),
+        (("seed",), "9" * 60, "“" + "9" * 39 + "…” does not fit; expected less than 9223372036854775808."),
+        (("title",), "a\u202eb", "expected no invisible sign like character 2 (U+202E)."),
+    ],
+)
+def test_a_refusal_says_what_and_where_and_what_was_expected(
+    form: Form, path: tuple[str, ...], typed: str, told: str
+) -> None:
+    type_into(form, path, typed)
+    assert said(form) == []
+    assert told in form.problem.text()
+    assert "nput should" not in form.problem.text()
+
+
+def test_acts_that_cost_points_come_and_go(form: Form, qtbot: Any) -> None:
+    text = TEXT.replace('kind = "goals"', 'kind = "conduct"')
+    form.show_text(text)
+    go_to(form, "rubric")
+    click_inside(form, "Add to Acts that cost points")
+    type_into(form, ("rubric", 0, "price", 0, "when"), 'ran "SET PARTNER OFF"')
+    type_into(form, ("rubric", 0, "price", 0, "price"), "5")
+    click_inside(form, "Add to Acts that cost points")
+    prices = tomllib.loads(said(form)[-1])["rubric"][0]["price"]
+    assert [price["price"] for price in prices] == [5, 10]
+    assert prices[0]["when"] == 'ran "SET PARTNER OFF"'
+    click_inside(form, "Remove Acts that cost points: 1")
+    assert [each["price"] for each in tomllib.loads(said(form)[-1])["rubric"][0]["price"]] == [10]
+    click_inside(form, "Remove Acts that cost points: 1")
+    assert tomllib.loads(said(form)[-1]) == tomllib.loads(text)
+
+
+def test_what_can_be_expected_of_a_prediction_is_written_in_the_form(form: Form) -> None:
+    go_to(form, "predict")
+    form.add.click()
+    type_into(form, ("predict", 0, "choice", 1, "text"), "The witness goes")
+    click_inside(form, "Add to What can be expected")
+    choices = tomllib.loads(said(form)[-1])["predict"][0]["choice"]
+    assert [choice["text"] for choice in choices] == ["…", "The witness goes", "…"]
+
+
+def click_inside(form: Form, name: str) -> None:
+    inside = form.page.widget()
+    assert inside is not None
+    (button,) = (each for each in inside.findChildren(QPushButton) if each.accessibleName() == name)
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_pools_of_variants_are_made_changed_grouped_and_removed(form: Form) -> None:
+    go_to(form, "variants")
+    assert not form.pools.isHidden()
+    assert form.page.isHidden()
+    table = form.pools.table
+    form.pools.add.click()
+    assert tomllib.loads(said(form)[-1])["variants"] == {"pool_1": [10, 20]}
+    set_cell(table, 0, 0, "load")
+    set_cell(table, 0, 1, "1 | 2.5|4")
+    QTest.keyClick(table, Qt.Key.Key_Insert)
+    set_cell(table, 1, 0, "city")
+    set_cell(table, 1, 1, "Bern, CH | Oslo, NO")
+    assert tomllib.loads(said(form)[-1])["variants"] == {
+        "load": [1.0, 2.5, 4.0],
+        "city": ["Bern, CH", "Oslo, NO"],
+    }
+    set_cell(table, 1, 2, "place")
+    assert tomllib.loads(said(form)[-1])["variants"]["place"] == {"city": ["Bern, CH", "Oslo, NO"]}
+    count = len(said(form))
+    set_cell(table, 0, 1, "1")
+    assert len(said(form)) == count
+    assert "two entries" in form.problem.text()
+    cell = table.item(0, 1)
+    assert cell is not None
+    assert cell.text() == "1.0 | 2.5 | 4.0"
+    for _ in range(2):
+        QTest.keyClick(table, Qt.Key.Key_Delete)
+    assert tomllib.loads(said(form)[-1]) == tomllib.loads(TEXT)
+
+
+def set_cell(table: QTableWidget, row: int, column: int, text: str) -> None:
+    item = table.item(row, column)
+    assert item is not None
+    item.setText(text)
+
+
+def test_names_that_there_are_are_offered_and_others_may_be_typed(form: Form) -> None:
+    go_to(form, "session")
+    form.add.click()
+    box = form._rows["session", 0, "witness"].widget
+    assert isinstance(box, QComboBox)
+    assert [box.itemText(at) for at in range(box.count())] == ["SERVER_A", "SERVER_B"]
+    line = box.lineEdit()
+    assert line is not None
+    line.setText("SERVER_B")
+    line.editingFinished.emit()
+    assert tomllib.loads(said(form)[-1])["session"][0]["witness"] == "SERVER_B"
+    go_to(form, "")
+    skills = form._rows["skills",].widget
+    assert isinstance(skills, QLineEdit)
+    completer = skills.completer()
+    skills.setText("quorum, read")
+    assert completer.splitPath(skills.text()) == ["read"]
+    completer.setCompletionPrefix("read")
+    assert completer.currentCompletion() == "quorum, read-state"
+
+
+@pytest.mark.parametrize(
+    ("path", "section", "entry"),
+    [
+        (("minutes",), "", None),
+        (("server", 1, "name"), "server", 1),
+        (("server", 1, "endpoint", "port"), "server", 1),
+        (("database",), "database", 0),
+    ],
+)
+def test_a_place_in_the_text_leads_to_its_field(
+    form: Form, qtbot: Any, path: tuple[str | int, ...], section: str, entry: int | None
+) -> None:
+    form.resize(900, 600)
+    with qtbot.waitExposed(form):
+        form.show()
+    assert form.show_path(path, take_focus=True)
+    assert form.section.key == section
+    assert entry is None or form.entries.currentRow() == entry
+    if path in form._rows:
+        assert form.focusWidget() is form._rows[path].widget
+
+
+def test_a_field_that_is_wrong_is_marked_and_says_why(form: Form) -> None:
+    form.show_problems({("minutes",): "At most 600."})
+    row = form._rows["minutes",]
+    assert row.widget.property("wrong") == "true"
+    assert row.widget.toolTip().startswith("At most 600.")
+    form.show_problems({})
+    assert row.widget.property("wrong") is None
+    assert not row.widget.toolTip().startswith("At most")
 
 
 SHIPPED = sorted(path.name for path in files("scenarios").iterdir() if path.name.endswith(".toml"))

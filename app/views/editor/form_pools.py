@@ -1,0 +1,139 @@
+"""The pools of a scenario's variants as a table: a name, what may stand for it, and what is picked with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QHeaderView,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.language import mark, tr
+from app.scenario_edit import NotChanged
+from app.views.editor.pool_edit import Pool, changed, edited, fresh, pools
+
+COLUMNS: Final = (
+    (mark("Name"), mark("Stands in the texts in braces: {name}. Small letters, digits and _, at most 30.")),
+    (mark("One of (with | between)"), mark("What may stand for it: texts only, or numbers only; 2 to 50 of them.")),
+    (mark("Picked with"), mark("Pools of one group go together: the first entries of all, or the second ones.")),
+)  # fmt: skip
+
+Change = Callable[[Callable[[str], str]], bool]
+"""Takes a change of the text; whether it could be made."""
+
+
+class Pools(QWidget):
+    """One row for each pool. F2 or typing changes a cell, Insert adds a row, Delete takes one away."""
+
+    def __init__(self, change: Change, refuse: Callable[[str], None], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._change, self._refuse = change, refuse
+        self._pools: Sequence[Pool] = ()
+        self.table = QTableWidget(0, len(COLUMNS))
+        self.table.setAccessibleName(tr("Variants"))
+        self.table.setHorizontalHeaderLabels([tr(title) for title, _ in COLUMNS])
+        for at, (_, about) in enumerate(COLUMNS):
+            item = self.table.horizontalHeaderItem(at)
+            if item is not None:
+                item.setToolTip(tr(about))
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        self.table.verticalHeader().hide()
+        self.table.setTabKeyNavigation(False)
+        self.table.installEventFilter(self)
+        self.table.itemChanged.connect(self._on_changed)
+        self.add, self.remove = QPushButton(tr("Add")), QPushButton(tr("Remove"))
+        self.add.clicked.connect(self._add)
+        self.remove.clicked.connect(self._remove)
+        buttons = QHBoxLayout()
+        for button in (self.add, self.remove):
+            button.setProperty("small", "true")
+            button.setAutoDefault(False)
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(2, 2, 10, 2)
+        column.addWidget(self.table, 1)
+        column.addLayout(buttons)
+
+    def show_data(self, data: Mapping[str, Any]) -> None:
+        """The pools in *data*; the chosen cell stays."""
+        found = pools(data)
+        if found == self._pools and self.table.rowCount() == len(found):
+            return
+        self._pools = found
+        self.table.blockSignals(True)
+        row, column = self.table.currentRow(), self.table.currentColumn()
+        self.table.setRowCount(len(found))
+        for at, pool in enumerate(found):
+            for place, text in enumerate((pool.name, pool.shown, pool.group)):
+                item = QTableWidgetItem(text)
+                item.setToolTip(tr(COLUMNS[place][1]))
+                self.table.setItem(at, place, item)
+        if found:
+            self.table.setCurrentCell(max(0, min(row, len(found) - 1)), max(0, column))
+        self.table.blockSignals(False)
+        self.remove.setEnabled(bool(found))
+
+    def choose(self, name: str) -> None:
+        """The row of the pool, or of the group, of that name."""
+        for row, pool in enumerate(self._pools):
+            if name in (pool.name, pool.group):
+                self.table.setCurrentCell(row, 0)
+                return
+
+    def eventFilter(self, watched: Any, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            for key, do in ((Qt.Key.Key_Insert, self._add), (Qt.Key.Key_Delete, self._remove)):
+                if event.key() == key:
+                    do()
+                    return True
+        return super().eventFilter(watched, event)
+
+    def _on_changed(self, item: QTableWidgetItem) -> None:
+        before = self._pools[item.row()]
+        try:
+            after = edited(before, item.column(), item.text())
+        except NotChanged as problem:
+            self._again()
+            self._refuse(str(problem))
+            return
+        if after != before:
+            self._put(before, after)
+
+    def _add(self) -> None:
+        row = len(self._pools)
+        if self._put(None, fresh(self._pools)):
+            self.table.setCurrentCell(row, 0)
+            self.table.setFocus()
+
+    def _remove(self) -> None:
+        row = self.table.currentRow()
+        if 0 <= row < len(self._pools):
+            self._put(self._pools[row], None)
+
+    def _put(self, before: Pool | None, after: Pool | None) -> bool:
+        if self._change(lambda text: changed(text, before, after)):
+            return True
+        self._again()
+        return False
+
+    def _again(self) -> None:
+        """What the text says, in place of what was typed."""
+        self.table.blockSignals(True)
+        for at, pool in enumerate(self._pools):
+            for place, text in enumerate((pool.name, pool.shown, pool.group)):
+                item = self.table.item(at, place)
+                if item is not None:
+                    item.setText(text)
+        self.table.blockSignals(False)

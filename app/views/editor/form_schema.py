@@ -1,0 +1,212 @@
+"""Sections and fields of the form, read from the schema: titles, kinds, ranges, defaults. No Qt."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from app.views.editor.form_fields import Field, Kind, Section, shown
+from app.views.editor.form_words import PLAIN, SECTIONS, VARIANTS
+from engine.drill import schema
+
+FILE_NAME: Final = "name"
+"""Key of a scenario that is the file's own name and need not be written."""
+_DURATION_RULE: Final = get_args(schema.Duration)[1]
+"""By it a number is known to be a time that may have its unit."""
+
+
+def sections() -> tuple[Section, ...]:
+    """General first, then each table of the file in the order of the schema."""
+    found = [Section(PLAIN, SECTIONS[PLAIN], False, (schema.Scenario,))]
+    for name, info in schema.Scenario.model_fields.items():
+        models, many = tables(info.annotation)
+        key = info.alias or name
+        if models or key == VARIANTS:
+            found.append(Section(key, SECTIONS.get(key, key), many, models))
+    return tuple(found)
+
+
+def about(section: Section, model: type[BaseModel] | None) -> str:
+    """What the schema says of the table that is shown: of a rule, of its kind."""
+    if section.key == PLAIN:
+        return ""
+    if model is None:
+        return docstrings()[schema.Scenario.__name__, section.key]
+    return inspect.getdoc(model) or ""
+
+
+@cache
+def fields(model: type[BaseModel]) -> tuple[Field, ...]:
+    """The fields of a table in the order of the schema, its kind first; of a scenario those outside of tables."""
+    whole = model is schema.Scenario
+    found = [
+        _field(model, name, info)
+        for name, info in model.model_fields.items()
+        if not (whole and (name in (FILE_NAME, VARIANTS) or tables(info.annotation)[0]))
+    ]
+    return tuple(sorted(found, key=lambda field: field.key != "kind"))
+
+
+def model_of(section: Section, entry: Mapping[str, Any]) -> type[BaseModel]:
+    """The table that *entry* is: where there are several, its `kind` says which."""
+    for model in section.models:
+        kind = model.model_fields.get("kind")
+        if kind is not None and entry.get("kind") in get_args(kind.annotation):
+            return model
+    return section.models[0]
+
+
+def kinds(section: Section) -> tuple[str, ...]:
+    """The words that `kind` may have in *section*; none where it is but one table."""
+    if len(section.models) == 1:
+        return ()
+    return tuple(get_args(model.model_fields["kind"].annotation)[0] for model in section.models)
+
+
+def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
+    key = info.alias or name
+    bare = _bare(info.annotation)
+    kind, item = _kind(bare, info, key)
+    inner = (bare,) if kind is Kind.GROUP else tables(info.annotation)[0] if kind is Kind.TABLES else (None,)
+    default = "" if info.is_required() else info.get_default(call_default_factory=True)
+    choices = get_args(bare) if get_origin(bare) is Literal else ()
+    made = Field(
+        table=model.__name__,
+        key=key,
+        about=next((it for base in model.__mro__ if (it := docstrings().get((base.__name__, name)))), ""),
+        kind=kind,
+        item=item,
+        choices=choices,
+        required=info.is_required(),
+        default="",
+        inner=inner[0],
+        check=None if kind in (Kind.GROUP, Kind.TABLES) else _adapter(info),
+        rules=tuple(_flat([*info.metadata, *_rules(info.annotation)])),
+    )
+    if default is None or default is PydanticUndefined or kind in (Kind.GROUP, Kind.TABLES):
+        return made
+    return Field(**{**made.__dict__, "default": shown(made, default)})
+
+
+def _adapter(info: FieldInfo) -> TypeAdapter[Any]:
+    whole: Any = info.annotation
+    rules = [rule for rule in info.metadata if type(rule).__name__ != "WithJsonSchema"]
+    for rule in rules:
+        whole = Annotated[whole, rule]
+    return TypeAdapter(whole)
+
+
+def _kind(bare: Any, info: FieldInfo, key: str) -> tuple[Kind, Kind]:
+    """How a value of the type *bare* is shown; and, of several, how each is read."""
+    rules = [*info.metadata, *_rules(info.annotation)]
+    if get_origin(bare) is Literal:
+        return Kind.CHOICE, Kind.LINE
+    if bare is bool:
+        return Kind.FLAG, Kind.LINE
+    if bare is int:
+        return Kind.WHOLE, Kind.LINE
+    if bare is float:
+        return (Kind.DURATION if _is_duration(rules) else Kind.NUMBER), Kind.LINE
+    if bare is str:
+        return (Kind.TEXT if _longest(rules) >= 1000 or key in ("do", "summary") else Kind.LINE), Kind.LINE
+    if get_origin(bare) is tuple:
+        return _several(get_args(bare)[0])
+    if isinstance(bare, type) and issubclass(bare, BaseModel):
+        return Kind.GROUP, Kind.LINE
+    raise TypeError(f"no kind of field shows a {bare}")
+
+
+def _several(inner: Any) -> tuple[Kind, Kind]:
+    bare, rules = _bare(inner), _rules(inner)
+    if bare is int:
+        return Kind.WORDS, Kind.WHOLE
+    if bare is float:
+        return Kind.WORDS, Kind.DURATION if _is_duration(rules) else Kind.NUMBER
+    if get_origin(bare) is Literal:
+        return Kind.WORDS, Kind.LINE
+    if bare is str:
+        named = any(getattr(rule, "pattern", None) for rule in rules)
+        return (Kind.WORDS if named else Kind.LINES), Kind.LINE
+    if isinstance(bare, type) and issubclass(bare, BaseModel):
+        return Kind.TABLES, Kind.LINE
+    raise TypeError(f"no kind of field shows several {bare}")
+
+
+def _bare(annotation: Any) -> Any:
+    """The type without `| None` and without rules."""
+    while True:
+        origin = get_origin(annotation)
+        if origin is Annotated:
+            annotation = get_args(annotation)[0]
+        elif origin in (Union, UnionType):
+            left = [part for part in get_args(annotation) if part is not NoneType]
+            if len(left) != 1:
+                return annotation
+            annotation = left[0]
+        else:
+            return annotation
+
+
+def _rules(annotation: Any) -> list[Any]:
+    """The rules of a type and of what stands beside its `| None`."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        inner, *rules = get_args(annotation)
+        return [*_rules(inner), *rules]
+    if origin in (Union, UnionType):
+        return [rule for part in get_args(annotation) for rule in _rules(part)]
+    return []
+
+
+def _flat(rules: Iterable[Any]) -> Iterator[Any]:
+    """The single rules: those that a Field() holds, one by one."""
+    for rule in rules:
+        if isinstance(rule, FieldInfo):
+            yield from _flat(rule.metadata)
+        else:
+            yield rule
+
+
+def _is_duration(rules: list[Any]) -> bool:
+    return _DURATION_RULE in rules
+
+
+def _longest(rules: list[Any]) -> int:
+    return max((getattr(rule, "max_length", None) or 0 for rule in rules), default=0)
+
+
+def tables(annotation: Any) -> tuple[tuple[type[BaseModel], ...], bool]:
+    """The tables that a field of the scenario may hold, and whether it may hold several."""
+    bare = _bare(annotation)
+    many = get_origin(bare) is tuple
+    inner = _bare(get_args(bare)[0]) if many else bare
+    parts = get_args(inner) if get_origin(inner) in (Union, UnionType) else (inner,)
+    models = tuple(part for part in parts if isinstance(part, type) and issubclass(part, BaseModel))
+    return models, many
+
+
+@cache
+def docstrings() -> dict[tuple[str, str], str]:
+    """What the schema says below each field, by class and field; nothing where its source is not at hand."""
+    try:
+        tree = ast.parse(inspect.getsource(schema))
+    except OSError:
+        return {}
+    found = {}
+    for part in tree.body:
+        if not isinstance(part, ast.ClassDef):
+            continue
+        for field, below in zip(part.body, part.body[1:], strict=False):
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+                match below:
+                    case ast.Expr(value=ast.Constant(value=str(said))):
+                        found[part.name, field.target.id] = inspect.cleandoc(said).replace("\n", " ")
+    return found

@@ -1,0 +1,96 @@
+"""What a field says of itself: meaning, unit, range, what it is when left empty, its key in the text. No Qt."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from app import formatting
+from app.language import mark, tr
+from app.sentences import said
+from app.views.editor.form_fields import Field, Kind
+from engine.drill.expected import PATTERNS
+from engine.drill.schema import DURATION_MAX_S
+
+EMPTY: Final = "None: "
+"""After it the schema says what a key means that is not there."""
+HOURS_MAX: Final = DURATION_MAX_S / 3600.0
+
+HOW: Final = {
+    Kind.DURATION: mark("Seconds, or a number with s, min or h."),
+    Kind.WORDS: mark("Several with commas between."),
+    Kind.LINES: mark("Each in a line of its own."),
+}
+UNITS: Final = {
+    "_s": mark("In seconds."),
+    "_ms": mark("In milliseconds."),
+    "_mb": mark("In megabytes."),
+    "_mbps": mark("In megabits per second."),
+}
+"""Ends of keys that are units."""
+
+
+def tip(field: Field) -> str:
+    """All of it, line by line."""
+    about, meant = _about(field)
+    left_empty = tr("Left empty: {meaning}.").format(meaning=meant) if meant else ""
+    if field.required:
+        left_empty = tr("It has to be written.")
+    elif field.default and not meant:
+        left_empty = tr("Left empty: {meaning}.").format(meaning=default(field))
+    unit = next((tr(words) for end, words in UNITS.items() if field.key.endswith(end)), "")
+    how = tr(HOW[field.kind]) if field.kind in HOW else ""
+    lines = (about, " ".join(filter(None, (unit, how, bounds(field)))), left_empty)
+    return "\n".join([*filter(None, lines), tr("In the text: {key}").format(key=field.key)])
+
+
+def absent(field: Field) -> str:
+    """What an empty field says."""
+    if field.default:
+        return tr("{value} (default)").format(value=default(field))
+    meant = _about(field)[1]
+    if meant:
+        return meant
+    return tr("has to be written") if field.required else tr("none")
+
+
+def default(field: Field) -> str:
+    """What holds where nothing is written, with its unit."""
+    return f"{field.default} s" if field.kind is Kind.DURATION else field.default
+
+
+def bounds(field: Field) -> str:
+    """What may be written, as a sentence; empty where anything may."""
+    if field.choices or field.kind in (Kind.FLAG, Kind.GROUP, Kind.TABLES):
+        return ""
+    if Kind.DURATION in (field.kind, field.item):
+        return tr("From {least} to {most}.").format(least="0", most=f"{formatting.plain(HOURS_MAX)} h")
+    found = {
+        name: value
+        for rule in field.rules
+        for name in ("ge", "gt", "le", "lt", "max_length", "pattern")
+        if (value := getattr(rule, name, None)) is not None
+    }
+    if "pattern" in found:
+        kind = next((words for start, words in PATTERNS.items() if start in str(found["pattern"])), "")
+        words = said(kind)
+        return f"{words[:1].upper()}{words[1:]}." if words else ""
+    least, most = found.get("ge"), found.get("le")
+    if least is not None and most is not None:
+        return tr("From {least} to {most}.").format(least=_number(least), most=_number(most))
+    if "gt" in found and most is not None:
+        return tr("More than {least}, at most {most}.").format(least=_number(found["gt"]), most=_number(most))
+    if least is not None:
+        return tr("At least {least}.").format(least=_number(least))
+    if "max_length" in found and field.kind in (Kind.LINE, Kind.TEXT):
+        return tr("At most {n} characters.").format(n=formatting.number(found["max_length"]))
+    return ""
+
+
+def _about(field: Field) -> tuple[str, str]:
+    """What the schema says of it, and of its absence."""
+    about, _, meant = tr(field.about).replace("`", "").partition(EMPTY)
+    return about.strip(), meant.strip().rstrip(".")
+
+
+def _number(value: Any) -> str:
+    return formatting.number(value) if isinstance(value, int) else formatting.plain(value)

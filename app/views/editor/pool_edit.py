@@ -1,0 +1,96 @@
+"""Pools of [variants] as rows, and changes of them in a scenario's text. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from app.language import tr
+from app.scenario_edit import NotChanged, remove, set_value, value_at
+from app.views.editor.form_words import VARIANTS
+
+BETWEEN: Final = " | "
+"""Between the entries of a pool: a comma may stand in one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A name, what may stand for it, and the group whose pools are picked together (empty: by itself)."""
+
+    name: str
+    entries: tuple[Any, ...]
+    group: str = ""
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        return (VARIANTS, self.group, self.name) if self.group else (VARIANTS, self.name)
+
+    @property
+    def shown(self) -> str:
+        """The entries as they are typed."""
+        return BETWEEN.join(str(entry) for entry in self.entries)
+
+
+def pools(data: Mapping[str, Any]) -> list[Pool]:
+    """The pools of a scenario's data, as far as they are pools."""
+    found = data.get(VARIANTS)
+    made: list[Pool] = []
+    for name, pool in found.items() if isinstance(found, Mapping) else ():
+        inside = pool.items() if isinstance(pool, Mapping) else [("", pool)]
+        made += [
+            Pool(inner or name, tuple(entries), name if inner else "")
+            for inner, entries in inside
+            if isinstance(entries, list)
+        ]
+    return made
+
+
+def entries_of(typed: str) -> tuple[Any, ...]:
+    """What was typed as entries: numbers if all of them are."""
+    words = [word.strip() for word in typed.split(BETWEEN.strip()) if word.strip()]
+    for number in (int, float):
+        try:
+            return tuple(number(word) for word in words)
+        except ValueError:
+            continue
+    return tuple(words)
+
+
+def fresh(known: Sequence[Pool]) -> Pool:
+    """One more pool, to begin from."""
+    taken, number = {pool.name for pool in known} | {pool.group for pool in known}, 1
+    while f"pool_{number}" in taken:
+        number += 1
+    return Pool(f"pool_{number}", (10, 20))
+
+
+def changed(text: str, before: Pool | None, after: Pool | None) -> str:
+    """*text* with the pool *after* in place of *before*; None: there is none. Raises NotChanged."""
+    if before is not None and (after is None or after.path != before.path):
+        text = _without(text, before)
+    if after is None:
+        return text
+    return set_value(text, after.path, list(after.entries))
+
+
+def edited(pool: Pool, column: int, typed: str) -> Pool:
+    """*pool* with what was typed into a column: name, entries, group. Raises NotChanged for what can be no name."""
+    typed = typed.strip()
+    if column == 1:
+        entries = entries_of(typed)
+        if len(entries) < 2:
+            raise NotChanged(tr("A pool needs two entries or more, with | between: 10 | 20 | 40"))
+        return replace(pool, entries=entries)
+    if column == 0 and not typed:
+        raise NotChanged(tr("A pool needs a name; {name} stands for it in the texts.").format(name="{name}"))
+    return replace(pool, name=typed) if column == 0 else replace(pool, group=typed)
+
+
+def _without(text: str, pool: Pool) -> str:
+    text = remove(text, pool.path)
+    for length in (2, 1):  # a group, and then the table, that has lost its last pool
+        path = pool.path[:length]
+        if len(path) < len(pool.path) and not value_at(text, path):
+            text = remove(text, path)
+    return text
