@@ -103,4 +103,4 @@ def _sentence(group: list[Event]) -> str:
     elif event.kind not in OF_THE_RUN:
         parts = [part for part in (event.server, event.database) if part and part not in text]
         text = f"{' '.join(parts)}{': ' if parts else ''}{text}"
-    return text if text.endswith((".", "?", "!")) else f"{text}."
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")

@@ -134,7 +134,6 @@ class EventTable(QWidget):
         self.detail.setTextFormat(Qt.TextFormat.PlainText)
         self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.detail.setContentsMargins(6, 0, 6, 3)
-        self.detail.setAccessibleName(tr("Selected row in full"))
         self.detail.hide()
         self.table.selectionModel().selectionChanged.connect(self._show_detail)
         self.model.modelReset.connect(self.detail.hide)

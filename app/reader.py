@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 
 def say(widget: QWidget, text: str, urgent: bool = False) -> None:
@@ -16,3 +16,9 @@ def say(widget: QWidget, text: str, urgent: bool = False) -> None:
         if urgent:
             event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
         QAccessible.updateAccessibility(event)
+
+
+def name_box(box: QComboBox, name: str) -> None:
+    """Say what a choice is about: on Linux its name is what is chosen, so it stands in the description as well."""
+    box.setAccessibleName(name)
+    box.setAccessibleDescription(name)

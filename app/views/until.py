@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
 
 from app.language import tr
+from app.reader import name_box, say
+
+THINKING_MS: Final = 900
+"""Pause in typing after which what is wrong is said aloud."""
 
 
 class Until(QDialog):
@@ -22,19 +27,22 @@ class Until(QDialog):
         """*problem_of* a text: what is wrong with it, or nothing."""
         super().__init__(parent)
         self._problem_of = problem_of
+        self._thinking = QTimer(self)
+        self._thinking.setSingleShot(True)
+        self._thinking.setInterval(THINKING_MS)
+        self._thinking.timeout.connect(lambda: say(self, self.problem.text()))
         self.setWindowTitle(tr("Run until"))
         self.text = QComboBox()
         self.text.setEditable(True)
         self.text.addItems(list(examples))
         self.text.setMinimumContentsLength(44)
-        self.text.setAccessibleName(tr("Condition"))
+        name_box(self.text, tr("Condition"))
         self.text.editTextChanged.connect(lambda _: self._check())
         label = QLabel(tr("Run, as fast as it goes, until this holds:"))
         label.setBuddy(self.text)
         self.problem = QLabel()
         self.problem.setWordWrap(True)
         self.problem.setTextFormat(Qt.TextFormat.PlainText)
-        self.problem.setAccessibleName(tr("What is wrong with it"))
         hint = QLabel(tr("States, queues and times may be joined by and, or, not; for example:  {example}").format(
             example=" and ".join(examples[:2])))  # fmt: skip
         hint.setWordWrap(True)
@@ -58,6 +66,7 @@ class Until(QDialog):
         problem = self._problem_of(self.text.currentText())
         self.problem.setText(problem or tr("This can be understood."))
         self.run.setEnabled(not problem)
+        self._thinking.start()
 
     def _accept(self) -> None:
         self.accept()

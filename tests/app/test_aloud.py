@@ -33,7 +33,7 @@ def test_of_a_flood_the_least_is_left_out_and_counted() -> None:
     events = [Event(n, "detected", f"S{n}", None, "lost SERVER_A") for n in range(20)]
     events.append(Event(30, "goal", None, None, "goal reached: all is well"))
     said = sentences(events)
-    assert "goal reached: all is well." in said
+    assert "Goal reached: all is well." in said
     assert said.endswith(f"And {21 - SENTENCES_MAX} more.")
     assert said.count("lost SERVER_A") == SENTENCES_MAX - 1
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.language import tr
+from app.reader import name_box
 from app.sentences import said
 from app.views.branches.curves import Curves
 from app.views.branches.rows import first_words, outcome_cells
@@ -40,9 +41,9 @@ class Comparison(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._tree: Branches | None = None
         self.left, self.right, self.database = QComboBox(), QComboBox(), QComboBox()
-        self.left.setAccessibleName(tr("Left branch"))
-        self.right.setAccessibleName(tr("Right branch"))
-        self.database.setAccessibleName(tr("Database of the curves"))
+        name_box(self.left, tr("Left branch"))
+        name_box(self.right, tr("Right branch"))
+        name_box(self.database, tr("Database of the curves"))
         for box in (self.left, self.right):
             box.activated.connect(lambda _: self._show())
         self.database.activated.connect(lambda _: self._show_curves())

@@ -27,6 +27,7 @@ from app import eta, formatting, theme
 from app.counters import COUNTERS, WATCHED
 from app.course import EXPOSED, OWN, TOLD, UNSERVED, Course, Marker, in_step
 from app.language import mark, tr
+from app.reader import name_box
 from app.series import CounterHistory
 from app.strip import SHAPES
 from app.views.charts import export
@@ -119,13 +120,11 @@ class Charts(QWidget):
         self.outlook = QLabel()
         self.outlook.setWordWrap(True)
         self.outlook.setContentsMargins(6, 0, 6, 0)
-        self.outlook.setAccessibleName(tr("What comes next if it goes on like this"))
         self.outlook.hide()
         self._databases = QComboBox()
-        self._databases.setAccessibleName(tr("Database"))
+        name_box(self._databases, tr("Database"))
         self._databases.currentTextChanged.connect(self.show_database)
         self._time = QLabel()
-        self._time.setAccessibleName(tr("Time at the cursor"))
         self._lay_out()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(tr("Charts"))

@@ -107,8 +107,6 @@ class QueryWindow(QWidget):
         layout.addWidget(self._band)
         layout.addWidget(self._split, 1)
         layout.addLayout(status)
-        self._state.setAccessibleName(tr("State of the query"))
-        self._facts.setAccessibleName(tr("Connection"))
         self._state.setMinimumWidth(60)
         self._fit_fonts()
 

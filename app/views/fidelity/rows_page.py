@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from app import formatting, theme
 from app.language import mark, tr
+from app.reader import name_box
 from app.tables import Column, TableModel, TableView
 from engine.published.rows import Class, Row
 
@@ -137,7 +138,6 @@ class RowsPage(QWidget):
         self.detail.setWordWrap(True)
         self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.detail.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.detail.setAccessibleName(tr("The chosen row"))
         self._lay_out()
         for name in (ALL, *self._order):
             self.sections.addItem(QListWidgetItem(name))
@@ -282,7 +282,7 @@ def _choice(name: str, entries: Iterable[tuple[str, object]]) -> QComboBox:
     for text, data in entries:
         words = tr(text)
         box.addItem(words[:1].upper() + words[1:], data)
-    box.setAccessibleName(name)
+    name_box(box, name)
     return box
 
 

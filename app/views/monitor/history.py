@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 
 from app import formatting
 from app.language import mark, tr
+from app.reader import name_box
 from app.tables import Column, TableModel, TableView
 from app.views.monitor.readout import STATES, WITNESS_STATES
 from engine.constants import TICKS_PER_S
@@ -66,8 +67,8 @@ class HistoryPage(QWidget):
         self.model = TableModel(columns(), self)
         self.table = TableView(self.model, tr("Recorded rows"))
         self.servers, self.modes = QComboBox(), QComboBox()
-        self.servers.setAccessibleName(tr("Server instance"))
-        self.modes.setAccessibleName(tr("Records to show"))
+        name_box(self.servers, tr("Server instance"))
+        name_box(self.modes, tr("Records to show"))
         for words, mode in MODES:
             self.modes.addItem(tr(words), mode)
         self.note = QLabel()

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app import formatting, theme
 from app.language import tr
+from app.reader import name_box
 from app.views.monitor.history import HistoryPage
 from app.views.monitor.readout import Readout, mirrored_databases, partners_of, readout
 from app.views.monitor.status import Status
@@ -53,7 +54,7 @@ class Monitor(QWidget):
         self._drawn: tuple[object, ...] = ()
         self._asked_tick: int | None = None
         self.databases = QComboBox()
-        self.databases.setAccessibleName(tr("Mirrored databases"))
+        name_box(self.databases, tr("Mirrored databases"))
         self.databases.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.databases.setMinimumContentsLength(20)
         self.databases.currentIndexChanged.connect(lambda _: self._draw())
@@ -71,7 +72,6 @@ class Monitor(QWidget):
         self.tabs.currentChanged.connect(lambda _: self._draw())
         self.banner = QLabel()
         self.banner.setWordWrap(True)
-        self.banner.setAccessibleName(tr("Age of the data"))
         self.often = QCheckBox(tr("Every {period:.0f} s").format(period=REFRESH_S))
         self.often.setToolTip(tr("Refresh by itself while this is on screen (simulated time)"))
         self._refresh = QAction(tr("Refresh"), self)

@@ -59,9 +59,9 @@ class Lines(QWidget):
                 field = self._values[label] = QLabel()
                 field.setWordWrap(True)
                 field.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-                field.setAccessibleName(label)
                 self._form.addRow(f"{label}:", field)
             self._values[label].setText(value)
+            self._values[label].setAccessibleName(f"{label}: {value}")
         self._recolour()
 
     def _recolour(self) -> None:

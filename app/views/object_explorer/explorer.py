@@ -66,7 +66,6 @@ class ObjectExplorer(QWidget):
         self.age = QLabel()
         self.age.setWordWrap(True)
         self.age.setMargin(6)
-        self.age.setAccessibleName(tr("Age of what is shown"))
         self.tools = {
             "explorer.refresh": self._action(tr("Re&fresh"), self.refresh),
             "explorer.query": self._action(tr("&New query"), self._new_query),

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.language import mark, tr
+from app.reader import name_box
 from app.views.planner.log_slider import FIELD_SAMPLE, FigureBox, LogSlider
 from engine.constants import VERSIONS
 from engine.flow import Mode, Workload
@@ -101,7 +102,7 @@ class Controls(QScrollArea):
         self.workload = QComboBox()
         for title in (*WORKLOADS, OWN):
             self.workload.addItem(tr(title), title)
-        self.workload.setAccessibleName(tr("Workload"))
+        name_box(self.workload, tr("Workload"))
         self.own = {field.name: _spin(field) for field in OWN_FIELDS}
         self.problem = QLabel()
         self.problem.setWordWrap(True)
@@ -110,7 +111,7 @@ class Controls(QScrollArea):
         self.site = QComboBox()
         for name, site in SITES.items():
             self.site.addItem(site.name, name)
-        self.site.setAccessibleName(tr("Servers"))
+        name_box(self.site, tr("Servers"))
         for box in (self.workload, self.site):  # long names must not widen the column
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(10)
@@ -122,7 +123,7 @@ class Controls(QScrollArea):
         self.version = QComboBox()
         for version in VERSIONS:
             self.version.addItem(f"SQL Server {version}", version)
-        self.version.setAccessibleName(tr("Version"))
+        name_box(self.version, tr("Version"))
         self.encryption = QCheckBox(tr("Encrypted endpoints"))
         self.encryption.setChecked(True)
         self.compression = QCheckBox(tr("Compressed to"))

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QComboBox, QSplitter, QVBoxLayout, QWidget
 from app import formatting, theme
 from app.bars import Bar
 from app.language import mark, tr
+from app.reader import name_box
 from app.series import peaks
 from app.tables import Column, Index, TableModel, TableView
 from app.time_axis import TimeAxis
@@ -118,7 +119,7 @@ class SystemMonitor(QWidget):
         self.plot.addItem(self._cursor, ignoreBounds=True)
         self.plot.scene().sigMouseClicked.connect(self._choose_time)
         self.span = QComboBox()
-        self.span.setAccessibleName(tr("Time"))
+        name_box(self.span, tr("Time"))
         for words, length_s in SPANS:
             self.span.addItem(tr(words) if length_s is None else words, length_s)
         self.span.setCurrentIndex(1)

@@ -67,7 +67,6 @@ class Phases(QWidget):
         self._row: Row | None = None
         self._bar = _Bar()
         self._words = QLabel()
-        self._words.setAccessibleName(tr("Phases of the chosen failover"))
         self._words.setWordWrap(True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 3, 6, 2)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible
+from PySide6.QtGui import QAccessible, QTextDocumentFragment
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
     QGraphicsView,
+    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QScrollBar,
@@ -72,6 +73,25 @@ def test_every_control_of_a_panel_has_a_name(name: str, lab: MainWindow) -> None
         isinstance(child, QWidget) and child.accessibleName() for child in view.findChildren(QWidget)
     )
     assert list(nameless(view)) == []
+
+
+@pytest.mark.parametrize("name", ON_DESK)
+def test_a_label_says_what_is_written_on_it(name: str, lab: MainWindow) -> None:
+    """A name takes the place of the text, so that a figure under a name of its own would never be heard."""
+    lab.desk.go_to(name)
+    for label in lab.desk.views[name].findChildren(QLabel):
+        interface = QAccessible.queryAccessibleInterface(label)
+        written = QTextDocumentFragment.fromHtml(label.text()).toPlainText().split()
+        if label.isVisible() and written and interface is not None:
+            assert written[-1] in interface.text(QAccessible.Text.Name)
+
+
+def test_a_choice_says_what_it_is_about(lab: MainWindow) -> None:
+    """On Linux its name is what is chosen; what it is about stands in the description."""
+    for name in ON_DESK:
+        lab.desk.go_to(name)
+        for box in lab.desk.views[name].findChildren(QComboBox):
+            assert box.accessibleDescription() or box.toolTip(), box
 
 
 def test_every_control_around_the_desk_has_a_name(lab: MainWindow) -> None:
