@@ -88,6 +88,7 @@ SENTENCES: Final = (
     mark("job '{name}' succeeded"),
     mark("job '{name}' failed"),
     mark("SQL Server Agent alert '{name}'"),
+    mark("SQL Server Agent is behind: {count} messages are not looked at for alerts"),
     mark("back to this moment"),
     mark("back to this moment, from {s} s"),
     mark("the drill is to end here"),

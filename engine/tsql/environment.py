@@ -9,7 +9,7 @@ from engine.messages import TEXTS, SqlError, text_of
 from engine.tsql import catalog
 from engine.tsql.context import Context
 from engine.tsql.functions import format_message
-from engine.tsql.values import Scalar, to_number, to_text
+from engine.tsql.values import Scalar, to_number, to_text, whole
 
 SERVER_ROLES: Final = frozenset({"sysadmin", "public"})
 
@@ -244,7 +244,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "file_id": _file("name", "file_id"),
     "file_idex": _file("name", "file_id"),
     "fileproperty": _fileproperty,
-    "type_name": lambda context, number: _TYPES.get(int(str(number))) if number is not None else None,
+    "type_name": lambda context, number: _TYPES.get(whole(number)) if number is not None else None,
     "type_id": lambda context, name: next(
         (number for number, known in _TYPES.items() if known == to_text(name).lower()), None
     ),

@@ -16,7 +16,7 @@ from engine.tsql.functions import FUNCTIONS, KNOWN, SINCE, check_arity
 from engine.tsql.like import like, search_work
 from engine.tsql.more_functions import format_work
 from engine.tsql.plans import COLLATION, Plan, TableRef, Unsimulated
-from engine.tsql.values import Scalar, compare, to_number
+from engine.tsql.values import Scalar, compare, finite, to_number
 from engine.tsql.work import Meter
 
 STEPS_PER_CHECK: Final = 1_000
@@ -174,7 +174,9 @@ class Scratch:
             more = work(*arguments) if work is not None and arguments else 0
             self._meter.add(CALL_WORK * (1 + texts // 200) + more)
             try:
-                return function(*arguments)
+                for value in arguments:
+                    finite(value)
+                return finite(function(*arguments))  # type: ignore[no-any-return]
             except SqlError as problem:
                 self._problem = problem
                 raise
@@ -199,7 +201,11 @@ def _read(cursor: sqlite3.Cursor, meter: Meter) -> list[tuple[Scalar, ...]]:
     for row in cursor:
         rows.append(row)
         meter.add(1)
-        characters += sum(len(value) for value in row if isinstance(value, str | bytes))
+        for value in row:
+            if isinstance(value, str | bytes):
+                characters += len(value)
+            elif isinstance(value, float):
+                finite(value)
         if len(rows) > ROWS_MAX:
             raise Unsimulated(f"results of more than {ROWS_MAX} rows")
         if len(rows) * len(row) > CELLS_MAX:

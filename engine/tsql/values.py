@@ -11,9 +11,9 @@ import math
 import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from engine.messages import SqlError
 
@@ -50,10 +50,11 @@ def parse_type(text: str) -> tuple[str, int | None, int | None]:
     name = _ALIASES.get(match[1], match[1]) if match else text
     if match is None or name not in (_INT_RANGES.keys() | _FLOATS | _TEXTS | _MOMENTS | _BINARIES | _OTHERS):
         raise SqlError(2715, 1, text.strip("[] "))
-    length = None if match[2] is None else -1 if match[2] == "max" else int(match[2])
+    length = None if match[2] is None else -1 if match[2] == "max" else int(match[2][:9])
+    # More than nine digits are too many for any type, and thousands of them for int().
     if name == "sysname":
         return "nvarchar", 128, None
-    return name, length, None if match[3] is None else int(match[3])
+    return name, length, None if match[3] is None else int(match[3][:9])
 
 
 def convert(value: Scalar, kind: str, style: int | None = None, default_length: int = 30) -> Scalar:
@@ -101,11 +102,9 @@ def _to_int(value: Scalar, name: str) -> int:
         number: int | float = int.from_bytes(value[-8:], "big")
     elif isinstance(value, str) and not value.startswith(MARK):
         stripped = value.strip()
-        if not re.fullmatch(r"[-+]?\d*", stripped):
+        if not _WHOLE.fullmatch(stripped):
             raise SqlError(245, "varchar", value, name)
-        if len(stripped) > DIGITS_MAX:
-            raise SqlError(8115, "expression", name)
-        number = int(stripped or 0)
+        number = _whole_of(stripped, name)
     else:
         number = to_number(value, name)
     low, high = _INT_RANGES[name]
@@ -138,6 +137,25 @@ def _to_bytes(value: Scalar) -> bytes:
     return to_text(value).encode("utf-16-le")
 
 
+_WHOLE: Final = re.compile(r"[-+]?\d*", re.ASCII)
+_FLOAT: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
+"""Numbers as CAST reads them. Python itself would take inf, nan, 1_000 and the digits of other scripts, too."""
+
+
+def _whole_of(text: str, name: str) -> int:
+    """The number in a text that _WHOLE takes; a sign alone is 0, as nothing is. Raises 8115 for too many digits."""
+    if len(text) > DIGITS_MAX:
+        raise SqlError(8115, "expression", name)
+    return int(text) if text.strip("+-") else 0
+
+
+def finite(number: Scalar, name: str = "float") -> Any:
+    """The value, which is as large as a float may be at most. Raises 8115: nothing is infinite in the product."""
+    if isinstance(number, float) and not math.isfinite(number):
+        raise SqlError(8115, "expression", name)
+    return number
+
+
 def to_number(value: Scalar, name: str = "int") -> int | float:
     """The value as a number; 245 for text that is none, 8114 when *name* is no integer type."""
     if isinstance(value, int | float):
@@ -150,10 +168,10 @@ def to_number(value: Scalar, name: str = "int") -> int | float:
         moment = parse_moment(value)
         return (moment - datetime(1900, 1, 1)) / timedelta(days=1)
     text = value.strip().replace(",", "") if "money" in name else value.strip()
-    try:
-        return int(text or 0) if re.fullmatch(r"[-+]?\d*", text) else float(text)
-    except ValueError:
-        pass
+    if _WHOLE.fullmatch(text):
+        return _whole_of(text, name)
+    if _FLOAT.fullmatch(text):
+        return finite(float(text), name)  # type: ignore[no-any-return]
     if name in _INT_RANGES:
         raise SqlError(245, "varchar", value, name)
     raise SqlError(8114, "varchar", "numeric" if name == "decimal" else name)
@@ -299,13 +317,20 @@ def scale_of_type(text: str) -> int | None:
     return scale or None if kind in ("decimal", "numeric") else None
 
 
+SCALE_MAX: Final = 99
+"""Digits behind the point that are written out: decimal has 38, FORMAT takes 99. Documented [DOC]."""
+
+_ANY_DIGITS: Final = Context(prec=200)
+"""30 digits before the point and 99 behind it are more than decimal takes by itself."""
+
+
 def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
     """The number with its digits behind the point; anything else as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(scale, int):
         return value
-    if not -1e30 < value < 1e30:
+    if not -1e30 < value < 1e30 or not 0 <= scale <= SCALE_MAX:
         return value
-    return str(Decimal(repr(value)).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP))
+    return str(Decimal(repr(value)).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _ANY_DIGITS))
 
 
 def shown(value: Scalar) -> Scalar:

@@ -150,6 +150,22 @@ BATCHES: Final[dict[str, Make]] = {
     ),
     "a pattern of wildcards": lambda: "SELECT 1 WHERE REPLICATE('a',8000) LIKE '" + "%a" * 200 + "%b'",
     "PATINDEX of wildcards": lambda: "SELECT PATINDEX('" + "%a" * 100 + "%b%', REPLICATE('a',8000))",
+    "PATINDEX over messages": lambda: (
+        "SELECT MAX(PATINDEX('%" + "%_" * 300 + "%z%',REPLICATE(text,40))) FROM sys.messages"
+    ),
+    "1,300 different pieces": lambda: (
+        "DECLARE @t varchar(8000), @p varchar(8000), @i int SELECT @t='',@p='%',@i=0 WHILE @i<1300 "
+        "SELECT @t=@t+CHAR(65+@i/676)+CHAR(65+(@i/26)%26)+CHAR(65+@i%26), "
+        "@p=@p+CHAR(65+@i/676)+CHAR(65+(@i/26)%26)+CHAR(65+@i%26)+'%', @i=@i+1 "
+        "SELECT count(*) FROM sys.messages a, sys.messages b WHERE @t LIKE @p"
+    ),
+    "200 functions with OVER": lambda: (
+        "SELECT "
+        + ",".join(
+            f"ROW_NUMBER() OVER (PARTITION BY severity ORDER BY text, message_id+{n})" for n in range(200)
+        )
+        + " FROM sys.messages"
+    ),
     "powers": lambda: (
         "SELECT POWER(10.0,300)*1e300, EXP(1e10), POWER(2,2000000000), POWER(99999999999,99999999)"
     ),
@@ -308,6 +324,29 @@ BATCHES: Final[dict[str, Make]] = {
         _job("j", "RAISERROR('x',16,1) WITH LOG")
         + "EXEC msdb.dbo.sp_add_alert @name='a',@message_id=50000,@severity=0,@job_name='j' "
         + "RAISERROR('x',16,1) WITH LOG"
+    ),
+    "a job that makes jobs": lambda: _job(
+        "f",
+        "DECLARE @n varchar(99) SET @n='f'+REPLACE(CONVERT(varchar(50),NEWID()),'-','') "
+        "EXEC msdb.dbo.sp_add_job @job_name=@n EXEC msdb.dbo.sp_add_jobstep @job_name=@n,@step_name='s',"
+        "@command='WHILE 1=1 EXEC msdb.dbo.sp_start_job f' EXEC msdb.dbo.sp_start_job @n",
+    ),
+    "a ring of steps that do nothing": lambda: (
+        "EXEC msdb.dbo.sp_add_job @job_name='l' "
+        "EXEC msdb.dbo.sp_add_jobstep @job_name='l',@step_name='s',@subsystem='CmdExec',@command='x',"
+        "@on_success_action=4,@on_success_step_id=1 EXEC msdb.dbo.sp_start_job 'l'"
+    ),
+    "an action beyond all numbers": lambda: (
+        "EXEC msdb.dbo.sp_add_job @job_name='o' EXEC msdb.dbo.sp_add_jobstep @job_name='o',@step_name='s',"
+        "@command='PRINT 1',@on_success_action=1e308 EXEC msdb.dbo.sp_start_job 'o'"
+    ),
+    "an alert for everything, often": lambda: (
+        _job("j", "RAISERROR('x',20,1) WITH LOG")
+        + "".join(
+            f"EXEC msdb.dbo.sp_add_alert @name='a{n}',@message_id=50000,@severity=0,@job_name='j' "
+            for n in range(90)
+        )
+        + "WHILE 1=1 RAISERROR('x',16,1) WITH LOG"
     ),
     "KILL of oneself": lambda: "DECLARE @k int SET @k=@@SPID KILL @k",
     # the client

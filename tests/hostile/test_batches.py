@@ -20,6 +20,7 @@ QUICK = [
     "a procedure that calls itself", "cross join of messages", "cross join of long texts", "a tower of views",
     "REPLICATE of max", "brackets to the full", "BEGIN in BEGIN", "semicolons", "quotes", "open comments",
     "a number of 5,000 digits", "a delay of 5,000 digits", "3,000 cursors", "20,000 tables",
+    "PATINDEX over messages", "1,300 different pieces", "200 functions with OVER",
     "15,000 logins", "command after command", "a long IN", "GO after GO", "a long UNION", "keywords",
     *list(BATCHES)[list(BATCHES).index("ATTACH"):],
 ]  # fmt: skip
@@ -83,6 +84,8 @@ def _said(text: str) -> str:
         (BATCHES["views by four names"](), "needs more work than the simulated server allows"),
         (BATCHES["a ring of EXEC AT"](), "nesting level exceeded"),
         (BATCHES["half a character"](), "(1 row affected)"),
+        (BATCHES["an action beyond all numbers"](), "Arithmetic overflow"),
+        (BATCHES["200 functions with OVER"](), "ran out of internal resources"),
         ("SELECT 1 " + "-" * 1_000_000, "Not simulated: more than 1000000 characters at once"),
         ("SELECT " + "9" * 39, "out of the range for numeric representation"),
         ("DECLARE @i int SET @i='" + "9" * 50 + "'", "Arithmetic overflow"),
@@ -106,3 +109,27 @@ def test_results_do_not_pile_up() -> None:
         assert tracemalloc.get_traced_memory()[1] < 100_000_000
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("FORMAT(1,'N2000000000')", None),
+        ("FORMAT(1.5,'F99')", f"1.5{'0' * 98}"),
+        ("FORMAT(1,'D" + "9" * 5_000 + "')", None),
+        ("FORMAT(CONVERT(datetime,'2012-05-06'),REPLICATE('yyyy',1000))", "2012" * 1_000),
+    ],
+)
+def test_format_asks_for_no_more_than_it_gets(value: str, shown: str | None) -> None:
+    world = lab(workload="none")
+    world.update_server("SERVER_A", version=2012)
+    tsql.submit(world, "SERVER_A", f"SELECT {value}")
+    (done,) = [event for event in simulator.advance(world, 500) if event.kind == "sql_done"]
+    assert done.get("results")[0]["rows"] == [[shown]]
+
+
+def test_the_agent_says_what_it_does_not_come_to() -> None:
+    world = lab(workload="none")
+    tsql.submit(world, "SERVER_A", BATCHES["an alert for everything, often"]())
+    notes = [event.text for event in simulator.advance(world, 300) if event.kind == "note"]
+    assert any(note.startswith("SQL Server Agent is behind: ") for note in notes)

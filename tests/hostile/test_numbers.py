@@ -1,0 +1,76 @@
+"""Numbers at and beyond the end of what there is, in every place of a batch: answered, and never infinite."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import pytest
+
+from engine import simulator, tsql
+from tests.engine.worlds import lab
+
+VALUES: Final = (
+    "1e308*10",
+    "-1e308*10",
+    "1e308*1e308-1e308*1e308",
+    "CAST('1e400' AS float)",
+    "CAST('inf' AS float)",
+    "CAST('nan' AS decimal(38,2))",
+    "CAST(1e28 AS decimal(38,10))",
+    "CAST(1e29 AS decimal(38,38))",
+    "CAST(1 AS decimal(38,300))",
+    f"CAST(1 AS varchar({'9' * 5_000}))",
+    f"CAST('{'9' * 5_000}' AS float)",
+    "CAST('-' AS int)",
+    "CAST('1e' AS float)",
+    "CAST(N'\u0661' AS int)",
+    "LOG(1e308*1e308)",
+    "SQRT(1e308*10)",
+    "DEGREES(1e308)",
+    "SQUARE(1e308)",
+    "POWER(1e308,1e308)",
+    "MAX(1e308*10)",
+    "STR(1e308,1e308,1e308)",
+    "ROUND(1e308,1e308)",
+    "TYPE_NAME(1e308)",
+    "SPACE(1e308)",
+    "DATEADD(day,1e308,0)",
+    "CHAR(-1e308)",
+)
+PLACES: Final = (
+    "SELECT {0}",
+    "DECLARE @a sql_variant SET @a={0} SELECT @a PRINT @a",
+    "DECLARE @a decimal(38,10) SET @a={0} SELECT @a",
+    "IF {0} > 0 PRINT 1",
+    "SELECT {0} a INTO #t SELECT a, a+a, a*1e300*a FROM #t ORDER BY a",
+    "RAISERROR('%s %d',10,1,{0},{0})",
+    "EXEC sp_configure 'x', {0}",
+)
+
+
+@pytest.mark.parametrize("value", VALUES, ids=[value[:30] for value in VALUES])
+def test_nothing_is_infinite(value: str) -> None:
+    for place in PLACES:
+        world = lab(workload="none")
+        tsql.submit(world, "SERVER_A", place.format(value))
+        (done,) = [event for event in simulator.advance(world, 100) if event.kind == "sql_done"]
+        assert done.get("messages"), place
+        cells = [cell for grid in done.get("results") for row in grid["rows"] for cell in row]
+        assert all(math.isfinite(cell) for cell in cells if isinstance(cell, float)), (place, cells)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("CAST(1e28 AS decimal(38,10))", f"1{'0' * 28}.{'0' * 10}"),
+        ("CAST('-' AS int)", 0),
+        ("CAST('1e5' AS float)", 100_000.0),
+        ("CAST('.5' AS float)", 0.5),
+    ],
+)
+def test_what_is_a_number_still_is(value: str, shown: object) -> None:
+    world = lab(workload="none")
+    tsql.submit(world, "SERVER_A", f"SELECT {value}")
+    (done,) = [event for event in simulator.advance(world, 100) if event.kind == "sql_done"]
+    assert done.get("results")[0]["rows"] == [[shown]]
