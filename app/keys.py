@@ -97,6 +97,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("edit.undo", mark("Undo"), "Ctrl+Z"),
         ("edit.redo", mark("Redo"), "Ctrl+Y"),
         ("edit.record", mark("From the last run")),
+        ("edit.problem", mark("Next problem"), "Alt+F8"),
+        ("edit.problem_before", mark("Problem before"), "Alt+Shift+F8"),
         ("edit.try", mark("Run the solution"), "F5"),
         ("edit.play", mark("Play it"), "F6"),
         ("edit.close", mark("Close")),

@@ -48,9 +48,10 @@ class Editing(QObject):
     def page(self) -> ScenarioEditor:
         """Made when it is first needed."""
         if self._page is None:
+            from app.views.briefing import BriefPage
             from app.views.editor import ScenarioEditor
 
-            page = self._page = ScenarioEditor()
+            page = self._page = ScenarioEditor(BriefPage())
             self._window.pages.addWidget(page)
             self._window.appearance.bind(page.tools)
             page.new_wanted.connect(self.new)

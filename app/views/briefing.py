@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QBoxLayout,
     QButtonGroup,
     QFrame,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
+    QPlainTextEdit,
     QPushButton,
     QRadioButton,
     QScrollArea,
@@ -102,6 +105,9 @@ class BriefPage(QWidget):
         self._back.clicked.connect(self.left)
         self._copy = QPushButton(tr("Edit a copy"))
         self._copy.clicked.connect(self.copy_wanted)
+        self._below = Prose(whole=True)
+        self._below.hide()
+        self._buttons = QWidget()
         self._scored = True
         self._card = QFrame()
         self._card.setProperty("card", "true")
@@ -118,7 +124,8 @@ class BriefPage(QWidget):
             self._modes.addButton(button)
             modes.addWidget(button)
         modes.addStretch()
-        buttons = QHBoxLayout()
+        buttons = QHBoxLayout(self._buttons)
+        buttons.setContentsMargins(0, 0, 0, 0)
         buttons.addWidget(self._back)
         buttons.addWidget(self._copy)
         buttons.addStretch()
@@ -133,10 +140,11 @@ class BriefPage(QWidget):
             self._goals_title,
             self._goals,
             self._mode_box,
+            self._below,
         ):
             inside.addWidget(widget)
         inside.addSpacing(8)
-        inside.addLayout(buttons)
+        inside.addWidget(self._buttons)
         middle = QWidget()
         column = QVBoxLayout(middle)
         row = QHBoxLayout()  # not by alignment: the card's height would be that of a text as wide as the page
@@ -173,10 +181,20 @@ class BriefPage(QWidget):
         self._scored = scenario.scored
         self._mode_box.setVisible(scenario.scored)
 
+    def only_show(self, mode: str, below: str) -> None:
+        """A look at the page as who takes the drill in *mode* sees it; *below* (Markdown) is what comes to it later."""
+        for button in self._modes.buttons():
+            button.setChecked(button.objectName() == mode)
+            button.setEnabled(False)
+        self._buttons.hide()
+        self._below.setVisible(bool(below))
+        self._below.show_text(below)
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._show_font()  # the first polishing by the style sheet has taken the fonts back
-        self._start.setFocus()
+        if not self._buttons.isHidden():
+            self._start.setFocus()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -189,7 +207,8 @@ class BriefPage(QWidget):
 
     def _show_font(self) -> None:
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
-        self._text.setFont(theme.sized(self.font(), 1.1))
+        for text in (self._text, self._below):
+            text.setFont(theme.sized(self.font(), 1.1))
         self._find_room()
 
     def _find_room(self) -> None:
@@ -386,7 +405,9 @@ class _Asked(QFrame):
         self.setAccessibleName(asked.text)
 
     def take_focus(self) -> None:
-        self._choices[0].setFocus()
+        """Not from who is typing: the next space would be an answer."""
+        if not isinstance(QApplication.focusWidget(), (QLineEdit, QPlainTextEdit)):
+            self._choices[0].setFocus()
 
 
 class _GoalRow(QWidget):

@@ -11,7 +11,8 @@ from PySide6.QtCore import QObject, QThreadPool, Signal
 from engine.constants import TICKS_PER_S
 from engine.drill.drill import Drill
 from engine.drill.lint import lint
-from engine.drill.problems import Problem, ScenarioProblems
+from engine.drill.places import Path, places
+from engine.drill.problems import Problem, ScenarioProblems, said
 from engine.drill.scenario import Scenario, load_scenario
 from engine.drill.score import Score
 from engine.drill.solution import Begin, left_alone, played
@@ -53,6 +54,22 @@ def read(text: str, file: str) -> Reading:
         return Reading(text, load_scenario(text, file), ())
     except ScenarioProblems as found:
         return Reading(text, None, found.problems)
+
+
+def path_of(text: str, problem: Problem) -> Path:
+    """Where in the tables of *text* the problem is; nowhere, while it is no TOML."""
+    try:
+        found = places(text)
+    except (AssertionError, ValueError, IndexError):  # the text is no TOML
+        return ()
+    here = (path for path in found if said(path) == problem.where)
+    nearest = (
+        path
+        for path, place in found.items()
+        if (problem.line, problem.column)
+        in ((place.line, place.column), (place.value_line, place.value_column))
+    )
+    return next(here, max(nearest, key=len, default=()))
 
 
 def stoppable(stop: Flag) -> Begin:

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QColor
+from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -22,21 +21,21 @@ from PySide6.QtWidgets import (
 from app import keys, theme
 from app.bars import Bar
 from app.language import tr, trn
-from app.prose import Prose
-from app.views.editor.checking import Checker, Reading, Trial
-from app.views.editor.findings import Findings
+from app.views.editor.checking import Checker, Reading, Trial, path_of
+from app.views.editor.findings import Findings, sentence
 from app.views.editor.form import Form
-from app.views.editor.preview import READERS, preview
+from app.views.editor.preview import Brief, Preview
 from app.views.editor.timeline_view import TimelineView
 from app.views.editor.toml_edit import TomlEdit
 from engine.drill.places import places
+from engine.drill.problems import Problem
 from engine.drill.scenario import Scenario
 
 CHECK_MS: Final = 350
 """Pause in typing after which the text is read. Ours: long enough not to blame half a word."""
 DRAFT_FILE: Final = "new-scenario.toml"
-KEYS_ONLY: Final = ("edit.undo", "edit.redo")
-"""For the form and the timeline, which have no undo of their own: one text, one undo."""
+KEYS_ONLY: Final = ("edit.undo", "edit.redo", "edit.problem", "edit.problem_before")
+"""They have no button. Undo is for the form and the timeline, which have none of their own: one text, one undo."""
 
 
 class ScenarioEditor(QWidget):
@@ -53,13 +52,15 @@ class ScenarioEditor(QWidget):
     closed = Signal()
     draft_changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, brief: Brief, parent: QWidget | None = None) -> None:
+        """*brief* is a page like the one before a drill, for the preview alone."""
         super().__init__(parent)
         self.file: Path | None = None
         self.draft_name = ""
         self._saved_text = ""
         self._seen = ""
         self._reading: Reading | None = None
+        self._split_by_hand = False
         self._checker = Checker(self)
         self._checker.was_read.connect(self._show_reading)
         self._checker.was_tried.connect(self._show_trial)
@@ -73,9 +74,10 @@ class ScenarioEditor(QWidget):
         for view in (self.form, self.timeline):
             view.text_changed.connect(self.text.replace_with)
         self.timeline.chosen.connect(self._show_path)
-        self._reader, self._preview = QComboBox(), Prose()
+        self.preview = Preview(brief)
         self.findings = Findings()
-        self.findings.chosen.connect(self.text.go_to_line)
+        self.findings.chosen.connect(self._show_problem)
+        self.findings.height_changed.connect(self._share_height)
         self.tabs = QTabWidget()
         self._lay_out()
         self._name.setFont(theme.sized(self.font(), 1.2, bold=True))
@@ -100,18 +102,9 @@ class ScenarioEditor(QWidget):
         doings = Bar(tr("Scenario editor"))
         doings.put(action for name, action in self.tools.items() if name not in KEYS_ONLY)
         row.addWidget(doings, 3)
-        for reader, title in READERS.items():
-            self._reader.addItem(tr(title), reader)
-        self._reader.setAccessibleName(tr("Who reads"))
-        self._reader.currentIndexChanged.connect(self._show_preview)
-        reading = QWidget()
-        column = QVBoxLayout(reading)
-        column.setContentsMargins(12, 10, 12, 10)
-        column.addWidget(self._reader, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self._preview, 1)
         self.tabs.addTab(self.form, tr("Form"))
         self.tabs.addTab(self.timeline, tr("Timeline"))
-        self.tabs.addTab(reading, tr("Preview"))
+        self.tabs.addTab(self.preview, tr("Preview"))
         self.tabs.currentChanged.connect(lambda _: self._show_views())
         across = QSplitter(Qt.Orientation.Horizontal)
         across.addWidget(self.tabs)
@@ -122,7 +115,8 @@ class ScenarioEditor(QWidget):
         down.addWidget(across)
         down.addWidget(self.findings)
         down.setChildrenCollapsible(False)
-        down.setSizes([560, 150])
+        down.splitterMoved.connect(self._on_split)
+        self._down = down
         page = QVBoxLayout(self)
         page.setContentsMargins(0, 0, 0, 0)
         page.setSpacing(0)
@@ -140,6 +134,8 @@ class ScenarioEditor(QWidget):
             "edit.redo": self.text.redo,
             "edit.record": self.recording_wanted.emit,
             "edit.try": self.try_out,
+            "edit.problem": lambda: self._step(1),
+            "edit.problem_before": lambda: self._step(-1),
             "edit.play": self._play,
             "edit.close": self.closed.emit,
         }
@@ -200,7 +196,7 @@ class ScenarioEditor(QWidget):
     def settle(self) -> None:
         """Read at once: a click means what stands there, in the form's fields, too."""
         self.form.finish()
-        if self.scenario is None:
+        if self._reading is None or self._reading.text != self.text.toPlainText():
             self._due.stop()
             self._checker.read_now(self.text.toPlainText(), self.file_name)
 
@@ -241,9 +237,51 @@ class ScenarioEditor(QWidget):
             self._mark_problems()
 
     def _mark_problems(self) -> None:
+        """In the text, and at the fields of the form."""
         colours = theme.tokens(self.palette())
-        marks: list[tuple[int, QColor]] = [(line, colours.bad) for line in self.findings.lines]
-        self.text.mark_lines(marks)
+        text = self.text.toPlainText()
+        problems = self.findings.problems
+        self.text.mark_lines([(problem.line, colours.bad) for problem in problems])
+        self.form.show_problems({path_of(text, problem): sentence(problem) for problem in problems})
+
+    def _step(self, by: int) -> None:
+        self.settle()
+        self.findings.step(by)
+
+    def _show_problem(self, problem: Problem, take_focus: bool) -> None:
+        """In the text, in the form and on the timeline; the keyboard stays on the side where it is."""
+        path = path_of(self.text.toPlainText(), problem)
+        in_form = self.form.isAncestorOf(self.focusWidget() or self)
+        self.text.go_to(problem.line, problem.column)
+        if path or self.tabs.currentWidget() is self.form:
+            self.form.show_path(path, take_focus=in_form)
+        self.timeline.show_path(path[:2])
+        if take_focus:
+            self.text.setFocus()
+
+    def _on_split(self) -> None:
+        self._split_by_hand = True
+
+    def _share_height(self) -> None:
+        """The findings get what their rows need, unless somebody has divided the page."""
+        if not self._split_by_hand or not self.findings.rows.count():
+            wanted = min(self.findings.wanted_height, self._down.height() // 2)
+            self._down.setSizes([max(1, self._down.height() - wanted), wanted])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_height()
+
+    def event(self, event: QEvent) -> bool:
+        """F8 and Shift+F8 are the editor's while it is on screen: there is no desk beside it."""
+        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_F8:
+            if event.type() == QEvent.Type.ShortcutOverride:
+                event.accept()
+                return True
+            if event.type() == QEvent.Type.KeyPress:
+                self._step(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+                return True
+        return super().event(event)
 
     def _show_views(self) -> None:
         """The view that is in sight; the others follow when they are turned to."""
@@ -251,15 +289,8 @@ class ScenarioEditor(QWidget):
             if view is self.tabs.currentWidget():
                 view.show_text(self.text.toPlainText())
                 return
-        self._show_preview()
-
-    def _show_preview(self) -> None:
-        if self._reading is None:
-            return
-        if self._reading.scenario is None:
-            self._preview.show_text(tr("There is a preview when the problems below are mended."))
-        else:
-            self._preview.show_text(preview(self._reading.scenario, self._reader.currentData()))
+        if self._reading is not None:
+            self.preview.show_scenario(self._reading.scenario)
 
     def _show_path(self, path: tuple[str | int, ...]) -> None:
         """Put the cursor where an entry of the timeline is written; the keyboard stays there."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from app import formatting, theme
@@ -14,14 +16,20 @@ from app.views.editor.checking import Reading, Trial
 from engine.drill.problems import Problem
 from engine.drill.score import Score
 
-_LINE = Qt.ItemDataRole.UserRole
+QWIDGETSIZE_MAX: Final = 16_777_215
+"""Qt's own word for: no limit."""
+_PROBLEM: Final = Qt.ItemDataRole.UserRole
+ROWS_SHOWN: Final = 6
+"""More are scrolled to, unless somebody makes room for them."""
 
 
 class Findings(QWidget):
-    """One row for each; Enter or a double click goes to the line."""
+    """One row for each, and but one line when there is none. A click shows where it is, Enter goes there."""
 
-    chosen = Signal(int)
-    """A line of the text, from 1."""
+    chosen = Signal(object, bool)
+    """A Problem, and whether the keyboard is to go there."""
+    height_changed = Signal()
+    """There are other rows than before, and another height is right."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,26 +39,58 @@ class Findings(QWidget):
         self.rows = QListWidget()
         self.rows.setAccessibleName(tr("Findings"))
         self.rows.setWordWrap(True)
-        self.rows.itemActivated.connect(self._choose)
-        self.rows.itemDoubleClicked.connect(self._choose)
+        self.rows.itemActivated.connect(lambda row: self._choose(row, True))
+        self.rows.itemClicked.connect(lambda row: self._choose(row, False))
+        self.rows.setToolTip(
+            tr("A click shows where it is, Enter goes there; F8 and Shift+F8 go on and back.")
+        )
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 6, 12, 8)
         column.addWidget(self._heading)
         column.addWidget(self.rows, 1)
+        self._fit()
 
     @property
-    def lines(self) -> list[int]:
-        """Lines of the text that have a problem."""
-        found = (self.rows.item(row).data(_LINE) for row in range(self.rows.count()))
-        return [line for line in found if line is not None]
+    def problems(self) -> list[Problem]:
+        """What is wrong, in the order of the rows."""
+        found = (self.rows.item(row).data(_PROBLEM) for row in range(self.rows.count()))
+        return [problem for problem in found if problem is not None]
+
+    @property
+    def wanted_height(self) -> int:
+        """In pixels: the heading alone, or with some rows."""
+        inside = self.layout()
+        margins = inside.contentsMargins() if inside is not None else self.contentsMargins()
+        line = self.fontMetrics().height()
+        room = max(1, self.width() - margins.left() - margins.right())
+        height = self._heading.heightForWidth(room) + margins.top() + margins.bottom()
+        if not self.rows.count():
+            return height
+        return height + min(self.rows.count(), ROWS_SHOWN) * round(line * 1.35) + line
+
+    def step(self, by: int) -> bool:
+        """Go to the next problem, or the one before; after the last comes the first. False if there is none."""
+        with_problem = [row for row in range(self.rows.count()) if self.rows.item(row).data(_PROBLEM)]
+        if not with_problem:
+            return False
+        now = self.rows.currentRow()
+        later = [row for row in with_problem if (row > now if by > 0 else row < now)]
+        row = (later or with_problem)[0 if by > 0 else -1]
+        self.rows.setCurrentRow(row)
+        self._choose(self.rows.item(row), False)
+        return True
 
     @property
     def heading(self) -> str:
         return self._heading.text()
 
     def show_reading(self, reading: Reading) -> None:
-        self.rows.clear()
-        self._add_problems(reading.problems)
+        known = self.problems
+        if known != list(reading.problems) or len(known) != self.rows.count():
+            now = self.rows.currentRow()
+            self.rows.clear()
+            self._add_problems(reading.problems)
+            self.rows.setCurrentRow(min(now, self.rows.count() - 1))
         count = len(reading.problems)
         if count:
             said = trn(
@@ -58,7 +98,8 @@ class Findings(QWidget):
             )
             self._heading.setText(said.format(n=count))
         else:
-            self._heading.setText(tr("It can be played. “Run the solution” says what it is worth."))
+            self._heading.setText(tr("No problems. “Run the solution” says what it is worth."))
+        self._fit()
 
     def show_working(self) -> None:
         self._heading.setText(tr("The solution is being played …"))
@@ -73,23 +114,42 @@ class Findings(QWidget):
                 points += f" / {formatting.plain(item.max)}" if item.max else ""
                 better = f"  →  {said(item.better)}" if item.better and item.points < item.max else ""
                 self.rows.addItem(f"{said(item.name)}: {points}  –  {said(item.why)}{better}")
+        self._fit()
 
     def _add_problems(self, problems: Sequence[Problem]) -> None:
         for problem in problems:
             where = f"{problem.where}: " if problem.where else ""
-            expected = tr("; expected {what}").format(what=_expected(problem)) if problem.expected else ""
-            row = QListWidgetItem(f"{problem.line}:{problem.column}  {where}{said(problem.text)}{expected}")
-            row.setData(_LINE, problem.line)
+            row = QListWidgetItem(f"{problem.line}:{problem.column}  {where}{sentence(problem)}")
+            row.setData(_PROBLEM, problem)
             self.rows.addItem(row)
+
+    def _fit(self) -> None:
+        """But one line as long as there is nothing to list."""
+        empty = not self.rows.count()
+        self.rows.setVisible(not empty)
+        self.setMaximumHeight(self.wanted_height if empty else QWIDGETSIZE_MAX)
+        self.height_changed.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._heading.setFont(theme.sized(self.font(), 1.0, bold=True))
+            self._fit()
 
-    def _choose(self, row: QListWidgetItem) -> None:
-        if row.data(_LINE) is not None:
-            self.chosen.emit(row.data(_LINE))
+    def _choose(self, row: QListWidgetItem, take_focus: bool) -> None:
+        if row.data(_PROBLEM) is not None:
+            self.chosen.emit(row.data(_PROBLEM), take_focus)
+
+
+def sentence(problem: Problem) -> str:
+    """What is wrong and what was expected, in the language of the interface."""
+    expected = tr("; expected {what}").format(what=_expected(problem)) if problem.expected else ""
+    return f"{said(problem.text)}{expected}"
 
 
 def _expected(problem: Problem) -> str:

@@ -1,9 +1,11 @@
-"""What a learner, somebody in an exam and an instructor get to read of a scenario, as Markdown. No Qt."""
+"""The brief as a learner, somebody in an exam and an instructor get it, and what comes to each of them later."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, Protocol
+
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app import formatting
 from app.language import mark, tr
@@ -11,49 +13,117 @@ from engine.drill.scenario import Scenario
 from engine.drill.schema import Inject
 
 LEARNER, EXAM, INSTRUCTOR = "learner", "exam", "instructor"
-READERS: Final[Mapping[str, str]] = {
-    LEARNER: mark("Learner"),
-    EXAM: mark("In an exam"),
-    INSTRUCTOR: mark("Instructor"),
+READERS: Final[Mapping[str, tuple[str, str]]] = {
+    LEARNER: (mark("Learner"), "practice"),
+    EXAM: (mark("In an exam"), "exam"),
+    INSTRUCTOR: (mark("Instructor"), "practice"),
 }
-"""Who reads, and what that is called."""
+"""Who reads: what that is called, and the mode in which such a reader takes the drill."""
 
 
-def preview(scenario: Scenario, reader: str) -> str:
-    """The texts that *reader* sees; an exam has no hints, and only the instructor sees what will happen."""
-    parts = [f"# {scenario.title}", scenario.summary, scenario.brief, *_roles(scenario), *_goals(scenario)]
+class Brief(Protocol):
+    """The page that is shown before a drill."""
+
+    def show_scenario(self, scenario: Scenario) -> None: ...
+    def only_show(self, mode: str, below: str) -> None: ...
+
+
+class Preview(QWidget):
+    """The brief itself, not a likeness of it. While a text cannot be read the last one that could be stays."""
+
+    def __init__(self, brief: Brief, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        assert isinstance(brief, QWidget)
+        self.brief: Brief = brief
+        self._scenario: Scenario | None = None
+        self.reader = QComboBox()
+        for reader, (title, _) in READERS.items():
+            self.reader.addItem(tr(title), reader)
+        self.reader.setAccessibleName(tr("Who reads"))
+        self.reader.currentIndexChanged.connect(self._show)
+        self.said = QLabel()
+        self.said.setProperty("muted", "true")
+        self.said.setWordWrap(True)
+        top = QHBoxLayout()
+        top.addWidget(self.reader)
+        top.addWidget(self.said, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 10, 0, 0)
+        column.addLayout(top)
+        column.addWidget(brief, 1)
+        brief.hide()
+
+    def show_scenario(self, scenario: Scenario | None) -> None:
+        """Show *scenario*; None: the text cannot be read just now."""
+        if scenario is None:
+            self.said.setText(
+                tr("The preview as it was; it goes on when the problems below are mended.")
+                if self._scenario is not None
+                else tr("There is a preview when the problems below are mended.")
+            )
+            return
+        self.said.clear()
+        self._scenario = scenario
+        self._show()
+
+    def _show(self) -> None:
+        if self._scenario is None:
+            return
+        reader = self.reader.currentData()
+        self.brief.show_scenario(self._scenario)
+        self.brief.only_show(READERS[reader][1], below(self._scenario, reader))
+        assert isinstance(self.brief, QWidget)
+        self.brief.show()
+
+
+def below(scenario: Scenario, reader: str) -> str:
+    """What *reader* sees besides the brief, as Markdown; an exam has no hints, and only the instructor sees it all."""
+    parts: list[str] = []
     if reader == LEARNER:
-        parts += _hints(scenario)
+        parts += [*_hints(scenario), *_asked(scenario)]
+    if reader == EXAM:
+        parts += _asked(scenario)
     if reader == INSTRUCTOR:
-        parts += [*_instructions(scenario), *_hint_texts(scenario)]
+        parts += [*_roles(scenario), *_instructions(scenario), *_hint_texts(scenario)]
     return "\n\n".join(parts)
 
 
 def _roles(scenario: Scenario) -> Iterator[str]:
+    if scenario.roles:
+        yield "## " + tr("Roles")
     for role in scenario.roles:
         yield f"**{role.name}.** {role.text}"
 
 
-def _goals(scenario: Scenario) -> Iterator[str]:
-    if scenario.goals:
-        yield "## " + tr("Goals")
-        yield _listed(goal.text for goal in scenario.goals)
+def _asked(scenario: Scenario) -> Iterator[str]:
+    if scenario.inquiries:
+        yield "## " + tr("Questions")
+    for asked in scenario.inquiries:
+        yield f"**{asked.text}**"
+        yield _listed(asked.texts)
 
 
 def _hints(scenario: Scenario) -> Iterator[str]:
+    goals = {goal.name: goal.text for goal in scenario.goals}
     if scenario.hints:
         yield "## " + tr("Hints")
-        for hint in scenario.hints:
-            yield tr("For {goal}: three layers, {costs} points").format(
-                goal=hint.goal, costs=" + ".join(formatting.plain(cost) for cost in hint.cost)
+        yield _listed(
+            tuple(
+                tr("For {goal}: three layers, {costs} points").format(
+                    goal=goals.get(hint.goal, hint.goal),
+                    costs=" + ".join(formatting.plain(cost) for cost in hint.cost),
+                )
+                for hint in scenario.hints
             )
+        )
 
 
 def _hint_texts(scenario: Scenario) -> Iterator[str]:
+    goals = {goal.name: goal.text for goal in scenario.goals}
     if scenario.hints:
         yield "## " + tr("Hints")
     for hint in scenario.hints:
-        yield f"**{hint.goal}**"
+        yield f"**{goals.get(hint.goal, hint.goal)}**"
         yield _listed((hint.look, hint.means, hint.type))
 
 

@@ -228,6 +228,13 @@ class TimelineView(QWidget):
 
     # --- choosing -------------------------------------------------------------------------------------------
 
+    def show_path(self, path: Path) -> None:
+        """Choose the entry at *path*, if there is one; emits nothing."""
+        if self._plan.at(path) is not None:
+            blocked = self.blockSignals(True)
+            self._choose(path)
+            self.blockSignals(blocked)
+
     @Slot(object)
     def _choose(self, path: Path) -> None:
         if self._plan.at(path) is None:

@@ -7,11 +7,11 @@ from typing import Final
 
 from pygments.lexers import TOMLLexer
 from pygments.token import Token, _TokenType
-from PySide6.QtGui import QTextDocument
+from PySide6.QtGui import QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
 from app.code_edit import CodeEdit
-from app.highlight import Highlighter
+from app.highlight import Highlighter, utf16_length
 from app.language import tr
 from app.theme import Tokens
 from app.views.editor.words import words_at
@@ -44,3 +44,12 @@ class TomlEdit(CodeEdit):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(words_at, toml_highlighter, parent)
         self.setAccessibleName(tr("Text of the scenario"))
+
+    def go_to(self, line: int, column: int) -> None:
+        """Put the cursor at that character, both from 1, and bring it into sight; the keyboard stays where it is."""
+        block = self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1))
+        cursor = QTextCursor(block)
+        before = utf16_length(block.text()[: column - 1])
+        cursor.setPosition(block.position() + min(before, block.length() - 1))
+        self.setTextCursor(cursor)
+        self.centerCursor()

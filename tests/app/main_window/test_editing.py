@@ -18,6 +18,7 @@ from app.highlight import LEXED_MAX
 from app.main_window import MainWindow
 from app.settings import WindowSettings
 from app.storage import Profile
+from app.views.briefing import BriefPage
 from app.views.editor import ScenarioEditor
 from app.views.editor.checking import Unwanted, stoppable, try_out
 from tests.app.main_window.conftest import Hands, shown
@@ -248,22 +249,83 @@ def test_one_undo_takes_back_what_the_form_did(hands: Hands, page: ScenarioEdito
 
 
 @pytest.mark.parametrize(
-    ("reader", "seen", "hidden"),
+    ("reader", "mode", "seen", "hidden"),
     [
-        ("learner", "three layers", "For the instructor"),
-        ("exam", "Goals", "three layers"),
-        ("instructor", "What happens", "three layers"),
+        ("learner", "practice", "three layers", "power-off"),
+        ("exam", "exam", "", "three layers"),
+        ("instructor", "practice", "power-off SERVER_B", "three layers"),
     ],
 )
-def test_the_preview_shows_what_each_reader_gets(
-    hands: Hands, page: ScenarioEditor, reader: str, seen: str, hidden: str
+def test_the_preview_is_the_brief_as_each_reader_gets_it(
+    hands: Hands, page: ScenarioEditor, reader: str, mode: str, seen: str, hidden: str
 ) -> None:
-    page.tabs.setCurrentIndex(2)
-    page._reader.setCurrentIndex(page._reader.findData(reader))
-    shown_text = page._preview.toPlainText()
-    assert seen in shown_text
-    assert hidden not in shown_text
-    assert ("power-off" in shown_text) is (reader == "instructor")
+    page.tabs.setCurrentWidget(page.preview)
+    page.preview.reader.setCurrentIndex(page.preview.reader.findData(reader))
+    brief = page.preview.brief
+    assert isinstance(brief, BriefPage)
+    assert brief.isVisible()
+    assert brief.mode == mode
+    assert not brief.findChildren(QPushButton)[0].isVisible()  # nothing to be started here
+    words = brief._title.text() + brief._goals.text() + brief._below.toPlainText()
+    assert "The mirror restarts" in words
+    assert "SERVER_B is the mirror of Sales again" in words
+    assert seen in words
+    assert hidden not in words
+
+
+def test_the_preview_follows_the_text_and_stays_while_it_is_broken(
+    hands: Hands, page: ScenarioEditor
+) -> None:
+    page.tabs.setCurrentWidget(page.preview)
+    brief = page.preview.brief
+    assert isinstance(brief, BriefPage)
+    put_cursor(page, 'title = "')
+    hands.qtbot.keyClicks(page.text, "Now: ")
+    page.settle()
+    assert brief._title.text() == "Now: The mirror restarts"
+    hands.qtbot.keyClicks(page.text, '"')
+    page.settle()
+    assert page.scenario is None
+    assert brief._title.text() == "Now: The mirror restarts"
+    assert "as it was" in page.preview.said.text()
+    assert page.text.hasFocus()
+
+
+def test_findings_take_one_line_while_there_is_nothing_to_list(hands: Hands, page: ScenarioEditor) -> None:
+    assert page.findings.heading.startswith("No problems.")
+    assert page.findings.height() <= 2 * page.fontMetrics().height() + 14
+    put_cursor(page, 'principal = "SERVER_')
+    hands.qtbot.keyClicks(page.text, "X")
+    page.settle()
+    assert page.findings.rows.isVisible()
+    assert page.findings.height() > 3 * page.fontMetrics().height()
+
+
+def test_f8_leads_from_problem_to_problem_in_text_form_and_timeline(
+    hands: Hands, page: ScenarioEditor
+) -> None:
+    text = page.text.toPlainText()
+    text = text.replace('level = "beginner"', 'level = "nobody"').replace('at = "30s"', 'at = "soon"')
+    page.text.replace_with(text)
+    page.settle()
+    assert len(page.findings.problems) == 2
+    page.text.setFocus()
+    hands.press(Qt.Key.Key_F8)
+    assert page.text.textCursor().block().text() == 'level = "nobody"'
+    assert page.text.textCursor().positionInBlock() == len('level = "')
+    assert page.form.section.key == ""
+    assert page.form._rows["level",].widget.property("wrong") == "true"
+    hands.press(Qt.Key.Key_F8)
+    assert page.text.textCursor().block().text() == 'at = "soon"'
+    assert page.form.section.key == "timeline"
+    assert page.text.hasFocus()
+    hands.press(Qt.Key.Key_F8)
+    assert page.text.textCursor().block().text() == 'level = "nobody"'
+    hands.press(Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
+    assert page.text.textCursor().block().text() == 'at = "soon"'
+    page.form._rows["timeline", 0, "at"].widget.setFocus()
+    hands.press(Qt.Key.Key_F8)
+    assert page.form._rows["level",].widget.hasFocus()  # in the form the keyboard stays in the form
 
 
 def test_completion_knows_tables_keys_and_acts(page: ScenarioEditor) -> None:
