@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QByteArray, QObject, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QApplication, QMenu
 
@@ -49,6 +49,7 @@ class Appearance(QObject):
         self._actions = dict(actions)
         """Every action whose keys can be chosen, by its name in the table of keys."""
         self._groups: dict[str, QActionGroup] = {}
+        desk.room_changed.connect(self._change_room)
         self._motion = QAction(tr("Reduce &motion"), self)
         self._motion.setCheckable(True)
         self._motion.setChecked(store.get(settings.REDUCED_MOTION))
@@ -173,16 +174,24 @@ class Appearance(QObject):
         self.restore_layout()
 
     def restore_layout(self) -> None:
-        self._desk.restore(self._store.get(settings.layout_key(self.layout)), self.layout)
+        self._desk.restore(self._store.get(self._key(self._desk.is_short_of_room)), self.layout)
 
     def reset_layout(self) -> None:
         """Put every panel back where it belongs."""
-        self._store.remove(settings.layout_key(self.layout))
+        self._store.remove(self._key(self._desk.is_short_of_room))
         self._desk.arrange(self.layout)
 
     def keep_layout(self) -> None:
         if self._desk.was_seen:
-            self._store.set(settings.layout_key(self.layout), self._desk.state())
+            self._store.set(self._key(self._desk.narrow), self._desk.state())
+
+    def _key(self, narrow: bool) -> settings.Key[QByteArray]:
+        """A profile has a layout for a narrow desk beside its usual one, so that either comes back as it was."""
+        return settings.layout_key(f"{self.layout}-narrow" if narrow else self.layout)
+
+    def _change_room(self) -> None:
+        self.keep_layout()
+        self.restore_layout()
 
 
 def apply_theme(store: WindowSettings) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
@@ -81,6 +81,12 @@ SHARES: Final = {
 }
 
 
+NARROW_UNITS: Final = 52.0
+"""A desk of fewer line heights' width has two columns: the picture, and everything else as tabs beside it. Three
+columns of large text would leave a hand's breadth for each. Ours: 1366 pixels at 175 %, 1024 at 125 %."""
+NARROW_SHARE: Final = 0.46
+"""Of its width for the tabs."""
+
 LEFT_UNITS: Final = 13.0
 """Least width of the left area in line heights: a goal has to be read with large text, too."""
 LEFT_SHARE_MAX: Final = 0.3
@@ -97,6 +103,9 @@ EXPLORER_SHARE: Final = 0.55
 
 class Desk(QMainWindow):
     """Topology in the middle, everything else in docks around it."""
+
+    room_changed = Signal()
+    """There is room for other columns than those that stand there."""
 
     def __init__(self, middle: QWidget, views: dict[str, QWidget]) -> None:
         super().__init__()
@@ -118,6 +127,8 @@ class Desk(QMainWindow):
         """What each view was last given; a hidden one may be behind while the past is looked at."""
         self._profile = LEARNER
         self._sized = False
+        self.narrow = False
+        """The places are those of a narrow desk."""
         self._settled: dict[str, QSize] = {}
         """How large each panel was before the window changed its size."""
         self._settling = QTimer(self, singleShot=True, interval=0)
@@ -219,27 +230,38 @@ class Desk(QMainWindow):
 
     # --- places ---------------------------------------------------------------------------------------------
 
+    @property
+    def is_short_of_room(self) -> bool:
+        return self.window().width() < NARROW_UNITS * self.fontMetrics().height()
+
+    def _place_of(self, place: Place) -> tuple[Qt.DockWidgetArea, int]:
+        """Area and group; on a narrow desk all stand together."""
+        return (_RIGHT, 0) if self.narrow else (place.area, place.group)
+
     def arrange(self, profile: str) -> None:
-        """Put everything where it belongs in *profile*."""
+        """Put everything where it belongs in *profile*, as there is room now."""
         self._profile = profile
+        self.narrow = self.is_short_of_room
         for dock in self.docks.values():
             self.removeDockWidget(dock)
             dock.setFloating(False)
         for area in (_LEFT, _BOTTOM, _RIGHT):
             first: dict[int, QDockWidget] = {}
             for place in PLACES:
-                if place.name not in self.docks or place.area != area:
+                its_area, group = self._place_of(place)
+                if place.name not in self.docks or its_area != area:
                     continue
                 placed = self.docks[place.name]
-                if place.group in first:
-                    self.tabifyDockWidget(first[place.group], placed)
+                if group in first:
+                    self.tabifyDockWidget(first[group], placed)
                 else:
                     self.addDockWidget(area, placed, Qt.Orientation.Vertical)
-                    first[place.group] = placed
+                    first[group] = placed
                 placed.setVisible(profile in place.profiles)
-            for front in first.values():
-                if not front.isHidden():
-                    front.raise_()
+            for group in first:
+                front = self._first_shown(area, group)
+                if front is not None:
+                    self.docks[front].raise_()
         self._show_title_bars()
         self._share_out()
 
@@ -248,6 +270,8 @@ class Desk(QMainWindow):
         by_name = self.docks
         width, height = self.width(), self.height()
         left = max(left, self._left_px() / max(1, width)) if left else left
+        if self.narrow:
+            right, upper = NARROW_SHARE, 1.0
         heads = [
             (self._first_shown(_LEFT, 0), left, 1.0 - EXPLORER_SHARE),
             (self._first_shown(_LEFT, 1), left, EXPLORER_SHARE),
@@ -270,7 +294,7 @@ class Desk(QMainWindow):
             (
                 place.name
                 for place in PLACES
-                if (place.area, place.group) == (area, group)
+                if self._place_of(place) == (area, group)
                 and place.name in self.docks
                 and not self.docks[place.name].isHidden()
             ),
@@ -289,7 +313,8 @@ class Desk(QMainWindow):
         """With larger text the left area becomes wider, also in a layout that was stored."""
         for place in PLACES:
             if place.area == _LEFT and place.name in self.views:
-                self.docks[place.name].widget().setMinimumWidth(self._left_px())
+                least = 0 if self.narrow else self._left_px()
+                self.docks[place.name].widget().setMinimumWidth(least)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -324,6 +349,7 @@ class Desk(QMainWindow):
         if event.type() == QEvent.Type.FontChange:
             self._keep_left_readable()
             self._size_titles()
+            self._look_for_room()
 
     def _show_title_bars(self) -> None:
         """A dock among tabs has its title on the tab; a bar with the same words would only take room."""
@@ -363,6 +389,11 @@ class Desk(QMainWindow):
         if not self._sized:
             self._sized = True
             self._share_out()
+        self._look_for_room()
+
+    def _look_for_room(self) -> None:
+        if self._sized and self.narrow != self.is_short_of_room:
+            self.room_changed.emit()
 
     def childEvent(self, event: Any) -> None:
         super().childEvent(event)

@@ -254,3 +254,59 @@ def test_text_that_somebody_enlarges_grows_everywhere(qapp: QApplication, lab: M
     lab.appearance.set_font_scale(1.0)
     qapp.processEvents()
     assert sizes() == before
+
+
+def test_a_desk_without_room_for_three_columns_has_two_and_takes_the_others_back(
+    qapp: QApplication, lab: MainWindow
+) -> None:
+    def settle() -> None:
+        for _ in range(3):
+            qapp.processEvents()
+
+    docks = lab.desk.docks
+    docks["charts"].close()
+    docks["explorer"].show()
+    settle()
+    wide = {name: not dock.isHidden() for name, dock in docks.items()}
+    lab.appearance.set_font_scale(2.0)
+    settle()
+    assert lab.desk.narrow
+    there = {dock for dock in docks.values() if not dock.isHidden()}
+    assert docks["charts"] in there
+    assert {docks["brief"], *lab.desk.tabifiedDockWidgets(docks["brief"])} >= there
+    assert docks["brief"].x() > 0  # one behind another tab stands left of the window
+    assert 0.45 * lab.width() < lab.topology.width() < 0.6 * lab.width()
+    lab.desk.go_to("console")
+    settle()
+    assert docks["console"].height() > 0.6 * lab.desk.height()
+    docks["timing"].close()
+    lab.appearance.set_font_scale(1.0)
+    settle()
+    assert not lab.desk.narrow
+    assert {name: not dock.isHidden() for name, dock in docks.items()} == wide
+    assert not lab.desk.tabifiedDockWidgets(docks["brief"])
+    lab.appearance.set_font_scale(2.0)
+    settle()
+    assert docks["timing"].isHidden()
+    lab.appearance.reset_layout()
+    assert not docks["timing"].isHidden()
+    lab.appearance.set_font_scale(1.0)
+
+
+def test_a_narrow_layout_comes_back_at_the_next_start(
+    qtbot: Any, qapp: QApplication, lab: MainWindow, profile: Any, store: WindowSettings
+) -> None:
+    lab.appearance.set_font_scale(2.0)
+    qapp.processEvents()
+    lab.desk.docks["timing"].close()
+    lab.close()
+    again = shown(qtbot, profile, store)
+    again.choose("lab")
+    again.brief.started.emit("lab")
+    qapp.processEvents()
+    assert again.desk.narrow
+    assert again.desk.docks["timing"].isHidden()
+    assert not again.desk.docks["events"].isHidden()
+    again.appearance.set_font_scale(1.0)
+    qapp.processEvents()
+    assert not again.desk.docks["timing"].isHidden()
