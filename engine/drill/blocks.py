@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from operator import is_
 from typing import Any, Final
+
+import numpy as np
 
 BLOCK: Final = 32
 """Entries of a block: small enough that a change unshares little, large enough that a block costs little. Assumed."""
 
+ROWS: Final = 4
+"""Rows of an array in a block: some 2 KB of the flow's parameters. Assumed."""
+
+Array = np.ndarray[Any, Any]
 Block = tuple[Any, ...]
 
 
@@ -50,6 +57,17 @@ def _cut(entries: Iterable[Any], before: tuple[Block, ...]) -> tuple[Block, ...]
         if same(cut[place], known):
             cut[place] = known
     return before if len(cut) == len(before) and same(cut, before) else tuple(cut)
+
+
+def rows(array: Array, before: tuple[bytes, ...] = ()) -> tuple[bytes, ...]:
+    """The rows of *array* in blocks; those that read as in *before* are the very same objects."""
+    cut = [array[at : at + ROWS].tobytes() for at in range(0, len(array), ROWS)]
+    return tuple(known if known == block else block for block, known in zip_longest(cut, before[: len(cut)]))
+
+
+def array_of(blocks: tuple[bytes, ...], like: Array) -> Array:
+    """The array that `rows` has cut up, of the same kind as *like*."""
+    return np.frombuffer(bytearray(b"".join(blocks)), dtype=like.dtype).reshape(-1, *like.shape[1:])
 
 
 def same(some: list[Any] | Block, others: Block) -> bool:

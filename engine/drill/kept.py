@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from engine.constants import TICKS_PER_S
-from engine.drill.blocks import Blocks, blocks
+from engine.drill.blocks import Blocks, array_of, blocks, rows
 from engine.drill.event_log import EventLog
 from engine.flow import Samples
 from engine.model import LogLine, Tick, World
@@ -68,6 +70,8 @@ class Kept:
     drill: Drill
     parts: tuple[Blocks, ...]
     """DICTIONARIES, LISTS and OF_THE_DRILL, one after the other."""
+    circumstances: tuple[bytes, ...]
+    """The parameters of the flow, of which few rows change from one moment to the next."""
     lengths: Lengths
 
     @property
@@ -94,6 +98,8 @@ class Kept:
             setattr(drill.world, name, next(parts).as_list())
         for name in OF_THE_DRILL:
             setattr(drill, name, next(parts).as_dict())
+        flow = drill.world.flow
+        flow.params = array_of(self.circumstances, like=flow.params)
         give_past(drill, past, self.lengths)
         drill.world.errorlog = _error_logs(drill)
         return drill
@@ -127,7 +133,10 @@ def keep(drill: Drill, before: Kept | None = None) -> Kept:
         whole = getattr(owner, name)
         parts.append(blocks(whole, before.parts[place] if before is not None else None))
         setattr(owner, name, type(whole)())
-    return Kept(twin, tuple(parts), lengths_of(drill))
+    flow = twin.world.flow
+    circumstances = rows(flow.params, before.circumstances if before is not None else ())
+    flow.params = np.zeros((0, *flow.params.shape[1:]))
+    return Kept(twin, tuple(parts), circumstances, lengths_of(drill))
 
 
 def _error_logs(drill: Drill) -> dict[str, tuple[LogLine, ...]]:
