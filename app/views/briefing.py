@@ -185,7 +185,8 @@ class BriefPage(QWidget):
         """A look at the page as who takes the drill in *mode* sees it; *below* (Markdown) is what comes to it later."""
         for button in self._modes.buttons():
             button.setChecked(button.objectName() == mode)
-            button.setEnabled(False)
+            button.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._buttons.hide()
         self._below.setVisible(bool(below))
         self._below.show_text(below)

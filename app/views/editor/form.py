@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 from PySide6.QtCore import QEvent, QKeyCombination, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QFormLayout,
     QFrame,
@@ -36,6 +36,8 @@ from app.views.editor.form_schema import about, fields, kinds, model_of, section
 from app.views.editor.form_words import KINDS, PLAIN, VARIANTS
 
 ENTRIES_SHOWN = 5
+FIELD_LEAST: Final = 24
+"""Characters that a field beside its label has room for, or it stands below it."""
 Path = tuple[str | int, ...]
 
 _ALT, _CTRL = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier
@@ -247,6 +249,7 @@ class Form(QWidget):
             before.hide()
             before.deleteLater()
         self.page.setWidget(inside)
+        self._wrap()
         if focused in self._rows:
             self._rows[focused].widget.setFocus()
         self.page.setAccessibleName(tr(section.title))
@@ -254,8 +257,6 @@ class Form(QWidget):
     def _fields(self, model: type[BaseModel], path: Path, section: Section | None = None) -> QFormLayout:
         layout = QFormLayout()
         layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        # At a large text a field stands below its label.
-        layout.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         layout.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
         layout.setVerticalSpacing(6)
         for field in fields(model):
@@ -295,7 +296,9 @@ class Form(QWidget):
         add = _small(tr("Add"), tr("Add to {section}").format(section=field.label))
         add.setToolTip(tr(field.about))
         add.clicked.connect(partial(self._add_inside, path, field.inner))
-        layout.addRow(field.label, add)
+        label = QLabel(field.label)
+        label.setBuddy(add)
+        layout.addRow(label, add)
 
     def _add_inside(self, path: Path, model: type[BaseModel]) -> None:
         values = begun(model, str(path[-1]), self._data)
@@ -461,6 +464,26 @@ class Form(QWidget):
         around = 2 * (self.sections.frameWidth() + self.sections.spacing())
         self.sections.setFixedWidth(self.sections.sizeHintForColumn(0) + bar + around)
 
+    def _wrap(self) -> None:
+        """At a large text, or on a narrow page, every field stands below its label."""
+        inside = self.page.widget()
+        if inside is None:
+            return
+        labels = [label for label in inside.findChildren(QLabel) if label.buddy() is not None]
+        metrics = self.fontMetrics()
+        widest = max((metrics.horizontalAdvance(label.text()) for label in labels), default=0)
+        room = self.page.viewport().width() - widest
+        beside = room >= FIELD_LEAST * metrics.averageCharWidth()
+        policies = QFormLayout.RowWrapPolicy
+        for label in labels:
+            label.setWordWrap(not beside)
+        for layout in inside.findChildren(QFormLayout):
+            layout.setRowWrapPolicy(policies.DontWrapRows if beside else policies.WrapAllRows)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._wrap()
+
     def _enable(self, on: bool) -> None:
         for widget in (self._entries_box, self.page, self.pools):
             widget.setEnabled(on)
@@ -476,6 +499,7 @@ class Form(QWidget):
             self._recolour()
         elif event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit_sections()
+            self._wrap()
 
     def _recolour(self) -> None:
         bad = theme.tokens(self.palette()).bad.name()

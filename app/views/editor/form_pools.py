@@ -27,6 +27,9 @@ COLUMNS: Final = (
     (mark("Picked with"), mark("Pools of one group go together: the first entries of all, or the second ones.")),
 )  # fmt: skip
 
+CELL_LEAST: Final = 8
+"""Characters of a cell that are in sight however narrow the page is."""
+
 Change = Callable[[Callable[[str], str]], bool]
 """Takes a change of the text; whether it could be made."""
 
@@ -48,6 +51,7 @@ class Pools(QWidget):
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        header.setMinimumSectionSize(CELL_LEAST * self.fontMetrics().averageCharWidth())
         self.table.verticalHeader().hide()
         self.table.setTabKeyNavigation(False)
         self.table.installEventFilter(self)

@@ -90,14 +90,14 @@ def below(scenario: Scenario, reader: str) -> str:
 
 def _roles(scenario: Scenario) -> Iterator[str]:
     if scenario.roles:
-        yield "## " + tr("Roles")
+        yield "#### " + tr("Roles")
     for role in scenario.roles:
         yield f"**{role.name}.** {role.text}"
 
 
 def _asked(scenario: Scenario) -> Iterator[str]:
     if scenario.inquiries:
-        yield "## " + tr("Questions")
+        yield "#### " + tr("Questions")
     for asked in scenario.inquiries:
         yield f"**{asked.text}**"
         yield _listed(asked.texts)
@@ -106,7 +106,7 @@ def _asked(scenario: Scenario) -> Iterator[str]:
 def _hints(scenario: Scenario) -> Iterator[str]:
     goals = {goal.name: goal.text for goal in scenario.goals}
     if scenario.hints:
-        yield "## " + tr("Hints")
+        yield "#### " + tr("Hints")
         yield _listed(
             tuple(
                 tr("For {goal}: three layers, {costs} points").format(
@@ -121,7 +121,7 @@ def _hints(scenario: Scenario) -> Iterator[str]:
 def _hint_texts(scenario: Scenario) -> Iterator[str]:
     goals = {goal.name: goal.text for goal in scenario.goals}
     if scenario.hints:
-        yield "## " + tr("Hints")
+        yield "#### " + tr("Hints")
     for hint in scenario.hints:
         yield f"**{goals.get(hint.goal, hint.goal)}**"
         yield _listed((hint.look, hint.means, hint.type))
@@ -129,19 +129,19 @@ def _hint_texts(scenario: Scenario) -> Iterator[str]:
 
 def _instructions(scenario: Scenario) -> Iterator[str]:
     if scenario.facilitator:
-        yield "## " + tr("For the instructor")
+        yield "#### " + tr("For the instructor")
         yield scenario.facilitator
     if scenario.timeline:
-        yield "## " + tr("What happens")
+        yield "#### " + tr("What happens")
         yield _listed(f"{_moment(inject)}: `{_line(inject.do)}`" for inject in scenario.timeline)
     if scenario.inquiries:
-        yield "## " + tr("Questions")
+        yield "#### " + tr("Questions")
         for asked in scenario.inquiries:
             yield f"**{asked.text}**"
             yield _listed(asked.texts)
             yield asked.why
     if scenario.solution:
-        yield "## " + tr("Reference solution")
+        yield "#### " + tr("Reference solution")
         yield _listed(f"`{_line(step.do)}` – {step.why}" for step in scenario.solution)
 
 

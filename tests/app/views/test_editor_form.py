@@ -540,6 +540,16 @@ def test_a_place_in_the_text_leads_to_its_field(
         assert form.focusWidget() is form._rows[path].widget
 
 
+def test_at_twice_the_size_nothing_of_general_is_beyond_the_page(form: Form, qtbot: Any) -> None:
+    font = form.font()
+    font.setPointSizeF(2 * font.pointSizeF())
+    form.setFont(font)
+    form.resize(620, 500)
+    with qtbot.waitExposed(form):
+        form.show()
+    qtbot.waitUntil(lambda: form.page.horizontalScrollBar().maximum() == 0)
+
+
 def test_a_field_that_is_wrong_is_marked_and_says_why(form: Form) -> None:
     form.show_problems({("minutes",): "At most 600."})
     row = form._rows["minutes",]
