@@ -22,6 +22,10 @@ OWN: Final = frozenset({"repair", "sql", "error", "question", "hint", "rewind", 
 MERGED: Final = frozenset({"transition", "detection"})
 MERGED_LINES_MAX: Final = 8
 """Lines of one mark; a hundred databases change in the same moment."""
+MERGED_FROM_S: Final = 3600.0
+MERGED_SHARE: Final = 1 / 4_000
+"""From an hour on transitions count as one moment within this share of the run: a dot of a wide screen. Else a day
+of a hundred databases has 50,000 marks, and each frame looks at all of them."""
 
 SERVING, DOWN = mark("serving"), mark("not serving")
 PROTECTED, EXPOSED, UNSERVED = mark("protected"), mark("exposed"), mark("nothing to protect")
@@ -52,6 +56,8 @@ class Course:
 
     def __init__(self, databases: Iterable[str], mirrored: Iterable[str]) -> None:
         self.markers: list[Marker] = []
+        self._latest: dict[str, int] = {}
+        """Place of the latest mark of each kind that is merged."""
         self._serving = dict.fromkeys(databases, True)
         self._server: dict[str, str | None] = dict.fromkeys(self._serving)
         self._states: dict[tuple[str, str], str] = {}
@@ -70,11 +76,16 @@ class Course:
 
     def _mark(self, marker: Marker) -> None:
         """Transitions of one moment are one mark, however many databases change."""
-        last = self.markers[-1] if self.markers else None
-        if last is None or marker.kind not in MERGED or (last.t_s, last.kind) != (marker.t_s, marker.kind):
+        place = self._latest.get(marker.kind)
+        last = None if place is None else self.markers[place]
+        moment_s = marker.t_s * MERGED_SHARE if marker.t_s > MERGED_FROM_S else 0.0
+        beside = place == len(self.markers) - 1 or moment_s > 0.0
+        if place is None or last is None or not beside or marker.t_s - last.t_s > moment_s:
+            if marker.kind in MERGED:
+                self._latest[marker.kind] = len(self.markers)
             self.markers.append(marker)
         elif last.text.count("\n") < MERGED_LINES_MAX:
-            self.markers[-1] = Marker(last.t_s, last.kind, f"{last.text}\n{marker.text}")
+            self.markers[place] = Marker(last.t_s, last.kind, f"{last.text}\n{marker.text}")
 
     def service(self, until_s: float) -> list[Span]:
         """Whether all databases served, from the start to *until_s*."""

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app import theme
-from app.course import Course
+from app.course import MERGED_LINES_MAX, Course
 from app.strip import SHAPES, WORDS, Strip, draw_shape, nice_step
 
 BAD = {"severity": 16}
@@ -118,3 +118,18 @@ def test_every_kind_of_marker_has_shape_and_word(strip: Strip) -> None:
 )
 def test_axis_labels_are_round_times(span_s: float, marks: int, step: float) -> None:
     assert nice_step(span_s, marks) == step
+
+
+def test_a_day_of_transitions_is_some_thousand_marks() -> None:
+    """What lies on one dot of the screen is one mark; the first hour is told moment by moment."""
+    made = Course(["A", "B"], [])
+    made.add(
+        {"t_s": t_s + n / 4, "kind": "state", "text": "changes", "server": "S", "database": name}
+        for t_s in range(0, 86_400, 4)
+        for n, name in enumerate("AB")
+    )
+    times_s = [marker.t_s for marker in made.markers]
+    assert len([t_s for t_s in times_s if t_s < 3600]) == 1_800
+    assert len(times_s) < 12_000
+    assert times_s == sorted(times_s)
+    assert made.markers[-2].text.count("\n") == MERGED_LINES_MAX

@@ -335,16 +335,15 @@ class Charts(QWidget):
             for span in spans
             if span.what in (EXPOSED, UNSERVED)
         ]
+        marks = [marker for marker in self._markers if from_s <= marker.t_s <= to_s]
         lines = [
-            (marker.t_s, getattr(colours, SHAPES[marker.kind][0]))
-            for marker in self._markers
-            if marker.kind in LINED and from_s <= marker.t_s <= to_s
+            (marker.t_s, getattr(colours, SHAPES[marker.kind][0])) for marker in marks if marker.kind in LINED
         ]
         for panel in self.panels:
             panel.background.shades, panel.background.lines = shades, lines
             panel.background.update()
         bounds = (self._pixel_of(from_s), self._pixel_of(to_s))
-        self.lane.show_course(spans, self._markers, bounds)
+        self.lane.show_course(spans, marks, bounds)
         if self._drill is not None:
             times_s = self._drill.samples.ticks / TICKS_PER_S
             self._states.follow(self._drill.standings, times_s)
