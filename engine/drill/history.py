@@ -29,8 +29,8 @@ KEPT_MAX: Final = 480
 """Kept moments of one run. Two hours at KEEP_EVERY; in longer runs they lie further apart, evenly by what it costs to
 play from one to the next."""
 
-KEPT_ROWS_MAX: Final = 36_000
-"""The same counted by databases: 360 moments of a hundred, some 60 MB. Assumed."""
+KEPT_ROWS_MAX: Final = 24_000
+"""The same counted by databases: 240 moments of a hundred, 30 MB after an hour and some 60 after a day. Assumed."""
 
 
 class History:
