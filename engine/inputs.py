@@ -247,8 +247,15 @@ Assumed. A link that lets nothing through is cut, not 100 % lossy: `cut` and `bl
 """
 
 
+SAID_MAX: Final = 500
+"""Characters of what is said against a line: what it is about may be a word of a million letters. Assumed."""
+
+
 class InputProblem(ValueError):
     """An input line that cannot be understood; the text says what, where, what was expected."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text if len(text) <= SAID_MAX else f"{text[:SAID_MAX]}…")
 
 
 @dataclass(frozen=True, slots=True)

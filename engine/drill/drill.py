@@ -328,7 +328,7 @@ class Drill:
                 f"{name} is answered already" if given else f"nothing waits for the answer {name}"
             )
         count = len(self._inquiry(name).texts)
-        if not choice.isdecimal() or not 1 <= int(choice) <= count:
+        if not choice.isdecimal() or len(choice) > 9 or not 1 <= int(choice) <= count:
             raise InputProblem(f"the answer {name} is a number from 1 to {count}, not {choice!r}")
 
     def _inquiry(self, name: str) -> Inquiry:

@@ -61,7 +61,7 @@ def known_in(text: str, scenario: Scenario) -> list[Known]:
     for word in text.split():
         what, _, rest = word.partition(":")
         name, _, number = rest.partition(":")
-        known = Known(what, name, int(number) if number.isdecimal() else 0)
+        known = Known(what, name, int(number[:9]) if number.isdecimal() else 0)
         if not min(1, most.get((what, name), -1)) <= known.number <= most.get((what, name), -1):
             raise InputProblem(f"rewind: {word!r} is nothing that can be known in this drill")
         found.append(known)

@@ -247,7 +247,8 @@ Before = tuple[tuple[str, Any], ...]
 
 
 def _port(item: Input) -> int:
-    if not item.args[1].isdigit() or not 1 <= int(item.args[1]) <= 65_535:
+    digits = item.args[1]
+    if not digits.isdecimal() or len(digits) > 5 or not 1 <= int(digits) <= 65_535:
         raise InputProblem(f"a port is a number from 1 to 65535, not {item.args[1]}")
     return int(item.args[1])
 

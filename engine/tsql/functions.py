@@ -271,7 +271,7 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
             shown = {"x": f"{value:x}", "X": f"{value:X}", "o": f"{value:o}"}.get(match["kind"], str(value))
         else:
             raise SqlError(2786, len(values) - len(left))
-        size = int(width) if width and width.isdigit() else 0
+        size = int(width[:9]) if width and width.isdecimal() else 0
         size = min(size, 2000)
         filled = (
             shown.ljust(size)

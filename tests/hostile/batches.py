@@ -62,6 +62,7 @@ _TOO_LARGE: Final = (
     "EXEC xp_readerrorlog 99999999999",
     "USE msdb EXEC sp_dbmmonitorresults 'Sales', 99999999999, 1",
     "RAISERROR('%2000000000d %-999999999s',10,1,1,'x')",
+    "RAISERROR('%" + "9" * 5_000 + "d',10,1,1)",
 )
 
 _DOORS: Final = (

@@ -1,0 +1,170 @@
+"""Every act with absurd values in every place of it, through every door: refused by name, or it runs and stays finite.
+
+The cases are made from the table of verbs, so that a new act cannot be forgotten.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import pytest
+
+from engine import simulator
+from engine.drill.drill import Drill
+from engine.drill.problems import ScenarioProblems
+from engine.drill.scenario import load_scenario
+from engine.inputs import VERBS, InputProblem, Parameter, Verb, parse_line, parse_script
+from engine.model import World
+from tests.engine.drill.texts import WORLD
+from tests.engine.worlds import lab
+
+ABSURD: Final = (
+    "nan",
+    "inf",
+    "-inf",
+    "-0",
+    "-1",
+    "0",
+    "1e308",
+    "-1e308",
+    "1e-308",
+    "1" + "0" * 400,
+    "9" * 5_000,
+    "0x7fffffff",
+    "1_000",
+    "\u0661\u0662",
+    "\u00b2",
+    "x" * 100_000,
+    "\u202e\u2066\u200b",
+    "\U0001f600",
+    "'; DROP TABLE x; --",
+    "../../etc/passwd",
+    "<img src=file:///etc/passwd>",
+    "%n%s%p",
+    "true",
+    "None",
+    "=",
+    "a=b",
+    "",
+)
+"""Figures beyond all bounds, texts of other kinds, and nothing at all."""
+
+USUAL: Final = {
+    "server": "SERVER_A",
+    "window": "SERVER_A",
+    "client": "APP",
+    "database": "Sales",
+    "name": "SERVER_A",
+    "number": "1",
+    "rest": "D:\\x.bak",
+    "word": "x",
+}
+"""What stands in the other places."""
+
+
+def _usual(verb: Verb, place: int, parameter: Parameter) -> str:
+    if parameter.choices:
+        return parameter.choices[0]
+    if parameter.name == "to" or (place == 1 and parameter.kind in ("name", "server")):
+        return "SERVER_B"
+    return "Workload1" if parameter.name == "workload" else USUAL[parameter.kind]
+
+
+def _lines(verb: Verb) -> Iterator[str]:
+    """The act with each absurd value in each of its places, options among them, and with too few or too many."""
+    usual = [_usual(verb, place, parameter) for place, parameter in enumerate(verb.parameters)]
+    for place in range(len(usual)):
+        for value in ABSURD:
+            yield " ".join([verb.name, *usual[:place], value, *usual[place + 1 :]])
+    for option in verb.options:
+        for value in ABSURD:
+            yield " ".join([verb.name, *usual, f"{option}={value}"])
+    for value in ABSURD:
+        yield " ".join([verb.name, *usual, value, value, value])
+    yield verb.name
+    yield " ".join([verb.name, *usual, *(f"{option}=1" for option in verb.options), "nothing=1"])
+
+
+@pytest.fixture(scope="module")
+def begun() -> World:
+    """The lab, some seconds old."""
+    world = lab()
+    simulator.advance(world, 300)
+    return world
+
+
+def _finite(world: World) -> bool:
+    flow = world.flow
+    return all(np.isfinite(array).all() for array in (flow.state, flow.params, flow.hosts, flow.history))
+
+
+def _refusal(world: World, line: str) -> str:
+    """What is said against *line*; empty: it has been done."""
+    try:
+        item = parse_line(line, world.tick)
+        simulator.perform(world, item)
+    except InputProblem as refused:
+        return str(refused)
+    assert parse_line(item.words, item.tick) == item, line[:100]
+    return ""
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_refused_by_name_or_done_and_finite(name: str, begun: World) -> None:
+    for line in _lines(VERBS[name]):
+        world = begun.fork()
+        refusal = _refusal(world, line)
+        if refusal:
+            assert 5 < len(refusal) < 1_000, (line[:100], refusal[:200])
+            assert world.state_hash() == begun.state_hash(), line[:100]
+        simulator.advance(world, world.tick + 60)
+        assert _finite(world), line[:100]
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_the_other_doors_say_the_same(name: str) -> None:
+    """A file of input lines, and the timeline of a scenario."""
+    for line in _lines(VERBS[name]):
+        if not any(value in line.split()[-1] for value in ("nan", "1e308", "-1", "=")):
+            continue
+        inputs, problems = parse_script(f"1 {line}")
+        assert bool(inputs) != bool(problems), line
+        text = f"{WORLD}\n[[timeline]]\nat = 1\ndo = {json.dumps(line)}\n"
+        drill = _loaded(text)
+        if drill is not None:
+            assert inputs, line
+            drill.advance_to(160)
+            assert _finite(drill.world), line
+
+
+def _loaded(text: str) -> Drill | None:
+    """The drill, unless it is refused; then every problem has its place."""
+    try:
+        return Drill(load_scenario(text, "absurd.toml"), mode="lab")
+    except ScenarioProblems as refused:
+        problems = refused.problems
+    assert all(problem.line > 1 and problem.column >= 1 for problem in problems)
+    return None
+
+
+QUESTION: Final = """
+[[question]]
+name = "why"
+text = "Why?"
+when = "Sales serves on SERVER_A"
+choices = ["a", "b"]
+right = [1]
+why = "x"
+"""
+
+
+def test_an_answer_of_many_digits_is_refused() -> None:
+    drill = Drill(load_scenario(WORLD + QUESTION, "asked.toml"))
+    drill.advance_to(200)
+    for value in ABSURD:
+        with pytest.raises(InputProblem, match="answer"):
+            drill.do(f"answer why {value}")
+    drill.do("answer why 1")
