@@ -162,7 +162,7 @@ why = "x"
 
 
 def test_an_answer_of_many_digits_is_refused() -> None:
-    drill = Drill(load_scenario(WORLD + QUESTION, "asked.toml"))
+    drill = Drill(load_scenario(WORLD + QUESTION, "asked.toml"), mode="guided")
     drill.advance_to(200)
     for value in ABSURD:
         with pytest.raises(InputProblem, match="answer"):
