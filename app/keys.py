@@ -56,7 +56,12 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "items": (mark("in the topology table"), (WINDOW,)),
     "ledger": (mark("in the fault ledger"), (WINDOW,)),
     "system": (mark("in System Monitor"), (WINDOW,)),
-    "table": (mark("in any table"), ("query", "items", "ledger", "system")),
+    "monitor": (mark("in the monitor"), (WINDOW,)),
+    "logs": (mark("in logs, states and events"), (WINDOW,)),
+    "charts": (mark("in the charts"), (WINDOW,)),
+    "strip": (mark("on a time line"), (WINDOW,)),
+    "batches": (mark("in the history of batches"), ("query",)),
+    "table": (mark("in any table"), ("query", "items", "ledger", "system", "monitor", "logs", "batches")),
 }
 """Scope -> how it is called, and the scopes that may lie around it, whose keys work there as well."""
 
@@ -140,7 +145,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("view.trace", mark("State change trace")),
         ("view.timing", mark("Failover timing")),
         ("view.brief", mark("Brief"), "F4"),
-        ("view.full_screen", mark("Full screen"), "Alt+Shift+Return", "F11"),
+        ("view.full_screen", mark("Full screen"), "Alt+Shift+Return | F11", "F11"),
         ("view.larger", mark("Larger text"), "Ctrl++ | Ctrl+="),
         ("view.smaller", mark("Smaller text"), "Ctrl+-"),
         ("view.usual_size", mark("Usual text size"), "Ctrl+0"),
@@ -249,6 +254,36 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("system.remove", mark("Remove the selected counter"), "Del"),
         ("system.highlight", mark("Highlight the selected counter"), "Ctrl+H"),
         ("system.scale", mark("Greater or smaller scale"), "Ctrl+Up | Ctrl+Down"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("Monitor"), "monitor",
+        ("monitor.refresh", mark("Refresh"), "F5"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("Logs"), "logs",
+        ("logs.filter", mark("To the filter"), "Ctrl+F"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("Charts"), "charts",
+        ("charts.cursor", mark("Move the time cursor"), "Left | Right"),
+        ("charts.mark", mark("Mark a span"), "Shift+Left | Shift+Right"),
+        ("charts.go", mark("Have every view show the chosen span"), "Return"),
+        ("charts.nothing", mark("Take span and cursor away"), "Esc"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("Time lines"), "strip",
+        ("strip.go", mark("Next mark, mark before"), "Left | Right"),
+        ("strip.choose", mark("Look at this moment"), "Return"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("History of batches"), "batches",
+        ("batches.open", mark("Open in its window"), "Return"),
+        ("batches.again", mark("Run again"), "Ctrl+Return"),
         fixed=True,
     ),
     *_rows(

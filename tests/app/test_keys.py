@@ -51,7 +51,7 @@ def test_names_are_unique_and_scopes_are_known() -> None:
         ("table.copy_headers", {"Ctrl+Shift+C"}),
         ("explorer.refresh", {"F5"}),
         ("view.explorer", {"F8"}),
-        ("view.full_screen", {"Alt+Shift+Return"}),
+        ("view.full_screen", {"Alt+Shift+Return", "F11"}),
     ],
 )
 def test_keys_of_management_studio(name: str, wanted: set[str]) -> None:
@@ -119,7 +119,7 @@ def test_scopes_meet_where_a_keyboard_can_be_in_both(one: str, other: str, yes: 
 @pytest.mark.parametrize(
     ("name", "text", "with_whom"),
     [
-        ("time.step", "F5", {"query.run", "explorer.refresh", "edit.try"}),
+        ("time.step", "F5", {"query.run", "explorer.refresh", "edit.try", "monitor.refresh"}),
         ("explorer.query", "Ctrl+E", set()),
         ("explorer.query", "F8", {"view.explorer"}),
         ("help.palette", "Ctrl+K", {"editor.comment", "editor.uncomment"}),

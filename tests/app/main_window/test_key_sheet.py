@@ -1,0 +1,130 @@
+"""The sheet of keys tells the truth: what stands on it works where it says, and what works stands on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAction, QKeySequence, QShortcut, QShortcutEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app import keys
+from app.main_window import MainWindow
+from app.settings import WindowSettings
+from app.storage import Profile
+from tests.app.main_window.conftest import Hands, shown
+
+
+class Watch(QObject):
+    """Takes note of the shortcuts that arrive, and keeps them from doing anything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrived: list[tuple[QObject, bool]] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QShortcutEvent) and event.type() == QEvent.Type.Shortcut:
+            self.arrived.append((watched, event.isAmbiguous()))
+            return True
+        return False
+
+
+@contextmanager
+def watched(window: MainWindow) -> Iterator[Watch]:
+    watch, before = Watch(), {}
+    for action in window.findChildren(QAction):
+        before[action] = action.isEnabled()
+        action.installEventFilter(watch)
+        action.setEnabled(True)
+    yield watch
+    for action, enabled in before.items():
+        action.removeEventFilter(watch)
+        action.setEnabled(enabled)
+
+
+@pytest.fixture
+def lab(hands: Hands, window: MainWindow) -> MainWindow:
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    window.session.pause()
+    window.tour.stop()
+    window.console.new_query("SERVER_A", "SELECT 1")
+    for name in ("explorer", "ledger", "console"):
+        window.desk.go_to(name)
+    QApplication.processEvents()
+    return window
+
+
+def test_every_key_on_the_sheet_works_where_it_says(lab: MainWindow) -> None:
+    bound = lab.appearance._actions
+    panel = {keys.WINDOW: "topology", "query": "console", "explorer": "explorer", "ledger": "ledger"}
+    silent, tried = [], 0
+    with watched(lab) as watch:
+        for scope, place in panel.items():
+            lab.desk.go_to(place)
+            QApplication.processEvents()
+            focus = QApplication.focusWidget()
+            assert focus is not None
+            for command in keys.COMMANDS:
+                if command.scope != scope or command.fixed:
+                    continue
+                for key in lab.appearance.keys_now[command.name]:
+                    if "Cancel" in key:  # is on no keyboard that can be pressed here
+                        continue
+                    watch.arrived.clear()
+                    QTest.keySequence(focus, QKeySequence(key))
+                    tried += 1
+                    if watch.arrived != [(bound[command.name], False)]:
+                        silent.append(f"{key}: {command.name}")
+    assert tried > 70
+    assert not silent
+
+
+def test_every_key_that_works_is_on_the_sheet(lab: MainWindow) -> None:
+    lab.editing.show()
+    listed = {key for found in lab.appearance.keys_now.values() for key in found}
+    listed |= {"Enter", "Find"}  # the other Return, and a key of few keyboards
+    there: dict[str, QObject] = {}
+    for action in lab.findChildren(QAction):
+        if not type(action.parent()).__module__.startswith("pyqtgraph"):
+            there |= {_text(key): action for key in action.shortcuts()}
+    for shortcut in lab.findChildren(QShortcut):
+        there[_text(shortcut.key())] = shortcut
+    assert len(there) > 60
+    assert not {key: _of(item) for key, item in there.items() if key not in listed | FOR_CLOSING}
+
+
+FOR_CLOSING = {"Esc"}
+"""Leaves whatever has opened."""
+
+
+def _text(key: QKeySequence) -> str:
+    return key.toString(QKeySequence.SequenceFormat.PortableText)
+
+
+def _of(item: QObject) -> str:
+    parent = item.parent()
+    said = item.text() if isinstance(item, QAction) else ""
+    return f"{said} of {type(parent).__name__ if isinstance(parent, QWidget) else parent}"
+
+
+def test_keys_that_somebody_chose_hold_at_the_next_start(
+    qtbot: object, lab: MainWindow, profile: Profile, store: WindowSettings
+) -> None:
+    lab.appearance.set_keys(keys.SSMS, {"time.step": ("Ctrl+Alt+Y",)})
+    lab.close()
+    again = shown(qtbot, profile, store)  # type: ignore[arg-type]
+    again.choose("lab")
+    again.brief.started.emit("lab")
+    again.session.pause()
+    assert again.session.drill is not None
+    before = again.session.drill.tick
+    again.topology.setFocus()
+    QTest.keyClick(again.topology, Qt.Key.Key_F10)
+    assert again.session.drill.tick == before
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+    QTest.keyClick(again.topology, Qt.Key.Key_Y, both)
+    assert again.session.drill.tick == before + 1
