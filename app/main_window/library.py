@@ -12,7 +12,7 @@ from app.scenario_files import NoScenario
 from app.storage import Profile, ResultRow, StorageProblem, UnfinishedRun
 from app.summary import Summary, place
 from app.views.history import Run
-from app.views.scenario_picker import Card, Interrupted
+from app.views.scenario_picker import FIRST_DRILL, Card, Interrupted
 from engine.constants import TICKS_PER_S
 from engine.drill.problems import ScenarioProblems
 from engine.drill.scenario import Scenario
@@ -62,8 +62,8 @@ class Library:
     def cards(self) -> list[Card]:
         """All that can be played, in order."""
         order = sorted(self.summaries.values(), key=place)
-        standing = self.progress()
-        return [self._card(summary, standing) for summary in order]
+        standing, begun = self.progress(), self._begun()
+        return [self._card(summary, standing, begun) for summary in order]
 
     def progress(self, now: datetime | None = None) -> Progress:
         """How the learner stands at *now* (None: at this moment)."""
@@ -81,7 +81,15 @@ class Library:
         if str(problem) not in self.problems:
             self.problems.append(str(problem))
 
-    def _card(self, summary: Summary, standing: Progress) -> Card:
+    def _begun(self) -> frozenset[str]:
+        """Scenarios of which a run was ever begun, finished or not."""
+        try:
+            return self._profile.begun() if self._profile is not None else frozenset()
+        except StorageProblem as problem:
+            self._tell(problem)
+            return frozenset()
+
+    def _card(self, summary: Summary, standing: Progress, begun: frozenset[str]) -> Card:
         record = standing.records.get(summary.name)
         best = record.best if record is not None else None
         return Card.of(
@@ -91,6 +99,8 @@ class Library:
             last=record.last.score if record is not None else None,
             tries=len(record.runs) if record is not None else 0,
             due=summary.name in standing.due,
+            begun=summary.name in begun,
+            first=summary.name == FIRST_DRILL and not begun,
         )
 
     def interrupted(self) -> list[Interrupted]:

@@ -147,6 +147,11 @@ class Profile:
         with self._sessions.begin() as session:
             return runs.played(session, scenario_name)
 
+    def begun(self) -> frozenset[str]:
+        """Names of the scenarios of which a run was ever begun."""
+        with self._sessions.begin() as session:
+            return runs.begun(session)
+
     def scenario_text(self, run_id: RunId) -> str:
         """The scenario file that a run was played with."""
         with self._sessions.begin() as session:

@@ -135,6 +135,11 @@ def played(session: Session, scenario_name: str) -> bool:
     return session.scalar(select(Run.id).where(Run.scenario_name == scenario_name).limit(1)) is not None
 
 
+def begun(session: Session) -> frozenset[str]:
+    """Names of the scenarios of which a run was ever begun."""
+    return frozenset(session.scalars(select(Run.scenario_name).distinct()))
+
+
 def text_of(session: Session, run_id: RunId) -> str:
     """The scenario file that a run was played with."""
     return session.get_one(Run, run_id).scenario_text

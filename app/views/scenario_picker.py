@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPushButton,
+    QSizePolicy,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -25,8 +26,9 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting, theme
-from app.language import tr
+from app.language import mark, tr, trn
 from app.prose import Prose
+from app.reader import name_box, say
 from app.summary import LEVELS, Summary
 from app.theme import Tokens
 from engine.drill import skills
@@ -36,6 +38,9 @@ DUE: Final = "due"
 
 SKILL_LETTERS: Final = 8
 """The choice of a skill leaves room for the search where the page is narrow."""
+
+FIRST_DRILL: Final = "automatic-failover"
+"""What somebody who has done nothing yet is led to: what mirroring is for, in six minutes."""
 
 _CARD: Final = Qt.ItemDataRole.UserRole
 _ROW_UNITS: Final = 3.9
@@ -60,6 +65,10 @@ class Card(Summary):
     """Finished runs."""
     due: bool = False
     """It is to be repeated now."""
+    begun: bool = False
+    """A run was begun, finished or not."""
+    first: bool = False
+    """The one to begin with; nothing was begun so far."""
     known: bool = False
     """The learner's results have been read; before that nothing is said of them."""
 
@@ -82,7 +91,13 @@ class Card(Summary):
         if not self.known:
             return ""
         if self.last is None:
-            return tr("not finished yet")
+            return (
+                tr("not finished yet")
+                if self.begun
+                else tr("begin here")
+                if self.first
+                else tr("not tried yet")
+            )
         if self.best is None:
             return tr("last {last} of 100").format(last=formatting.plain(self.last))
         if self.tries < 2:
@@ -93,8 +108,28 @@ class Card(Summary):
 
     @property
     def searched(self) -> str:
-        titles = map(skills.title_of, self.skills)
-        return " ".join((self.title, self.summary, self.level, *self.skills, *titles)).lower()
+        """What the search looks into: level and skills in English and as they are shown."""
+        titles = [skills.title_of(key) for key in self.skills]
+        words = (
+            self.title,
+            self.summary,
+            self.level,
+            tr(self.level),
+            *self.skills,
+            *titles,
+            *map(tr, titles),
+        )
+        return " ".join(words).lower()
+
+
+ORDERS: Final[tuple[tuple[str, Callable[[Card], Any]], ...]] = (
+    (mark("By level"), lambda card: ()),
+    (mark("Shortest first"), lambda card: card.minutes),
+    (mark("Weakest first"), lambda card: (card.best is None, card.best or 0.0)),
+    (mark("Not tried first"), lambda card: (card.begun or card.last is not None, not card.scored)),
+    (mark("By title"), lambda card: card.title.lower()),
+)
+"""Ways to order the drills; what one of them does not tell apart stays in the order in which it came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +173,21 @@ class ScenarioPicker(QWidget):
         self._search.setAccessibleName(tr("Search drills"))
         self._search.setClearButtonEnabled(True)
         self._search.textChanged.connect(self._filter)
-        self._skill = QComboBox()
-        self._skill.setAccessibleName(tr("Show drills for"))
+        self._search.returnPressed.connect(self.take_focus)
+        self._skill, self._level, self._order = QComboBox(), QComboBox(), QComboBox()
+        name_box(self._skill, tr("Show drills for"))
+        name_box(self._level, tr("Show drills of the level"))
+        name_box(self._order, tr("Order of the drills"))
         self._fill_skills()
-        self._skill.currentIndexChanged.connect(self._filter)
+        self._level.addItem(tr("All levels"), None)
+        for level in LEVELS:
+            self._level.addItem(tr(level), level)
+        for title, place in ORDERS:
+            self._order.addItem(tr(title), place)
+        for box in (self._skill, self._level, self._order):
+            box.currentIndexChanged.connect(self._filter)
+        self._count = QLabel()
+        self._count.setProperty("muted", "true")
         self._list = _Cards()
         self._list.setAccessibleName(tr("Drills"))
         self._list.setItemDelegate(_CardDelegate(self._list))
@@ -175,6 +221,15 @@ class ScenarioPicker(QWidget):
         finding.addWidget(self._search, 3)
         finding.addWidget(self._skill, 2)
         left.addLayout(finding)
+        sorting = QHBoxLayout()
+        for box in (self._level, self._order):
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.setMinimumContentsLength(5)
+            sorting.addWidget(box, 2)
+        self._count.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._count.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        sorting.addWidget(self._count, 2)
+        left.addLayout(sorting)
         left.addWidget(self._list)
         body = QHBoxLayout()
         body.setSpacing(16)
@@ -207,6 +262,7 @@ class ScenarioPicker(QWidget):
     def show_due(self) -> None:
         """List what is due only."""
         self._search.clear()
+        self._level.setCurrentIndex(0)
         self._skill.setCurrentIndex(self._skill.findData(DUE))
 
     def _fill_skills(self) -> None:
@@ -248,11 +304,11 @@ class ScenarioPicker(QWidget):
         self._list.setFocus()
 
     def _filter(self) -> None:
-        words, skill = self._search.text().lower().split(), self._skill.currentData()
+        """List what is wanted in the order that is wanted; the drill that was selected stays so."""
+        before = self.current()
         self._list.clear()
-        for card in self._cards:
-            wanted = skill is None or (card.due if skill == DUE else skill in card.skills)
-            if wanted and all(word in card.searched for word in words):
+        for card in sorted(self._cards, key=self._order.currentData()):
+            if self._is_wanted(card):
                 item = QListWidgetItem(card.title)
                 item.setData(_CARD, card)
                 item.setData(
@@ -262,9 +318,27 @@ class ScenarioPicker(QWidget):
                     ),
                 )
                 self._list.addItem(item)
-        if self._list.count():
-            self._list.setCurrentRow(0)
+        self._list.setCurrentRow(0)
+        if before is not None:
+            self.choose_card(before.name)
         self._show_details()
+        self._tell_count()
+
+    def _is_wanted(self, card: Card) -> bool:
+        skill, level = self._skill.currentData(), self._level.currentData()
+        fits = skill is None or (card.due if skill == DUE else skill in card.skills)
+        words = self._search.text().lower().split()
+        return fits and level in (None, card.level) and all(word in card.searched for word in words)
+
+    def _tell_count(self) -> None:
+        listed, there = self._list.count(), len(self._cards)
+        said = tr("{n} of {of}").format(n=listed, of=there)
+        if listed == there:
+            said = trn("{n} drill", "{n} drills", there).format(n=there)
+        if said != self._count.text():
+            self._count.setText(said if there else "")
+            if self._search.hasFocus() or self._skill.hasFocus() or self._level.hasFocus():
+                say(self._count, said)
 
     def _show_details(self) -> None:
         self._details.show_card(self.current())
@@ -344,7 +418,7 @@ class _Details(QFrame):
     def show_card(self, card: Card | None) -> None:
         self._start.setEnabled(card is not None)
         if card is None:
-            self.say(tr("No drill matches the search."))
+            self.say(tr("No drill matches. Clear the search, or choose all skills and all levels."))
             return
         self._edit.setEnabled(card.known)
         self._edit.setText(tr("Edit a copy") if card.shipped or card.origin else tr("Edit"))

@@ -27,10 +27,6 @@ class Until(QDialog):
         """*problem_of* a text: what is wrong with it, or nothing."""
         super().__init__(parent)
         self._problem_of = problem_of
-        self._thinking = QTimer(self)
-        self._thinking.setSingleShot(True)
-        self._thinking.setInterval(THINKING_MS)
-        self._thinking.timeout.connect(lambda: say(self, self.problem.text()))
         self.setWindowTitle(tr("Run until"))
         self.text = QComboBox()
         self.text.setEditable(True)
@@ -43,6 +39,10 @@ class Until(QDialog):
         self.problem = QLabel()
         self.problem.setWordWrap(True)
         self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        self._thinking = QTimer(self)
+        self._thinking.setSingleShot(True)
+        self._thinking.setInterval(THINKING_MS)
+        self._thinking.timeout.connect(lambda: say(self, self.problem.text()))
         hint = QLabel(tr("States, queues and times may be joined by and, or, not; for example:  {example}").format(
             example=" and ".join(examples[:2])))  # fmt: skip
         hint.setWordWrap(True)

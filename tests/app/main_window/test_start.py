@@ -91,7 +91,7 @@ def test_what_was_chosen_stays_chosen_when_results_come(bare: MainWindow, rest: 
     card = bare.picker.current()
     assert card is not None
     assert card.name == "automatic-failover"
-    assert "not finished yet" in card.facts
+    assert "begin here" in card.facts
     assert bare.picker._list.count() > 50
 
 
