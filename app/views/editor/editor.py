@@ -74,6 +74,7 @@ class ScenarioEditor(QWidget):
         for view in (self.form, self.timeline):
             view.text_changed.connect(self.text.replace_with)
         self.timeline.chosen.connect(self._show_path)
+        self.timeline.wanted_in_text.connect(self._write_on)
         self.preview = Preview(brief)
         self.findings = Findings()
         self.findings.chosen.connect(self._show_problem)
@@ -297,6 +298,10 @@ class ScenarioEditor(QWidget):
         place = places(self.text.toPlainText()).get(tuple(path))
         if place is not None:
             self.text.go_to_line(place.line, take_focus=False)
+
+    def _write_on(self, path: tuple[str | int, ...]) -> None:
+        self._show_path(path)
+        self.text.setFocus()
 
     def _show_name(self) -> None:
         self._name.setText(self.file_name)

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFontMetricsF,
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from app import formatting, theme
@@ -41,6 +50,10 @@ class TimelineCanvas(QWidget):
 
     chosen = Signal(object)
     """Path of the entry that was clicked."""
+    also_chosen = Signal(object)
+    """The same with Ctrl held: one more, or one less."""
+    menu_wanted = Signal(object, object, object)
+    """Place on the screen, path of the entry there (None: none), seconds there (None: by a key)."""
     dropped = Signal(object, object)
     """An entry has been dragged: the entry as it was, and its new spot in seconds."""
     height_changed = Signal()
@@ -52,6 +65,7 @@ class TimelineCanvas(QWidget):
         super().__init__(parent)
         self._plan = Plan(120.0)
         self._chosen: Path | None = None
+        self._selected: frozenset[Path] = frozenset()
         self._cursor_s: float | None = None
         self._held: tuple[Entry, str, float] | None = None
         """Entry, part of it, and where the mouse took hold of it."""
@@ -65,12 +79,15 @@ class TimelineCanvas(QWidget):
 
     # --- what is shown --------------------------------------------------------------------------------------
 
-    def show_plan(self, plan: Plan, chosen: Path | None) -> None:
-        """Show *plan* with this entry chosen; a drag that goes on is given up."""
-        self._plan, self._chosen = plan, chosen
+    def show_plan(self, plan: Plan, chosen: Path | None, selected: frozenset[Path] = frozenset()) -> None:
+        """Show *plan* with this entry chosen, and others *selected* with it; a drag that goes on is given up."""
+        self._plan, self._chosen, self._selected = plan, chosen, selected
         self._held = self._spot = None
         entry = plan.at(chosen)
-        self.setAccessibleDescription(spoken(entry) if entry else "")
+        said = [spoken(entry)] if entry else []
+        if len(selected) > 1:
+            said.append(tr("{n} are chosen").format(n=len(selected)))
+        self.setAccessibleDescription("; ".join(said))
         self._lay_out()
 
     @property
@@ -231,7 +248,10 @@ class TimelineCanvas(QWidget):
             return
         (entry, *_), spot = self._held, self._spot
         self._held = self._spot = None
-        self.chosen.emit(entry.path)
+        if spot is None and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.also_chosen.emit(entry.path)
+        elif spot is None or entry.path not in self._selected:
+            self.chosen.emit(entry.path)
         if spot is not None and spot != entry.spot:
             self.dropped.emit(entry, spot)
         else:
@@ -240,6 +260,16 @@ class TimelineCanvas(QWidget):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self._found(event.position()) is None:
             self.add_wanted.emit(float(round(self.scale.time_at(event.position().x()))))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            box = self.box_of(self._chosen) if self._chosen is not None else None
+            at = box.center().toPoint() if box is not None else self._seen.center().toPoint()
+            self.menu_wanted.emit(self.mapToGlobal(at), self._chosen, None)
+            return
+        found = self._found(QPointF(event.pos()))
+        at_s = float(round(self.scale.time_at(event.pos().x())))
+        self.menu_wanted.emit(event.globalPos(), found[0].path if found else None, at_s)
 
     def give_up(self) -> bool:
         """Let go of what is being dragged; it stays where it was. Whether there was something."""
@@ -280,6 +310,9 @@ class TimelineCanvas(QWidget):
             painter.setPen(QPen(colours.focus, 1.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self._seen.adjusted(0.5, 0.5, -0.5, -0.5))
+
+    def _is_chosen(self, entry: Entry) -> bool:
+        return entry.path == self._chosen or entry.path in self._selected
 
     def _ticks(self, metrics: QFontMetricsF) -> Iterator[float]:
         scale = self.scale
@@ -324,7 +357,7 @@ class TimelineCanvas(QWidget):
     ) -> None:
         tone, shape = LOOKS.get(entry.group, OTHER)
         colour, soft = getattr(colours, tone), getattr(colours, f"{tone}_soft")
-        chosen, middle = entry.path == self._chosen, box.center().y()
+        chosen, middle = self._is_chosen(entry), box.center().y()
         painter.setFont(theme.sized(self.font(), LABEL_SCALE, bold=False))
         metrics = QFontMetricsF(painter.font())
         label = QRectF(placed.label, box.top(), placed.label_width + 2.0, box.height())
@@ -351,7 +384,7 @@ class TimelineCanvas(QWidget):
 
     def _draw_chip(self, painter: QPainter, colours: Tokens, entry: Entry, box: QRectF) -> None:
         tone, shape = LOOKS.get(entry.group, OTHER)
-        chosen = entry.path == self._chosen
+        chosen = self._is_chosen(entry)
         painter.setPen(QPen(colours.focus if chosen else colours.border, 2.0 if chosen else 1.0))
         painter.setBrush(colours.selection if chosen else colours.raised)
         painter.drawRoundedRect(box, 4, 4)
@@ -370,7 +403,7 @@ class TimelineCanvas(QWidget):
 
     def _draw_step(self, painter: QPainter, colours: Tokens, entry: Entry, box: QRectF) -> None:
         """A numbered disc, dashed where the text says no time; discs that would meet stand side by side."""
-        chosen = entry.path == self._chosen
+        chosen = self._is_chosen(entry)
         at, top = self.scale.x_of(entry.spot[0]), box.top() - self._line * LEADER
         painter.setPen(QPen(colours.accent if entry.sure else colours.border, 1.2))
         painter.drawLine(QPointF(at, top), QPointF(box.center().x(), box.top()))

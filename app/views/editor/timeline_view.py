@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
+    QMenu,
     QPushButton,
     QScrollArea,
     QSplitter,
@@ -21,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.entry_edit import removed
+from app.entry_edit import copied, removed
 from app.language import tr
 from app.scenario_edit import NotChanged
 from app.views.editor.timeline_add import AddFault
@@ -59,6 +61,8 @@ class TimelineView(QWidget):
     """The whole text after a change by the user."""
     chosen = Signal(object)
     """Path in the text of the entry that was chosen: ("timeline", 2), ("solution", 0)."""
+    wanted_in_text = Signal(object)
+    """Path of an entry that somebody wants to write on."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,10 +81,16 @@ class TimelineView(QWidget):
         self.canvas.chosen.connect(self._choose)
         self.canvas.dropped.connect(self._move)
         self.canvas.add_wanted.connect(self.begin_adding)
+        self.canvas.also_chosen.connect(self._choose_also)
+        self.canvas.menu_wanted.connect(self._open_menu)
         self.canvas.height_changed.connect(self._share_height)
         self.canvas.installEventFilter(self)
         self.list.installEventFilter(self)
         self.list.currentItemChanged.connect(self._on_current)
+        self.list.itemSelectionChanged.connect(self._on_selected)
+        self.list.setSelectionMode(QListWidget.SelectionMode.ExtendedSelection)
+        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.list.customContextMenuRequested.connect(self._open_menu_of_list)
         self.add_button.clicked.connect(lambda: self.begin_adding())
         self.remove_button.clicked.connect(self._remove)
         self.adding.wanted.connect(self._add)
@@ -189,6 +199,7 @@ class TimelineView(QWidget):
         )
 
     def _renew(self) -> None:
+        chosen = {entry.path for entry in self.selected}
         self.list.blockSignals(True)
         self.list.clear()
         for entry in self._plan.entries:
@@ -199,19 +210,27 @@ class TimelineView(QWidget):
             item.setToolTip(words)
             if entry.path == self._path:
                 self.list.setCurrentItem(item)
+        for row in range(self.list.count()):
+            item = self.list.item(row)
+            item.setSelected(item.data(Qt.ItemDataRole.UserRole) in {*chosen, self._path})
         self.list.blockSignals(False)
         self._show_chosen()
         self._share_height()
 
     def _show_chosen(self) -> None:
         entry = self._plan.at(self._path)
-        self.canvas.show_plan(self._plan, self._path)
-        self.remove_button.setEnabled(entry is not None and entry.kind != STEP)
+        self.canvas.show_plan(self._plan, self._path, frozenset(entry.path for entry in self.selected))
+        self.remove_button.setEnabled(any(each.kind != STEP for each in self.selected))
         self.said.setText(self._keys_for(entry))
         self.said.setVisible(self.adding.isHidden())
 
     def _keys_for(self, entry: Entry | None) -> str:
-        """What can be done with the chosen entry."""
+        """What can be done with the chosen entry, or with several."""
+        if len(self.selected) > 1:
+            said = tr(
+                "{n} are chosen. Left, Right: move all by 1 s, with Shift 10 s; Delete removes the faults."
+            )
+            return said.format(n=len(self.selected))
         if entry is None:
             return (
                 tr("Drag a fault to move it.") if self._plan.faults else tr("No fault happens by itself yet.")
@@ -235,23 +254,48 @@ class TimelineView(QWidget):
             self._choose(path)
             self.blockSignals(blocked)
 
+    @property
+    def selected(self) -> list[Entry]:
+        """The entries that are chosen, in the order of the list."""
+        paths = [item.data(Qt.ItemDataRole.UserRole) for item in self.list.selectedItems()]
+        return [entry for entry in self._plan.entries if entry.path in paths]
+
     @Slot(object)
-    def _choose(self, path: Path) -> None:
+    def _choose(self, path: Path, also: bool = False) -> None:
+        """Choose the entry at *path*, alone or (*also*) beside those that are chosen."""
         if self._plan.at(path) is None:
             return
         self._path = path
+        flags = QItemSelectionModel.SelectionFlag
         self.list.blockSignals(True)
         for row in range(self.list.count()):
             if self.list.item(row).data(Qt.ItemDataRole.UserRole) == path:
-                self.list.setCurrentRow(row)
+                self.list.setCurrentRow(row, flags.Select if also else flags.ClearAndSelect)
         self.list.blockSignals(False)
         self._show_chosen()
         self._bring_into_view()
         self.chosen.emit(path)
 
+    @Slot(object)
+    def _choose_also(self, path: Path) -> None:
+        """One more, or one less, of those that are chosen."""
+        if path in {entry.path for entry in self.selected} and len(self.selected) > 1:
+            for row in range(self.list.count()):
+                if self.list.item(row).data(Qt.ItemDataRole.UserRole) == path:
+                    self.list.item(row).setSelected(False)
+        else:
+            self._choose(path, also=True)
+
     def _on_current(self, item: QListWidgetItem | None) -> None:
         if item is not None:
-            self._choose(item.data(Qt.ItemDataRole.UserRole))
+            self._path = item.data(Qt.ItemDataRole.UserRole)
+            self._show_chosen()
+            self._bring_into_view()
+            self.chosen.emit(self._path)
+
+    def _on_selected(self) -> None:
+        """By the list's own keys and clicks."""
+        self._show_chosen()
 
     def _bring_into_view(self) -> None:
         box = self.canvas.box_of(self._path) if self._path is not None else None
@@ -259,13 +303,13 @@ class TimelineView(QWidget):
             middle = box.center().toPoint()
             self.area.ensureVisible(middle.x(), middle.y(), 40, round(box.height()))
 
-    def _go(self, by: int) -> bool:
+    def _go(self, by: int, also: bool = False) -> bool:
         """Choose the next entry, or the one before; False at the end of them."""
         paths = [entry.path for entry in self._plan.entries]
         now = paths.index(self._path) + by if self._path in paths else 0 if by > 0 else len(paths) - 1
         if not 0 <= now < len(paths):
             return False
-        self._choose(paths[now])
+        self._choose(paths[now], also)
         return True
 
     # --- changing -------------------------------------------------------------------------------------------
@@ -281,40 +325,112 @@ class TimelineView(QWidget):
 
     @Slot(object, object)
     def _move(self, entry: Entry, spot: Spot) -> None:
+        """Put the entry there; others that are chosen go with it, unless only its end is moved."""
+        by_s = spot[0] - entry.spot[0]
+        whole = spot[1] - entry.spot[1] == by_s
+        others = [each for each in self.selected if each.path != entry.path and each.movable and whole]
+        moves = [(entry, spot)] + [
+            (each, nudged(each.spot, WHOLE, by_s, self._most(each)))
+            for each in others
+            if entry.path in {one.path for one in self.selected}
+        ]
         try:
-            self._change(moved(self._text, entry, spot))
+            text = self._text
+            for each, there in moves:
+                text = moved(text, each, there)
+            self._change(text)
         except NotChanged as problem:
             self._refuse(problem)
+
+    def _most(self, entry: Entry) -> float:
+        return DURATION_MAX_S if entry.kind == WAIT else self._plan.length_s
 
     def _refuse(self, problem: NotChanged) -> None:
         self._show_chosen()
         self.said.setText(str(problem))
 
     def _nudge(self, by_s: float, part: str) -> None:
+        movable = [entry for entry in self.selected if entry.movable]
         entry = self._plan.at(self._path)
         if entry is None or not entry.movable:
-            return
-        most = DURATION_MAX_S if entry.kind == WAIT else self._plan.length_s
-        spot = nudged(entry.spot, part if entry.kind == WINDOW else WHOLE, by_s, most)
-        self._move(entry, spot)
+            entry = movable[0] if movable else None
+        if entry is not None:
+            part = part if entry.kind == WINDOW else WHOLE
+            self._move(entry, nudged(entry.spot, part, by_s, self._most(entry)))
 
     @Slot()
     def _remove(self) -> None:
-        entry = self._plan.at(self._path)
-        if entry is None or entry.kind == STEP:
+        gone = [entry for entry in self.selected if entry.kind != STEP]
+        if not gone:
             return
-        here = self._plan.faults.index(entry)
-        left = [fault.path for fault in self._plan.faults if fault is not entry]
+        here = self._plan.faults.index(gone[0])
+        left = [fault.path for fault in self._plan.faults if fault not in gone]
         after: Path | None = left[min(here, len(left) - 1)] if left else None
-        if after is not None and int(after[1]) > int(entry.path[1]):
-            after = (after[0], int(after[1]) - 1)
+        if after is not None:
+            before = sum(int(entry.path[1]) < int(after[1]) for entry in gone)
+            after = (after[0], int(after[1]) - before)
         try:
-            text = removed(self._text, str(entry.path[0]), int(entry.path[1]))
+            text = self._text
+            for entry in sorted(gone, key=lambda each: -int(each.path[1])):
+                text = removed(text, str(entry.path[0]), int(entry.path[1]))
         except NotChanged as problem:
             self._refuse(problem)
             return
         self._path = after
+        self.list.clearSelection()
         self._change(text)
+
+    def _duplicate(self) -> None:
+        entry = self._plan.at(self._path)
+        if entry is None or entry.kind == STEP:
+            return
+        try:
+            text = copied(self._text, str(entry.path[0]), int(entry.path[1]))
+        except NotChanged as problem:
+            self._refuse(problem)
+            return
+        self._path = (entry.path[0], int(entry.path[1]) + 1)
+        self.list.clearSelection()
+        self._change(text)
+
+    # --- menu -----------------------------------------------------------------------------------------------
+
+    def _open_menu_of_list(self, at: QPoint) -> None:
+        self._open_menu(self.list.viewport().mapToGlobal(at), self._path, None)
+
+    @Slot(object, object, object)
+    def _open_menu(self, at: QPoint, path: Path | None, at_s: float | None) -> None:
+        if path is not None and path not in {entry.path for entry in self.selected}:
+            self._choose(path)
+        self.menu(at_s).exec(at)
+
+    def menu(self, at_s: float | None = None) -> QMenu:
+        """What can be done with what is chosen, and at *at_s* of the axis."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        entry = self._plan.at(self._path) if self.selected else None
+        fault = any(each.kind != STEP for each in self.selected)
+        rows: tuple[tuple[str, str, bool, Callable[[], object]] | None, ...] = (
+            (tr("Add fault…"), "Ins", True, lambda: self.begin_adding(at_s)),
+            (tr("Duplicate"), "Ctrl+D", fault and len(self.selected) == 1, self._duplicate),
+            (tr("Remove"), "Del", fault, self._remove),
+            None,
+            (tr("Show it in the text"), "", entry is not None, lambda: self.wanted_in_text.emit(self._path)),
+            (tr("Choose all"), "Ctrl+A", bool(self._plan.entries), self.list.selectAll),
+            None,
+            (tr("Show all of the drill"), "0", True, lambda: self.area.zoom_by(0.0)),
+        )
+        for row in rows:
+            if row is None:
+                menu.addSeparator()
+                continue
+            words, key, on, do = row
+            action = menu.addAction(f"{words}\t{key}" if key else words)
+            action.setEnabled(on)
+            action.triggered.connect(lambda _=False, do=do: do())
+        return menu
+
+    # --- adding ---------------------------------------------------------------------------------------------
 
     @Slot()
     @Slot(float)
@@ -373,12 +489,17 @@ class TimelineView(QWidget):
             self._remove()
         elif key == Qt.Key.Key_Insert:
             self.begin_adding()
+        elif key == Qt.Key.Key_D and modifiers & Qt.KeyboardModifier.ControlModifier:
+            self._duplicate()
         elif event.text() in _ZOOM_KEYS:
             self.area.zoom_by(_ZOOM_KEYS[event.text()])
         elif watched is self.list:
             return False
+        elif event.matches(QKeySequence.StandardKey.SelectAll):
+            self.list.selectAll()
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            self._go(1 if key == Qt.Key.Key_Down else -1)
+            also = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
+            self._go(1 if key == Qt.Key.Key_Down else -1, also)
         elif key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
             return self._go(1 if key == Qt.Key.Key_Tab else -1)
         elif key == Qt.Key.Key_Escape:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QContextMenuEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit
 
@@ -501,6 +501,93 @@ def test_delete_removes_only_that_fault_and_chooses_the_next(view: TimelineView,
         QTest.keyClick(view.list, Key.Key_Delete)
     assert read_plan(heard.texts[-1]).faults == ()
     assert read_plan(heard.texts[-1]).steps
+
+
+ALL_MOVED = [
+    ("at = 30", "at = 40"),
+    ('at = "2min"   # the second minute', 'at = "130s"   # the second minute'),
+]
+
+
+def chosen(view: TimelineView) -> list[tuple[str | int, ...]]:
+    return [entry.path for entry in view.selected]
+
+
+def test_several_are_chosen_with_ctrl_and_dragged_together(view: TimelineView, heard: Heard) -> None:
+    first, second = point(view, 30.0, "timeline", 3), point(view, 120.0, "timeline", 0)
+    QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, first)
+    QTest.mouseClick(view.canvas, LEFT_BUTTON, CTRL, second)
+    assert chosen(view) == [("timeline", 3), ("timeline", 0)]
+    assert "2 are chosen" in view.canvas.accessibleDescription()
+    drag(view, second, pixels(view, 10.0))
+    (text,) = heard.texts
+    assert sorted(changed_lines(TEXT, text)) == sorted(ALL_MOVED)
+    assert len(chosen(view)) == 2
+    QTest.mouseClick(view.canvas, LEFT_BUTTON, CTRL, point(view, 40.0, "timeline", 3))
+    assert chosen(view) == [("timeline", 0)]
+
+
+def test_several_are_chosen_moved_and_removed_by_keys_as_one_change_each(
+    view: TimelineView, heard: Heard
+) -> None:
+    view.canvas.setFocus()
+    QTest.keyClick(view.canvas, Key.Key_Down)
+    QTest.keyClick(view.canvas, Key.Key_Down, SHIFT)
+    assert chosen(view) == [("timeline", 3), ("timeline", 0)]
+    QTest.keyClick(view.canvas, Key.Key_Right, SHIFT)
+    (text,) = heard.texts
+    assert sorted(changed_lines(TEXT, text)) == sorted(ALL_MOVED)
+    QTest.keyClick(view.canvas, Key.Key_Delete)
+    assert [entry.act for entry in read_plan(heard.texts[1]).faults] == [
+        "cut SERVER_A SERVER_B",
+        "power-on SERVER_A",
+    ]
+    assert len(heard.texts) == 2
+
+
+def test_all_faults_go_at_once_and_the_solution_stays(view: TimelineView, heard: Heard) -> None:
+    view.canvas.setFocus()
+    QTest.keyClick(view.canvas, Key.Key_A, CTRL)
+    QTest.keyClick(view.canvas, Key.Key_Delete)
+    (text,) = heard.texts
+    assert read_plan(text).faults == ()
+    assert len(read_plan(text).steps) == 3
+
+
+def test_a_copy_of_a_fault_stands_behind_it_and_is_chosen(view: TimelineView, heard: Heard) -> None:
+    view.list.setCurrentRow(1)
+    QTest.keyClick(view.list, Key.Key_D, CTRL)
+    (text,) = heard.texts
+    assert text.count('do = "power-off SERVER_A"') == 2
+    assert chosen(view) == [("timeline", 1)]
+
+
+def test_the_menu_does_what_the_keys_do(qtbot: Any, view: TimelineView, heard: Heard) -> None:
+    view.list.setCurrentRow(4)
+    words = {action.text().partition("\t")[0]: action for action in view.menu().actions()}
+    assert not words["Remove"].isEnabled()  # a step of the solution
+    view.list.setCurrentRow(0)
+    words = {action.text().partition("\t")[0]: action for action in view.menu(77.0).actions()}
+    with qtbot.waitSignal(view.wanted_in_text) as wanted:
+        words["Show it in the text"].trigger()
+    assert wanted.args == [("timeline", 3)]
+    words["Add fault…"].trigger()
+    assert view.adding.from_time.text() == "77s"
+    view.adding.left.emit()
+    words["Remove"].trigger()
+    assert 'do = "hang SERVER_B"' not in heard.texts[-1]
+
+
+def test_a_click_with_the_other_button_asks_for_the_menu_of_what_is_there(
+    qtbot: Any, view: TimelineView
+) -> None:
+    view.canvas.menu_wanted.disconnect()
+    at = point(view, 120.0, "timeline", 0)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, view.canvas.mapToGlobal(at))
+    with qtbot.waitSignal(view.canvas.menu_wanted) as wanted:
+        view.canvas.contextMenuEvent(event)
+    assert wanted.args is not None
+    assert wanted.args[1] == ("timeline", 0)
 
 
 def choose_verb(view: TimelineView, name: str, *words: str) -> None:
