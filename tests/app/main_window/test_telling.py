@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QApplication
 
 from app.main_window import MainWindow
 from tests.app.main_window.conftest import Hands
@@ -133,3 +134,20 @@ def test_nobody_listens_and_nothing_is_put_together(
     window.session.do("power-off SERVER_A")
     hands.wait(5.0)
     assert heard(window, said) == ""
+
+
+def test_a_question_does_not_take_the_keyboard_from_who_is_typing(
+    qtbot: Any, hands: Hands, window: MainWindow
+) -> None:
+    begun(hands, "automatic-failover", "practice")
+    query = window.console.current or window.console.new_query("SERVER_B")
+    assert query is not None
+    window.activateWindow()
+    query.editor.setFocus()
+    qtbot.waitUntil(query.editor.hasFocus)
+    hands.wait(75.0)
+    assert window.session.drill is not None
+    assert window.session.drill.open_questions()
+    qtbot.keyClicks(QApplication.focusWidget(), "SELECT 1 ")
+    assert query.editor.toPlainText().endswith("SELECT 1 ")
+    assert window.session.drill.open_questions()
