@@ -4,7 +4,7 @@ English in every language, because it is what a DBA meets at work, or what an au
 - what SQL Server says or shows: messages, T-SQL, lines of the ERRORLOG and of traces, warnings of the monitor, what
   a SQL window answers, words and columns of the catalog views (SYNCHRONIZED), names of counters;
 - input lines and their verbs, keys of scenario files, the command line and its report, names of CSV columns;
-- texts of scenarios and help pages; rows and figures of the papers.
+- texts of scenarios; rows and figures of the papers.
 Everything else is said in the language of the interface. What the engine puts together (events, refusals, reasons of
 a score, findings of the scenario checker and of the planner) goes through `app.sentences`, the fixed words of its
 tables through `app.engine_words`. Numbers that the interface composes are written as the language does

@@ -9,6 +9,7 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QWidget
 
+from app import language
 from app.language import tr
 from app.prose import Prose
 from app.room import fit_on_screen
@@ -36,10 +37,16 @@ PAGE_OF: Final = {
 """View -> the page about it."""
 
 
-@cache
 def text_of(page: str) -> str:
-    """The page as Markdown."""
-    return (files("assets") / "help" / f"{page}.md").read_text(encoding="utf-8")
+    """The page as Markdown, in the language of the interface if it is there."""
+    return _text(page, language.current())
+
+
+@cache
+def _text(page: str, words: str) -> str:
+    pages = files("assets") / "help"
+    translated = pages / words / f"{page}.md"
+    return (translated if translated.is_file() else pages / f"{page}.md").read_text(encoding="utf-8")
 
 
 def title_of(page: str) -> str:

@@ -1,0 +1,63 @@
+"""Help pages: there is one for each panel, in German too, and it calls things as the window does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from app import language
+from app.language import tr
+from app.main_window.desk import PLACES
+from app.views.help import PAGE_OF, PAGES, Help, text_of, title_of
+
+
+@pytest.fixture
+def german() -> Iterator[None]:
+    language.use(language.GERMAN)
+    yield
+    language.use(language.ENGLISH)
+
+
+def _shape(text: str) -> list[str]:
+    """Headings, entries and links, which a translation has as well."""
+    return re.findall(r"^(#+|- |\d\.)", text, re.MULTILINE) + re.findall(r"\(\w+\.md\)", text)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_is_there_in_german_too(page: str, german: None) -> None:
+    translated = text_of(page)
+    language.use(language.ENGLISH)
+    original = text_of(page)
+    assert translated != original
+    assert _shape(translated) == _shape(original)
+    assert all(len(line) <= 120 for line in translated.splitlines())
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_translated_page_calls_things_as_the_window_does(page: str, german: None) -> None:
+    language.use(language.ENGLISH)
+    named = re.findall(r"(?<!\*)\*([A-Z][^*]+)\*(?!\*)", text_of(page).replace("\n", " "))
+    language.use(language.GERMAN)
+    translated = re.sub(r"\s+", " ", text_of(page))
+    for words in named:
+        for part in re.sub(r"\s+", " ", words).split(" > "):
+            if tr(part) != part:
+                assert tr(part).replace("&", "") in translated, part
+
+
+def test_every_panel_has_a_page_that_speaks_of_it() -> None:
+    assert {place.name for place in PLACES} <= set(PAGE_OF)
+    for panel, words in {"explorer": "Object Explorer", "ledger": "fault ledger", "system": "System Monitor",
+                         "table": "table", "trace": "State changes", "events": "Events"}.items():  # fmt: skip
+        assert words in text_of(PAGE_OF[panel])
+
+
+def test_the_window_of_help_is_german_then(qtbot: Any, german: None) -> None:
+    shown = Help()
+    qtbot.addWidget(shown)
+    assert shown._contents.item(PAGES.index("console")).text() == title_of("console") == "SQL-Fenster"
+    shown.show_page("monitor")
+    assert "Datenbankspiegelungs-Monitor" in shown._page.toPlainText()
