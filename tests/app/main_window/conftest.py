@@ -11,7 +11,7 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
-from app import theme
+from app import settings, theme
 from app.main_window import MainWindow
 from app.main_window.furnishing import furnished
 from app.offers import Target
@@ -89,7 +89,10 @@ def open_menus() -> list[QMenu]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> WindowSettings:
-    return WindowSettings(QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat))
+    """Of somebody who has seen the tour, which would halt the clock."""
+    made = WindowSettings(QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat))
+    made.set(settings.TOUR_SEEN, True)
+    return made
 
 
 @pytest.fixture

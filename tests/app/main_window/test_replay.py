@@ -63,7 +63,7 @@ def test_a_click_on_the_time_line_looks_back_and_the_bar_leads_out(hands: Hands)
     assert window.replay.bar.isVisible()
     assert hands.drill.world.t_s == pytest.approx(30.0, abs=1.0)
     assert hands.drill.world.servers["SERVER_A"].powered
-    assert "running" in window.topology.accessibleDescription().split(";")[0]
+    assert "running" in window.topology.summary.split(";")[0]
     window.do("power-off SERVER_B")
     assert "nothing can be done" in window.notice.text
     hands.click(window.replay.bar.now)

@@ -14,6 +14,11 @@ from app.settings import WindowSettings
 from tests.app.main_window.conftest import Hands, shown
 
 
+@pytest.fixture(autouse=True)
+def _newcomer(store: WindowSettings) -> None:
+    store.set(settings.TOUR_SEEN, False)
+
+
 @pytest.fixture
 def toured(window: MainWindow) -> MainWindow:
     window.choose("lab")
