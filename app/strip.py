@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -25,6 +25,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from app import formatting, theme
 from app.course import DOWN, EXPOSED, MERGED, OWN, PROTECTED, SERVING, Course, Marker, Span
 from app.language import mark, tr
+from app.reader import say
 from app.sentences import said
 from app.theme import Tokens
 
@@ -34,6 +35,13 @@ SPANS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
 LANES: Final = (mark("service"), mark("mirror"))
 LANE_PITCH: Final = 1.2
 """Height of a lane with its gap, in lines of text, where there are states."""
+KEYS: Final[dict[int, Callable[[int, int], int]]] = {
+    Qt.Key.Key_Left: lambda at, last: max(0, at - 1),
+    Qt.Key.Key_Right: lambda at, last: min(last, at + 1),
+    Qt.Key.Key_Home: lambda at, last: 0,
+    Qt.Key.Key_End: lambda at, last: last,
+}
+"""Keys that go from marker to marker: which one comes after the one that is *at*."""
 NEAR_PX: Final = 7.0
 """How near to a marker a click means it."""
 LABEL_SCALE: Final = 0.78
@@ -347,9 +355,7 @@ class Strip(QWidget):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             marker = self.marker_near(event.pos().x())
             tip = _tip(marker) if marker else self._tip_at(event.pos().x())
-            QToolTip.showText(
-                event.globalPos(), f"<qt>{html.escape(tip).replace(chr(10), '<br>')}</qt>", self
-            )
+            QToolTip.showText(event.globalPos(), _plain(tip), self)
             return True
         return super().event(event)
 
@@ -368,16 +374,23 @@ class Strip(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         count, key = len(self.markers), event.key()
-        if count and key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
-            step = 1 if key == Qt.Key.Key_Right else -1
-            at = self._at + step if self._at is not None else count - 1
-            self._at = min(count - 1, max(0, at))
-            self.setAccessibleDescription(_tip(self.markers[self._at]))
-            self.update()
+        if count and key in KEYS:
+            before = self._at if self._at is not None else count if key == Qt.Key.Key_Left else count - 1
+            self._at = KEYS[key](before, count - 1)
+            self._show_marker(self.markers[self._at])
         elif self._at is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.moment_chosen.emit(self.markers[self._at].t_s)
         else:
             super().keyPressEvent(event)
+
+    def _show_marker(self, marker: Marker) -> None:
+        """The marker that the keys have come to, in words for eyes and ears."""
+        tip = _tip(marker)
+        self.setAccessibleDescription(tip)
+        say(self, tip)
+        place = QPoint(round(self.x_of(marker.t_s)), self.height())
+        QToolTip.showText(self.mapToGlobal(place), _plain(tip), self)
+        self.update()
 
 
 _SERVICE_FILL: Final = {
@@ -428,6 +441,11 @@ def nice_step(span_s: float, marks: int) -> float:
     """Distance of axis labels: a round number of seconds, minutes or hours, at most *marks* of them."""
     steps = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800)
     return next((float(step) for step in steps if span_s / step <= marks), span_s)
+
+
+def _plain(tip: str) -> str:
+    """The words as they are: Qt takes what looks like HTML for HTML, which may name files."""
+    return f"<qt>{html.escape(tip).replace(chr(10), '<br>')}</qt>"
 
 
 def _tip(marker: Marker) -> str:

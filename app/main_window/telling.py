@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAccessible
@@ -14,6 +15,7 @@ from app.main_window import actions
 from app.picture import picture_of, veiled
 from app.reader import say
 from app.views.briefing import goal_state
+from app.views.debrief import ended
 from app.views.transport import speed_text
 from engine.drill.drill import Drill
 from engine.events import Event
@@ -48,7 +50,7 @@ class Teller(QObject):
         session.speed_changed.connect(lambda speed: self._tell_time(speed_text(speed)))
         session.progress.connect(self._show_progress)
         session.drill_changed.connect(lambda _: self._show_look())
-        session.finished.connect(lambda _: self._forget())
+        session.finished.connect(self._show_end)
         window.play.began.connect(lambda _: self._forget())
 
     # --- what there is to say -------------------------------------------------------------------------------
@@ -84,6 +86,17 @@ class Teller(QObject):
             said = tr("Looking back at {moment} of {now}.")
             moment, now = (formatting.run_time(each.world.t_s, 1) for each in (drill, live))
             self._tell_time(said.format(moment=moment, now=now))
+
+    def _show_end(self, report: Mapping[str, Any]) -> None:
+        """The debrief is on screen: what it says first."""
+        self._forget()
+        score = report["score"]
+        words = ended(report)
+        if score["scored"]:
+            words = " ".join(
+                (tr("{points} of 100 points.").format(points=formatting.plain(score["total"])), words)
+            )
+        self._tell_time(words)
 
     def _tell_time(self, words: str) -> None:
         if QAccessible.isActive():

@@ -59,6 +59,7 @@ COLUMNS: Final = (
     Column(
         title=mark("Gone back"),
         text=lambda run: tr("yes") if run.retried else "",
+        spoken=lambda run: tr("yes") if run.retried else tr("no"),
         tip=lambda run: tr("Not counted as a best score") if run.retried else "",
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QPainter
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from app import theme
@@ -133,3 +133,20 @@ def test_a_day_of_transitions_is_some_thousand_marks() -> None:
     assert len(times_s) < 12_000
     assert times_s == sorted(times_s)
     assert made.markers[-2].text.count("\n") == MERGED_LINES_MAX
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for tool tips
+def test_keys_walk_from_marker_to_marker_and_each_is_shown_in_words(qtbot: QtBot, strip: Strip) -> None:
+    last = len(strip.markers) - 1
+    walked = []
+    for key in (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_End):
+        qtbot.keyClick(strip, key)  # type: ignore[no-untyped-call]
+        walked.append(strip._at)
+        assert strip._at is not None
+        assert strip.markers[strip._at].text.partition(" ")[0] in strip.accessibleDescription()
+        assert QToolTip.text()
+    assert walked == [last, last - 1, 0, 1, last]
+    with qtbot.waitSignal(strip.moment_chosen) as chosen:
+        qtbot.keyClick(strip, Qt.Key.Key_Return)  # type: ignore[no-untyped-call]
+    assert chosen.args == [strip.markers[-1].t_s]
+    QToolTip.hideText()

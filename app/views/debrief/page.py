@@ -184,7 +184,7 @@ class Debrief(QScrollArea):
     def _head(self, report: Report) -> QWidget:
         head = QWidget()
         title = label(str(report.get("title") or report["scenario"]), 1.8, bold=True)
-        words = muted(_ended(report))
+        words = muted(ended(report))
         names = QVBoxLayout()
         names.setSpacing(4)
         names.addWidget(title)
@@ -328,7 +328,7 @@ class Debrief(QScrollArea):
             self._build()
 
 
-def _ended(report: Report) -> str:
+def ended(report: Report) -> str:
     """How it ended and which goals were reached."""
     ended = tr(ENDED.get(report.get("ended_by"), ENDED[None]))
     goals = report.get("goals", ())

@@ -141,7 +141,7 @@ def test_a_full_disk_takes_the_act_back_and_says_so(hands: Hands, profile: Profi
         window.do("power-off SERVER_A")
     assert window.notice.text == "The disk that holds it is full."
     assert hands.drill.state_hash() == before
-    assert "running" in window.topology.accessibleDescription().split(";")[0]
+    assert "running" in window.topology.summary.split(";")[0]
     window.do("power-off SERVER_A")
     assert window.notice.text == ""
     (run,) = profile.unfinished()

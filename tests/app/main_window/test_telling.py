@@ -151,3 +151,13 @@ def test_a_question_does_not_take_the_keyboard_from_who_is_typing(
     qtbot.keyClicks(QApplication.focusWidget(), "SELECT 1 ")
     assert query.editor.toPlainText().endswith("SELECT 1 ")
     assert window.session.drill.open_questions()
+
+
+def test_the_end_of_a_drill_is_heard_with_its_score(
+    hands: Hands, window: MainWindow, said: list[str]
+) -> None:
+    begun(hands, "automatic-failover", "practice")
+    hands.wait(70.0)
+    window.session.do("finish")
+    words = heard(window, said)
+    assert "of 100 points. 1 of 2 goals are reached" in words

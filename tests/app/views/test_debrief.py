@@ -95,6 +95,7 @@ def test_what_cannot_be_done_is_not_offered(qtbot: QtBot, page: Debrief, report:
     assert button(page, "All drills") is not None
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for tool tips
 def test_the_strip_walks_from_marker_to_marker_by_keys(qtbot: QtBot, page: Debrief) -> None:
     strip = page.widget().findChildren(Strip)[0]
     times = [marker.t_s for marker in strip._course.markers]
