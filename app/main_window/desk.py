@@ -95,6 +95,8 @@ LEAP_PX: Final = 100
 """A change of the desk's size by so much at once is that of a maximised or restored window, not of a dragged edge."""
 ALMOST_ONE: Final = 1.0005
 """Size of a dock's font against the program's: another one, which nobody sees."""
+COMES_BACK_MS: Final = 2_000
+"""A window that leaves the full screen has its old size by then."""
 EXPLORER_UNITS: Final = 19.0
 """Width of Object Explorer in line heights when it comes: a database with its state in brackets."""
 EXPLORER_SHARE: Final = 0.55
@@ -133,6 +135,12 @@ class Desk(QMainWindow):
         """How large each panel was before the window changed its size."""
         self._settling = QTimer(self, singleShot=True, interval=0)
         self._settling.timeout.connect(self._settle)
+        self._kept: dict[str, tuple[QByteArray, QSize]] = {}
+        """Profile -> how it stood when it was left, and the size of the desk then."""
+        self._comes_back: tuple[QByteArray, QSize] | None = None
+        """What was restored for a size that the window has not taken yet, as on leaving the full screen."""
+        self._forgetting = QTimer(self, singleShot=True, interval=COMES_BACK_MS)
+        self._forgetting.timeout.connect(self._forget)
         self._truth = True
         self._taken: set[str] = set()
         """Panels that an exam has closed."""
@@ -243,8 +251,8 @@ class Desk(QMainWindow):
         self._profile = profile
         self.narrow = self.is_short_of_room
         for dock in self.docks.values():
+            dock.setFloating(False)  # before it is removed: one that is nowhere would stay afloat
             self.removeDockWidget(dock)
-            dock.setFloating(False)
         for area in (_LEFT, _BOTTOM, _RIGHT):
             first: dict[int, QDockWidget] = {}
             for place in PLACES:
@@ -321,7 +329,10 @@ class Desk(QMainWindow):
         self._keep_left_readable()
         before, now = event.oldSize(), event.size()
         leap = before.isValid() and max(abs((now - before).width()), abs((now - before).height())) >= LEAP_PX
-        if leap and self._sized and self.isVisible():
+        if self._comes_back is not None and self._comes_back[1] == now:
+            self.restoreState(self._comes_back[0], LAYOUT_VERSION)
+            self._forget()
+        elif leap and self._sized and self.isVisible():
             self._keep_shares(before, now)
 
     def _keep_shares(self, before: QSize, now: QSize) -> None:
@@ -374,6 +385,7 @@ class Desk(QMainWindow):
         state = self.saveState(LAYOUT_VERSION)
         for name in self._taken:
             self.docks[name].setVisible(False)
+        self._kept[self._profile] = (state, self.size())
         return state
 
     def restore(self, state: QByteArray, profile: str) -> None:
@@ -382,7 +394,14 @@ class Desk(QMainWindow):
         if not state.isEmpty() and self.restoreState(state, LAYOUT_VERSION):
             self._sized = True
             self._show_title_bars()
+            kept = self._kept.get(profile)
+            if kept is not None and kept[0] == state and kept[1] != self.size():
+                self._comes_back = kept
+                self._forgetting.start()
         self._show_truth(self._truth)
+
+    def _forget(self) -> None:
+        self._comes_back = None
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -51,8 +51,8 @@ class Presenting(QObject):
         self._store.set(settings.BEFORE_PRESENTING, "")
         layout, _, scale = before.partition(" ")
         self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowFullScreen)
+        self._window.appearance.set_font_scale(_scale(scale))  # first: large text makes panels wider
         self._window.appearance.set_layout(layout if layout in PROFILES else PROFILES[0])
-        self._window.appearance.set_font_scale(_scale(scale))
         self._window.topology.light(())
 
 

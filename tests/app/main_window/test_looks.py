@@ -108,7 +108,7 @@ def test_large_text_widens_the_brief(qapp: QApplication, lab: MainWindow) -> Non
     line = lab.briefing.fontMetrics().height()
     assert lab.desk.docks["brief"].width() >= min(12 * line, 0.28 * lab.width())
     assert lab.desk.docks["brief"].width() > before
-    assert lab.transport._speed_label.font().pointSizeF() == pytest.approx(2.0 * theme.BASE_POINTS * 1.05)
+    assert lab.transport._speed.font().pointSizeF() == pytest.approx(2.0 * theme.BASE_POINTS * 1.05)
     assert lab.history._title.font().pointSizeF() == pytest.approx(2.0 * theme.BASE_POINTS * 1.8)
     lab.appearance.set_font_scale(1.0)
 
@@ -310,3 +310,32 @@ def test_a_narrow_layout_comes_back_at_the_next_start(
     again.appearance.set_font_scale(1.0)
     qapp.processEvents()
     assert not again.desk.docks["timing"].isHidden()
+
+
+def test_presenting_leaves_every_panel_as_large_as_it_was(qapp: QApplication, lab: MainWindow) -> None:
+    """The window takes its old size after the layout has come back: then that was scaled, each time anew."""
+
+    def sizes() -> dict[str, tuple[int, int]]:
+        for _ in range(5):
+            qapp.processEvents()
+        return {name: (dock.width(), dock.height()) for name, dock in lab.desk.docks.items() if dock.x() >= 0}
+
+    before = sizes()
+    for _ in range(2):
+        lab.presenting.toggle()
+        assert sizes() != before
+        lab.presenting.toggle()
+        assert sizes() == before
+
+
+@pytest.mark.qt_log_ignore("does not support raise", extend=True)
+def test_a_floating_panel_comes_back_on_reset(qapp: QApplication, lab: MainWindow) -> None:
+    lab.desk.docks["charts"].setFloating(True)
+    lab.desk.docks["charts"].move(9_000, 9_000)  # as on a screen that is there no more
+    lab.appearance.set_layout(AUTHOR)
+    lab.appearance.set_layout(LEARNER)
+    qapp.processEvents()
+    lab.appearance.reset_layout()
+    qapp.processEvents()
+    assert not lab.desk.docks["charts"].isFloating()
+    assert lab.desk.docks["charts"].isVisible()
