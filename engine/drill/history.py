@@ -30,7 +30,7 @@ KEPT_MAX: Final = 480
 play from one to the next."""
 
 KEPT_ROWS_MAX: Final = 24_000
-"""The same counted by databases: 240 moments of a hundred, 30 MB after an hour and some 60 after a day. Assumed."""
+"""The same counted by databases: 240 moments of a hundred, 35 MB after two hours and some 70 after a day. Assumed."""
 
 
 class History:
