@@ -102,6 +102,11 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("edit.undo", mark("Undo"), "Ctrl+Z"),
         ("edit.redo", mark("Redo"), "Ctrl+Y"),
         ("edit.record", mark("From the last run")),
+        ("edit.form", mark("Form"), "Ctrl+1"),
+        ("edit.timeline", mark("Timeline"), "Ctrl+2"),
+        ("edit.preview", mark("Preview"), "Ctrl+3"),
+        ("edit.text", mark("Text of the scenario"), "Ctrl+4"),
+        ("edit.findings", mark("Findings"), "Ctrl+5"),
         ("edit.problem", mark("Next problem"), "Alt+F8"),
         ("edit.problem_before", mark("Problem before"), "Alt+Shift+F8"),
         ("edit.try", mark("Run the solution"), "F5"),
@@ -444,7 +449,7 @@ def from_text(text: str) -> dict[str, tuple[str, ...]]:
     """Changes out of the settings; what cannot be understood any more is left out, so that nobody is locked out."""
     try:
         stored = json.loads(text) if text else {}
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return {}
     found: dict[str, tuple[str, ...]] = {}
     for name, keys in stored.items() if isinstance(stored, dict) else ():

@@ -6,9 +6,10 @@ What belongs to the learner (runs, results, unsaved queries) lies in the profile
 from __future__ import annotations
 
 import contextlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from PySide6.QtCore import QByteArray, QSettings
 
@@ -23,10 +24,13 @@ class Key(Generic[Value]):
 
     name: str
     default: Value
+    bounds: tuple[float, float] | None = None
+    """Least and most of a number; one beyond them counts as none."""
 
 
 THEME: Final = Key("look/theme", "system")
-FONT_SCALE: Final = Key("look/font_scale", 1.0)
+FONT_SCALES: Final = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
+FONT_SCALE: Final = Key("look/font_scale", 1.0, bounds=(FONT_SCALES[0], FONT_SCALES[-1]))
 LANGUAGE: Final = Key("look/language", "system")
 REDUCED_MOTION: Final = Key("look/reduced_motion", False)
 GEOMETRY: Final = Key("window/geometry", QByteArray())
@@ -47,8 +51,10 @@ def layout_key(profile: str) -> Key[QByteArray]:
     return Key(f"window/layout/{profile}", QByteArray())
 
 
+FAR: Final = 100_000.0
+"""Places of cards and notes farther off than this, in units of the canvas, make no sense. Assumed."""
+
 FILE_NAME: Final = "window.ini"
-FONT_SCALES: Final = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 
 
 class WindowSettings:
@@ -62,7 +68,18 @@ class WindowSettings:
         kind = type(key.default)
         if isinstance(stored, str) and kind in (bool, float):
             stored = _read(stored, kind)
+        if isinstance(stored, float) and key.bounds is not None:
+            least, most = key.bounds
+            if not least <= stored <= most:  # also what is no number at all
+                return key.default
         return stored if isinstance(stored, kind) else key.default
+
+    def json(self, key: Key[str]) -> Any:
+        """What the text of a setting says as JSON; None if it is none, too deep, or has numbers that are none."""
+        try:
+            return json.loads(self.get(key), parse_constant=_no_number)
+        except (ValueError, RecursionError):
+            return None
 
     def set(self, key: Key[Value], value: Value) -> None:
         self._store.setValue(key.name, str(value) if isinstance(value, (bool, float)) else value)
@@ -95,6 +112,10 @@ def _of_the_profile() -> QSettings:
                 Path(before.fileName()).unlink()
                 Path(before.fileName()).parent.rmdir()
     return store
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(word)
 
 
 def _read(text: str, kind: type) -> bool | float | None:

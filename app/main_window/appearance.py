@@ -104,8 +104,9 @@ class Appearance(QObject):
         self._tick("language", choice)
 
     def next_theme(self) -> None:
-        at = theme.CHOICES.index(self._store.get(settings.THEME))
-        self.set_theme(theme.CHOICES[(at + 1) % len(theme.CHOICES)])
+        choices = list(theme.CHOICES)
+        at = choices.index(self.theme) if self.theme in choices else 0
+        self.set_theme(choices[(at + 1) % len(choices)])
 
     def set_font_scale(self, scale: float) -> None:
         self._store.set(settings.FONT_SCALE, scale)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app import settings
 from app.settings import WindowSettings
@@ -26,8 +26,19 @@ def keep(store: WindowSettings, topology: Topology, scenario: str) -> None:
 
 def _places(store: WindowSettings) -> dict[str, dict[str, list[float]]]:
     """What was stored; nothing if it makes no sense any more."""
-    try:
-        found = json.loads(store.get(settings.PLACES))
-    except json.JSONDecodeError:
+    found = store.json(settings.PLACES)
+    if not isinstance(found, dict):
         return {}
-    return found if isinstance(found, dict) else {}
+    return {
+        scenario: {name: place for name, place in cards.items() if _is_place(place)}
+        for scenario, cards in found.items()
+        if isinstance(cards, dict)
+    }
+
+
+def _is_place(found: Any) -> bool:
+    return (
+        isinstance(found, list)
+        and len(found) == 2
+        and all(type(part) in (int, float) and abs(part) <= settings.FAR for part in found)
+    )

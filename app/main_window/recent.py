@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QMenu
 from app import settings
 from app.language import tr
 from app.settings import WindowSettings
+from app.tables import plain_tip
+from engine.drill.contents import visible
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
@@ -26,11 +28,9 @@ class Recent:
         self._store = store
 
     def files(self) -> list[Path]:
-        try:
-            found = json.loads(self._store.get(settings.RECENT))
-        except json.JSONDecodeError:
-            return []
-        return [Path(name) for name in found if isinstance(name, str)] if isinstance(found, list) else []
+        found = self._store.json(settings.RECENT)
+        names = found[:KEPT] if isinstance(found, list) else []
+        return [Path(name) for name in names if isinstance(name, str) and "\0" not in name]
 
     def add(self, file: str) -> None:
         """*file* was opened."""
@@ -51,8 +51,8 @@ def fill(menu: QMenu, recent: Recent, window: MainWindow) -> None:
     names = [file.name for file in files]
     for number, file in enumerate(files, start=1):
         text = file.name if names.count(file.name) == 1 else f"{file.name}  –  {file.parent}"
-        action = menu.addAction(f"&{number % 10}  {text}")
-        action.setToolTip(str(file))
+        action = menu.addAction(f"&{number % 10}  {visible(text).replace('&', '&&')}")
+        action.setToolTip(plain_tip(visible(str(file))))
         action.setEnabled(file.is_file())
         action.triggered.connect(lambda _=False, file=file: window.open_file(str(file)))
     if files:

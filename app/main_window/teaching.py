@@ -43,10 +43,7 @@ class Teaching:
 
 def _notes(store: WindowSettings) -> dict[str, list[Note]]:
     """What was stored; nothing of it that makes no sense any more."""
-    try:
-        found = json.loads(store.get(settings.NOTES))
-    except json.JSONDecodeError:
-        return {}
+    found = store.json(settings.NOTES)
     if not isinstance(found, dict):
         return {}
     return {
@@ -59,7 +56,7 @@ def _notes(store: WindowSettings) -> dict[str, list[Note]]:
 def _is_note(found: Any) -> bool:
     if not isinstance(found, list) or len(found) != 3 or not isinstance(found[0], str):
         return False
-    return all(isinstance(part, (int, float)) for part in found[1:])
+    return all(type(part) in (int, float) and abs(part) <= settings.FAR for part in found[1:])
 
 
 def attach(window: MainWindow) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication, QMenu
 
 from app import settings
+from app.main_window import cards, teaching
+from app.main_window.recent import Recent, fill
 from app.settings import WindowSettings
 
 
@@ -39,3 +43,51 @@ def test_those_of_the_first_version_are_moved_once(before: QSettings, profile_fo
     again.setValue(settings.THEME.name, "light")  # the first version was started once more
     again.sync()
     assert WindowSettings().get(settings.THEME) == settings.THEME.default
+
+
+@pytest.mark.parametrize(
+    "stored", ["nan", "inf", "-inf", "0", "-1", "1e308", "", "\u202e", "x" * 100_000, "[]"]
+)
+def test_a_text_size_that_nobody_can_have_chosen_counts_as_none(stored: str, profile_folder: Path) -> None:
+    """Infinite, it made the fonts of the window infinite, too."""
+    file = QSettings(str(profile_folder / settings.FILE_NAME), QSettings.Format.IniFormat)
+    file.setValue(settings.FONT_SCALE.name, stored)
+    file.sync()
+    assert WindowSettings().get(settings.FONT_SCALE) == 1.0
+
+
+@pytest.mark.parametrize("stored", ["", "null", "[NaN]", "[" * 100_000, "{", '{"a": -Infinity}'])
+def test_what_is_no_json_says_nothing(stored: str, profile_folder: Path) -> None:
+    store = WindowSettings()
+    store.set(settings.PLACES, stored)
+    assert store.json(settings.PLACES) is None
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        '{"lab": 5, "x": {"SERVER_A": [1, 2]}}',
+        '{"lab": {"SERVER_A": [1e999, 0], "B": ["1", 2], "C": [1], "D": [true, 1], "E": [1e9, 0]}}',
+        "[1]",
+        '{"lab": {"SERVER_A": [NaN, 0]}}',
+    ],
+)
+def test_places_that_make_no_sense_are_left_out(stored: str, profile_folder: Path) -> None:
+    """The drill could not be begun any more."""
+    store = WindowSettings()
+    store.set(settings.PLACES, stored)
+    assert cards._places(store).get("lab", {}) == {}
+    store.set(settings.NOTES, stored.replace("{", '[["x",', 1))
+    assert teaching._notes(store) == {}
+
+
+def test_names_of_recent_files_are_read_with_care(qapp: QApplication, profile_folder: Path) -> None:
+    store = WindowSettings()
+    store.set(settings.RECENT, json.dumps(["a\0b", 5, None, "x\u202e<b>.toml", *map(str, range(50))]))
+    recent = Recent(store)
+    assert [file.name for file in recent.files()] == ["x\u202e<b>.toml", *map(str, range(6))]
+    menu = QMenu()
+    fill(menu, recent, None)  # type: ignore[arg-type]  # asked only when an entry is chosen
+    first = menu.actions()[0]
+    assert first.text() == "&1  x⟨U+202E⟩<b>.toml"
+    assert "<b>" not in first.toolTip()
