@@ -225,6 +225,8 @@ class Editing(QObject):
         except (ValueError, KeyError, TypeError, AttributeError):
             return False
         page.show_text(text, Path(file) if file else None, saved=False, name=recorded.slug(name))
+        said = tr("{file} is here as you left it; it is not saved yet.")
+        self._window.notice.tell(said.format(file=page.file_name))
         return True
 
     def _play(self, scenario: Scenario) -> None:

@@ -9,6 +9,7 @@ from typing import Final
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -34,7 +35,10 @@ from engine.drill.scenario import Scenario
 CHECK_MS: Final = 350
 """Pause in typing after which the text is read. Ours: long enough not to blame half a word."""
 DRAFT_FILE: Final = "new-scenario.toml"
-KEYS_ONLY: Final = ("edit.undo", "edit.redo", "edit.problem", "edit.problem_before")
+KEYS_ONLY: Final = (
+    "edit.undo", "edit.redo", "edit.problem", "edit.problem_before",
+    "edit.form", "edit.timeline", "edit.preview", "edit.text", "edit.findings",
+)  # fmt: skip
 """They have no button. Undo is for the form and the timeline, which have none of their own: one text, one undo."""
 
 
@@ -73,6 +77,7 @@ class ScenarioEditor(QWidget):
         self.form, self.timeline = Form(), TimelineView()
         for view in (self.form, self.timeline):
             view.text_changed.connect(self.text.replace_with)
+            view.text_now = self.text.toPlainText
         self.timeline.chosen.connect(self._show_path)
         self.timeline.wanted_in_text.connect(self._write_on)
         self.preview = Preview(brief)
@@ -81,6 +86,7 @@ class ScenarioEditor(QWidget):
         self.findings.height_changed.connect(self._share_height)
         self.tabs = QTabWidget()
         self._lay_out()
+        QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
         self._name.setFont(theme.sized(self.font(), 1.2, bold=True))
         self._show_name()
 
@@ -135,6 +141,11 @@ class ScenarioEditor(QWidget):
             "edit.redo": self.text.redo,
             "edit.record": self.recording_wanted.emit,
             "edit.try": self.try_out,
+            "edit.form": lambda: self._turn_to(self.form, self.form.sections),
+            "edit.timeline": lambda: self._turn_to(self.timeline, self.timeline.list),
+            "edit.preview": lambda: self._turn_to(self.preview, self.preview.reader),
+            "edit.text": self.text.setFocus,
+            "edit.findings": self.findings.rows.setFocus,
             "edit.problem": lambda: self._step(1),
             "edit.problem_before": lambda: self._step(-1),
             "edit.play": self._play,
@@ -155,6 +166,7 @@ class ScenarioEditor(QWidget):
         self.file, self.draft_name = file, name
         self._saved_text = text if saved else ""
         self.text.setPlainText(text)
+        self._show_views()
         self.check_now()
         self._show_name()
         self.text.setFocus()
@@ -245,6 +257,11 @@ class ScenarioEditor(QWidget):
         self.text.mark_lines([(problem.line, colours.bad) for problem in problems])
         self.form.show_problems({path_of(text, problem): sentence(problem) for problem in problems})
 
+    def _turn_to(self, view: QWidget, inside: QWidget) -> None:
+        """Bring one of the views to the front and the keyboard into it: Tab is a key of the text's own."""
+        self.tabs.setCurrentWidget(view)
+        inside.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
     def _step(self, by: int) -> None:
         self.settle()
         self.findings.step(by)
@@ -283,6 +300,17 @@ class ScenarioEditor(QWidget):
                 self._step(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
                 return True
         return super().event(event)
+
+    def _on_focus(self, _: QWidget | None, now: QWidget | None) -> None:
+        """Who turns to a view means the text as it stands, not as it was read last."""
+        for view in (self.form, self.timeline):
+            if now is not None and view.isAncestorOf(now) and self.text_is_newer:
+                view.show_text(self.text.toPlainText())
+
+    @property
+    def text_is_newer(self) -> bool:
+        """The text was changed since it was read."""
+        return self._reading is None or self._reading.text != self._seen
 
     def _show_views(self) -> None:
         """The view that is in sight; the others follow when they are turned to."""

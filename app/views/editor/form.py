@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from PySide6.QtCore import QEvent, QKeyCombination, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QFormLayout,
     QFrame,
     QGridLayout,
@@ -59,6 +60,8 @@ class Form(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._text = ""
+        self.text_now: Callable[[], str] = lambda: self._text
+        """The text as it stands, which may be newer than what is shown: a change is a change of that one."""
         self._data: Mapping[str, Any] = {}
         self._sections = sections()
         self._rows: dict[Path, Row] = {}
@@ -76,6 +79,7 @@ class Form(QWidget):
         self.page.setFrameShape(QFrame.Shape.NoFrame)
         self.page.setProperty("plain", "true")
         self.page.setWidgetResizable(True)
+        self.page.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.pools = Pools(self._change, self._say)
         self.about = QLabel(wordWrap=True)
         self.about.setProperty("muted", "true")
@@ -249,6 +253,7 @@ class Form(QWidget):
             before.hide()
             before.deleteLater()
         self.page.setWidget(inside)
+        self._order(inside)
         self._wrap()
         if focused in self._rows:
             self._rows[focused].widget.setFocus()
@@ -386,12 +391,13 @@ class Form(QWidget):
 
     def _change(self, edit: Callable[[str], str]) -> bool:
         """Put the text that *edit* makes of this one in its place, if it can; otherwise say why not."""
+        now = self.text_now()
         try:
-            changed = edit(self._text)
+            changed = edit(now)
         except NotChanged as reason:
             self._say(str(reason))
             return False
-        if changed != self._text:
+        if changed != now:
             self.show_text(changed)
             self.text_changed.emit(changed)
         return True
@@ -463,6 +469,15 @@ class Form(QWidget):
         bar = self.sections.verticalScrollBar().sizeHint().width()
         around = 2 * (self.sections.frameWidth() + self.sections.spacing())
         self.sections.setFixedWidth(self.sections.sizeHintForColumn(0) + bar + around)
+
+    def _order(self, inside: QWidget) -> None:
+        """Tab leads from the list, or the sections, to the fields as they stand: new ones would come last of all."""
+        ours = [widget for widget in inside.findChildren(QWidget) if widget.window() is self.window()]
+        before: QWidget = self.sections
+        for widget in (self.entries, *self.doings.values(), *ours):
+            if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and not isinstance(widget.parent(), QComboBox):
+                self.setTabOrder(before, widget)
+                before = widget
 
     def _wrap(self) -> None:
         """At a large text, or on a narrow page, every field stands below its label."""

@@ -12,7 +12,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from app import formatting
 from app.language import tr
-from app.scenario_edit import add_table, set_value
+from app.scenario_edit import NotChanged, add_table, set_value, value_at
 from engine.drill.schema import DURATION_MAX_S, Duration
 from engine.inputs import VERBS
 
@@ -243,7 +243,9 @@ def moved(text: str, entry: Entry, spot: Spot) -> str:
         WINDOW: (("between", 0), ("between", 1)),
         WAIT: (("after",),),
     }
-    table = tomllib.loads(text)["timeline"][entry.path[1]]
+    table = value_at(text, entry.path)
+    if not isinstance(table, dict):  # the text has become another since it was shown
+        raise NotChanged(tr("There is no such place in the list."))
     if entry.kind == WINDOW and seconds_of(table["between"][0]) != entry.spot[0]:
         spot = (spot[1], spot[0])  # written the wrong way round: a problem for the checks, not for us to hide
         was = (entry.spot[1], entry.spot[0])
@@ -278,5 +280,5 @@ def _plain(value: float) -> str:
 def with_fault(text: str, times: Mapping[str, Any], act: str, note: str) -> tuple[str, Path]:
     """*text* with one more fault behind the others, and its path. Raises NotChanged."""
     values = {**times, "do": act, **({"note": note} if note else {})}
-    found = tomllib.loads(text).get("timeline")
+    found = value_at(text, ("timeline",))
     return add_table(text, "timeline", values), ("timeline", len(found) if isinstance(found, list) else 0)

@@ -67,6 +67,8 @@ class TimelineView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._text = ""
+        self.text_now: Callable[[], str] = lambda: self._text
+        """The text as it stands, which may be newer than what is shown: a change is a change of that one."""
         self._plan = Plan(120.0)
         self._path: Path | None = None
         self._split_by_hand = False
@@ -335,7 +337,7 @@ class TimelineView(QWidget):
             if entry.path in {one.path for one in self.selected}
         ]
         try:
-            text = self._text
+            text = self.text_now()
             for each, there in moves:
                 text = moved(text, each, there)
             self._change(text)
@@ -370,7 +372,7 @@ class TimelineView(QWidget):
             before = sum(int(entry.path[1]) < int(after[1]) for entry in gone)
             after = (after[0], int(after[1]) - before)
         try:
-            text = self._text
+            text = self.text_now()
             for entry in sorted(gone, key=lambda each: -int(each.path[1])):
                 text = removed(text, str(entry.path[0]), int(entry.path[1]))
         except NotChanged as problem:
@@ -385,7 +387,7 @@ class TimelineView(QWidget):
         if entry is None or entry.kind == STEP:
             return
         try:
-            text = copied(self._text, str(entry.path[0]), int(entry.path[1]))
+            text = copied(self.text_now(), str(entry.path[0]), int(entry.path[1]))
         except NotChanged as problem:
             self._refuse(problem)
             return
@@ -451,11 +453,12 @@ class TimelineView(QWidget):
     @Slot(object, str, str)
     def _add(self, times: dict[str, Any], act: str, note: str) -> None:
         try:
-            text, path = with_fault(self._text, times, act, note)
+            text, path = with_fault(self.text_now(), times, act, note)
         except NotChanged as problem:
             self.adding.said.setText(str(problem))
             return
         self._path = path
+        self.list.clearSelection()
         self._change(text)
         self._end_adding()
         self.chosen.emit(path)

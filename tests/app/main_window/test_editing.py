@@ -291,6 +291,23 @@ def test_the_preview_follows_the_text_and_stays_while_it_is_broken(
     assert page.text.hasFocus()
 
 
+def test_what_was_typed_a_moment_ago_is_not_lost_to_the_form_or_the_timeline(
+    hands: Hands, page: ScenarioEditor
+) -> None:
+    put_cursor(page, 'title = "')
+    hands.qtbot.keyClicks(page.text, "Quick: ")
+    page.form._rows["allow_revert_all",].widget.click()  # type: ignore[attr-defined]
+    assert 'title = "Quick: The mirror restarts"' in page.text.toPlainText()
+    assert "allow_revert_all = true" in page.text.toPlainText()
+    page.tabs.setCurrentWidget(page.timeline)
+    page.timeline.list.setFocus()
+    page.timeline.list.setCurrentRow(0)
+    QTextCursor(page.text.document()).insertText("# typed\n")
+    hands.qtbot.keyClick(page.timeline.list, Qt.Key.Key_Right)
+    assert "# typed" in page.text.toPlainText()
+    assert 'at = "31s"' in page.text.toPlainText()
+
+
 def test_findings_take_one_line_while_there_is_nothing_to_list(hands: Hands, page: ScenarioEditor) -> None:
     assert page.findings.heading.startswith("No problems.")
     assert page.findings.height() <= 2 * page.fontMetrics().height() + 14

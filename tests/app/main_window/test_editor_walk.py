@@ -1,0 +1,213 @@
+"""An author's way by keyboard alone, from the start page to a drill that is written, tried, saved and played."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from app import scenario_files
+from app.main_window import MainWindow
+from app.settings import WindowSettings
+from app.storage import open_profile
+from app.views.editor import ScenarioEditor
+from engine.drill.scenario import load_scenario
+from tests.app.main_window.conftest import Hands, shown
+
+CTRL, ALT, SHIFT = (
+    Qt.KeyboardModifier.ControlModifier,
+    Qt.KeyboardModifier.AltModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+)
+Key = Qt.Key
+
+
+class Keyboard:
+    """Keys go to whatever has the keyboard, as they do for a person."""
+
+    def __init__(self, hands: Hands) -> None:
+        self.hands = hands
+
+    def __call__(self, key: Qt.Key, *modifiers: Qt.KeyboardModifier, times: int = 1) -> None:
+        for _ in range(times):
+            self.hands.press(key, *modifiers)
+
+    def write(self, text: str) -> None:
+        widget = QApplication.focusWidget()
+        assert widget is not None
+        self.hands.qtbot.keyClicks(widget, text)  # type: ignore[no-untyped-call]
+
+
+def data(page: ScenarioEditor) -> dict[str, Any]:
+    return tomllib.loads(page.text.toPlainText())
+
+
+def go_to_section(press: Keyboard, page: ScenarioEditor, key: str) -> None:
+    press(Key.Key_1, CTRL)
+    assert page.form.sections.hasFocus()
+    wanted = [section.key for section in page.form._sections].index(key)
+    now = page.form.sections.currentRow()
+    press(Key.Key_Down if wanted > now else Key.Key_Up, times=abs(wanted - now))
+
+
+def test_a_drill_is_made_from_the_start_page_on_without_a_mouse(
+    hands: Hands, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    press = Keyboard(hands)
+    press(Key.Key_E, CTRL, ALT)
+    page = window.editing.page
+    assert page.text.hasFocus()
+
+    go_to_section(press, page, "")
+    press(Key.Key_Tab)
+    press(Key.Key_A, CTRL)
+    press.write("Night shift")
+    press(Key.Key_Tab)
+    assert data(page)["title"] == "Night shift"
+
+    go_to_section(press, page, "server")
+    press(Key.Key_Tab)
+    press(Key.Key_Insert)
+    press(Key.Key_Delete)
+    press(Key.Key_D, CTRL)
+    assert [server["name"] for server in data(page)["server"]] == [
+        "SERVER_A",
+        "SERVER_B",
+        "SERVER_W",
+        "SERVER_W_2",
+    ]
+
+    press(Key.Key_2, CTRL)
+    assert page.timeline.list.hasFocus()
+    press(Key.Key_Home)
+    press(Key.Key_Right, SHIFT)
+    assert data(page)["timeline"][0]["at"] == "40s"
+    press(Key.Key_Insert)
+    press(Key.Key_Return)  # the first act that is offered, on the first server
+    assert len(data(page)["timeline"]) == 2
+    press(Key.Key_Delete)
+    assert len(data(page)["timeline"]) == 1
+    press(Key.Key_Z, CTRL, times=3)
+    assert data(page)["timeline"][0]["at"] == "30s"
+    press(Key.Key_Z, CTRL)
+    assert len(data(page)["server"]) == 3
+    press(Key.Key_Y, CTRL)
+    assert len(data(page)["server"]) == 4
+
+    press(Key.Key_3, CTRL)
+    press(Key.Key_Down)
+    assert page.preview.reader.currentData() == "exam"
+    page.settle()
+
+    press(Key.Key_4, CTRL)
+    assert page.text.hasFocus()
+    press(Key.Key_End, CTRL)
+    press.write("# by hand")
+    with hands.qtbot.waitSignal(page._checker.was_tried, timeout=60_000):
+        press(Key.Key_F5)
+    assert page.findings.heading.startswith("The solution earns")
+    press(Key.Key_5, CTRL)
+    assert page.findings.rows.hasFocus()
+
+    file = scenario_files.own_folder() / "night-shift.toml"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
+    press(Key.Key_S, CTRL)
+    assert load_scenario(file.read_text("utf-8"), file.name).title == "Night shift"
+    assert not page.changed
+
+    press(Key.Key_F6)
+    assert window.pages.currentWidget() is window.brief
+    press(Key.Key_Return)
+    assert hands.drill.scenario.title == "Night shift"
+
+
+NONSENSE = (
+    "ß\u20ac\U0001f600",
+    "-1",
+    "1e999",
+    "nan",
+    '"""',
+    "'''",
+    "\\",
+    "{x}",
+    "{}",
+    "a\tb",
+    "[[server]]",
+    "=",
+    "x" * 9000,
+)
+
+
+def test_nonsense_in_every_field_leaves_a_text_that_is_toml(hands: Hands, window: MainWindow) -> None:
+    window.actions_by_name["drill.editor"].trigger()
+    page = window.editing.page
+    page.settle()
+    form = page.form
+    for at, section in enumerate(form._sections):
+        form.sections.setCurrentRow(at)
+        if section.many and not form.entries.count():
+            form.add.click()
+        for path in list(form._rows):
+            for word in NONSENSE:
+                row = form._rows.get(path)
+                if row is None or not isinstance(row.widget, QLineEdit):
+                    break
+                row.widget.setText(word)
+                row.finish()
+                assert tomllib.loads(page.text.toPlainText()), (path, word)
+                assert "nput should" not in form.problem.text()
+    page.settle()
+    assert all("nput should" not in str(problem) for problem in page.findings.problems)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+app = QApplication([])
+from app.main_window.furnishing import furnished
+from app.settings import WindowSettings
+from app.storage import open_profile
+folder = Path(sys.argv[1])
+store = WindowSettings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
+window = furnished(open_profile(folder / "profile.sqlite"), store)
+window.show()
+window.editing.show()
+window.editing.page.text.insertPlainText("# never saved: \\u00e4\\U0001f600\\n")
+window.editing._due.timeout.connect(lambda: os.kill(os.getpid(), signal.SIGKILL))
+app.exec()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows ends processes in another way")
+def test_what_was_written_when_the_program_was_killed_is_there_again(
+    qtbot: QtBot, tmp_path: Path, store: WindowSettings
+) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path)],
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+        cwd=Path(__file__).parents[3],
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == -signal.SIGKILL
+    profile = open_profile(tmp_path / "profile.sqlite")
+    window = shown(qtbot, profile, store)
+    window.editing.show()
+    assert window.editing.page.text.toPlainText().startswith(
+        "# never saved: ä\U0001f600\n# A drill of your own."
+    )
+    assert window.editing.page.changed
+    assert "as you left it" in window.notice.text
+    window.close()
+    profile.close()
