@@ -88,6 +88,7 @@ def main() -> int:
                             window.resize(width, height)
                         settle()
                         label = f"{scene} {choice} {width}x{height} {scale:.0%} {asked.words}"
+                        print(label, file=sys.stderr, flush=True)
                         for fault in set(faults(shown, not asked.no_colours)):
                             found[fault].append(label)
                         if asked.pictures:

@@ -1,0 +1,90 @@
+"""What is really painted on the desk and the start page can be read: 4.5:1 in each theme, and nothing is cut off."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication, QLineEdit
+
+from app import theme
+from app.main_window import MainWindow
+from app.views.scenario_picker import ScenarioPicker
+from tests import painted
+from tests.app.main_window.conftest import Hands
+
+
+def settle() -> None:
+    for _ in range(4):
+        QApplication.processEvents()
+    for _ in range(10):
+        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
+
+
+@pytest.fixture
+def stage(hands: Hands, window: MainWindow) -> MainWindow:
+    window.choose("automatic-failover")
+    window.brief.started.emit("practice")
+    window.tour.stop()
+    hands.wait(70.0)
+    query = window.console.new_query("SERVER_B")
+    assert query is not None
+    query.editor.setPlainText("SELECT name, state_desc FROM sys.databases -- all of them")
+    window.console.tools["run"].trigger()
+    hands.wait(1.0)
+    return window
+
+
+def test_everything_that_is_painted_can_be_read(stage: MainWindow) -> None:
+    faint, seen = [], 0
+    for choice in (theme.LIGHT, theme.DARK, theme.CONTRAST):
+        stage.appearance.set_theme(choice)
+        for panel in ("timing", "events"):
+            stage.desk.go_to(panel)
+            settle()
+            picture = stage.grab().toImage()
+            for text in painted.texts(stage):
+                seen += painted.contrast(text, picture, stage) is not None
+                ratio = painted.too_faint(text, picture, stage)
+                if ratio is not None:
+                    faint.append(f"{choice}: {text.words!r} {ratio:.1f}:1 in {text.where}")
+    stage.appearance.set_theme(theme.LIGHT)
+    assert seen > 500
+    assert not faint
+
+
+def test_a_faint_text_is_seen(stage: MainWindow) -> None:
+    """The check itself: it fails where somebody paints what cannot be read."""
+    stage.notice.tell("Nobody can read this")
+    for label in stage.notice.findChildren(type(stage.run_facts)):
+        label.setStyleSheet("color: #c8ccd2")
+    settle()
+    picture = stage.grab().toImage()
+    ratios = {t.words: painted.too_faint(t, picture, stage) for t in painted.texts(stage)}
+    found = [ratio for words, ratio in ratios.items() if "Nobody" in words]
+    assert found
+    assert found[0] is not None
+
+
+@pytest.mark.parametrize("size", [(1024, 768), (1366, 768), (1920, 1080)])
+@pytest.mark.parametrize("scale", [0.8, 2.0])
+def test_start_page_and_brief_have_room_for_their_words(
+    window: MainWindow, size: tuple[int, int], scale: float
+) -> None:
+    window.appearance.set_font_scale(scale)
+    window.resize(*size)
+    settle()
+    titles = [t for t in painted.texts(window) if isinstance(t.widget.parentWidget(), ScenarioPicker)]
+    titles = [t for t in titles if not isinstance(t.widget, QLineEdit)]  # a hint in a field may end in dots
+    faults = [f"{t.words!r} {painted.cut_off(t, window)}" for t in titles if painted.cut_off(t, window)]
+    window.choose("automatic-failover")
+    settle()
+    found = [text for text in painted.texts(window) if not isinstance(text.widget, QLineEdit)]
+    assert {"Back to the drills", "Start the clock"} <= {text.words for text in found}
+    faults += [f"{t.words!r} {painted.cut_off(t, window)}" for t in found if painted.cut_off(t, window)]
+    faults += [
+        f"{t.words!r} is outside"
+        for t in found
+        if t.box.right() > window.width() and "Qt" not in type(t.widget).__name__
+    ]
+    window.appearance.set_font_scale(1.0)
+    assert not faults
