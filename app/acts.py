@@ -10,6 +10,7 @@ from app import theme
 from app.fuzzy import ALSO
 from app.language import tr
 from app.offers import Offer, Target, offers
+from app.tables import plain_tip
 from engine.model import World
 
 
@@ -83,7 +84,7 @@ class Acts(QObject):
             action.triggered.connect(lambda _=False, line=offer.line: self.requested.emit(line))
         action.setText(offer.label)
         action.setIcon(theme.icon(offer.icon, colours))
-        action.setToolTip(offer.line)
+        action.setToolTip(plain_tip(offer.line))
         action.setStatusTip(offer.line)
         action.setProperty("group", offer.group)
         action.setProperty("line", offer.line)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidg
 from app import formatting, theme
 from app.code_edit import Complete
 from app.language import mark, tr, trn
+from app.tables import plain_tip
 from app.views.console.editor import SqlEditor
 from app.views.console.outcome import Outcome
 from app.views.console.results import Results
@@ -93,6 +94,7 @@ class QueryWindow(QWidget):
         self._split.addWidget(self.results)
         self._split.setSizes([1, 1])
         self._state, self._facts = QLabel(), QLabel()
+        self._facts.setTextFormat(Qt.TextFormat.PlainText)  # the name of a database may look like HTML
         self._lay_out()
         self.set_state("disconnected")
 
@@ -239,7 +241,7 @@ class QueryWindow(QWidget):
         self._last_facts = last
         server = f"{at.server} ({PRODUCT_VERSIONS.get(at.version, '?')})" if at.version else at.server
         self._parts = [part for part in (server, at.login, at.database, last) if part]
-        self._facts.setToolTip("   ".join(self._parts))
+        self._facts.setToolTip(plain_tip("   ".join(self._parts)))
         self._fit_facts()
 
     def _fit_facts(self) -> None:

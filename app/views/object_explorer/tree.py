@@ -10,6 +10,7 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 
 from app.language import tr
+from app.tables import plain_tip
 from app.views.object_explorer import answers
 from app.views.object_explorer.answers import FOLDERS, Folder, Item
 from app.views.object_explorer.icons import icon
@@ -244,14 +245,14 @@ class Tree(QStandardItemModel):
         row = QStandardItem(icon(node.kind, node.tone, self._dark), node.label)
         row.setEditable(False)
         row.setData(node, NODE)
-        row.setToolTip(tip)
+        row.setToolTip(plain_tip(tip))
         return row
 
     def _paint(self, item: QStandardItem, label: str, tone: str, tip: str) -> None:
         node = node_of(item)
         node.label, node.tone = label, tone
         item.setText(label)
-        item.setToolTip(tip)
+        item.setToolTip(plain_tip(tip))
         item.setIcon(icon(node.kind, tone, self._dark))
 
 

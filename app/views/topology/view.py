@@ -29,6 +29,7 @@ from app.offers import Target
 from app.picture import Picture, Sign, picture_of, veiled
 from app.preview import preview
 from app.reader import say
+from app.tables import plain_tip
 from app.views.topology.canvas import Canvas
 from app.views.topology.finder import Finder
 from app.views.topology.links import LinkItem
@@ -565,4 +566,4 @@ def _centre(item: Item) -> Place:
 
 def _tip(item: Any) -> str:
     spoken: str = item.face.spoken
-    return spoken.replace("; ", "\n")
+    return plain_tip(spoken.replace("; ", "\n"))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from PySide6.QtCore import QMimeData
+from PySide6.QtCore import QMimeData, Qt
 from pytestqt.qtbot import QtBot
 
 from app import highlight
@@ -144,3 +146,12 @@ def test_a_line_that_makes_every_key_slow_is_not_pasted(qtbot: QtBot) -> None:
     ]
     editor.insertFromMimeData(short)
     assert editor.blockCount() == 3
+
+
+def test_the_name_of_a_database_is_no_html(qtbot: QtBot) -> None:
+    window = QueryWindow("SERVER_A", lambda text, place: [])
+    qtbot.addWidget(window)
+    window._connection = replace(window._connection, database="<img src='file:///x'>", login="a")
+    window._show_facts()
+    assert window._facts.textFormat() == Qt.TextFormat.PlainText
+    assert "&lt;img" in window._facts.toolTip()
