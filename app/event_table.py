@@ -281,14 +281,15 @@ class EventTable(QWidget):
         narrow = event.size().width() < NARROW_PX
         if narrow != self._narrow:
             self._narrow = narrow
-            self.filter.setMaximumWidth(FILTER_PX[narrow])
             self.model.show_columns(self._columns[narrow])
         self._share_bar()
 
     def _share_bar(self) -> None:
         """The filter stands beside the tabs where there is room for all of them, else below."""
-        wanted = self.servers.sizeHint().width() + self.tools.sizeHint().width() + 2 * self.bar.spacing()
+        others = self.tools.sizeHint().width() - self.filter.sizeHint().width()
+        wanted = self.servers.sizeHint().width() + others + FILTER_PX[self._narrow] + 2 * self.bar.spacing()
         beside = wanted <= self.width()
+        self.filter.setMaximumWidth(FILTER_PX[self._narrow] if beside else self.width())
         way = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         if way != self.bar.direction():
             self.bar.setDirection(way)

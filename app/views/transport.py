@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Final, Protocol
 
 from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QFontMetrics
+from PySide6.QtGui import QAction, QFocusEvent, QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QProgressBar,
     QSlider,
     QToolButton,
@@ -31,6 +33,10 @@ _SLIDER_STEPS: Final = 100
 
 BAR_UNITS: Final = (4, 11)
 """Least and usual width of the slider in line heights."""
+
+
+FIELD_PADDING_PX: Final = 9
+"""Border and padding beside the figures of the speed, from the style sheet."""
 
 
 class HasWorld(Protocol):
@@ -54,11 +60,63 @@ def speed_text(speed: float) -> str:
     return f"{formatting.significant(speed, 2)}×"
 
 
+def typed_speed(text: str) -> float | None:
+    """The speed that somebody has typed, such as 2, 0.5, 0,5 or 1,000x, within what there is; None: no number."""
+    digits = re.sub(r"[\s×xX*]", "", text)
+    found = re.fullmatch(r"(\d{1,3}(?:[.,]\d{3})+|\d*)(?:[.,](\d+))?", digits)
+    if found is None or not digits.strip(".,"):
+        return None
+    whole = re.sub(r"[.,]", "", found[1]) or "0"
+    return min(SPEEDS[-1], max(SPEEDS[0], float(f"{whole}.{found[2] or 0}")))
+
+
 def next_speed(speed: float, up: bool) -> float:
     """The step above or below *speed*."""
     if up:
         return next((step for step in SPEEDS if step > speed * 1.001), SPEEDS[-1])
     return next((step for step in reversed(SPEEDS) if step < speed * 0.999), SPEEDS[0])
+
+
+class SpeedField(QLineEdit):
+    """The speed in figures: typed and taken with Enter, or stepped with Up and Down."""
+
+    chosen = Signal(float)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._speed = 1.0
+        self.setProperty("small", "true")
+        self.setAccessibleName(tr("Speed"))
+        self.setToolTip(tr("Speed, 0.1 to 1000 times: type it, or Up and Down"))
+        self.returnPressed.connect(self._take)
+        self.show_speed(1.0)
+
+    def show_speed(self, speed: float) -> None:
+        self._speed = speed
+        self.setText(speed_text(speed))
+
+    def _take(self) -> None:
+        """What is no speed is put back as it was."""
+        speed = typed_speed(self.text())
+        self.show_speed(self._speed if speed is None else speed)
+        if speed is not None:
+            self.chosen.emit(speed)
+        self.selectAll()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.chosen.emit(next_speed(self._speed, up=event.key() == Qt.Key.Key_Up))
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.show_speed(self._speed)
+
+    def fit(self) -> None:
+        """As wide as the longest speed."""
+        width = self.fontMetrics().horizontalAdvance(speed_text(SPEEDS[-1]) + "0")
+        self.setFixedWidth(width + 2 * FIELD_PADDING_PX)
 
 
 class _Between(QWidget):
@@ -91,7 +149,8 @@ class Transport(QWidget):
         self._server_time.setToolTip(tr("What the clocks of the simulated servers show"))
         self._buttons = [self._button(action) for action in actions]
         self._buttons[0].setProperty("primary", "true")
-        self._speed_label = QLabel("1×")
+        self._speed = SpeedField()
+        self._speed.chosen.connect(self.speed_chosen)
         self._slider = QSlider(Qt.Orientation.Horizontal)
         self._slider.setRange(slider_of(SPEEDS[0]), slider_of(SPEEDS[-1]))
         self._slider.setTickInterval(_SLIDER_STEPS)
@@ -126,7 +185,7 @@ class Transport(QWidget):
         speed = QVBoxLayout()
         speed.setSpacing(2)
         above = QHBoxLayout()
-        above.addWidget(self._speed_label)
+        above.addWidget(self._speed)
         above.addStretch()
         above.addWidget(self._note)
         speed.addLayout(above)
@@ -157,8 +216,7 @@ class Transport(QWidget):
     def show_speed(self, speed: float) -> None:
         with QSignalBlocker(self._slider):
             self._slider.setValue(slider_of(speed))
-        self._speed_label.setText(speed_text(speed))
-        self._speed_label.setAccessibleName(" ".join((tr("Speed"), speed_text(speed))))
+        self._speed.show_speed(speed)
         self._slider.setAccessibleDescription(speed_text(speed))
 
     @Slot(float)
@@ -187,7 +245,8 @@ class Transport(QWidget):
         self._clock.setFont(clock)
         self._clock.setMinimumWidth(QFontMetrics(clock).horizontalAdvance("0:00:00.00"))
         font = QApplication.font()
-        self._speed_label.setFont(theme.sized(font, 1.05, bold=True))
+        self._speed.setFont(theme.sized(font, 1.05, bold=True))
+        self._speed.fit()
         small = theme.sized(font, 0.85)
         self._server_time.setFont(small)
         self._note.setFont(small)

@@ -1,0 +1,53 @@
+"""The speed: typed with mistakes, stepped by keys, the same in field and slider."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+
+from app.views.transport import Transport, typed_speed
+
+
+@pytest.mark.parametrize(
+    ("text", "speed"),
+    [("2", 2.0), ("0.5", 0.5), ("0,5", 0.5), (" 20 x", 20.0), ("1,000×", 1000.0), ("1.000", 1000.0), (".3", 0.3),
+     ("33.3", 33.3), ("5000", 1000.0), ("0", 0.1), ("", None), ("fast", None), ("-3", None), (",", None),
+     ("2-3", None)],
+)  # fmt: skip
+def test_what_is_typed_is_a_speed_or_none(text: str, speed: float | None) -> None:
+    assert typed_speed(text) == speed
+
+
+@pytest.fixture
+def transport(qtbot: Any) -> Transport:
+    made = Transport([QAction("Run")])
+    qtbot.addWidget(made)
+    made.speed_chosen.connect(made.show_speed)
+    made.show()
+    return made
+
+
+def test_a_typed_speed_moves_the_slider_and_a_mistake_changes_nothing(
+    qtbot: Any, transport: Transport
+) -> None:
+    field = transport._speed
+    field.selectAll()
+    qtbot.keyClicks(field, "100")
+    with qtbot.waitSignal(transport.speed_chosen) as chosen:
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert chosen.args == [100.0]
+    assert transport._slider.value() == 200
+    field.selectAll()
+    qtbot.keyClicks(field, "quick")
+    with qtbot.assertNotEmitted(transport.speed_chosen):
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert field.text() == "100×"
+
+
+def test_up_and_down_step_the_speed(qtbot: Any, transport: Transport) -> None:
+    for key in (Qt.Key.Key_Up, Qt.Key.Key_Up, Qt.Key.Key_Down):
+        qtbot.keyClick(transport._speed, key)
+    assert transport._speed.text() == "2×"
