@@ -211,8 +211,8 @@ def _said(widget: QWidget) -> Iterator[str]:
 
 
 def _is_viewport(widget: QWidget) -> bool:
-    parent = widget.parentWidget()
-    return isinstance(parent, QAbstractScrollArea) and parent.viewport() is widget
+    """It scrolls: the viewport, or a margin beside it."""
+    return isinstance(widget.parentWidget(), QAbstractScrollArea)
 
 
 def out_of_sight(window: QWidget) -> Iterator[str]:

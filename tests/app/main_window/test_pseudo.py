@@ -38,7 +38,7 @@ from app.sentences import QUOTED
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.tables import TableView
-from app.views.editor.form_fields import fields, sections
+from app.views.editor.form_schema import fields, sections
 from app.views.system_monitor.catalogue import PERFS
 from engine.drill.drill import Drill
 from engine.drill.solution import played
