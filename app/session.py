@@ -352,7 +352,7 @@ class Session(QObject):
             self.refused.emit(tr(said).format(moment=formatting.run_time(self._past.drill.world.t_s)))
             return False
         drill = history.drill
-        known, tick = len(drill.events), drill.tick
+        known = len(drill.events)
         try:
             item = history.do(line)
         except InputProblem as problem:
@@ -361,7 +361,7 @@ class Session(QObject):
         try:
             self._recorder.line(item.tick, item.line)
         except NotRecorded as problem:
-            self._take_back(drill, tick)
+            self._take_back(history)
             self.refused.emit(str(problem))
             return False
         self._show(drill.events[known:])
@@ -369,16 +369,11 @@ class Session(QObject):
             self.play()
         return True
 
-    def _take_back(self, drill: Drill, tick: int) -> None:
+    def _take_back(self, history: History) -> None:
         """The last line was done but not recorded: go on from the drill without it."""
         self._set_running(False)
-        without = History(Drill(drill.scenario, drill.seed, drill.mode))
-        for item in drill.journal[:-1]:
-            without.advance_to(item.tick)
-            without.do(item.words)
-        without.advance_to(tick)
-        self.history = without
-        self.drill_changed.emit(without.drill)
+        history.take_back()
+        self.drill_changed.emit(history.drill)
 
     # --- frames ---------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from engine.drill.drill import Drill
 from engine.drill.history import History
 from engine.drill.modes import Mode
 from engine.drill.schema import Scenario
+from engine.drill.slices import Slices, again, at_once, part
 from engine.inputs import InputProblem, parse_script
 from engine.model import Tick
 
@@ -69,13 +70,30 @@ class Branches:
 
     def of(self, name: str) -> History:
         """The history of a branch. Raises BranchProblem, and InputProblem for a stored one of another drill."""
+        return at_once(self._recalling(name))
+
+    def recalling(self, *names: str) -> Slices[None]:
+        """Play those of *names*, or of all branches, that are only stored, in slices; then `of` has them at once."""
+        stored = [name for name in names or self._histories if isinstance(self._known(name), Branch)]
+        for number, name in enumerate(stored):
+            yield from part(self._recalling(name), number / len(stored), (number + 1) / len(stored))
+
+    def _recalling(self, name: str) -> Slices[History]:
         found = self._known(name)
         if isinstance(found, Branch):
-            root = self._roots[name]
-            past = () if root.parent is None else self.of(root.parent).drill.journal[: root.inputs]
-            scenario, seed = self._any.scenario, self._any.seed
-            found = self._histories[name] = _played(scenario, seed, found, [item.line for item in past])
+            past = self._lines(name)[: self._roots[name].inputs]
+            any_drill = self._any
+            found = yield from _playing(any_drill.scenario, any_drill.seed, found, past)
+            self._histories[name] = found
         return found
+
+    def _lines(self, name: str) -> list[str]:
+        """The journal of a branch, whether it is played or only stored."""
+        found, root = self._known(name), self._roots[name]
+        if isinstance(found, History):
+            return [item.line for item in found.drill.journal]
+        past = [] if root.parent is None else self._lines(root.parent)[: root.inputs]
+        return [*past, *found.lines]
 
     def _known(self, name: str) -> History | Branch:
         if name not in self._histories:
@@ -99,11 +117,16 @@ class Branches:
         What any branch has learnt of hints and answers stays known. Raises BranchProblem for a name that is taken,
         and InputProblem in an exam that is not over.
         """
+        return at_once(self.forking(tick, name, before))
+
+    def forking(self, tick: Tick, name: str | None = None, before: bool = False) -> Slices[History]:
+        """`fork` in slices; the tree is as it was until the last."""
         name = self._free_name() if name is None else self._checked(name)
         if len(self._histories) >= BRANCHES_MAX:
             raise BranchProblem(f"There are {BRANCHES_MAX} branches already; remove one first.")
+        yield from part(self.recalling(), 0.0, 0.5)
         others = [self.of(other).drill for other in self.names() if other != self.current]
-        forked = self.history.fork(tick, before, others)
+        forked = yield from part(self.history.forking(tick, before, others), 0.5, 1.0)
         shared = len(forked.drill.journal) - 1
         parent = self.current
         while (further := self._roots[parent].parent) is not None and shared <= self._roots[parent].inputs:
@@ -175,16 +198,12 @@ class Branches:
 def grown(scenario: Scenario, seed: int, stored: Sequence[Branch]) -> Branches:
     """The tree that *stored* describes; its first branch is played again. Raises InputProblem for another drill's."""
     first = stored[0]
-    return Branches(_played(scenario, seed, first, ()), stored, first.name)
+    return Branches(at_once(_playing(scenario, seed, first, ())), stored, first.name)
 
 
-def _played(scenario: Scenario, seed: int, branch: Branch, past: Iterable[str]) -> History:
+def _playing(scenario: Scenario, seed: int, branch: Branch, past: Iterable[str]) -> Slices[History]:
     inputs, problems = parse_script("\n".join([*past, *branch.lines]))
     if problems:
         raise InputProblem("; ".join(problems))
     history = History(Drill(scenario, seed, branch.mode))
-    for item in inputs:
-        history.advance_to(item.tick)
-        history.do(item.words)
-    history.advance_to(branch.until_tick)
-    return history
+    return (yield from again(history, inputs, branch.until_tick))

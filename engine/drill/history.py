@@ -11,6 +11,7 @@ from engine.drill.drill import Drill
 from engine.drill.kept import Kept, keep
 from engine.drill.markers import Marker, markers
 from engine.drill.modes import Mode
+from engine.drill.slices import Slices, again, at_once
 from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import Tick
@@ -100,7 +101,10 @@ class History:
         return found
 
     def _learn_the_past(self) -> None:
-        """Play the run again up to where this history began, to have kept moments of that too."""
+        """Play the run again up to where this history began, to have kept moments of that too.
+
+        In one go: a window makes its histories from the beginning.
+        """
         first = self._kept[0]
         past = History(Drill(self.drill.scenario, self.drill.seed, self.drill.mode))
         _play_on(past, self.drill.journal[: first.inputs], first.tick)
@@ -118,14 +122,29 @@ class History:
         What this run and those in *seen* have learnt stays known. Raises InputProblem in an exam that is not over;
         what branches off a finished one is practice.
         """
+        return at_once(self.forking(tick, before, seen))
+
+    def forking(self, tick: Tick, before: bool = False, seen: Iterable[Drill] = ()) -> Slices[History]:
+        """`fork` in slices: from an exam on, the whole run has to be taken once more as practice."""
         back = self.seek(tick, before)
-        kept = [moment for moment in self._kept if moment.tick < back.tick]
-        if not back.terms.rewind:
-            back, kept = taken_as(back, Mode.PRACTICE), []
-        other = History(back)
-        other._kept = [*kept, keep(back)]
-        other.do(rewind.line(self.drill, back, seen))
+        if back.terms.rewind:
+            other = History(back)
+            other._kept = [*(moment for moment in self._kept if moment.tick < back.tick), keep(back)]
+        else:
+            begun = History(Drill(back.scenario, back.seed, Mode.PRACTICE))
+            other = yield from again(begun, back.journal, back.tick)
+        other.do(rewind.line(self.drill, other.drill, seen))
         return other
+
+    def take_back(self) -> None:
+        """Have the last input not done, as it could not be recorded; time stands where it was done."""
+        done = self.drill.journal[:-1]
+        tick = self.drill.journal[-1].tick
+        self._kept = [moment for moment in self._kept if moment.inputs <= len(done)]
+        last = self._kept[-1]
+        drill = last.again(self.drill)
+        _play_on(drill, done[last.inputs :], tick)
+        self.drill = drill
 
 
 def _cost(tick: Tick, events: int, inputs: int) -> float:
@@ -135,13 +154,6 @@ def _cost(tick: Tick, events: int, inputs: int) -> float:
 
 def _cost_of(kept: Kept) -> float:
     return _cost(kept.tick, kept.events, kept.inputs)
-
-
-def taken_as(drill: Drill, mode: Mode) -> Drill:
-    """The same run up to the same moment, taken in another mode."""
-    other = Drill(drill.scenario, drill.seed, mode)
-    _play_on(other, drill.journal, drill.tick)
-    return other
 
 
 def _play_on(drill: Drill | History, inputs: Iterable[Input], tick: Tick) -> None:

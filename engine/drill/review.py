@@ -12,8 +12,9 @@ from engine.drill.difference import FirstDifference, OutcomeRow
 from engine.drill.drill import Drill
 from engine.drill.markers import Marker, markers
 from engine.drill.mistakes import Mistake, mistakes
-from engine.drill.solution import play_solution
-from engine.drill.watch import DOWN, HOLDS, Lanes, Precondition, Span, watch
+from engine.drill.slices import Slices, at_once, part
+from engine.drill.solution import solving
+from engine.drill.watch import DOWN, HOLDS, Lanes, Precondition, Span, watching
 from engine.inputs import Input, InputProblem
 from engine.model import Tick
 from engine.protocol import why
@@ -138,8 +139,13 @@ class Review:
 
 def review(drill: Drill) -> Review:
     """Look back on *drill*: it is played again, and so is the reference. Not for an exam that is not over."""
-    lanes = watch(drill)
-    reference = _reference(drill)
+    return at_once(reviewing(drill))
+
+
+def reviewing(drill: Drill) -> Slices[Review]:
+    """`review` in slices."""
+    lanes = yield from part(watching(drill), 0.0, 0.6)
+    reference = yield from part(_reference(drill), 0.6, 1.0)
     steps = [] if reference is None else [s for s in reference.steps if not s.line.startswith("answer ")]
     omitted = [step for step in steps if step.done_tick is None]
     plan = [(s.tick, s.line) for s in omitted if not s.looks] or [(s.tick, s.line) for s in omitted]
@@ -279,13 +285,13 @@ def _since(tick: Tick) -> str:
 # --- the reference ------------------------------------------------------------------------------------------
 
 
-def _reference(drill: Drill) -> Reference | None:
+def _reference(drill: Drill) -> Slices[Reference | None]:
     """None without a reference that can be played."""
     if not drill.scenario.solution:
         return None
     other = Drill(drill.scenario, drill.seed)
     try:
-        play_solution(other)
+        yield from solving(other)
     except InputProblem:
         return None
     done = [item for item in drill.journal if item.verb not in ("rewind", "finish", "note", "hint")]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.drill import Drill
 from engine.drill.schema import Scenario
+from engine.drill.slices import Slices, at_once, passing
 from engine.inputs import parse_script
 from engine.model import Tick, ticks
+
+if TYPE_CHECKING:
+    from engine.drill.history import History
 
 SETTLE_S: Final = 120.0
 """How long a run without an end of its own goes on after its last input: boot, start, resynchronize."""
@@ -35,22 +39,32 @@ def play_solution(drill: Drill) -> None:
     A step with a condition waits for it; `+5` counts from there, or from the step before. Raises InputProblem
     for a step that cannot be done.
     """
+    at_once(solving(drill))
+
+
+def solving(run: Drill | History) -> Slices[None]:
+    """`play_solution` in slices, in a drill or in a history that keeps the way back."""
+    drill = run if isinstance(run, Drill) else run.drill
+    expected = default_end(drill) if drill.end_tick is not None else ticks(PATIENCE_S)
     for step in drill.scenario.solution:
         (item,), _ = parse_script(step.do.strip())
         if step.when is not None:
-            _wait_for(drill, step.when)
+            for _ in _waiting_for(run, drill, step.when):
+                yield min(1.0, drill.tick / expected)
         relative = step.do.lstrip().startswith("+")
-        drill.advance_to(item.tick + (drill.tick if relative else 0))
+        for _ in passing(run, item.tick + (drill.tick if relative else 0)):
+            yield min(1.0, drill.tick / expected)
         if drill.finished:
             return
-        drill.do(item.words)
-    drill.advance_to(default_end(drill, drill.tick))
+        run.do(item.words)
+    for _ in passing(run, default_end(drill, drill.tick)):
+        yield min(1.0, drill.tick / expected)
 
 
-def _wait_for(drill: Drill, condition: str) -> None:
+def _waiting_for(run: Drill | History, drill: Drill, condition: str) -> Iterator[None]:
     give_up = drill.tick + ticks(PATIENCE_S) if drill.end_tick is None else drill.end_tick
     while not drill.finished and not drill.holds(condition) and drill.tick < give_up:
-        drill.advance_to((drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)
+        yield from passing(run, (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)
 
 
 def played(scenario: Scenario, seed: int | None = None, begin: Begin = Drill) -> Drill:

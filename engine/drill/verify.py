@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.drill import Drill, Mode, play_inputs
 from engine.drill.kept import StateHash
 from engine.drill.report import plain
 from engine.drill.schema import Scenario
+from engine.drill.slices import Slices, at_once
+from engine.events import Event
 from engine.inputs import InputProblem, parse_script
 from engine.model import Tick, ticks
+
+EVENTS: Final = 200
+"""Events that are compared in one slice: some 3 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +75,14 @@ def played_again(scenario: Scenario, report: Mapping[str, Any]) -> Drill:
 
 def divergence(drill: Drill, report: Mapping[str, Any]) -> Divergence | None:
     """Where *drill*, played again, is no longer the run of *report*; None if it is all the same."""
+    return at_once(diverging(drill, report))
+
+
+def diverging(drill: Drill, report: Mapping[str, Any]) -> Slices[Divergence | None]:
+    """`divergence` in slices."""
     recorded = [StateHash(ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
     found = _compare(drill, recorded)
-    event = _first_event(report["events"], [plain(event.as_json()) for event in drill.events])
+    event = yield from _first_event(report["events"], drill.events)
     if found is None:
         return None if not event else Divergence(drill.hashes[-1], None, None, (), event)
     return Divergence(found.agreed, found.expected, found.found, found.lines, event)
@@ -100,10 +110,13 @@ def _compare(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
     return None
 
 
-def _first_event(recorded: Sequence[Any], found: Sequence[Any]) -> str:
-    for one, other in zip_longest(recorded, found):
+def _first_event(recorded: Sequence[Any], events: Sequence[Event]) -> Slices[str]:
+    found = (plain(event.as_json()) for event in events)
+    for place, (one, other) in enumerate(zip_longest(recorded, found)):
         if one != other:
             return f"recorded {_said(one)}, now {_said(other)}"
+        if place % EVENTS == EVENTS - 1:
+            yield place / max(len(recorded), len(events))
     return ""
 
 

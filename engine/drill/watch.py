@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 
 from engine.constants import TICKS_PER_S
 from engine.drill import facts
 from engine.drill.drill import Drill
+from engine.drill.slices import Slices, at_once, passing
 from engine.model import Tick, World
 from engine.protocol import availability, why
 
@@ -135,27 +139,33 @@ class _Watched:
 
 def watch(drill: Drill) -> dict[str, Lanes]:
     """The lanes of every database of *drill*, from a run that is played again beside it."""
+    return at_once(watching(drill))
+
+
+def watching(drill: Drill) -> Slices[dict[str, Lanes]]:
+    """`watch` in slices."""
     again = Drill(drill.scenario, drill.seed, drill.mode)
     watched = {name: _Watched() for name in again.world.availability}
     for name, each in watched.items():
         each.look(again.world, name)
     inputs = list(reversed(drill.journal))
     for tick, databases in _moments(drill):
-        again.advance_to(tick)
+        for _ in passing(again, tick):
+            yield again.tick / max(1, drill.tick)
         while inputs and inputs[-1].tick <= tick and not again.finished:
             again.do(inputs.pop().words)
         for name in databases & set(watched) or set(watched):
             watched[name].look(again.world, name)
+        yield again.tick / max(1, drill.tick)
     assert again.state_hash() == drill.state_hash(), "a run that plays again to another end"
     return {name: each.lanes(name, drill.tick) for name, each in watched.items()}
 
 
-def _moments(drill: Drill) -> Iterable[tuple[Tick, set[str]]]:
+def _moments(drill: Drill) -> Iterator[tuple[Tick, set[str]]]:
     """Each tick at which something happened, with the databases it was about; none where it was about all."""
-    found: dict[Tick, set[str] | None] = {item.tick: None for item in drill.journal}
-    for event in drill.events:
-        known = found.setdefault(event.tick, set())
-        if known is not None:
-            found[event.tick] = known | {event.database} if event.database is not None else None
-    found[drill.tick] = None
-    return ((tick, found[tick] or set()) for tick in sorted(found))
+    done = ((item.tick, None) for item in drill.journal)
+    told = ((event.tick, event.database) for event in drill.events)
+    both = heapq.merge(done, told, [(drill.tick, None)], key=itemgetter(0))
+    for tick, found in groupby(both, key=itemgetter(0)):
+        about = {database for _, database in found}
+        yield tick, set() if None in about else {name for name in about if name is not None}
