@@ -177,7 +177,7 @@ def preconditions(review: Review) -> list[QWidget]:
             database=_names(group), start=moment(outage.span.from_tick), end=moment(outage.span.to_tick)
         )
         found.append(label(title, 1.0, bold=True))
-        heads = ("", tr("an automatic failover needs"), tr("how it was"), tr("seen in"))
+        heads = ("", tr("an automatic failover needs"), tr("held?"), tr("seen in"))
         found.append(table(heads, rows, (0, 4, 3, 3)))
     return found
 
@@ -197,11 +197,11 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
         key = (guard.name, guard.seen_in)
         if key in against:
             since = against[key]
-            how = tr("not so, since {moment}").format(moment=moment(since)) if since else tr("never so")
+            how = tr("no, since {moment}").format(moment=moment(since)) if since else tr("never")
             rows.append((0, ("✗", tr(guard.name), how, said_of(guard.seen_in))))
         else:
             held = next((span for span in inside if span.what == HOLDS), None)
-            how = tr("so") if held is None or not held.from_tick else tr("so, since {moment}")
+            how = tr("yes") if held is None or not held.from_tick else tr("yes, since {moment}")
             how = how.format(moment=moment(held.from_tick) if held is not None else "")
             mark_of = "✓" if held is not None else "·"
             rows.append(
@@ -210,7 +210,7 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
                     (
                         mark_of,
                         tr(guard.name),
-                        how if held is not None else tr("not so"),
+                        how if held is not None else tr("no"),
                         said_of(guard.seen_in),
                     ),
                 )
