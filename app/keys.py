@@ -86,6 +86,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("drill.editor", mark("Scenario editor"), "Ctrl+Alt+E"),
         ("drill.edit_copy", mark("Edit a copy of this drill")),
         ("drill.bundles", mark("Bundles that were taken in…")),
+        ("drill.accepted", mark("Accepted files…")),
         ("drill.export_bundle", mark("Export as a bundle…")),
         ("drill.hint", mark("Ask for a hint"), "Ctrl+F1"),
         ("drill.note", mark("Write a note into the run"), "Ctrl+M"),

@@ -1,27 +1,39 @@
-"""The commands `mirrordrill bundle …`: make one, look into it, take it in, list and remove what was taken in."""
+"""The commands `mirrordrill bundle …`: make one, look into it, take it in, list and remove what was taken in.
+
+Also what was accepted in the window: it is listed and forgotten.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from app import bundle, bundle_store, scenario_files
 from app.bundle import Bundle, BundleProblems
 from app.bundle_store import CannotKeep
-from app.cli.terms import Commands
+from app.cli.terms import Commands, Unusable
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
+from app.folders import default_folder
 from app.scenario_files import NoScenario
 from engine.drill import recorded
 from engine.drill.contents import visible
 from engine.drill.lint import lint
 from engine.drill.problems import Problem, ScenarioProblems
 
+if TYPE_CHECKING:
+    from app.accepted import Accepted
+    from app.storage import Profile
+
+DIGITS_MIN: Final = 8
+"""Of a SHA-256, to name a file."""
+
 
 def add_to(command: Commands) -> None:
-    bundles = command("bundle", "drills in one file, to hand on: make, show, add, list, remove")
+    bundles = command("bundle", "drills in one file, to hand on, and what came from others")
     bundles.set_defaults(do=_run)
     doing = bundles.add_subparsers(dest="doing", metavar="COMMAND", required=True)
 
@@ -43,6 +55,10 @@ def add_to(command: Commands) -> None:
     sub("remove", "remove what was taken in of a bundle").add_argument(
         "key", metavar="KEY", help="as `bundle list` prints it"
     )
+    sub("accepted", "the files from elsewhere that were accepted in the window and open without a question")
+    forget = sub("forget", "ask again before a file that was accepted in the window opens")
+    forget.add_argument("sha256", nargs="*", metavar="SHA-256", help="or how it begins, 8 digits at least")
+    forget.add_argument("--all", action="store_true", help="every one of them")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -169,10 +185,69 @@ def _remove(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
+def _accepted(options: argparse.Namespace) -> int:
+    from app import accepted  # brings the database in
+
+    with _profile() as profile:
+        known = accepted.listed(accepted.remembered(profile)) if profile is not None else []
+    for one in known:
+        title = visible(one.title).replace("\n", " ") or "title not known"
+        by = visible(one.author).replace("\n", " ")
+        print(f"{one.sha256}  {one.on or 'not known '}  {title}{f', by {by}' if by else ''}")
+    return AS_ASKED
+
+
+def _forget(options: argparse.Namespace) -> int:
+    from app import accepted
+
+    if bool(options.sha256) == options.all:
+        raise Unusable("name what to forget as `bundle accepted` prints it, or say --all")
+    with _profile() as profile:
+        known = accepted.remembered(profile) if profile is not None else []
+        gone = _named(accepted.listed(known), options.sha256)
+        if profile is not None and gone:
+            accepted.keep(profile, accepted.without(known, (one.sha256 for one in gone)))
+    for one in gone:
+        print(f"{one.sha256} is forgotten")
+    return AS_ASKED
+
+
+def _named(known: list[Accepted], beginnings: list[str]) -> list[Accepted]:
+    """Those whose SHA-256 begin so; all without *beginnings*. Raises Unusable where one means none or several."""
+    if not beginnings:
+        return known
+    found = []
+    for begins in beginnings:
+        meant = [one for one in known if one.sha256.startswith(begins.lower())]
+        if len(begins) < DIGITS_MIN or len(meant) != 1:
+            raise Unusable(f"{visible(begins[:80])} is not the SHA-256 of one accepted file")
+        found += meant
+    return found
+
+
+@contextmanager
+def _profile() -> Iterator[Profile | None]:
+    """The profile; None while there is none: looking makes none. Raises Unusable."""
+    from app.storage import StorageProblem, open_profile
+    from app.storage.database import FILE_NAME
+
+    folder = default_folder()
+    try:
+        if (folder / FILE_NAME).exists():
+            with open_profile(folder) as profile:
+                yield profile
+        else:
+            yield None
+    except StorageProblem as problem:
+        raise Unusable(str(problem)) from problem
+
+
 DOING: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     "make": _make,
     "show": _show,
     "add": _add,
     "list": _list,
     "remove": _remove,
+    "accepted": _accepted,
+    "forget": _forget,
 }

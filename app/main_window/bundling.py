@@ -132,10 +132,15 @@ class Bundling:
 
 
 def attach(window: MainWindow) -> None:
-    """Two entries of the Drill menu."""
-    window.bundling = Bundling(window)
+    """Three entries of the Drill menu: what came from elsewhere, and what goes there."""
+    bundling = window.bundling = Bundling(window)
     added = actions.add(
-        window, {"drill.bundles": window.bundling.show, "drill.export_bundle": window.bundling.export}
+        window,
+        {
+            "drill.bundles": bundling.show,
+            "drill.accepted": window.quarantine.show_accepted,
+            "drill.export_bundle": bundling.export,
+        },
     )
     menu = window.menus["&Drill"]
     menu.insertActions(window.actions_by_name["drill.quit"], list(added.values()))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from app import bundle_store, formatting, run_files, scenario_files
+from app import accepted, bundle_store, formatting, run_files, scenario_files
+from app.accepted import Accepted
 from app.bundle import Bundle
 from app.bundle_store import CannotKeep, Offer, RunOffer
 from app.language import tr, trn
 from app.run_files import NoRun
 from app.sentences import said
-from app.storage import SettingKey, StorageProblem
+from app.storage import StorageProblem
+from app.views.accepted import AcceptedFile, AcceptedFiles
 from app.views.quarantine import Fact, Item, Quarantine, facts_of
 from engine.drill.contents import contents, sha256, verbs_of, visible
 from engine.drill.scenario import Scenario
@@ -21,11 +22,6 @@ from engine.inputs import InputProblem
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
-
-ACCEPTED: Final = SettingKey("quarantine/accepted", "[]")
-"""JSON: SHA-256 of each text that somebody has accepted, the last one at the end."""
-ACCEPTED_MAX: Final = 1_000
-"""So many are remembered; who opens more is asked again about the oldest. Assumed."""
 
 RUN_SHOWN: Final = 200_000
 """Bytes of a recorded run that are shown. Assumed: nobody reads more."""
@@ -40,10 +36,11 @@ class Gate:
         self._window = window
         self._page: Quarantine | None = None
         self._accepted = self._remembered()
-        self._asked: tuple[str, Callable[[], None]] | None = None
-        """What is on the page: its hash, and what follows when it is accepted."""
+        self._asked: tuple[Accepted, Callable[[], None]] | None = None
+        """What is on the page, and what follows when it is accepted."""
         self._bundle: Bundle | None = None
         """The bundle that is on the page instead."""
+        self.listed: AcceptedFiles | None = None
 
     # --- asking ---------------------------------------------------------------------------------------------
 
@@ -52,7 +49,8 @@ class Gate:
         if self.knows(scenario.text):
             then()
         else:
-            self._ask(file, facts_of(contents(scenario)), scenario.text, scenario.text, then)
+            one = Accepted(sha256(scenario.text), scenario.title, scenario.author or "")
+            self._ask(file, facts_of(contents(scenario)), scenario.text, one, then)
 
     def admit_run(
         self, report: Mapping[str, Any], scenario: Scenario, file: str, then: Callable[[], None]
@@ -74,7 +72,8 @@ class Gate:
             Fact(tr("What was done"), visible(does) or tr("nothing")),
             *facts_of(contents(scenario)),
         ]
-        self._ask(file, facts, "\n".join((*lines, "", scenario.text)), whole, then)
+        one = Accepted(sha256(whole), _run_title(scenario), scenario.author or "")
+        self._ask(file, facts, "\n".join((*lines, "", scenario.text)), one, then)
 
     def admit_bundle(self, found: Bundle) -> None:
         """Show what a bundle holds, to be taken in."""
@@ -99,12 +98,7 @@ class Gate:
         except (CannotKeep, ValueError) as problem:  # a drill of that name has come meanwhile
             window.notice.warn(str(problem))
             return
-        for name in drills:
-            self._remember(sha256(found.scenarios[name]))
-        for name in runs:
-            with suppress(NoRun):
-                report, text = run_files.parse(found.runs[name], name)
-                self._remember(sha256(_whole(report, text)))
+        self._remember(_of_drills(found, drills) + _of_runs(found, runs))
         window.show_home()
         if drills:
             window.picker.choose_card(drills[0])
@@ -119,18 +113,16 @@ class Gate:
 
     def trust(self, text: str) -> None:
         """*text* was written here by the user."""
-        self._remember(sha256(text))
+        self._remember([Accepted(sha256(text), own=True)])
 
     def knows(self, text: str) -> bool:
         """Whether a scenario's text is shipped, the user's own, or was accepted."""
         digest = sha256(text)
-        return self._knows_hash(digest) or any(
-            sha256(file.text) == digest for file in scenario_files.all_files()[0]
-        )
+        return self._knows_hash(digest) or digest in _here()
 
-    def _ask(self, file: str, facts: list[Fact], shown: str, known_by: str, then: Callable[[], None]) -> None:
+    def _ask(self, file: str, facts: list[Fact], shown: str, one: Accepted, then: Callable[[], None]) -> None:
         page = self._show_page()
-        self._asked, self._bundle = (sha256(known_by), then), None
+        self._asked, self._bundle = (one, then), None
         page.show_file(file, facts, shown)
         self._window.go_to(page, tr("A file from somebody else"))
         page.take_focus()
@@ -148,7 +140,7 @@ class Gate:
         asked, self._asked = self._asked, None
         found, self._bundle = self._bundle, None
         if asked is not None:
-            self._remember(asked[0])
+            self._remember([asked[0]])
             asked[1]()
         elif found is not None and self._page is not None:
             self._take_in(found, self._page.items.names())
@@ -160,7 +152,7 @@ class Gate:
     # --- remembering ----------------------------------------------------------------------------------------
 
     def _knows_hash(self, digest: str) -> bool:
-        return digest in self._accepted
+        return any(one.sha256 == digest for one in self._accepted)
 
     def _finished_here(self, state_hash: str) -> bool:
         profile = self._window.profile
@@ -172,24 +164,92 @@ class Gate:
             self._window.notice.warn(str(problem))
             return False
 
-    def _remembered(self) -> list[str]:
+    def _remembered(self) -> list[Accepted]:
         profile = self._window.profile
         if profile is None:
             return []
-        try:
-            found = json.loads(profile.settings.get(ACCEPTED))
-        except (StorageProblem, ValueError):
-            return []
-        return [entry for entry in found if isinstance(entry, str)] if isinstance(found, list) else []
+        with suppress(StorageProblem):  # the start says what is wrong with the profile
+            return accepted.remembered(profile)
+        return []
 
-    def _remember(self, digest: str) -> None:
-        self._accepted = [*(known for known in self._accepted if known != digest), digest][-ACCEPTED_MAX:]
+    def _remember(self, new: Iterable[Accepted]) -> None:
+        known = self._accepted
+        for one in new:
+            known = accepted.with_one(known, one)
+        self._keep(known)
+
+    def _keep(self, known: list[Accepted]) -> None:
+        """What cannot be written holds as long as this window is open."""
+        self._accepted = known
         profile = self._window.profile
         if profile is not None:
             try:
-                profile.settings.set(ACCEPTED, json.dumps(self._accepted))
+                accepted.keep(profile, known)
             except StorageProblem as problem:
                 self._window.notice.warn(str(problem))
+
+    # --- forgetting -----------------------------------------------------------------------------------------
+
+    def show_accepted(self) -> None:
+        """List what was accepted."""
+        listed = self.listed = AcceptedFiles(self._window)
+        listed.forget_wanted.connect(self.forget)
+        listed.finished.connect(self._close_list)
+        self._fill()
+        listed.open()
+
+    def _close_list(self) -> None:
+        if self.listed is not None:
+            self.listed.deleteLater()
+            self.listed = None
+
+    def forget(self, digests: list[str]) -> None:
+        """The texts with these SHA-256 are shown again before they open."""
+        self._keep(accepted.without(self._accepted, digests))
+        self._fill()
+        still = len(set(digests) & _here())
+        if still:
+            said = trn(
+                "{n} of them is still among your drills and opens without a question until it is removed.",
+                "{n} of them are still among your drills and open without a question until they are removed.",
+                still,
+            )
+            self._window.notice.tell(said.format(n=still))
+
+    def _fill(self) -> None:
+        if self.listed is not None:
+            found = accepted.listed(self._accepted)
+            self.listed.show_files([AcceptedFile(one.sha256, one.title, one.author, one.on) for one in found])
+
+
+def _here() -> set[str]:
+    """SHA-256 of each shipped drill, and of those in the profile's folder."""
+    return {sha256(file.text) for file in scenario_files.all_files()[0]}
+
+
+def _of_drills(found: Bundle, names: list[str]) -> list[Accepted]:
+    offers = [offer for offer in bundle_store.offers(found) if offer.name in names]
+    return [
+        Accepted(
+            sha256(offer.text), offer.scenario.title, offer.scenario.author or found.manifest.author or ""
+        )
+        for offer in offers
+        if offer.scenario is not None
+    ]
+
+
+def _of_runs(found: Bundle, names: list[str]) -> list[Accepted]:
+    runs = []
+    for name in names:
+        with suppress(NoRun):
+            report, text = run_files.parse(found.runs[name], name)
+            title = tr("Recorded run {name}").format(name=name)
+            runs.append(Accepted(sha256(_whole(report, text)), title, found.manifest.author or ""))
+    return runs
+
+
+def _run_title(scenario: Scenario) -> str:
+    return tr("Recorded run of {title}").format(title=scenario.title)
 
 
 def _whole(report: Mapping[str, Any], text: str) -> str:

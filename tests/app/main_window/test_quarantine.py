@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
-from app import scenario_files
-from app.main_window import MainWindow
-from app.main_window.quarantine import ACCEPTED
+from app import accepted, scenario_files
+from app.accepted import ACCEPTED
+from app.main_window import MainWindow, quarantine
 from app.views.quarantine import Quarantine
-from engine.drill.contents import sha256
+from engine.drill.contents import sha256, visible
 from engine.drill.drill import Drill
 from tests.app.main_window.conftest import Hands
 from tests.engine.drill.texts import WORLD
@@ -71,7 +71,8 @@ def test_what_was_accepted_is_remembered_by_its_text(window: MainWindow, file: P
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
     assert window.profile is not None
-    assert json.loads(window.profile.settings.get(ACCEPTED)) == [sha256(FOREIGN)]
+    (one,) = accepted.remembered(window.profile)
+    assert (one.sha256, one.title, one.author, one.own) == (sha256(FOREIGN), "From afar", "Ada L.", False)
     file.write_text(FOREIGN.replace("lose", "keep"), encoding="utf-8")  # not the same file any more
     window.open_file(str(file))
     held(window)
@@ -110,3 +111,66 @@ def test_a_run_from_elsewhere_is_held_too(window: MainWindow, tmp_path: Path) ->
     assert "plays again to the same states" in window.notice.text
     window.debriefing.open_file(file)
     assert window.pages.currentWidget() is window.debrief
+
+
+def test_what_was_accepted_is_listed_and_forgotten_by_hand(hands: Hands, file: Path) -> None:
+    window = hands.window
+    title = "<img src='file:///x'>afar"
+    file.write_text(FOREIGN.replace("From afar", title), encoding="utf-8")
+    window.quarantine.trust(FOREIGN)  # written here: not listed, and not forgotten with the rest
+    window.open_file(str(file))
+    held(window).accept.click()
+    window.actions_by_name["drill.accepted"].trigger()
+    shown = window.quarantine.listed
+    assert shown is not None
+    table = shown.list.table
+    texts = [table.data(table.index(0, column)) for column in range(4)]
+    assert table.rowCount() == 1
+    assert texts[0] == visible(title)
+    assert texts[1] == "Ada L."
+    assert len(texts[2]) == len("2026-11-21")
+    assert sha256(file.read_text(encoding="utf-8")).startswith(texts[3].rstrip("…"))
+    assert "<img" not in table.data(table.index(0, 0), Qt.ItemDataRole.ToolTipRole)
+    hands.click(shown.forget)
+    assert table.rowCount() == 0
+    assert not shown.forget.isEnabled()
+    shown.close()
+    window.show_home()
+    window.open_file(str(file))
+    assert said(window)["Author"].startswith("Ada L.")
+    held(window).decline.click()
+    file.write_text(FOREIGN, encoding="utf-8")
+    window.open_file(str(file))
+    assert window.pages.currentWidget() is window.brief
+
+
+def test_what_an_earlier_version_accepted_is_kept_and_forgotten(
+    window: MainWindow, file: Path, profile_folder: Path
+) -> None:
+    """It kept SHA-256 alone; what is none is left out."""
+    assert window.profile is not None
+    window.profile.settings.set(
+        ACCEPTED, json.dumps([sha256(FOREIGN), 5, None, "x", {"sha256": "y"}, {}, []])
+    )
+    quarantine.attach(window)  # as the start does
+    window.open_file(str(file))
+    assert window.pages.currentWidget() is window.brief
+    window.quarantine.show_accepted()
+    shown = window.quarantine.listed
+    assert shown is not None
+    assert [row.sha256 for row in shown.list.table.rows] == [sha256(FOREIGN)]
+    assert shown.list.table.data(shown.list.table.index(0, 0)) == "not known"
+    shown.forget_all.click()
+    shown.close()
+    window.open_file(str(file))
+    held(window)
+
+
+def test_a_forgotten_drill_that_is_among_ones_own_is_said(window: MainWindow, file: Path) -> None:
+    window.open_file(str(file))
+    held(window).accept.click()
+    own = scenario_files.own_folder()
+    own.mkdir(parents=True)
+    file.rename(own / file.name)
+    window.quarantine.forget([sha256(FOREIGN)])
+    assert "still among your drills" in window.notice.text

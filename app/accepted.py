@@ -1,0 +1,83 @@
+"""What somebody has accepted from elsewhere, by SHA-256, so that it opens without a question. No Qt."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from app.storage import Profile, SettingKey
+
+ACCEPTED: Final = SettingKey("quarantine/accepted", "[]")
+"""JSON: what was accepted, the last one at the end. Before version 0.2 each was its SHA-256 alone."""
+ACCEPTED_MAX: Final = 1_000
+"""So many are remembered; who opens more is asked again about the oldest. Assumed."""
+TEXT_MAX: Final = 200
+"""Characters of a title or an author that are kept, as in scenarios."""
+_SHA256: Final = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """One text. What is empty is not known."""
+
+    sha256: str
+    title: str = ""
+    """As the file says; a stranger's words."""
+    author: str = ""
+    on: str = ""
+    """Date in UTC, as 2026-11-21."""
+    own: bool = False
+    """Written here, not accepted: it is not listed."""
+
+
+def remembered(profile: Profile) -> list[Accepted]:
+    """All of them, the last one at the end; what makes no sense is left out. Raises StorageProblem."""
+    try:
+        found = json.loads(profile.settings.get(ACCEPTED))
+    except (ValueError, RecursionError):
+        return []
+    return [one for entry in found if (one := _read(entry)) is not None] if isinstance(found, list) else []
+
+
+def listed(known: Iterable[Accepted]) -> list[Accepted]:
+    """What came from elsewhere, the last one first."""
+    return [one for one in known if not one.own][::-1]
+
+
+def with_one(known: Iterable[Accepted], one: Accepted) -> list[Accepted]:
+    """*known* and *one*, dated today, in the place of an older one with the same text."""
+    dated = replace(one, title=one.title[:TEXT_MAX], author=one.author[:TEXT_MAX], on=_today())
+    return [*(other for other in known if other.sha256 != one.sha256), dated][-ACCEPTED_MAX:]
+
+
+def without(known: Iterable[Accepted], digests: Iterable[str]) -> list[Accepted]:
+    """*known* without what has these SHA-256."""
+    gone = set(digests)
+    return [one for one in known if one.sha256 not in gone]
+
+
+def keep(profile: Profile, known: Iterable[Accepted]) -> None:
+    """Raises StorageProblem; then what was kept before is still kept."""
+    profile.settings.set(ACCEPTED, json.dumps([asdict(one) for one in known]))
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def _read(entry: object) -> Accepted | None:
+    if isinstance(entry, str):
+        entry = {"sha256": entry}
+    if not isinstance(entry, dict):
+        return None
+    said = {field.name: entry[field.name] for field in fields(Accepted) if field.name in entry}
+    texts = [value for name, value in said.items() if name != "own"]
+    if not all(isinstance(text, str) and len(text) <= TEXT_MAX for text in texts):
+        return None
+    if not isinstance(said.get("own", False), bool) or not _SHA256.fullmatch(said.get("sha256", "")):
+        return None
+    return Accepted(**said)

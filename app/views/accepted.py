@@ -1,0 +1,105 @@
+"""A small window: files from elsewhere that were accepted once, to be forgotten again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.language import mark, tr
+from app.tables import Column, TableModel, TableView
+from engine.drill.contents import visible
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedFile:
+    """A row. Title and author may be a stranger's words; what is empty is not known."""
+
+    sha256: str
+    title: str
+    author: str
+    on: str
+    """Date, as 2026-11-21."""
+
+
+def _shown(read: Callable[[AcceptedFile], str]) -> Callable[[AcceptedFile], str]:
+    return lambda one: visible(read(one)).replace("\n", " ") or tr("not known")
+
+
+COLUMNS: Final = (
+    Column(
+        title=mark("Title"),
+        text=_shown(lambda one: one.title),
+        tip=_shown(lambda one: one.title),
+        sample="Automatic failover under load",
+    ),
+    Column(
+        title=mark("Author"),
+        text=_shown(lambda one: one.author),
+        tip=_shown(lambda one: one.author),
+        sample="Name of an author",
+    ),
+    Column(title=mark("Accepted on"), text=_shown(lambda one: one.on), sample="2026-11-21"),
+    Column(title="SHA-256", as_is=True, text=lambda one: f"{one.sha256[:16]}…", tip=lambda one: one.sha256),
+)
+
+
+class AcceptedFiles(QDialog):
+    """The list, and what can be done about it."""
+
+    forget_wanted = Signal(list)
+    """SHA-256 of each."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Accepted files"))
+        said = QLabel(
+            tr(
+                "Drills and runs from elsewhere that open without a question. What is forgotten is shown to "
+                "you again before it opens."
+            )
+        )
+        said.setWordWrap(True)
+        said.setProperty("muted", "true")
+        self.list = TableView(TableModel(COLUMNS), self.windowTitle())
+        self.list.say_if_empty(tr("Nothing has been accepted so far."))
+        self.list.selectionModel().selectionChanged.connect(lambda *_: self._show_buttons())
+        self.forget, self.forget_all = QPushButton(tr("&Forget")), QPushButton(tr("Forget &all"))
+        close = QPushButton(tr("&Close"))
+        self.forget.clicked.connect(lambda: self.forget_wanted.emit([one.sha256 for one in self._chosen()]))
+        self.forget_all.clicked.connect(
+            lambda: self.forget_wanted.emit([one.sha256 for one in self.list.table.rows])
+        )
+        close.clicked.connect(self.close)
+        row = QHBoxLayout()
+        for button in (self.forget, self.forget_all, close):
+            button.setAutoDefault(False)
+        row.addWidget(self.forget)
+        row.addWidget(self.forget_all)
+        row.addStretch()
+        row.addWidget(close)
+        layout = QVBoxLayout(self)
+        layout.setSpacing(10)
+        layout.addWidget(said)
+        layout.addWidget(self.list, 1)
+        layout.addLayout(row)
+        em = self.fontMetrics().height()
+        self.resize(44 * em, 24 * em)
+
+    def show_files(self, files: Sequence[AcceptedFile]) -> None:
+        """The first of them is chosen."""
+        self.list.table.replace(files)
+        if files:
+            self.list.selectRow(0)
+        self._show_buttons()
+
+    def _chosen(self) -> list[AcceptedFile]:
+        rows = sorted({index.row() for index in self.list.selectionModel().selectedRows()})
+        return [self.list.table.rows[row] for row in rows]
+
+    def _show_buttons(self) -> None:
+        self.forget.setEnabled(bool(self._chosen()))
+        self.forget_all.setEnabled(bool(self.list.table.rows))

@@ -1,0 +1,96 @@
+"""What was accepted in the window is seen and forgotten on the command line; a spoilt list is no harm."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app import accepted, cli
+from app.accepted import ACCEPTED, ACCEPTED_MAX, Accepted
+from app.exit_codes import AS_ASKED, UNUSABLE
+from app.storage import open_profile
+
+ONE = Accepted("1" * 64, "A \u202etitle\nwith lines", "Ada L.")
+OTHER = Accepted("2" * 64)
+OWN = Accepted("3" * 64, own=True)
+
+
+def _keep(folder: Path, *known: Accepted) -> None:
+    with open_profile(folder) as profile:
+        accepted.keep(profile, known)
+
+
+def _known(folder: Path) -> list[str]:
+    with open_profile(folder) as profile:
+        return [one.sha256 for one in accepted.remembered(profile)]
+
+
+def _call(*arguments: str) -> int:
+    return cli.main(["bundle", *arguments], lambda scenario: 9)
+
+
+def test_they_are_listed_in_a_line_each(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _keep(profile_folder, ONE, OTHER, OWN)
+    assert _call("accepted") == AS_ASKED
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith(OTHER.sha256)
+    assert "title not known" in first
+    assert second.startswith(ONE.sha256)
+    assert "\u202e" not in second
+    assert second.endswith(", by Ada L.")
+
+
+def test_one_is_forgotten_by_how_it_begins_and_all_at_once(profile_folder: Path) -> None:
+    _keep(profile_folder, ONE, OTHER, OWN)
+    assert _call("forget", ONE.sha256[:8]) == AS_ASKED
+    assert _known(profile_folder) == [OTHER.sha256, OWN.sha256]
+    assert _call("forget", "--all") == AS_ASKED
+    assert _known(profile_folder) == [OWN.sha256]
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["1111"], ["4" * 64], ["3" * 64], ["--all", "1" * 64], ["1" * 64, "x" * 8]]
+)
+def test_what_means_no_one_file_forgets_none(
+    profile_folder: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _keep(profile_folder, ONE, OTHER, OWN)
+    assert _call("forget", *arguments) == UNUSABLE
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert len(_known(profile_folder)) == 3
+
+
+def test_looking_makes_no_profile_and_a_window_in_use_is_said(
+    profile_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _call("accepted") == AS_ASKED
+    assert _call("forget", "--all") == AS_ASKED
+    assert not profile_folder.exists()
+    with open_profile(profile_folder):
+        assert _call("forget", "--all") == UNUSABLE
+    assert "in use by another Mirrordrill" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["", "5", "{}", "[" * 100_000, json.dumps([{"sha256": "1" * 64, "title": "x" * 201}]), "[NaN]",
+     json.dumps([{"sha256": "1" * 64, "own": "yes"}]), json.dumps([["1" * 64], "1" * 63])],
+)  # fmt: skip
+def test_a_list_that_makes_no_sense_trusts_nothing(profile_folder: Path, raw: str) -> None:
+    with open_profile(profile_folder) as profile:
+        profile.settings.set(ACCEPTED, raw)
+    assert _known(profile_folder) == []
+
+
+def test_the_oldest_are_asked_about_again() -> None:
+    known: list[Accepted] = []
+    for number in range(ACCEPTED_MAX + 5):
+        known = accepted.with_one(known, Accepted(f"{number:064x}", "t" * 5_000))
+    assert len(known) == ACCEPTED_MAX
+    assert known[0].sha256 == f"{5:064x}"
+    assert len(known[0].title) == accepted.TEXT_MAX
+    again = accepted.with_one(known, known[0])
+    assert len(again) == ACCEPTED_MAX
+    assert again[-1].sha256 == known[0].sha256
