@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
 
@@ -15,14 +15,19 @@ from app import formatting
 from app.language import mark, tr
 from app.recording import NoRecorder, NotRecorded, Recorder
 from app.sentences import said as said_of
+from app.work import Work
 from engine.constants import TICKS_PER_S
+from engine.drill.branches import BranchProblem
 from engine.drill.conditions import ConditionProblem
 from engine.drill.drill import Drill, Mode
 from engine.drill.history import History
 from engine.drill.schema import Scenario
+from engine.drill.slices import Slices, again
 from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import Tick
+
+Done = TypeVar("Done")
 
 FRAME_MS: Final = 16
 """Interval of the frame timer: about 60 frames a second."""
@@ -35,6 +40,8 @@ SLICE_TICKS: Final = 50
 SQL_TICKS: Final = 5
 """The same while T-SQL has more to do than it may at once: one turn of some milliseconds (engine/tsql/work.py)."""
 SPEED_MIN, SPEED_MAX = 0.1, 1000.0
+AT_ONCE_S: Final = 0.05
+"""Long work that is over within this wall time is done without a bar of progress."""
 HEARTBEAT_MS: Final = 500.0
 """Wall time between two heartbeats: what a killed program may lose of a run without inputs."""
 CHECKPOINT_MS: Final = 10_000.0
@@ -48,6 +55,7 @@ READ_ONLY: Final = mark(
     "You are looking at {moment}, where nothing can be done any more: return to now, or go on from here."
 )
 OVER: Final = mark("This run is over: it can be looked at, but nothing can be done in it.")
+NOT_YET: Final = mark("A run is being played again: wait for it, or cancel it.")
 ANSWER_FIRST: Final = mark("Time stands still until the question in the brief is answered.")
 
 STATE_KINDS: Final = frozenset({"state", "role", "witness", "availability"})
@@ -109,7 +117,7 @@ class Session(QObject):
         self._lagging = False
         self._owed_ticks = 0.0
         self._search: _Search | None = None
-        self._load: _Load | None = None
+        self._work: Work | None = None
         self._held = False
         """Time stands still because of a question that was asked while it ran."""
         self._since_heartbeat_ms = 0.0
@@ -146,7 +154,7 @@ class Session(QObject):
 
     def _take_up(self, run: Drill | History, recorder: Recorder) -> None:
         self.pause()
-        self.cancel()
+        self._drop()
         self.history = run if isinstance(run, History) else History(run)
         self._recorder = recorder
         self._owed_ticks = 0.0
@@ -155,7 +163,7 @@ class Session(QObject):
     def close(self) -> None:
         """Let go of the run; its record stays as it is."""
         self.pause()
-        self.cancel()
+        self._drop()
         self.history = None
         self._recorder = NoRecorder()
         if self._past is not None:
@@ -174,7 +182,7 @@ class Session(QObject):
 
         False, and `refused`, where there is no way back.
         """
-        if self.history is None or self._load is not None:
+        if self.history is None or self._work is not None:
             return False
         past = self._past
         try:
@@ -183,7 +191,7 @@ class Session(QObject):
             self.refused.emit(_sentence(said_of(str(problem))))
             return False
         self.pause()
-        self.cancel()
+        self._drop()
         watched = past is not None and past.stays
         if found.tick >= self.history.drill.tick and not before and not watched:
             self._look_at(None)
@@ -197,7 +205,7 @@ class Session(QObject):
         """Show the run as it stands again."""
         if self._past is not None:
             self.pause()
-            self.cancel()
+            self._drop()
             self._look_at(None)
 
     def _look_at(self, past: _Past | None) -> None:
@@ -215,23 +223,45 @@ class Session(QObject):
         tick: int,
         hashes: Sequence[tuple[int, str]] = (),
         lenient: bool = False,
-        at_once_s: float = 0.0,
+        at_once_s: float | None = 0.0,
     ) -> None:
         """Play *inputs* up to *tick* in slices; `loaded` then brings the history, `progress` the way there.
 
         *hashes* of moments on the way are compared; another hash is refused, as another engine plays another run.
-        *lenient*: an input that cannot be done here is passed over. *at_once_s*: wall time that the first slice may
-        take, so that a short run is there when this returns.
+        *lenient*: an input that cannot be done here is passed over. *at_once_s*: as for `work`.
+        """
+        slices = again(History(Drill(scenario, seed, mode)), inputs, tick, hashes, lenient)
+        said = tr("The journal cannot be played again: {problem}")
+        self.work(
+            slices, self.loaded.emit, failed=lambda fault: self._refuse(fault, said), at_once_s=at_once_s
+        )
+
+    def work(
+        self,
+        slices: Slices[Done],
+        then: Callable[[Done], None],
+        stopped: Callable[[], None] = lambda: None,
+        failed: Callable[[Exception], None] | None = None,
+        at_once_s: float | None = None,
+    ) -> None:
+        """Do *slices* between two frames, `progress` on the way; *then* gets what they come to.
+
+        Time stands still meanwhile, and nothing can be done. *stopped*: somebody has cancelled it. *failed*: it
+        cannot be done, which is otherwise said. *at_once_s*: wall time that the first frame may take, so that what
+        is short is there when this returns; usually AT_ONCE_S.
         """
         self.pause()
-        self.cancel()
-        run = History(Drill(scenario, seed, mode))
-        load = self._load = _Load(run, list(inputs), tick, sorted(hashes), lenient)
+        self._drop()
+        work = self._work = Work(slices, then, stopped, failed or self._refuse, (InputProblem, BranchProblem))
+        at_once_s = AT_ONCE_S if at_once_s is None else at_once_s
         if at_once_s > 0.0:
-            self._go_on_loading(load, at_once_s)
-        if self._load is load:
-            self.progress.emit(load.share)
+            self._go_on_working(work, at_once_s)
+        if self._work is work:
+            self.progress.emit(work.share)
             self._set_timer()
+
+    def _refuse(self, problem: Exception, said: str = "{problem}") -> None:
+        self.refused.emit(_sentence(said.format(problem=said_of(str(problem)))))
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -242,12 +272,12 @@ class Session(QObject):
     @property
     def busy(self) -> bool:
         """A search or a replay is under way."""
-        return self._search is not None or self._load is not None
+        return self._search is not None or self._work is not None
 
     @property
     def loading(self) -> bool:
         """A run is being played up to the moment at which it is to be shown."""
-        return self._load is not None
+        return self._work is not None
 
     @property
     def speed(self) -> float:
@@ -334,8 +364,17 @@ class Session(QObject):
     @Slot()
     def cancel(self) -> None:
         """Stop a search or a replay where it is."""
+        work = self._work
+        self._drop()
+        if work is not None:
+            work.stopped()
+
+    def _drop(self) -> None:
+        """What is under way is wanted no more."""
         if self.busy:
-            self._search = self._load = None
+            work, self._work, self._search = self._work, None, None
+            if work is not None:
+                work.give_up()
             self.progress.emit(-1.0)
             self._set_timer()
 
@@ -350,6 +389,9 @@ class Session(QObject):
         if self._past is not None:
             said = OVER if self._past.stays else READ_ONLY
             self.refused.emit(tr(said).format(moment=formatting.run_time(self._past.drill.world.t_s)))
+            return False
+        if self._work is not None:
+            self.refused.emit(tr(NOT_YET))
             return False
         drill = history.drill
         known = len(drill.events)
@@ -382,8 +424,8 @@ class Session(QObject):
 
     def on_frame(self, elapsed_ms: float) -> None:
         """What is due after *elapsed_ms* of wall time, within the budget of a frame."""
-        if self._load is not None:
-            self._go_on_loading(self._load)
+        if self._work is not None:
+            self._go_on_working(self._work)
         elif self._search is not None:
             self._go_on_searching(self._search)
             self._beat(elapsed_ms)
@@ -422,7 +464,7 @@ class Session(QObject):
                 break
             if self._past is not None and self._past.take_deed():
                 self.pause()
-                self.cancel()
+                self._drop()
                 break
             if self._clock() >= until or (stop is not None and stop(new)):
                 break
@@ -443,7 +485,7 @@ class Session(QObject):
         self.world_changed.emit(drill.world)
         if self._past is not None and self._past.ended:
             self.pause()
-            self.cancel()
+            self._drop()
             if not self._past.stays:
                 self._look_at(None)
         elif self._past is None and drill.finished:
@@ -451,7 +493,7 @@ class Session(QObject):
 
     def _finish(self, drill: Drill) -> None:
         self._set_running(False)
-        self.cancel()
+        self._drop()
         report = drill.report()
         try:
             self._recorder.finish(report)
@@ -464,7 +506,7 @@ class Session(QObject):
         """A question makes time stand still; if it ran, it goes on with the answer."""
         ran = self._running
         self.pause()
-        self.cancel()
+        self._drop()
         self._held = ran
 
     def _stands_still(self, drill: Drill) -> bool:
@@ -505,7 +547,7 @@ class Session(QObject):
         if self._search is None:
             return  # the drill has ended meanwhile
         if search.found or self.drill.tick >= search.until_tick:
-            self.cancel()
+            self._drop()
             self._beat(HEARTBEAT_MS)
             if search.condition and not search.found:
                 self.refused.emit(tr("Within an hour of simulated time it did not come to that."))
@@ -515,26 +557,15 @@ class Session(QObject):
             done = self.drill.tick - search.start_tick
             self.progress.emit(done / (search.until_tick - search.start_tick))
 
-    # --- loading --------------------------------------------------------------------------------------------
+    # --- long work ------------------------------------------------------------------------------------------
 
-    def _go_on_loading(self, load: _Load, budget_s: float = BUDGET_S) -> None:
+    def _go_on_working(self, work: Work, budget_s: float = BUDGET_S) -> None:
         until = self._clock() + budget_s
-        try:
-            while not load.done and self._clock() < until:
-                load.go_on(SLICE_TICKS * 10)
-        except InputProblem as problem:
-            self.cancel()
-            self.refused.emit(
-                _sentence(
-                    tr("The journal cannot be played again: {problem}").format(problem=said_of(str(problem)))
-                )
-            )
-            return
-        if load.done:
-            self.cancel()
-            self.loaded.emit(load.run)
+        if work.go_on(lambda: self._clock() < until):
+            self._drop()
+            work.tell()
         else:
-            self.progress.emit(load.share)
+            self.progress.emit(work.share)
 
     # --- record ---------------------------------------------------------------------------------------------
 
@@ -641,57 +672,6 @@ class _Past:
         """Whether time is to pause for what was just done."""
         deed, self._deed = self._deed, False
         return deed and self.at_each_deed
-
-
-class _Load:
-    """Plays a journal up to a tick, in slices."""
-
-    def __init__(
-        self,
-        run: History,
-        inputs: list[Input],
-        tick: int,
-        hashes: list[tuple[int, str]],
-        lenient: bool = False,
-    ) -> None:
-        self.run = run
-        self._lenient = lenient
-        self.tick = tick
-        self._inputs = sorted(inputs, key=lambda item: item.tick)
-        self._hashes = hashes
-
-    @property
-    def done(self) -> bool:
-        return not self._inputs and (self.run.drill.tick >= self.tick or self.run.drill.finished)
-
-    @property
-    def share(self) -> float:
-        """How much of it is played, 0 to 1."""
-        return self.run.drill.tick / max(1, self.tick)
-
-    def go_on(self, ticks: int) -> None:
-        """Up to *ticks* further. Raises InputProblem if the journal does not fit or the world is another one."""
-        drill = self.run.drill
-        stops = [self.tick, drill.tick + ticks]
-        stops += [self._inputs[0].tick] if self._inputs else []
-        stops += [self._hashes[0][0]] if self._hashes else []
-        self.run.advance_to(min(stops))
-        while self._hashes and self._hashes[0][0] <= drill.tick:
-            tick, wanted = self._hashes.pop(0)
-            if tick == drill.tick and not self._pending_here() and drill.state_hash() != wanted:
-                raise InputProblem(
-                    f"at {tick / TICKS_PER_S:g} s the world is not the one that was recorded; "
-                    "the run was made by another version"
-                )
-        while self._pending_here():
-            try:
-                self.run.do(self._inputs.pop(0).words)
-            except InputProblem:
-                if not self._lenient:
-                    raise
-
-    def _pending_here(self) -> bool:
-        return bool(self._inputs) and self._inputs[0].tick <= self.run.drill.tick
 
 
 def _sentence(text: str) -> str:

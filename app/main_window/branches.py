@@ -11,7 +11,6 @@ from app.language import tr
 from app.main_window import actions
 from app.sentences import said as said_of
 from app.views.branches import BranchPage
-from engine.inputs import InputProblem
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
@@ -55,11 +54,12 @@ class BranchViews(QObject):
         tree = self._window.play.branches
         if self.page is None or tree is None or self._window.pages.currentWidget() is not self.page:
             return
-        try:
-            self.page.show_tree(tree)
-        except InputProblem as problem:
-            said = tr("A branch cannot be played again: {problem}.")
-            self._window.notice.warn(said.format(problem=said_of(str(problem))))
+        page, said = self.page, tr("A branch cannot be played again: {problem}.")
+        self._window.session.work(
+            tree.recalling(),
+            lambda _: page.show_tree(tree),
+            failed=lambda problem: self._window.notice.warn(said.format(problem=said_of(str(problem)))),
+        )
 
     def _switch(self, name: str) -> None:
         tree = self._window.play.branches

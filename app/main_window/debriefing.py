@@ -15,7 +15,7 @@ from app import run_files
 from app.export import runbook, sheets
 from app.export.page import page
 from app.export.pdf import NoPdf, write_pdf
-from app.export.source import Source, source_of
+from app.export.source import Source
 from app.language import tr
 from app.main_window import actions
 from app.run_files import NoRun
@@ -23,7 +23,9 @@ from app.sentences import said as said_of
 from app.storage import RunId
 from engine.drill import verify
 from engine.drill.problems import ScenarioProblems
+from engine.drill.review import Review, reviewing
 from engine.drill.scenario import Scenario, load_scenario
+from engine.drill.verify import Divergence
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
@@ -94,15 +96,19 @@ class Debriefing(QObject):
 
     def _compare(self, report: Report) -> None:
         """Say whether the run has played again to the states that were recorded."""
-        if self._drill is None:
+        drill = self._drill
+        if drill is None:
             return
-        found = verify.divergence(self._drill, report)
-        if found is None:
-            said = tr("The run plays again to the same states: {count} of them were compared.")
-            self._window.notice.tell(said.format(count=len(self._drill.hashes)))
-        else:
-            said = tr("The run does not play again as it was recorded: {problem}.")
-            self._window.notice.warn(said.format(problem=said_of(str(found))))
+
+        def compared(found: Divergence | None) -> None:
+            if found is None:
+                said = tr("The run plays again to the same states: {count} of them were compared.")
+                self._window.notice.tell(said.format(count=len(drill.hashes)))
+            else:
+                said = tr("The run does not play again as it was recorded: {problem}.")
+                self._window.notice.warn(said.format(problem=said_of(str(found))))
+
+        self._window.session.work(verify.diverging(drill, report), compared)
 
     def _show_again(
         self, report: Report, text: str, run_id: RunId | None, then: Callable[[], None] = lambda: None
@@ -116,15 +122,13 @@ class Debriefing(QObject):
         except ScenarioProblems as problem:
             said = tr("This version does not take the scenario of that run ({problem}).")
             self._window.notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
-            self._show(report)
-            then()
+            self._show(report, then)
         else:
             self._window.play.reopen(report, self._scenario, run_id, partial(self._reopened, report, then))
 
     def _reopened(self, report: Report, then: Callable[[], None], drill: Drill | None) -> None:
         self._drill = drill
-        self._show(report)
-        then()
+        self._show(report, then)
 
     def come_back(self) -> None:
         """From the desk, where a run that is over was looked at, to its debrief; else to the drills."""
@@ -137,9 +141,24 @@ class Debriefing(QObject):
         else:
             self._show(self._report)
 
-    def _show(self, report: Report) -> None:
+    def _show(self, report: Report, then: Callable[[], None] = lambda: None) -> None:
+        """Look back on the run, a long one in slices, and show what is found; who cancels sees what was recorded."""
+        drill, known = self._drill, self._source
         self._report = report
-        self._source = source_of(self._drill) if self._drill is not None else None
+
+        def show(review: Review | None) -> None:
+            self._source = None if drill is None or review is None else Source(drill, review, drill.report())
+            self._show_page(report)
+            then()
+
+        if drill is None:
+            show(None)
+        elif known is not None and known.drill is drill:
+            show(known.review)
+        else:
+            self._window.session.work(reviewing(drill), show, stopped=lambda: show(None))
+
+    def _show_page(self, report: Report) -> None:
         window, scenario = self._window, self._scenario
         has_solution = scenario is not None and bool(scenario.solution)
         review = self._source.review if self._source is not None else None

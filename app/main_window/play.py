@@ -22,7 +22,7 @@ from engine.drill.history import History
 from engine.drill.modes import TERMS
 from engine.drill.problems import ScenarioProblems
 from engine.drill.scenario import Scenario, load_scenario, varied
-from engine.drill.solution import play_solution
+from engine.drill.solution import solving
 from engine.inputs import InputProblem, parse_script
 from engine.model import Tick, ticks
 
@@ -31,9 +31,6 @@ SEED_MAX: Final = 999_999
 
 TRIES: Final = 20
 """Fresh seeds that are looked at for a variant that can be used, before the file's own is taken."""
-
-AT_ONCE_S: Final = 0.15
-"""A run that is played again within this wall time is shown without a bar of progress."""
 
 
 class Play(QObject):
@@ -141,9 +138,7 @@ class Play(QObject):
         self._then = reopened
         tick = ticks(report["ended_at_s"])
         mode = Mode(report["mode"])
-        self._session.load(
-            scenario, int(report["seed"]), mode, inputs, tick, lenient=True, at_once_s=AT_ONCE_S
-        )
+        self._session.load(scenario, int(report["seed"]), mode, inputs, tick, lenient=True, at_once_s=None)
 
     # --- going back -----------------------------------------------------------------------------------------
 
@@ -151,15 +146,13 @@ class Play(QObject):
         """A branch that leaves the run at *tick*, to go its own way; that somebody came back is written into it."""
         if self.branches is None:
             return
-        try:
-            history = self.branches.fork(tick, before=before)
-        except (BranchProblem, InputProblem) as problem:
-            self._say(problem)
-            return
-        self.watching = False
-        self._open(history, self._record(history.drill))
-        self._keep_tree()
-        self.branches_changed.emit()
+
+        def forked(history: History) -> None:
+            self._open(history, self._record(history.drill))
+            self._keep_tree()
+            self.branches_changed.emit()
+
+        self._session.work(self.branches.forking(tick, before=before), forked, failed=self._say)
 
     def retry(self, t_s: float) -> None:
         """The run once more from *t_s* on; from the start it is a run of its own. An exam becomes practice."""
@@ -176,17 +169,22 @@ class Play(QObject):
 
     def switch(self, name: str) -> None:
         """Go on with another branch where it stands; one that is over shows its debrief."""
-        if self.branches is None:
+        tree = self.branches
+        if tree is None:
             return
-        try:
-            history = self.branches.switch(name)
-        except (BranchProblem, InputProblem) as problem:
-            self._say(problem)
-            return
-        run_id = self._runs.get(name)
-        over = history.drill.finished or run_id is None
-        self._open(history, NoRecorder() if over or run_id is None else self._recorder_of(run_id))
-        self.branches_changed.emit()
+
+        def there(_: None) -> None:
+            try:
+                history = tree.switch(name)
+            except (BranchProblem, InputProblem) as problem:
+                self._say(problem)
+                return
+            run_id = self._runs.get(name)
+            over = history.drill.finished or run_id is None
+            self._open(history, NoRecorder() if over or run_id is None else self._recorder_of(run_id))
+            self.branches_changed.emit()
+
+        self._session.work(tree.recalling(name), there, failed=self._say)
 
     def rename(self, name: str, to: str) -> None:
         self._change(lambda tree: tree.rename(name, to))
@@ -227,20 +225,20 @@ class Play(QObject):
 
     def watch(self, scenario: Scenario, seed: int | None = None) -> None:
         """Show the reference solution, deed by deed; nothing is recorded."""
-        self.leave()
-        drill = Drill(scenario, seed, Mode.GUIDED)
-        try:
-            play_solution(drill)
-        except InputProblem as problem:
-            self.said.emit(
-                tr("The reference solution cannot be played: {problem}.").format(
-                    problem=said_of(str(problem))
-                )
-            )
-            return
-        self.watching = True
-        self.began.emit(drill)
-        self._session.watch(History(drill), at_each_deed=True)
+        history = History(Drill(scenario, seed, Mode.GUIDED))
+
+        def played(_: None) -> None:
+            self.leave()  # not before: who would rather not wait still has the run that was on screen
+            self.watching = True
+            self.began.emit(history.drill)
+            self._session.watch(history, at_each_deed=True)
+
+        said = tr("The reference solution cannot be played: {problem}.")
+        self._session.work(
+            solving(history),
+            played,
+            failed=lambda problem: self.said.emit(said.format(problem=said_of(str(problem)))),
+        )
 
     def look_back(self, tick: Tick = 0) -> None:
         """Show the run that is over once more from *tick* on."""

@@ -117,6 +117,12 @@ def shown(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> MainW
     return window
 
 
+@pytest.fixture(autouse=True)
+def _long_work_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is played again is there when it was asked for."""
+    monkeypatch.setattr("app.session.AT_ONCE_S", 3600.0)
+
+
 @pytest.fixture
 def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[MainWindow]:
     theme.apply(qapp, theme.LIGHT)

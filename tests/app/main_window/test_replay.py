@@ -368,7 +368,7 @@ def test_a_long_run_is_played_again_in_slices_that_can_be_stopped(
     window, session = hands.window, hands.window.session
     window.show_home()
     (row,) = profile.results()
-    monkeypatch.setattr("app.main_window.play.AT_ONCE_S", 0.0)
+    monkeypatch.setattr("app.session.AT_ONCE_S", 0.0)
     window.debriefing.show_old(row.run_id)
     assert session.loading
     assert window.pages.currentWidget() is window.picker
@@ -383,3 +383,78 @@ def test_a_long_run_is_played_again_in_slices_that_can_be_stopped(
     assert window.loading.isHidden()
     assert window.pages.currentWidget() is window.debrief
     assert "What happened, and why" in texts(window.debrief)
+
+
+def test_a_long_debrief_is_made_in_slices_and_can_do_without(
+    hands: Hands, profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished_badly(hands)
+    window, session = hands.window, hands.window.session
+    window.show_home()
+    (row,) = profile.results()
+    monkeypatch.setattr("app.session.AT_ONCE_S", 0.0)
+
+    def opened(reviewed: bool) -> None:
+        window.show_home()
+        window.debriefing.show_old(row.run_id)
+        drill = None
+        while session.loading:
+            if window.play.branches is not None and drill is None:
+                drill = window.play.branches.history.drill  # the run is there; now it is looked back on
+                assert window.pages.currentWidget() is window.picker
+                if not reviewed:
+                    window.loading.stop.click()
+                    return
+            session.on_frame(16.0)
+
+    opened(reviewed=False)
+    assert window.pages.currentWidget() is window.debrief
+    assert "What happened, and why" not in texts(window.debrief)
+    opened(reviewed=True)
+    assert window.pages.currentWidget() is window.debrief
+    assert "What happened, and why" in texts(window.debrief)
+
+
+def test_who_does_not_wait_for_the_reference_keeps_the_run(
+    hands: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished_badly(hands)
+    window, session = hands.window, hands.window.session
+    tree = window.play.branches
+    monkeypatch.setattr("app.session.AT_ONCE_S", 0.0)
+    window.debrief.solution_wanted.emit()
+    assert session.loading
+    session.cancel()
+    assert window.pages.currentWidget() is window.debrief
+    assert window.play.branches is tree
+    assert not window.play.watching
+    window.debrief.solution_wanted.emit()
+    hands.search()
+    assert window.play.watching
+    assert window.pages.currentWidget() is window.desk_page
+    assert hands.drill.tick == 0
+    assert session.look(session.history.drill.tick // 2)  # type: ignore[union-attr]  # just opened
+
+
+def test_going_on_from_a_moment_waits_for_branches_that_are_only_stored(
+    hands: Hands, profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    branched(hands)
+    window, session = hands.window, hands.window.session
+    window.show_home()
+    (run,) = profile.unfinished()
+    window.resume(run.run_id)
+    hands.search()
+    tree = window.play.branches
+    assert tree is not None
+    monkeypatch.setattr("app.session.AT_ONCE_S", 0.0)
+    window.play.go_on(hands.drill.tick)
+    assert session.loading
+    assert not session.do("power-off SERVER_A")
+    assert "being played again" in window.notice.text
+    session.cancel()
+    assert tree.names() == ["main", "branch 1"]
+    window.play.go_on(hands.drill.tick)
+    hands.search()
+    assert tree.names() == ["main", "branch 1", "branch 2"]
+    assert tree.current == "branch 2"
