@@ -373,7 +373,7 @@ class Charts(QWidget):
     # --- what comes next ------------------------------------------------------------------------------------
 
     def _show_outlook(self, world: World) -> None:
-        """When queues are empty and the log is full, at the pace of the last seconds."""
+        """When queues are empty and the log is full, at the pace of the last seconds; how coarse a long run is."""
         end_s = self._history.end_s
         expected: dict[str, str] = {}
         for name, words in QUEUES.items():
@@ -387,7 +387,12 @@ class Charts(QWidget):
             expected[LOG] = tr("full in about {time}").format(time=formatting.seconds(left_s, 0))
         for panel in self.panels:
             panel.expect(expected.get(panel.counter.name, ""))
-        text = "  ·  ".join(f"{tr(COUNTERS[name].title)}: {words}" for name, words in expected.items())
+        said = [f"{tr(COUNTERS[name].title)}: {words}" for name, words in expected.items()]
+        every = self._drill.samples.every if self._drill is not None else TICKS_PER_S
+        if every > TICKS_PER_S:
+            words = tr("This run is long: from here on one value every {time}.")
+            said.append(words.format(time=formatting.seconds(every / TICKS_PER_S, 0)))
+        text = "  ·  ".join(said)
         if text != self.outlook.text():
             self.outlook.setText(text)
             self.outlook.setVisible(bool(text))

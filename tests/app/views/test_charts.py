@@ -348,3 +348,12 @@ def test_an_exam_shows_no_states_and_only_own_marks(charts: Charts, run: Any) ->
     assert not charts.states.isVisible()
     assert [mark.text for mark in charts.lane._marks] == ["look"]
     assert "SERVER_B" not in charts.summary
+
+
+def test_a_long_run_says_how_coarse_its_values_are(charts: Charts, run: Any) -> None:
+    assert "This run is long" not in charts.outlook.text()
+    run.samples.every = 6000
+    sample(run, 61, send_queue_kb=0.0)
+    charts.show_drill(run)
+    assert "from here on one value every 1 min 00 s" in charts.outlook.text()
+    assert charts.outlook.isVisible()
