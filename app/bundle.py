@@ -426,6 +426,7 @@ def put(file: Path, raw: bytes) -> None:
     """Write *raw* to *file*, wholly or not at all. Raises OSError."""
     unfinished = file.with_name(f".{file.name}.unfinished")
     try:
+        unfinished.unlink(missing_ok=True)  # nothing is written through a link, and no pipe is waited for
         with unfinished.open("wb") as opened:
             opened.write(raw)
             opened.flush()

@@ -6,12 +6,13 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Final
 
-from app.folders import default_folder
+from app.folders import default_folder, no_file
 from app.language import tr
 from engine.drill import limits
 from engine.drill.scenario import Scenario, load_scenario
@@ -113,11 +114,10 @@ def _shipped() -> Iterator[ScenarioFile]:
 
 def label(folder: Path) -> dict[str, object]:
     """What the label of a bundle's folder says: its title, author and whence; only the title if it is not whole."""
-    try:
-        with (folder / LABEL).open("rb") as file:
-            said: dict[str, object] = tomllib.loads(file.read(LABEL_BYTES_MAX).decode("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        said = {}
+    said: dict[str, object] = {}
+    if not no_file(folder / LABEL):
+        with suppress(OSError, ValueError, RecursionError), (folder / LABEL).open("rb") as file:
+            said = tomllib.loads(file.read(LABEL_BYTES_MAX).decode("utf-8"))
     return said if isinstance(said.get("title"), str) else {"title": folder.name}
 
 

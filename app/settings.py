@@ -13,7 +13,8 @@ from typing import Any, Final, Generic, TypeVar
 
 from PySide6.QtCore import QByteArray, QSettings
 
-from app.folders import default_folder
+from app.folders import default_folder, no_file
+from app.language import tr
 
 Value = TypeVar("Value", bool, float, str, QByteArray)
 
@@ -55,13 +56,27 @@ FAR: Final = 100_000.0
 """Places of cards and notes farther off than this, in units of the canvas, make no sense. Assumed."""
 
 FILE_NAME: Final = "window.ini"
+NOWHERE: Final = ":/nowhere/window.ini"
+"""Settings that last as long as the window: Qt writes no file among its resources."""
 
 
 class WindowSettings:
     """Typed access. A stored value of another type counts as none."""
 
     def __init__(self, store: QSettings | None = None) -> None:
+        self._in_the_way = _in_the_way(default_folder() / FILE_NAME) if store is None else None
+        if self._in_the_way is not None:
+            store = QSettings(NOWHERE, QSettings.Format.IniFormat)
+            store.clear()  # Qt remembers those of an earlier window of this process
         self._store = store or _of_the_profile()
+
+    @property
+    def problem(self) -> str:
+        """Why nothing can be kept, as a sentence in the language that is in use by now; empty if it can."""
+        if self._in_the_way is None:
+            return ""
+        said = tr("{file} is no file: the window starts with its usual settings, and keeps none.")
+        return said.format(file=self._in_the_way)
 
     def get(self, key: Key[Value]) -> Value:
         stored = self._store.value(key.name)
@@ -93,6 +108,11 @@ class WindowSettings:
         self._store.sync()
 
 
+def _in_the_way(file: Path) -> Path | None:
+    """What stands in the place of *file*, or of Qt's own lock beside it, and is no file; None if nothing does."""
+    return next(filter(no_file, (file, file.with_name(file.name + ".lock"))), None)
+
+
 def _of_the_profile() -> QSettings:
     """The file beside the profile's database: nothing is written outside that folder.
 
@@ -103,7 +123,7 @@ def _of_the_profile() -> QSettings:
     store = QSettings(str(file), QSettings.Format.IniFormat)
     before = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "Mirrordrill", "window")
     before.setFallbacksEnabled(False)
-    if new and before.allKeys():
+    if new and Path(before.fileName()).is_file() and before.allKeys():
         for name in before.allKeys():
             store.setValue(name, before.value(name))
         store.sync()

@@ -71,6 +71,7 @@ def _keep(found: dict[str, Summary], folder: Path) -> None:
     unfinished = folder / f"{FILE_NAME}.unfinished"
     try:
         text = json.dumps({key: asdict(summary) for key, summary in found.items()})
+        unfinished.unlink(missing_ok=True)  # nothing is written through a link, and no pipe is waited for
         unfinished.write_text(text, encoding="utf-8")
         os.replace(unfinished, folder / FILE_NAME)
     except OSError:  # a full disk or a read-only folder: the next start reads the scenarios again

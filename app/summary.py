@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from app.folders import no_file
 from app.language import mark
 
 FILE_NAME: Final = "summaries.json"
@@ -49,6 +50,8 @@ _IN_FILE: Final = {
 
 def kept(folder: Path) -> dict[str, Summary]:
     """The summaries in *folder* by what identifies their texts; none if the file is not whole or not ours."""
+    if no_file(folder / FILE_NAME):
+        return {}
     try:
         with (folder / FILE_NAME).open("rb") as file:
             found = json.loads(file.read(BYTES_MAX))

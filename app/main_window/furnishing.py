@@ -123,6 +123,8 @@ def steps(window: MainWindow, profile: Profile | None, by_itself: bool = True) -
     window.drafts.restore()
     yield
     window.show_home()
+    if window.store.problem:
+        window.notice.warn(window.store.problem)
     window.be_ready()
 
 

@@ -14,13 +14,15 @@ from sqlalchemy.engine import ExceptionContext
 from app.language import tr
 from app.storage import mark, shape
 from app.storage.drives import network_system
-from app.storage.problems import ProblemKind, StorageProblem, problem_from
+from app.storage.problems import ProblemKind, StorageProblem, problem_from, refuse_no_file
 
 FILE_NAME: Final = "profile.sqlite"
 APPLICATION_ID: Final = 0x4D524452
 """'MRDR' in the file's header, by which `file` and we tell a profile from any other SQLite database."""
 BUSY_TIMEOUT_MS: Final = 1_000
 """How long to wait for a lock. A second instance never lets go, so this only spans one that is ending."""
+BESIDE: Final = ("-wal", "-journal", "-shm")
+"""What SQLite adds to the name for its own files."""
 BACKUPS_KEPT: Final = 3
 MIGRATIONS = Path(__file__).with_name("migrations")
 
@@ -45,6 +47,7 @@ def open_database(folder: Path) -> tuple[sqlite3.Connection, Engine]:
             folder=folder, why=error.strerror
         )
         raise StorageProblem(ProblemKind.CANNOT_OPEN, sentence) from error
+    refuse_no_file(file, *(file.with_name(file.name + end) for end in BESIDE))
     if not file.exists():
         mark.remove(folder)
     with _said_plainly(file):
@@ -204,7 +207,15 @@ def _migrate(connection: sqlite3.Connection, engine: Engine, file: Path) -> None
         ).format(file=file, revision=revision, newest=newest)
         raise StorageProblem(ProblemKind.NEWER, sentence)
     if revision is not None:
-        back_up(connection, file)
+        try:
+            back_up(connection, file)
+        except OSError as error:
+            sentence = tr(
+                "No backup of the profile {file} can be made before it is brought up to date: {why}."
+            )
+            raise StorageProblem(
+                ProblemKind.CANNOT_OPEN, sentence.format(file=file, why=error.strerror)
+            ) from error
     from alembic import command  # takes longer than opening a profile that needs no migration
     from alembic.config import Config
 

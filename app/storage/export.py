@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from app.language import tr
 from app.storage.database import APPLICATION_ID, check
-from app.storage.problems import ProblemKind, StorageProblem, problem_from
+from app.storage.problems import ProblemKind, StorageProblem, problem_from, refuse_no_file
 
 FORMAT: Final = "mirrordrill profile export"
 BYTES_MAX: Final = 2_000_000_000
@@ -47,14 +47,15 @@ def export_profile(file: Path, target: Path) -> int:
 def _copied(file: Path, folder: Path) -> Path:
     """A copy with what its write-ahead log holds: even reading would make SQLite write beside the original."""
     copy = folder / "copy.sqlite"
+    log = file.with_name(file.name + "-wal")
     try:
+        refuse_no_file(file, log)
         if file.stat().st_size > BYTES_MAX:
             raise StorageProblem(
                 ProblemKind.CANNOT_OPEN,
                 tr("The file {file} is larger than a profile may be.").format(file=file),
             )
         shutil.copyfile(file, copy)
-        log = file.with_name(file.name + "-wal")
         if log.exists():
             shutil.copyfile(log, folder / "copy.sqlite-wal")
     except OSError as error:

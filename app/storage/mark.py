@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from app.folders import no_file
+
 NAME: Final = "journal.mark"
 _FORM: Final = re.compile(rb"run (\d{1,18}) lines (\d{1,18})\s*\Z")
 _SIZE: Final = 64
@@ -27,6 +29,8 @@ class Mark:
 
 def write(folder: Path, run_id: int, lines: int) -> None:
     """Note that the run has so many lines. The act is in the database by now, so what goes wrong here is no harm."""
+    if no_file(folder / NAME):
+        return
     text = f"run {run_id} lines {lines}".ljust(_SIZE - 1) + "\n"
     with contextlib.suppress(OSError):
         file = os.open(folder / NAME, os.O_WRONLY | os.O_CREAT, 0o600)
@@ -39,6 +43,8 @@ def write(folder: Path, run_id: int, lines: int) -> None:
 
 def read(folder: Path) -> Mark | None:
     """The mark; None where there is none that makes sense."""
+    if no_file(folder / NAME):
+        return None
     try:
         with (folder / NAME).open("rb") as file:
             found = _FORM.match(file.read(_SIZE))

@@ -7,6 +7,7 @@ import sqlite3
 from enum import Enum
 from pathlib import Path
 
+from app.folders import no_file
 from app.language import mark, tr
 
 
@@ -30,6 +31,13 @@ class StorageProblem(Exception):
     def __init__(self, kind: ProblemKind, sentence: str) -> None:
         super().__init__(sentence)
         self.kind = kind
+
+
+def refuse_no_file(*files: Path) -> None:
+    """Raises StorageProblem where one of them is there and is a pipe, a device or a folder."""
+    for file in filter(no_file, files):
+        sentence = tr("{file} is no file: move it away and start again.").format(file=file)
+        raise StorageProblem(ProblemKind.CANNOT_OPEN, sentence)
 
 
 _BY_SQLITE_CODE = {

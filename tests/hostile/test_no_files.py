@@ -1,0 +1,132 @@
+"""A pipe, a link to one, a folder or a link to nowhere in the place of a file: nothing waits for it, and it is said."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from app import bundle, scenario_files, settings, summaries
+from app.main_window.furnishing import furnished
+from app.settings import WindowSettings
+from app.storage import ProblemKind, StorageProblem, open_profile
+from app.storage.export import export_profile
+from app.summary import FILE_NAME as SUMMARIES
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such files")
+
+
+def _linked_pipe(path: Path) -> None:
+    """As a link to a device, but never one to a real device: a fault would write over it."""
+    pipe = path.with_name(f"{path.name}.pipe")
+    os.mkfifo(pipe)
+    path.symlink_to(pipe)
+
+
+PLACES: dict[str, Callable[[Path], None]] = {
+    "a pipe": lambda path: os.mkfifo(path),
+    "a link to a pipe": _linked_pipe,
+    "a folder": lambda path: path.mkdir(),
+    "a link to nowhere": lambda path: path.symlink_to(path.with_name("nowhere")),
+}
+
+
+@pytest.fixture(params=PLACES)
+def put(request: pytest.FixtureRequest) -> Callable[[Path], None]:
+    def putting(path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        PLACES[request.param](path)
+
+    return putting
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would wait fails at once."""
+    usual = os.open
+
+    def opening(path: object, *arguments: object, **named: object) -> int:
+        assert not (isinstance(path, str | Path) and Path(path).is_fifo()), f"{path} is opened"
+        return usual(path, *arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "open", opening)
+
+
+@pytest.mark.parametrize("name", [settings.FILE_NAME, settings.FILE_NAME + ".lock"])
+def test_the_window_starts_with_its_usual_settings_and_says_so(
+    name: str, put: Callable[[Path], None], profile_folder: Path, qapp: QApplication
+) -> None:
+    put(profile_folder / name)
+    store = WindowSettings()
+    assert store.get(settings.THEME) == settings.THEME.default
+    store.set(settings.THEME, "dark")
+    store.sync()
+    assert store.get(settings.THEME) == "dark"
+    with open_profile() as profile:
+        window = furnished(profile, store, by_itself=False)
+        assert str(profile_folder / name) in window.notice.text
+        window.close()
+    assert not (profile_folder / name).is_file()
+
+
+@pytest.mark.parametrize("end", ["", "-wal", "-journal", "-shm"])
+def test_the_profile_is_refused_in_a_sentence(
+    end: str, put: Callable[[Path], None], profile_folder: Path, tmp_path: Path
+) -> None:
+    file = profile_folder / "profile.sqlite"
+    if end:
+        open_profile().close()
+    put(file.with_name(file.name + end))
+    with pytest.raises(StorageProblem, match="is no file") as caught:
+        open_profile()
+    assert caught.value.kind is ProblemKind.CANNOT_OPEN
+    if end in ("", "-wal"):
+        with pytest.raises(StorageProblem, match="is no file"):
+            export_profile(file, tmp_path / "export.json")
+
+
+def test_the_mark_of_the_journal_is_done_without(put: Callable[[Path], None], profile_folder: Path) -> None:
+    open_profile().close()
+    put(profile_folder / "journal.mark")
+    with open_profile() as profile:
+        run = profile.begin_run("lab", "", "", 1, "0.1.0", "lab")
+        profile.append(run, 0, "0 note x")
+    with open_profile() as profile:
+        assert [line.text for line in profile.unfinished()[0].lines] == ["0 note x"]
+
+
+@pytest.mark.parametrize("name", [SUMMARIES, f"{SUMMARIES}.unfinished"])
+def test_the_kept_list_of_drills_is_made_anew(
+    name: str, put: Callable[[Path], None], profile_folder: Path
+) -> None:
+    put(profile_folder / name)
+    (lab,) = (file for file in scenario_files.all_files()[0] if file.name == "lab")
+    found, problems = summaries.read([lab], profile_folder)
+    assert ([one.name for one in found], problems) == (["lab"], [])
+
+
+def test_own_drills_and_labels_that_are_no_files_are_left_out(put: Callable[[Path], None]) -> None:
+    put(scenario_files.own_folder() / "mine.toml")
+    folder = scenario_files.bundles_folder() / "0123456789abcdef"
+    put(folder / scenario_files.LABEL)
+    found, problems = scenario_files.all_files()
+    assert all(file.shipped for file in found)
+    assert len(problems) == 1
+    assert scenario_files.label(folder) == {"title": folder.name}
+
+
+def test_nothing_is_written_through_what_stands_in_the_place_of_an_unfinished_file(
+    tmp_path: Path,
+) -> None:
+    elsewhere, file = tmp_path / "elsewhere", tmp_path / "label"
+    elsewhere.write_text("mine")
+    (tmp_path / ".label.unfinished").symlink_to(elsewhere)
+    bundle.put(file, b"new")
+    assert (elsewhere.read_text(), file.read_bytes()) == ("mine", b"new")
+    os.mkfifo(tmp_path / ".label.unfinished")
+    bundle.put(file, b"newer")
+    assert file.read_bytes() == b"newer"
