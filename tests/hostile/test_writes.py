@@ -8,6 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from app import bundle
+from tests.engine.drill.texts import WORLD
+
 WATCHED = """
 import os, sys
 opened = []
@@ -42,11 +47,30 @@ def test_nothing_is_written_outside(tmp_path: Path, profile_folder: Path) -> Non
     assert all(path == report or path.is_relative_to(profile_folder) for path in written), written
 
 
+TRACE = """
+import os, sys
+opened, made = set(), ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate",
+                       "os.chmod", "os.chown", "os.utime", "sqlite3.connect")
+removed = ("os.remove", "os.rmdir")  # a whole folder is removed by names below an open folder
+def note(event, arguments):
+    if event == "open" and (arguments[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC):
+        paths = arguments[:1]
+    elif event in made:
+        paths = arguments[:2]
+    else:
+        return
+    for path in paths:
+        if isinstance(path, (str, bytes, os.PathLike)) and path != ":memory:":
+            at = os.readlink(f"/proc/self/fd/{arguments[1]}") if event in removed and arguments[1] >= 0 else ""
+            opened.add(os.path.abspath(os.path.join(at, os.fsdecode(path))))
+"""
+"""Every path that Python opens to write, makes, moves or removes. What Qt writes is seen on the disk afterwards."""
+
 SESSION = """
 import json, os, sys
 from pathlib import Path
 from PySide6.QtWidgets import QApplication, QFileDialog
-from app import scenario_files
+from app import bundle_store, scenario_files
 from app.main_window import debriefing
 from app.main_window.furnishing import furnished
 from app.main_window.appearance import apply_theme
@@ -58,6 +82,7 @@ from engine.drill.drill import Drill
 Drill(scenario_files.find("lab").load()).advance_to(100)  # numba may keep what it compiles beside the program
 watched, chosen = sys.argv[1], Path(sys.argv[2])
 app = QApplication([])
+sys.addaudithook(note)
 
 def files():
     return {os.path.join(at, name) for at, _, names in os.walk(watched) for name in names}
@@ -79,6 +104,13 @@ with open_profile() as profile:
         app.processEvents()
     window.console.new_query("SERVER_A", "BACKUP DATABASE Sales TO DISK='escaped'")
     window.console.tools["run"].trigger()
+    window.console.new_query("SERVER_A", "SELECT * FROM sys.databases")
+    window.console.tools["run"].trigger()
+    for _ in range(20):
+        window.session.on_frame(100.0)
+        app.processEvents()
+    window.scripts.save()
+    window.scripts.save_results()
     window.do("power-off SERVER_B")
     window.topology.add_note()
     for name in ("help.check", "help.bundle"):
@@ -88,19 +120,76 @@ with open_profile() as profile:
     window.session.do("finish")
     for kind in debriefing.EXPORTS:
         window.debrief.export_wanted.emit(kind)
+    window.open_file(sys.argv[3])
+    window.pages.currentWidget().accept.click()
+    assert window.pages.currentWidget() is window.brief
+    window.open_file(sys.argv[4])
+    window.pages.currentWidget().accept.click()
+    assert bundle_store.taken_in()
+    window.quarantine.show_accepted()
+    assert window.quarantine.listed.list.table.rowCount() == 2
+    window.quarantine.listed.forget_all.click()
+    window.quarantine.listed.close()
+    window.editing.show()
+    window.editing.page.text.setPlainText(Path(sys.argv[3]).read_text() + "# changed")
+    window.editing.keep_draft()
+    assert profile.drafts.load("editor")
+    window.editing.save_as()
     window.show_home()
     window.close()
     app.processEvents()
-print(json.dumps(sorted(files())))
+print(json.dumps({"there": sorted(files()), "opened": sorted(opened)}))
+"""
+
+COMMANDS = """
+import json
+from pathlib import Path
+from app import cli, scenario_files
+from engine.drill.drill import Drill
+Drill(scenario_files.find("lab").load()).advance_to(100)  # numba may keep what it compiles beside the program
+home, foreign, course = map(Path, sys.argv[1:4])
+chosen = home / "chosen"
+
+def do(*words):
+    return cli.main([str(word) for word in words], lambda scenario: 9)
+
+sys.addaudithook(note)
+(chosen / "in.txt").write_text("30 power-off SERVER_A\\n")
+codes = [
+    do("run", "lab", "--inputs", chosen / "in.txt", "--json", chosen / "run.json"),
+    do("replay", chosen / "run.json"),
+    do("bundle", "make", chosen / "made.mirrordrill", foreign),
+    do("bundle", "show", course),
+    do("bundle", "add", course),
+]
+from app import bundle_store
+codes += [
+    do("bundle", "list"),
+    do("bundle", "remove", bundle_store.taken_in()[0].key),
+    do("bundle", "accepted"),
+    do("progress"),
+    do("list"),
+]
+from app.storage import open_profile
+open_profile().close()
+codes += [
+    do("bundle", "forget", "--all"),
+    do("progress"),
+    do("doctor", "--bundle", chosen / "support.zip"),
+    do("doctor", "--export", chosen / "export.json"),
+]
+there = [os.path.join(at, name) for at, _, names in os.walk(home) for name in names]
+print("\\n" + json.dumps({"there": there, "opened": sorted(opened), "codes": codes}))
 """
 
 
-def test_a_whole_session_in_the_window_writes_into_the_profile_folder_only(tmp_path: Path) -> None:
-    """Looks at every file that is there afterwards below a home folder of its own, which holds the temporary one."""
-    home, chosen = tmp_path / "home", tmp_path / "home" / "chosen"
-    chosen.mkdir(parents=True)
-    for name in ("tmp", "run"):
-        (home / name).mkdir(mode=0o700)
+def _watched(script: str, home: Path) -> dict[str, list[str]]:
+    """What *script* tells of its writes, with everything that a system offers for files below *home*."""
+    for name in ("tmp", "run", "chosen"):
+        (home / name).mkdir(mode=0o700, parents=True)
+    foreign, course = home / "foreign.toml", home / "course.mirrordrill"
+    foreign.write_text(WORLD.replace("Small", "From afar", 1), encoding="utf-8")
+    bundle.write(course, "A course", {"small": WORLD})
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("XDG_")},
         "HOME": str(home),
@@ -110,16 +199,55 @@ def test_a_whole_session_in_the_window_writes_into_the_profile_folder_only(tmp_p
         "QT_QPA_PLATFORM": "offscreen",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    command = [sys.executable, "-c", SESSION, str(home), str(chosen)]
+    files = [home, foreign, course] if script is COMMANDS else [home, home / "chosen", foreign, course]
+    command = [sys.executable, "-c", TRACE + script, *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
-    written = [Path(name) for name in json.loads(done.stdout.splitlines()[-1])]
-    inside = {path.name for path in written if path.is_relative_to(home / "profile")}
-    assert {"profile.sqlite", "window.ini"} <= inside
-    assert any(path.parent == chosen for path in written)
-    allowed = (
-        home / "profile",
-        chosen,
-        home / ".cache",
-    )  # the last: caches of fonts and of numba, by the platform
-    assert [path for path in written if not any(path.is_relative_to(place) for place in allowed)] == []
+    found: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def _outside(paths: list[str], *allowed: Path) -> list[str]:
+    """Those below none of *allowed*; what Python and numba compile, and the place for what nobody reads, are none."""
+    return [
+        path
+        for path in paths
+        if not any(Path(path).is_relative_to(place) for place in allowed)
+        and "__pycache__" not in path
+        and path != os.devnull
+    ]
+
+
+def test_a_whole_session_in_the_window_writes_into_the_profile_folder_only(tmp_path: Path) -> None:
+    """Every path that was opened to write, and every file below a home folder of its own afterwards."""
+    home = tmp_path / "home"
+    found = _watched(SESSION, home)
+    inside = {Path(name).name for name in found["there"] if Path(name).is_relative_to(home / "profile")}
+    assert {"profile.sqlite", "window.ini", "small.toml"} <= inside
+    chosen = {Path(name).name for name in found["there"] if Path(name).parent == home / "chosen"}
+    assert {"SERVER_A.sql", "SERVER_A.txt", "b.zip"} <= chosen
+    assert any(name.endswith(".toml") for name in chosen)
+    ours, given = (
+        (home / "profile", home / "chosen", home / ".cache"),
+        (home / "foreign.toml", home / "course.mirrordrill"),
+    )
+    assert _outside(found["there"], *ours, *given) == []  # .cache: fonts and numba, by the platform
+    assert str(home / "profile" / "journal.mark") in found["opened"]
+    assert _outside(found["opened"], *ours) == []
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="an open folder has no name there")
+def test_commands_write_what_was_asked_for_and_into_the_profile_folder(tmp_path: Path) -> None:
+    """The doctor makes a profile in the temporary folder, and leaves nothing there."""
+    home = tmp_path / "home"
+    found = _watched(COMMANDS, home)
+    assert set(found["codes"]) <= {0}, found["codes"]
+    chosen = {Path(name).name for name in found["there"] if Path(name).parent == home / "chosen"}
+    assert chosen == {"in.txt", "run.json", "made.mirrordrill", "support.zip", "export.json"}
+    ours, given = (
+        (home / "profile", home / "chosen", home / ".cache"),
+        (home / "foreign.toml", home / "course.mirrordrill"),
+    )
+    assert _outside(found["there"], *ours, *given) == []
+    assert any("bundles" in path for path in found["opened"])
+    assert _outside(found["opened"], *ours, home / "tmp") == []
