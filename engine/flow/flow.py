@@ -146,6 +146,11 @@ class Flow:
         s = self.state[row]
         return Positions(**{name: float(s[column]) for name, column in POSITION_COLUMNS.items()})
 
+    def position_kb(self, row: int, name: str) -> float:
+        """One of the `positions` alone, for who asks at every tick."""
+        self._known(row)
+        return float(self.state[row, POSITION_COLUMNS[name]])
+
     def set_positions(self, row: int, **positions: float) -> None:
         """Sets named positions; the link's and the mirror's memory follow, as after a reconnection."""
         self._known(row)

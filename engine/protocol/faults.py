@@ -232,10 +232,16 @@ def effect_of(world: World, fault: Fault) -> str:
     if fault.verb in ("slow-disk", "slow-cpu", "degrade"):
         return "in force from the next write or packet on"
     link = fault.verb in ("cut", "black-hole", "cut-one-way", "reset-link")
-    for (_, me, peer), contact in sorted(world.contacts.items()):
-        hit = {me, peer} == names if link else peer == fault.args[0]
-        if hit and not contact.connected and contact.since_tick >= fault.active_tick:
-            return f"{me} has lost {peer}"
+    lost = [
+        key
+        for key, contact in world.contacts.items()
+        if not contact.connected
+        and contact.since_tick >= fault.active_tick
+        and (set(key[1:]) == names if link else key[2] == fault.args[0])
+    ]
+    if lost:
+        _, me, peer = min(lost)
+        return f"{me} has lost {peer}"
     for client in world.clients.values():
         if _client_feels(client, fault, names, link):
             return f"{client.name} has lost its connections"

@@ -75,12 +75,11 @@ def caught_up(world: World, row: int) -> None:
     if lead.mirror_state is not MirrorState.SYNCHRONIZING or not quorum.sees_partner(world, lead):
         return
     if lead.safety is Safety.FULL:
-        at = world.flow.positions(row)
         if lead.closing_kb is None:
             # From here on commits wait; those told before must be on the mirror before it counts as in step.
-            world.update_copy(principal, closing_kb=at.committed_kb)
+            world.update_copy(principal, closing_kb=world.flow.position_kb(row, "committed_kb"))
             return
-        if at.hardened_kb < lead.closing_kb:
+        if world.flow.position_kb(row, "hardened_kb") < lead.closing_kb:
             return
     for key in (principal, mirror):
         if world.copies[key].mirror_state is MirrorState.SYNCHRONIZING:
