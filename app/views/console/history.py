@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, SignalInstance
-from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtCore import QEvent, Qt, Signal, SignalInstance
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app import formatting
@@ -57,8 +57,6 @@ class History(QWidget):
         self._open.clicked.connect(lambda: self._emit(self.chosen))
         self._run.clicked.connect(lambda: self._emit(self.again))
         self.table.doubleClicked.connect(lambda: self._emit(self.chosen))
-        leave = QShortcut(QKeySequence("Esc"), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        leave.activated.connect(self.closed)
         self._add_key("Return", self.chosen, tr("Open in its window"))
         self._add_key("Ctrl+Return", self.again, tr("Run again"))
         buttons = QHBoxLayout()
@@ -88,6 +86,23 @@ class History(QWidget):
         """A batch has got its outcome."""
         last = self.model.index(self.model.rowCount() - 1, len(COLUMNS) - 1)
         self.model.dataChanged.emit(self.model.index(0, 0), last)
+
+    def event(self, event: QEvent) -> bool:
+        # Esc is the list's while the keyboard is in it, also while a query runs that Esc would cancel elsewhere.
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_Escape
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.closed.emit()
+        else:
+            super().keyPressEvent(event)
 
     def _add_key(self, key: str, signal: SignalInstance, text: str) -> None:
         action = QAction(text, self.table)

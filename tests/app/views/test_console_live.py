@@ -164,6 +164,18 @@ def test_the_end_of_a_batch_is_said_aloud(qtbot: Any, console: Any) -> None:
     assert said[1].startswith("Query completed with errors. Msg 208: Invalid object name")
 
 
+def test_esc_in_the_history_closes_it_also_while_a_query_runs(qtbot: Any, console: Any) -> None:
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+    window = run(qtbot, console, "WAITFOR DELAY '00:00:20'")
+    qtbot.keyClick(window.editor, Qt.Key.Key_H, both)
+    assert console.history.table.hasFocus()
+    qtbot.keyClick(console.history.table, Qt.Key.Key_Escape)
+    assert not console.history.isVisible()
+    assert window.busy
+    qtbot.keyClick(window.editor, Qt.Key.Key_Escape)
+    assert not window.busy
+
+
 def test_in_a_narrow_dock_the_history_takes_the_place_of_the_windows_and_gives_it_back(
     qtbot: Any, console: Any
 ) -> None:
