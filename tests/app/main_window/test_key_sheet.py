@@ -58,7 +58,9 @@ def lab(hands: Hands, window: MainWindow) -> MainWindow:
     return window
 
 
-def test_every_key_on_the_sheet_works_where_it_says(lab: MainWindow) -> None:
+@pytest.mark.parametrize("scheme", keys.SCHEMES)
+def test_every_key_on_the_sheet_works_where_it_says(lab: MainWindow, scheme: str) -> None:
+    lab.appearance.set_keys(scheme, {})
     bound = lab.appearance._actions
     panel = {keys.WINDOW: "topology", "query": "console", "explorer": "explorer", "ledger": "ledger"}
     silent, tried = [], 0
@@ -128,3 +130,31 @@ def test_keys_that_somebody_chose_hold_at_the_next_start(
     both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     QTest.keyClick(again.topology, Qt.Key.Key_Y, both)
     assert again.session.drill.tick == before + 1
+
+
+def test_keys_of_the_other_scheme_do_what_they_do_there(hands: Hands, lab: MainWindow) -> None:
+    lab.appearance.set_keys(keys.VS_CODE, {})
+    lab.desk.go_to("console")
+    query = lab.console.current
+    assert query is not None
+    count, control, shift = (
+        lab.console.tabs.count(),
+        Qt.KeyboardModifier.ControlModifier,
+        Qt.KeyboardModifier.ShiftModifier,
+    )
+    query.editor.setFocus()
+    hands.press(Qt.Key.Key_E, control)  # runs in Management Studio
+    assert not query.busy
+    assert not lab.console.history.model.total
+    hands.press(Qt.Key.Key_E, control, shift)
+    hands.wait(1.0, until=lambda: bool(lab.console.history.model.total) and not query.busy)
+    lab.session.pause()
+    results = query.results.isVisible()
+    hands.press(Qt.Key.Key_J, control)
+    assert query.results.isVisible() is not results
+    hands.press(Qt.Key.Key_W, control)
+    assert lab.console.tabs.count() == count - 1
+    hands.press(Qt.Key.Key_B, control)
+    focus = QApplication.focusWidget()
+    assert focus is not None
+    assert lab.explorer.isAncestorOf(focus)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import shiboken6
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QScrollArea, QToolButton
 
@@ -44,6 +44,24 @@ def test_high_contrast_reaches_widgets_scene_and_plots(
     assert lab.charts._view.backgroundBrush().color() == colours.surface
     qtbot.keyClick(lab.topology, Qt.Key.Key_C, CTRL_ALT)
     assert theme.tokens(lab.palette()) is not colours
+    theme.apply(qapp, theme.LIGHT)
+
+
+@pytest.mark.parametrize("choice", [theme.SYSTEM, theme.LIGHT])
+def test_only_who_wants_the_colours_of_the_system_gets_its_new_ones_at_once(
+    qapp: QApplication, lab: MainWindow, monkeypatch: pytest.MonkeyPatch, choice: str
+) -> None:
+    lab.appearance.set_theme(choice)
+    assert theme.tokens(lab.topology.palette()) is theme.light()
+    # no display of a test has a desktop that turns dark, so its word for it is put here; the event is Qt's own
+    monkeypatch.setattr(theme, "light", theme.dark)
+    QApplication.sendEvent(lab.windowHandle(), QEvent(QEvent.Type.ThemeChange))
+    monkeypatch.undo()
+    colours = theme.dark() if choice == theme.SYSTEM else theme.light()
+    for widget in (lab, lab.topology, lab.charts, lab.console):
+        assert theme.tokens(widget.palette()) is colours
+    assert lab.topology.backgroundBrush().color() == colours.surface
+    assert lab.charts._view.backgroundBrush().color() == colours.surface
     theme.apply(qapp, theme.LIGHT)
 
 
