@@ -5,11 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QFileDialog
-
-from app import scenario_files
 from app.language import tr
-from app.main_window import actions
+from app.main_window import actions, scenario_saving
 from app.sentences import said
 from engine.drill import recorded
 
@@ -28,32 +25,21 @@ def save_as_scenario(window: MainWindow) -> None:
         window.notice.warn(tr("An exam can be saved as a scenario when it is over."))
         return
     window.session.pause()
-    folder = scenario_files.own_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        folder = Path.home()
-    suggested = str(folder / f"my-{drill.scenario.name}.toml")
-    title, kind = tr("Save this run as a scenario"), tr("Scenarios (*.toml)")
-    chosen, _ = QFileDialog.getSaveFileName(window, title, suggested, kind)
-    if chosen:
-        write(window, Path(chosen))
+    suggested = f"my-{drill.scenario.name}.toml"
+    file = scenario_saving.chosen_file(window, tr("Save this run as a scenario"), suggested)
+    if file is not None:
+        write(window, file)
 
 
-def write(window: MainWindow, chosen: Path) -> None:
-    """Write the run on screen to *chosen*; what stands against it is said."""
+def write(window: MainWindow, file: Path) -> None:
+    """Write the run on screen to *file*, wholly or not at all; what stands against it is said."""
     assert window.play.branches is not None
-    file = chosen.with_name(f"{recorded.slug(chosen.stem)}.toml")
     try:
         text = recorded.scenario_from_drill(window.play.branches.history.drill, file.stem)
-        file.write_text(text, encoding="utf-8", newline="")
     except recorded.CannotRecord as problem:
         window.notice.warn(said(str(problem)))
-    except OSError as error:
-        told = tr("{file} cannot be written: {reason}.")
-        window.notice.warn(told.format(file=file, reason=error.strerror))
-    else:
-        window.quarantine.trust(text)
+        return
+    if scenario_saving.write(window, file, text):
         told = tr("Saved: {file}. Its texts are left to you; they begin with “{mark}”, and check names them.")
         window.notice.tell(told.format(file=file, mark=recorded.TO_WRITE.strip()))
 

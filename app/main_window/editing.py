@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from app import scenario_files
 from app.language import tr
-from app.main_window import actions
+from app.main_window import actions, scenario_saving
 from app.main_window.keeping import EDITOR_DRAFT
 from app.scenario_files import NoScenario
 from app.sentences import said as said_of
@@ -137,44 +137,16 @@ class Editing(QObject):
             self.write(self.page.file)
 
     def save_as(self) -> None:
-        folder = scenario_files.own_folder()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            folder = Path.home()
-        suggested = str(folder / self.page.file_name)
-        title, kinds = tr("Save the scenario"), tr("Scenarios (*.toml)")
-        chosen, _ = QFileDialog.getSaveFileName(self._window, title, suggested, kinds)
-        if chosen:
-            path = Path(chosen)
-            named = path.with_name(f"{recorded.slug(path.stem)}.toml")
-            if named in (path, self.page.file) or not named.exists() or self._may_replace(named):
-                self.write(named)
-
-    def _may_replace(self, file: Path) -> bool:
-        """Asked by us where the name was changed after the dialog had asked."""
-        said = tr("There is already a {file}. Replace it?").format(file=file.name)
-        buttons = QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No
-        answer = QMessageBox.question(self._window, tr("Save the scenario"), said, buttons)
-        return answer == QMessageBox.StandardButton.Yes
+        page = self.page
+        file = scenario_saving.chosen_file(self._window, tr("Save the scenario"), page.file_name, page.file)
+        if file is not None:
+            self.write(file)
 
     def write(self, file: Path) -> None:
         """The text as it stands into *file*, wholly or not at all."""
-        if scenario_files.is_shipped_name(file.stem):
-            said = tr("{name} is the name of a shipped drill, which stays as it is; choose another name.")
-            self._window.notice.warn(said.format(name=file.stem))
-            return
         self.page.form.finish()
-        unfinished = file.with_name(f".{file.name}.unfinished")
-        text = self.page.text.toPlainText()
-        try:
-            unfinished.write_text(text, encoding="utf-8", newline="")
-            unfinished.replace(file)
-        except OSError as error:
-            said = tr("{file} cannot be written: {reason}.").format(file=file, reason=error.strerror)
-            self._window.notice.warn(said)
+        if not scenario_saving.write(self._window, file, self.page.text.toPlainText()):
             return
-        self._window.quarantine.trust(text)
         self.page.was_saved(file)
         self._window.file_opened.emit(str(file))
         self.keep_draft()

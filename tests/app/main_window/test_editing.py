@@ -413,7 +413,7 @@ def test_a_shipped_scenario_is_never_written_over(
     hands: Hands, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     shipped = Path(str(resources.files("scenarios"))) / "no-witness.toml"
-    monkeypatch.setattr(Path, "write_text", lambda *_, **__: pytest.fail("written"))
+    monkeypatch.setattr(Path, "write_bytes", lambda *_, **__: pytest.fail("written"))
     for file in (shipped, tmp_path / "no-witness.toml"):  # the second would never be found beside it
         save_as(hands, monkeypatch, file)
         assert "name of a shipped drill" in hands.window.notice.text

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import scenario_files
@@ -315,14 +316,55 @@ def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeyp
     assert "is not a run" in hands.window.notice.text
 
 
-def test_a_lab_session_becomes_a_scenario(hands: Hands, tmp_path: Path) -> None:
+def mended_in_the_lab(hands: Hands) -> None:
     begin(hands, "lab", "lab")
     hands.wait(10.0)
     hands.window.do("power-off SERVER_A")
     hands.wait(30.0)
     hands.window.do("power-on SERVER_A")
     hands.wait(200.0)
-    by_doing.write(hands.window, tmp_path / "My drill.toml")
+
+
+def test_another_scenario_is_not_replaced_by_a_run_because_a_name_was_mended(
+    hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mended_in_the_lab(hands)
+    other, asked, answer = tmp_path / "my-drill.toml", [], QMessageBox.StandardButton.No
+    other.write_text("of somebody")
+
+    def question(_: object, __: str, said: str, *___: object) -> QMessageBox.StandardButton:
+        asked.append(said)
+        return answer
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "My drill.toml"), ""))
+    monkeypatch.setattr(QMessageBox, "question", question)
+    by_doing.save_as_scenario(hands.window)
+    assert "my-drill.toml" in asked[0]
+    assert other.read_text() == "of somebody"
+    answer = QMessageBox.StandardButton.Yes
+    by_doing.save_as_scenario(hands.window)
+    assert load_scenario(other.read_text(), "my-drill.toml").name == "my-drill"
+
+
+def test_a_run_that_cannot_be_written_leaves_the_scenario_that_was_there(
+    hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mended_in_the_lab(hands)
+    file = tmp_path / "my-drill.toml"
+    file.write_text("of somebody")
+
+    def full(self: Path, *_: object) -> Path:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    by_doing.write(hands.window, file)
+    assert "No space left on device" in hands.window.notice.text
+    assert [each.read_text() for each in tmp_path.glob("*my-drill*")] == ["of somebody"]
+
+
+def test_a_lab_session_becomes_a_scenario(hands: Hands, tmp_path: Path) -> None:
+    mended_in_the_lab(hands)
+    by_doing.write(hands.window, tmp_path / "my-drill.toml")
     assert "Saved" in hands.window.notice.text
     made = load_scenario((tmp_path / "my-drill.toml").read_text(), "my-drill.toml")
     drill = Drill(made)
