@@ -58,7 +58,7 @@ COLUMNS: Final = (
     Column(title=mark("Command"), text=lambda r: tr(r.command.text), tone=_tone, bold=lambda r: r.changed,
            sample="Put every panel back where it belongs"),
     Column(title=mark("Keys"), text=lambda r: written(r.keys), tone=_tone, bold=lambda r: r.changed,
-           sample="Ctrl+Shift+E  or  Ctrl+Shift+D"),
+           sample="Ctrl+Shift+F  oder  Ctrl+Shift+T"),
     Column(title=mark("Usually"), text=lambda r: written(r.usual) if r.changed else "", tone=lambda r: "muted",
            sample="Ctrl+Shift+Backspace"),
     Column(title=mark("Where"), text=lambda r: tr(SCOPES[r.command.scope][0]), tone=lambda r: "muted"),
@@ -126,12 +126,15 @@ class KeyEditor(QDialog):
         self.add_button.setToolTip(tr("These keys beside those it has"))
         bottom = QGridLayout()
         bottom.addWidget(self.name, 0, 0, 1, 5)
-        buttons = (self.press, self.set_button, self.add_button, self.none_button, self.usual_button)
-        for column, widget in enumerate(buttons):
-            bottom.addWidget(widget, 1, column)
-        bottom.addWidget(self.warning, 2, 0, 1, 5)
+        bottom.addWidget(
+            self.press, 1, 0, 1, 5
+        )  # in a line of its own: large text left it no room for the keys
+        buttons = (self.set_button, self.add_button, self.none_button, self.usual_button)
+        for column, widget in enumerate(buttons, start=1):
+            bottom.addWidget(widget, 2, column)
+        bottom.addWidget(self.warning, 3, 0, 1, 5)
         bottom.setColumnStretch(0, 1)
-        bottom.setRowMinimumHeight(2, 2 * self.fontMetrics().lineSpacing())
+        bottom.setRowMinimumHeight(3, 2 * self.fontMetrics().lineSpacing())
         box = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         box.accepted.connect(self.accept)
         box.rejected.connect(self.reject)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialogButtonBox, QPushButton
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton
 
-from app import keys
+from app import keys, theme
 from app.views.key_editor import KeyEditor
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -132,3 +132,14 @@ def test_cancel_tells_nothing(qtbot: Any, editor: KeyEditor) -> None:
     qtbot.keyClick(editor.table, Key.Key_Escape)
     assert editor.isHidden()
     assert told == []
+
+
+def test_large_text_leaves_room_for_the_keys_that_are_pressed(
+    qtbot: Any, qapp: QApplication, editor: KeyEditor
+) -> None:
+    theme.apply(qapp, theme.LIGHT, 2.0)
+    editor.resize(editor.minimumSizeHint())
+    QApplication.processEvents()
+    longest = editor.press.fontMetrics().horizontalAdvance("Ctrl+Shift+K, Ctrl+Shift+U")
+    assert editor.press.width() > 1.2 * longest
+    theme.apply(qapp, theme.LIGHT, 1.0)
