@@ -126,10 +126,8 @@ class BranchPage(QWidget):
                 parent.addChild(item)
         self.tree.expandAll()
         header = self.tree.header()
-        header.setStretchLastSection(False)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column in range(1, len(COLUMNS)):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        header.setStretchLastSection(True)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)  # with large text it scrolls
         said = tr(
             "A branch begins where somebody looks back and goes on from there. ● is the one that is played."
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import scenario_files
@@ -18,6 +18,7 @@ from app.storage import Profile, open_profile
 from engine.drill.drill import Drill, replay
 from engine.drill.scenario import load_scenario
 from engine.drill.solution import play_solution
+from tests import painted
 from tests.app.main_window.conftest import Hands, shown
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -144,6 +145,20 @@ def test_going_on_from_there_is_a_branch_and_is_recorded(hands: Hands, profile: 
     (run,) = profile.unfinished()  # of a tree only the newest
     again = replay(branch.scenario, run.seed, run.mode, [line.text for line in run.lines], branch.tick)
     assert again.state_hash() == branch.state_hash()
+
+
+def test_names_of_branches_are_whole_however_large_the_text_is(hands: Hands) -> None:
+    branched(hands)
+    window = hands.window
+    window.appearance.set_font_scale(2.0)
+    window.branches.show()
+    QApplication.processEvents()
+    page = window.branches.page
+    assert page is not None
+    found = [text.words for text in painted.texts(page.tree.viewport())]
+    assert any("branch 1" in words for words in found)
+    assert not [words for words in found if painted.ELLIPSIS in words]
+    window.appearance.set_font_scale(1.0)
 
 
 def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot: QtBot, monkeypatch) -> None:  # type: ignore[no-untyped-def]
