@@ -94,7 +94,9 @@ COLUMNS: Final = (
         right=True,
         sample="+12.3 %",
     ),
-    Column(title=mark("Class"), text=lambda row: tr(CLASS_WORDS[row.kind]), sample=mark("calibrated")),
+    Column(
+        title=mark("Class"), text=lambda row: tr(CLASS_WORDS[row.kind]), sample="vorhergesagt"
+    ),  # the longest
     Column(
         title=mark("Source"),
         text=_place,
