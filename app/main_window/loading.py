@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QToolButton, QWidget
 
@@ -12,18 +12,23 @@ if TYPE_CHECKING:
     from app.main_window.window import MainWindow
 
 
+ROOM_LINES: Final = 60
+"""A window of fewer lines of text in width has no room for the words; the bar has them as its tip."""
+
+
 class Loading(QWidget):
     """A bar and a button; hidden while nothing is loaded."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__()
-        self._session = window.session
-        words = QLabel(tr("The run is being played again"))
+        self._window, self._session = window, window.session
+        self.words = words = QLabel(tr("The run is being played again"))
         self.bar = QProgressBar()
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(160)
         self.bar.setAccessibleName(words.text())
+        self.bar.setToolTip(words.text())
         self.stop = QToolButton()
         self.stop.setText(tr("Cancel"))
         self.stop.clicked.connect(self._session.cancel)
@@ -37,6 +42,7 @@ class Loading(QWidget):
 
     def _show(self, share: float) -> None:
         self.bar.setValue(round(share * 1000))
+        self.words.setVisible(self._window.width() >= ROOM_LINES * self.fontMetrics().height())
         self.setVisible(share >= 0.0 and self._session.loading)
 
 

@@ -481,6 +481,14 @@ def test_who_does_not_wait_for_the_reference_keeps_the_run(
     monkeypatch.setattr("app.session.AT_ONCE_S", 0.0)
     window.debrief.solution_wanted.emit()
     assert session.loading
+    session.on_frame(1.0)
+    assert window.loading.words.isVisible()
+    window.appearance.set_font_scale(2.0)  # leaves no room for more than the bar and its button
+    session.on_frame(1.0)
+    assert session.loading
+    assert not window.loading.words.isVisible()
+    assert window.loading.bar.isVisible()
+    window.appearance.set_font_scale(1.0)
     session.cancel()
     assert window.pages.currentWidget() is window.debrief
     assert window.play.branches is tree
