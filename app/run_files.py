@@ -102,11 +102,27 @@ def _problem(report: object) -> str:
 
 
 def _is_hash(entry: object) -> bool:
-    return isinstance(entry, dict) and {"t_s", "inputs", "hash"} <= set(entry)
+    return (
+        isinstance(entry, dict)
+        and _is_figure(entry.get("t_s"), TICK_MAX)
+        and type(entry.get("inputs")) is int
+        and 0 <= entry["inputs"] <= INPUTS_MAX
+        and isinstance(entry.get("hash"), str)
+    )
 
 
 def _is_event(entry: object) -> bool:
-    return isinstance(entry, dict) and {"t_s", "kind", "text"} <= set(entry)
+    return (
+        isinstance(entry, dict)
+        and _is_figure(entry.get("t_s"), TICK_MAX)
+        and isinstance(entry.get("kind"), str)
+        and isinstance(entry.get("text"), str)
+    )
+
+
+def _is_figure(value: object, most: float) -> bool:
+    """A number from 0 to *most*: not a truth value, and not what is no number at all."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most
 
 
 def _text(file: str, report: Mapping[str, Any]) -> str:

@@ -128,6 +128,11 @@ class Debriefing(QObject):
 
     def _reopened(self, report: Report, then: Callable[[], None], drill: Drill | None) -> None:
         self._drill = drill
+        if self._run_id is None:  # figures of a stranger's file are compared; shown are those found here
+            if drill is None:  # why has been said
+                self._window.show_home()
+                return
+            report = drill.report()
         self._show(report, then)
 
     def come_back(self) -> None:

@@ -1,0 +1,127 @@
+"""Recorded runs with absurd values in every place: refused in a sentence, or played again; only that is shown."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from app import cli, scenario_files
+from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
+from app.main_window import MainWindow
+from app.main_window.furnishing import furnished
+from app.settings import WindowSettings
+from app.views.quarantine import Quarantine
+from engine.drill.drill import Drill
+
+ABSURD: Final[tuple[object, ...]] = (
+    "x",
+    -1,
+    1e308,
+    float("nan"),
+    float("inf"),
+    None,
+    [],
+    {},
+    [5],
+    [{}],
+    True,
+    "1" * 400,
+)
+SOME: Final[tuple[object, ...]] = ("x", float("nan"), [5])
+TABLES: Final[tuple[object, ...]] = ({}, [5], [{}], "x")
+TIMES: Final[tuple[object, ...]] = ("x", None, float("nan"), 1e308, -1, True)
+LINES: Final = ("nan", "inf", "1e308", "-1", "9" * 5_000, "x")
+"""Times of an input line that are none."""
+
+
+@pytest.fixture(scope="module")
+def good() -> dict[str, Any]:
+    drill = Drill(scenario_files.find("lab").load(), 5)
+    drill.advance_to(300)
+    drill.do("power-off SERVER_B")
+    drill.advance_to(600)
+    drill.do("finish")
+    found: dict[str, Any] = json.loads(json.dumps(drill.report()))
+    return found | {"scenario_text": drill.scenario.text}
+
+
+def _spoilt(good: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name in good:
+        for value in SOME:
+            yield f"{name} = {value!r:.40}", good | {name: value}
+    for table, names in (("hashes", ("t_s", "inputs", "hash")), ("events", ("t_s", "kind", "text"))):
+        for name in names:
+            for value in ABSURD:
+                report = copy.deepcopy(good)
+                report[table][0][name] = value
+                yield f"{table}.{name} = {value!r:.40}", report
+    for time in LINES:
+        yield f"inputs at {time:.20}", good | {"inputs": [f"{time} power-off SERVER_B"]}
+    yield "inputs to nobody", good | {"inputs": ["3 power-off " + "x" * 100_000]}
+
+
+def test_replay_says_it_in_a_line(
+    good: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "run.json"
+    for what, report in _spoilt(good):
+        file.write_text(json.dumps(report))
+        code = cli.main(["replay", str(file)], lambda scenario: 9)
+        said = capsys.readouterr()
+        assert code in (AS_ASKED, ANSWER_IS_NO, UNUSABLE), what
+        assert bool(said.err) == (code == UNUSABLE), what
+        assert len(said.out + said.err) < 4_000, what
+
+
+@pytest.mark.parametrize("table", ["hashes", "events"])
+def test_a_time_that_is_none_is_refused(
+    table: str, good: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for value in TIMES:
+        report = copy.deepcopy(good)
+        report[table][0]["t_s"] = value
+        file = tmp_path / "run.json"
+        file.write_text(json.dumps(report))
+        assert cli.main(["replay", str(file)], lambda scenario: 9) == UNUSABLE, value
+        assert "run.json is not" in capsys.readouterr().err
+
+
+def _open(window: MainWindow, file: Path, report: dict[str, Any]) -> None:
+    file.write_text(json.dumps(report))
+    window.debriefing.open_file(file)
+    page = window.pages.currentWidget()
+    if isinstance(page, Quarantine):
+        page.accept.click()
+    for _ in range(1_000):
+        if not window.session.busy:
+            break
+        window.session.on_frame(16.0)
+
+
+def test_the_window_shows_what_it_has_found_itself(
+    good: dict[str, Any], tmp_path: Path, qapp: QApplication
+) -> None:
+    """Tables of the debrief with values of their own stopped the window; and nobody's own figures are a score."""
+    window = furnished(None, WindowSettings(), by_itself=False)
+    file = tmp_path / "run.json"
+    for name in ("availability", "score", "failovers", "goals", "questions", "sql", "ended_by"):
+        for value in TABLES:
+            _open(window, file, good | {name: value})
+            assert not isinstance(window.pages.currentWidget(), Quarantine), (name, value)
+            window.show_home()
+    _open(window, file, good | {"ended_by": "x"})
+    assert window.pages.currentWidget() is window.debrief
+    shown = window.debriefing._report
+    assert shown is not None
+    assert shown["ended_by"] == good["ended_by"]
+    window.show_home()
+    _open(window, file, good | {"inputs": ["nan power-off SERVER_B"]})
+    assert window.pages.currentWidget() is window.picker
+    assert "cannot be played again" in window.notice.text
+    window.close()
