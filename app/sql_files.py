@@ -82,6 +82,7 @@ def write(file: Path, text: str) -> None:
     """All of *text*, or the file is as it was before. Raises OSError."""
     unfinished = file.with_name(f".{file.name}.unfinished")
     try:
+        unfinished.unlink(missing_ok=True)  # nothing is written through a link, and no pipe is waited for
         unfinished.write_bytes(
             text.encode("utf-8", "replace")
         )  # half a character is no reason to lose the rest
