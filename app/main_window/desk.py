@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
@@ -354,6 +354,15 @@ class Desk(QMainWindow):
 
     def _settle(self) -> None:
         self._settled = {name: dock.size() for name, dock in self.docks.items()}
+        self._put_away_tabs()
+
+    def _put_away_tabs(self) -> None:
+        """Tabs above no panel: Qt leaves a row of them standing where places are restored while it lays them out."""
+        below = {dock.geometry().topLeft() for dock in self.docks.values() if dock.isVisible()}
+        for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            place = bar.geometry()
+            if bar.isVisible() and place.y() >= 0 and place.bottomLeft() + QPoint(0, 1) not in below:
+                bar.move(-place.width(), -place.height())
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

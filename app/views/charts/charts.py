@@ -134,6 +134,9 @@ class Charts(QWidget):
         bar = QHBoxLayout()
         bar.setContentsMargins(4, 2, 4, 0)
         bar.setSpacing(2)
+        self._databases.setMinimumWidth(
+            5 * self.fontMetrics().height()
+        )  # shrinks before the whole bar has to scroll
         bar.addWidget(self._databases)
         self._spans = QButtonGroup(self)
         for number, (text, length_s) in enumerate(SPANS):
