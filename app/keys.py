@@ -46,20 +46,22 @@ class Command:
 
 
 WINDOW: Final = "window"
+DESK: Final = "desk"
 SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     WINDOW: (mark("anywhere"), ()),
-    "query": (mark("in an SQL window"), (WINDOW,)),
+    DESK: (mark("on the desk"), (WINDOW,)),
+    "query": (mark("in an SQL window"), (DESK,)),
     "editor": (mark("in the text of an SQL window"), ("query",)),
-    "explorer": (mark("in Object Explorer"), (WINDOW,)),
+    "explorer": (mark("in Object Explorer"), (DESK,)),
     "scenario": (mark("in the scenario editor"), (WINDOW,)),
-    "topology": (mark("in the topology"), (WINDOW,)),
-    "items": (mark("in the topology table"), (WINDOW,)),
-    "ledger": (mark("in the fault ledger"), (WINDOW,)),
-    "system": (mark("in System Monitor"), (WINDOW,)),
-    "monitor": (mark("in the monitor"), (WINDOW,)),
-    "logs": (mark("in logs, states and events"), (WINDOW,)),
-    "charts": (mark("in the charts"), (WINDOW,)),
-    "strip": (mark("on a time line"), (WINDOW,)),
+    "topology": (mark("in the topology"), (DESK,)),
+    "items": (mark("in the topology table"), (DESK,)),
+    "ledger": (mark("in the fault ledger"), (DESK,)),
+    "system": (mark("in System Monitor"), (DESK,)),
+    "monitor": (mark("in the monitor"), (DESK,)),
+    "logs": (mark("in logs, states and events"), (DESK,)),
+    "charts": (mark("in the charts"), (DESK,)),
+    "strip": (mark("on a time line"), (DESK,)),
     "batches": (mark("in the history of batches"), ("query",)),
     "table": (mark("in any table"), ("query", "items", "ledger", "system", "monitor", "logs", "batches")),
 }
@@ -108,8 +110,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("edit.preview", mark("Preview"), "Ctrl+3"),
         ("edit.text", mark("Text of the scenario"), "Ctrl+4"),
         ("edit.findings", mark("Findings"), "Ctrl+5"),
-        ("edit.problem", mark("Next problem"), "Alt+F8"),
-        ("edit.problem_before", mark("Problem before"), "Alt+Shift+F8"),
+        ("edit.problem", mark("Next problem"), "F8 | Alt+F8"),
+        ("edit.problem_before", mark("Problem before"), "Shift+F8 | Alt+Shift+F8"),
         ("edit.try", mark("Run the solution"), "F5"),
         ("edit.play", mark("Play it"), "F6"),
         ("edit.close", mark("Close")),
@@ -137,8 +139,11 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("fault.revert_all", mark("Take back every fault"), "Ctrl+Shift+Backspace"),
     ),
     *_rows(
-        mark("Views"), WINDOW,
+        mark("Views"), DESK,
         ("view.explorer", mark("Object Explorer"), "F8", "F8 | Ctrl+B"),
+    ),
+    *_rows(
+        mark("Views"), WINDOW,
         ("view.topology", mark("Topology"), "Alt+1"),
         ("view.console", mark("SQL windows"), "Alt+2"),
         ("view.monitor", mark("Database Mirroring Monitor"), "Alt+3"),
@@ -389,7 +394,7 @@ def why_not(keys: Keys, name: str, text: str) -> str:
     command = BY_NAME[name]
     if command.fixed:
         return tr("The view handles these keys itself; they stand here so that no other command takes them.")
-    if command.scope == WINDOW and types_a_character(text):
+    if command.scope in (WINDOW, DESK) and types_a_character(text):
         return tr("{keys} would be taken away from every text field.").format(keys=shown(text))
     fixed = [clash for clash in clashes_with(keys, name, text) if BY_NAME[_other(clash, name)].fixed]
     return " ".join((fixed[0].sentence, tr("That one cannot be changed."))) if fixed else ""
@@ -472,6 +477,9 @@ def _is_key(value: object) -> bool:
 def bind(actions: Mapping[str, QAction], keys: Keys) -> None:
     """Give each action the keys of the command of its name, and have them work where the table says.
 
+    Those of the desk work in its floating panels, too, and so in the whole window: a page beside the desk that has
+    one of these keys for itself takes it before it comes that far.
+
     KeyError for a name that the table does not know.
     """
     inside, window = Qt.ShortcutContext.WidgetWithChildrenShortcut, Qt.ShortcutContext.WindowShortcut
@@ -479,7 +487,7 @@ def bind(actions: Mapping[str, QAction], keys: Keys) -> None:
         command = BY_NAME[name]
         assert not command.fixed, f"{name} has keys that its view handles itself"
         action.setShortcuts([QKeySequence(key) for key in keys[name]])
-        action.setShortcutContext(window if command.scope == WINDOW else inside)
+        action.setShortcutContext(window if command.scope in (WINDOW, DESK) else inside)
 
 
 def unbound(names: Iterable[str]) -> list[str]:

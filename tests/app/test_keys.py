@@ -24,7 +24,7 @@ def test_no_scheme_has_two_actions_on_one_key(scheme: str) -> None:
 @pytest.mark.parametrize("scheme", keys.SCHEMES)
 def test_no_key_of_the_window_is_taken_away_from_text_fields(scheme: str) -> None:
     chosen = keys.keys_of(scheme)
-    outside = [name for name in NAMES if keys.BY_NAME[name].scope == keys.WINDOW]
+    outside = [name for name in NAMES if keys.BY_NAME[name].scope in (keys.WINDOW, keys.DESK)]
     assert [key for name in outside for key in chosen[name] if keys.types_a_character(key)] == []
 
 
@@ -109,6 +109,8 @@ def test_keys_that_write(text: str, yes: bool) -> None:
         ("query", "explorer", False),
         ("editor", "table", False),
         ("ledger", "table", True),
+        ("desk", "ledger", True),
+        ("desk", "scenario", False),
         ("explorer", "explorer", True),
     ],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -35,11 +35,13 @@ from engine.drill.scenario import Scenario
 CHECK_MS: Final = 350
 """Pause in typing after which the text is read. Ours: long enough not to blame half a word."""
 DRAFT_FILE: Final = "new-scenario.toml"
+STEPS: Final = ("edit.problem", "edit.problem_before")
 KEYS_ONLY: Final = (
-    "edit.undo", "edit.redo", "edit.problem", "edit.problem_before",
+    "edit.undo", "edit.redo", *STEPS,
     "edit.form", "edit.timeline", "edit.preview", "edit.text", "edit.findings",
 )  # fmt: skip
 """They have no button. Undo is for the form and the timeline, which have none of their own: one text, one undo."""
+_OVERRIDE, _PRESS = QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress
 
 
 class ScenarioEditor(QWidget):
@@ -291,14 +293,15 @@ class ScenarioEditor(QWidget):
         self._share_height()
 
     def event(self, event: QEvent) -> bool:
-        """F8 and Shift+F8 are the editor's while it is on screen: there is no desk beside it."""
-        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_F8:
-            if event.type() == QEvent.Type.ShortcutOverride:
-                event.accept()
-                return True
-            if event.type() == QEvent.Type.KeyPress:
-                self._step(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
-                return True
+        """Keys from problem to problem are the editor's while it is on screen, also F8, which is one of the desk's."""
+        if isinstance(event, QKeyEvent) and event.type() in (_OVERRIDE, _PRESS):
+            pressed = QKeySequence(event.keyCombination())
+            for name in STEPS:
+                if pressed in self.tools[name].shortcuts():
+                    event.accept()
+                    if event.type() == _PRESS:
+                        self.tools[name].trigger()
+                    return True
         return super().event(event)
 
     def _on_focus(self, _: QWidget | None, now: QWidget | None) -> None:

@@ -13,7 +13,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app import scenario_files, settings
+from app import keys, scenario_files, settings
 from app.highlight import LEXED_MAX
 from app.main_window import MainWindow
 from app.settings import WindowSettings
@@ -343,6 +343,24 @@ def test_f8_leads_from_problem_to_problem_in_text_form_and_timeline(
     page.form._rows["timeline", 0, "at"].widget.setFocus()
     hands.press(Qt.Key.Key_F8)
     assert page.form._rows["level",].widget.hasFocus()  # in the form the keyboard stays in the form
+
+
+def test_keys_from_problem_to_problem_are_those_of_the_table(hands: Hands, page: ScenarioEditor) -> None:
+    page.text.replace_with(page.text.toPlainText().replace('level = "beginner"', 'level = "nobody"'))
+    appearance, key, mod = hands.window.appearance, Qt.Key, Qt.KeyboardModifier
+
+    def leads_on(pressed: Qt.Key, *modifiers: Qt.KeyboardModifier) -> bool:
+        page.text.go_to_line(1)
+        hands.press(pressed, *modifiers)
+        return page.text.textCursor().block().text() == 'level = "nobody"'
+
+    assert appearance.keys_now["edit.problem"] == ("F8", "Alt+F8")
+    assert leads_on(key.Key_F8)
+    assert leads_on(key.Key_F8, mod.AltModifier)
+    assert leads_on(key.Key_F8, mod.ShiftModifier)
+    appearance.set_keys(keys.SSMS, {"edit.problem": ("F12",)})
+    assert leads_on(key.Key_F12)
+    assert not leads_on(key.Key_F8)
 
 
 def test_completion_knows_tables_keys_and_acts(page: ScenarioEditor) -> None:

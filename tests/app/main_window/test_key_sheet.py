@@ -62,7 +62,8 @@ def lab(hands: Hands, window: MainWindow) -> MainWindow:
 def test_every_key_on_the_sheet_works_where_it_says(lab: MainWindow, scheme: str) -> None:
     lab.appearance.set_keys(scheme, {})
     bound = lab.appearance._actions
-    panel = {keys.WINDOW: "topology", "query": "console", "explorer": "explorer", "ledger": "ledger"}
+    places = ("explorer", "ledger")
+    panel = {keys.WINDOW: "topology", keys.DESK: "topology", "query": "console"} | {at: at for at in places}
     silent, tried = [], 0
     with watched(lab) as watch:
         for scope, place in panel.items():
