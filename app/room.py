@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Slot
+from typing import Final
+
+from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
 
 def scrolling(widget: QWidget) -> QScrollArea:
     """*widget* in a frame that shrinks further than it does, with scroll bars from there on."""
+    _watch_the_keyboard()
     area = _Following()
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -23,16 +26,34 @@ class _Following(QScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
-        later = Qt.ConnectionType.QueuedConnection
-        QApplication.instance().focusChanged.connect(self._follow, later)  # type: ignore[union-attr]
-        self.verticalScrollBar().rangeChanged.connect(self._follow, later)
+        self.verticalScrollBar().rangeChanged.connect(self.follow, Qt.ConnectionType.QueuedConnection)
 
     @Slot()
-    def _follow(self) -> None:
+    def follow(self) -> None:
+        """Bring what has the keyboard into sight, if it is in here."""
         widget = QApplication.focusWidget()
         by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton  # who clicks sees it, and holds it
         if widget is not None and self.isAncestorOf(widget) and not by_mouse:
             self.ensureWidgetVisible(widget)
+
+
+_WATCHED: Final = "focus is followed"
+"""Property of the application: one look at the keyboard serves all areas, however many there are."""
+
+
+def _watch_the_keyboard() -> None:
+    app = QApplication.instance()
+    if isinstance(app, QApplication) and not app.property(_WATCHED):
+        app.setProperty(_WATCHED, True)
+        app.focusChanged.connect(lambda *_: QTimer.singleShot(0, _follow))  # layouts are at rest by then
+
+
+def _follow() -> None:
+    place = QApplication.focusWidget()
+    while place is not None:
+        place = place.parentWidget()
+        if isinstance(place, _Following):
+            place.follow()
 
 
 class Pages(QStackedWidget):
