@@ -10,6 +10,7 @@ SENTENCES: Final = (
     mark("{problem}; did you mean {name}?"),
     mark("{problem}; see the list of verbs"),
     mark("{problem}; there are none"),
+    mark("at {n} s the world is not the one that was recorded; the run was made by another version"),
     mark("{problem}; there are {names}"),
     mark("line {n}: {problem}"),
     mark("{verb} needs two different ends, not {name} twice"),

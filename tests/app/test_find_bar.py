@@ -113,7 +113,7 @@ def test_the_bar_comes_into_sight_in_a_small_place(qtbot: Any) -> None:
     editor = CodeEdit(lambda text, position: [], sql_highlighter)
     area = scrolling(editor)
     qtbot.addWidget(area)
-    area.resize(500, 70)
+    area.resize(900, 80)
     with qtbot.waitActive(area):
         area.show()
         area.activateWindow()
