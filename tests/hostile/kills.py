@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -64,6 +65,8 @@ SCRIPTS: Final[dict[str, Script]] = {
         (90, "finish"),
     ),
 }
+TOLD_EVERY: Final = 50
+"""Kills between two lines of progress."""
 FRAME_MS: Final = 600.0
 """Longer than the session's interval of heartbeats, so that each frame writes one: more points to be killed at."""
 
@@ -186,8 +189,8 @@ EXPECTED: Final[dict[str, End]] = {}
 """Of each script, once it has been played."""
 
 
-def run(kills: int, seed: int, folder: Path, lives: int = 3) -> Counter[str]:
-    """So many kills that hit a living process, over all scripts in turn; how the runs went."""
+def run(kills: int, seed: int, folder: Path, lives: int = 3) -> Iterator[tuple[int, Counter[str]]]:
+    """So many kills that hit a living process, over all scripts in turn; after each the figures so far."""
     chance, counts, done = random.Random(seed), Counter[str](), 0
     life_s: dict[str, float] = {}
     for name, script in SCRIPTS.items():
@@ -195,14 +198,14 @@ def run(kills: int, seed: int, folder: Path, lives: int = 3) -> Counter[str]:
         life_s[name] = min(_timed(folder / f"whole-{name}-{again}", script) for again in range(3))
     for number in itertools.count():
         if done >= kills:
-            return counts
+            return
         name = list(SCRIPTS)[number % len(SCRIPTS)]
         profile = folder / str(number)
         hits, how = one(profile, name, chance, life_s[name], chance.randint(1, lives))
         counts[f"{name}: {how}"] += 1
         done += hits
         shutil.rmtree(profile, ignore_errors=True)
-    raise AssertionError("itertools.count has an end")
+        yield done, counts
 
 
 def _timed(folder: Path, script: Script) -> float:
@@ -214,11 +217,18 @@ def _timed(folder: Path, script: Script) -> float:
 def main() -> None:
     kills = int(sys.argv[1])
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    counts, told, began = Counter[str](), 0, time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        began = time.perf_counter()
-        for how, count in sorted(run(kills, seed, Path(folder)).items()):
-            print(f"{count:5d} runs  {how}")
-        print(f"{kills} kills, seed {seed}, {time.perf_counter() - began:.0f} s")
+        for done, counts in run(kills, seed, Path(folder)):
+            if done - told >= TOLD_EVERY:  # a series that is broken off is a result, too
+                told = done
+                equal = sum(count for how, count in counts.items() if ": equal, " in how)
+                after_s = time.perf_counter() - began
+                said = f"{done} kills after {after_s:.0f} s, {counts.total()} runs, {equal} of them equal"
+                print(said, file=sys.stderr, flush=True)
+    for how, count in sorted(counts.items()):
+        print(f"{count:5d} runs  {how}")
+    print(f"{kills} kills, seed {seed}, {time.perf_counter() - began:.0f} s")
 
 
 if __name__ == "__main__":
