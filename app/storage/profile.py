@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import sessionmaker
 
 from app.folders import default_folder
-from app.storage import branches, mark, results, runs
+from app.storage import branches, deleting, mark, results, runs
 from app.storage.branches import StoredBranch
 from app.storage.database import FILE_NAME, check, open_database
 from app.storage.results import ResultRow
@@ -95,6 +95,20 @@ class Profile:
         """End a run without a result; its journal stays."""
         with self._sessions.begin() as session:
             runs.abandon(session, run_id)
+
+    def delete_finished(self, run_ids: Iterable[RunId]) -> None:
+        """Take finished runs out for good, all or none. ValueError if one of them is not finished."""
+        doomed = list(run_ids)
+        with self._sessions.begin() as session:
+            for run_id in doomed:
+                deleting.finished(session, run_id)
+            marked = mark.read(self.file.parent)
+            if (
+                marked is not None and marked.run_id in doomed
+            ):  # before the end: it would be missed at the next start
+                mark.remove(self.file.parent)
+        if self._marked is not None and self._marked.run_id in doomed:
+            self._marked = None
 
     def unfinished(self) -> list[UnfinishedRun]:
         """Runs that a killed process left, newest first; of a tree of branches only the newest.

@@ -1,0 +1,86 @@
+"""Deleting finished runs: nothing of them stays, and nothing else is harmed or missed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.storage import Profile, RunId, open_profile
+from tests.app.storage.conftest import begin
+
+REPORT = '{"availability": {"downtime_s": 1.5, "lost_transactions": 0}}'
+
+
+def played(profile: Profile, *lines: str) -> RunId:
+    run_id = begin(profile)
+    for tick, line in enumerate(lines):
+        profile.append(run_id, tick, line)
+        profile.checkpoint(run_id, tick, f"hash {tick}")
+    return run_id
+
+
+def over(profile: Profile, run_id: RunId) -> RunId:
+    profile.finish(run_id, 100, "end", REPORT, 90.0)
+    return run_id
+
+
+def test_of_a_deleted_run_nothing_stays_and_nobody_misses_it(profile_folder: Path) -> None:
+    with open_profile(profile_folder) as profile:
+        kept, gone = (over(profile, played(profile, "0 note a")) for _ in range(2))
+    with open_profile(profile_folder) as profile:  # the mark is of the one that goes
+        profile.delete_finished([gone])
+        assert [row.run_id for row in profile.results()] == [kept]
+        assert profile.journal(gone) == ()
+        assert profile.lost() == []
+    with open_profile(profile_folder) as profile:
+        assert profile.lost() == [] == profile.faults()
+        assert begin(profile) > gone, "no number is used twice"
+
+
+def test_a_run_that_is_not_over_is_not_deleted_nor_any_with_it(profile: Profile) -> None:
+    done, going = over(profile, played(profile)), played(profile, "0 note a")
+    with pytest.raises(ValueError, match="is running"):
+        profile.delete_finished([done, going])
+    assert [row.run_id for row in profile.results()] == [done]
+    assert [run.run_id for run in profile.unfinished()] == [going]
+
+
+def tree(profile: Profile) -> list[RunId]:
+    """main, two that left it, and one that left the first of them."""
+    main = played(profile, "0 a", "0.01 b", "0.02 c")
+    one = played(profile, "0 a", "0.01 b", "0.02 d", "0.03 e")
+    two = played(profile, "0 a", "0.02 f")
+    grandchild = played(profile, "0 a", "0.01 b", "0.02 d", "0.03 g")
+    for run_id, parent, name, tick, inputs in (
+        (main, None, "main", 0, 0),
+        (one, main, "one", 2, 2),
+        (two, main, "two", 1, 1),
+        (grandchild, one, "grandchild", 3, 3),
+    ):
+        profile.keep_branch(run_id, main, parent, name, tick, inputs)
+    return [main, one, two, grandchild]
+
+
+def shape(profile: Profile, run_id: RunId) -> list[tuple[str, RunId | None, int, int, int]]:
+    return [(b.name, b.parent_id, b.tick, b.inputs, len(b.lines)) for b in profile.branches(run_id)]
+
+
+def test_who_left_a_deleted_run_keeps_its_place_in_the_tree(profile: Profile) -> None:
+    main, one, two, grandchild = (over(profile, run_id) for run_id in tree(profile))
+    profile.delete_finished([one])
+    assert shape(profile, main) == [
+        ("main", None, 0, 0, 3),
+        ("two", main, 1, 1, 2),
+        ("grandchild", main, 2, 2, 4),
+    ]
+    profile.delete_finished([main])
+    assert shape(profile, grandchild) == [("two", None, 0, 0, 2), ("grandchild", two, 1, 1, 4)]
+
+
+def test_what_somebody_had_left_is_not_offered_once_its_successor_is_deleted(profile: Profile) -> None:
+    *_, newest = tree(profile)
+    over(profile, newest)
+    assert profile.unfinished() == []
+    profile.delete_finished([newest])
+    assert profile.unfinished() == []
