@@ -13,6 +13,7 @@ from app.language import tr
 from app.views.fidelity.figures_page import FiguresPage
 from app.views.fidelity.from_rows import figures_of
 from app.views.fidelity.rows_page import PASS, RowsPage
+from app.views.fidelity.words import name_of
 from app.views.fidelity.work import Found, Step, Work, steps
 from engine.published.fidelity import SECTIONS
 
@@ -32,6 +33,7 @@ class Fidelity(QWidget):
         self.rows = RowsPage(SECTIONS)
         self.figures = FiguresPage()
         self.summary = QLabel()
+        self.summary.setWordWrap(True)
         self.progress = QProgressBar()
         self.progress.setRange(0, len(self._steps))
         self.progress.setTextVisible(False)
@@ -54,7 +56,7 @@ class Fidelity(QWidget):
     @Slot(int, str)
     def _on_began(self, done: int, name: str) -> None:
         self.progress.setValue(done)
-        self._write_summary(tr("Working out {name} …").format(name=name))
+        self._write_summary(tr("Working out {name} …").format(name=name_of(name)))
 
     @Slot(object)
     def _on_found(self, found: Found) -> None:

@@ -64,5 +64,5 @@ class FiguresPage(QWidget):
         figure = self.figures.get(name)
         if figure is not None:
             self.title.setText(f"<b>{figure.title}</b>")
-            self.said.setText(f"{figure.said} {figure.source}.")
+            self.said.setText(f"{tr(figure.said)} {figure.source}.")
             self.plot.show_figure(figure)

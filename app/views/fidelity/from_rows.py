@@ -63,10 +63,9 @@ def _table_6(rows: Iterable[Row]) -> Figure | None:
     for load, shift in (("idle", -0.12), ("loaded", 0.12)):
         own = [row for row in found if row.id.endswith(load)]
         x = tuple(causes.index(row.id.split(".")[1]) + shift for row in own)
-        name = "no load" if load == "idle" else "normal load"
         lines.append(
             Line(
-                f"ours, {name}",
+                "ours, no load" if load == "idle" else "ours, normal load",
                 x,
                 tuple(float(row.ours) for row in own),
                 points=True,

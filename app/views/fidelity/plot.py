@@ -82,11 +82,11 @@ class FigurePlot(QWidget):
 
     def _legend(self, figure: Figure, panel: Panel, colours: Tokens) -> pg.LabelItem:
         ink = colours.text.name()
-        parts = [f'<b style="color:{ink}">{panel.title}</b>']
+        parts = [f'<b style="color:{ink}">{tr(panel.title)}</b>']
         for line in panel.lines:
             mark = "✕" if line.measured else "■" if _is_bar(figure, line) else "●" if line.points else "▬"
             colour = colours.text if line.measured else _colour(line, colours)
-            text = f'<span style="color:{colour.name()}">{mark}</span> <span style="color:{ink}">{line.name}</span>'
+            text = f'<span style="color:{colour.name()}">{mark}</span> <span style="color:{ink}">{tr(line.name)}</span>'
             if text not in parts:
                 parts.append(text)
         label = pg.LabelItem(justify="left")
@@ -103,10 +103,10 @@ class FigurePlot(QWidget):
         plot.setMouseEnabled(x=False, y=False)
         plot.hideButtons()
         if figure.categories:
-            bottom.setTicks([list(enumerate(figure.categories))])
+            bottom.setTicks([list(enumerate(map(tr, figure.categories)))])
         bottom.setStyle(showValues=last)
         if last and figure.x_title:
-            plot.setLabel("bottom", figure.x_title, color=colours.muted.name())
+            plot.setLabel("bottom", tr(figure.x_title), color=colours.muted.name())
         font = theme.sized(self.font(), 0.85)
         for axis in (left, bottom):
             axis.setPen(pg.mkPen(colours.border))

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from app import formatting, theme
 from app.language import mark, tr
 from app.reader import name_box
-from app.tables import Column, TableModel, TableView
+from app.tables import CELL_PADDING_PX, Column, TableModel, TableView
 from engine.published.rows import Class, Row
 
 PASS: Final = "pass"
@@ -73,7 +73,7 @@ COLUMNS: Final = (
         title=mark("What"),
         text=lambda row: row.what,
         tip=lambda row: row.what,
-        sample="Workload1, no mirroring, principal: %",
+        sample="Workload1, no mirroring, principal: transaction response",
     ),
     Column(
         title=mark("Published"),
@@ -111,8 +111,9 @@ COLUMNS: Final = (
 )
 
 
-SHARES: Final = {2: 0.3, 3: 0.2, 4: 0.26}
-"""Columns of words: their parts of the width that numbers leave. The last one takes the rest."""
+SHARES: Final = {2: 0.37, 3: 0.2, 4: 0.23}
+"""Columns of words: their parts of the width that numbers leave, but never less than their samples need. The last one
+takes the rest; the row that is chosen stands below in full."""
 
 
 class RowsPage(QWidget):
@@ -193,7 +194,7 @@ class RowsPage(QWidget):
             own = [row for row in self.rows if name in (None, row.section)]
             passed = sum(row.verdict == PASS for row in own)
             item = self.sections.item(place)
-            item.setText(f"{name or tr(ALL)}\n{_counts(passed, len(own))}")
+            item.setText(f"{tr(name or ALL)}\n{_counts(passed, len(own))}")
             unexplained = any(row.verdict != PASS and row.reason is None for row in own)
             tone = "bad" if unexplained else "warn" if passed < len(own) else "text"
             item.setForeground(QColor(getattr(colours, tone)))
@@ -255,13 +256,16 @@ class RowsPage(QWidget):
 
     def _show_font(self) -> None:
         self.detail.setMinimumHeight(self.fontMetrics().lineSpacing() * 5)
+        self._share_width()
 
     def _share_width(self) -> None:
-        header = self.table.horizontalHeader()
+        header, metrics = self.table.horizontalHeader(), self.fontMetrics()
         words = (*SHARES, len(COLUMNS) - 1)
         numbers = sum(header.sectionSize(place) for place in range(len(COLUMNS)) if place not in words)
+        left = max(0, self.table.viewport().width() - numbers)
         for place, share in SHARES.items():
-            header.resizeSection(place, round(share * max(0, self.table.viewport().width() - numbers)))
+            least = metrics.horizontalAdvance(COLUMNS[place].sample) + CELL_PADDING_PX
+            header.resizeSection(place, max(least, round(share * left)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -8,6 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QThread, Signal
 
+from app.views.fidelity.words import FAILOVERS
 from engine.planning.figures import FIGURES, Figure
 from engine.published import whitepaper_failover
 from engine.published.fidelity import EXCEPTIONS, SECTIONS
@@ -37,7 +38,7 @@ def steps() -> tuple[Step, ...]:
     curves = [Step(name, partial(_figure, name)) for name in FIGURES]
     slow = next(name for name, make in SECTIONS.items() if make is whitepaper_failover.rows)
     seeds = [
-        Step(f"failovers: {cause}", partial(_fail, cause, loaded))
+        Step(f"{FAILOVERS}{cause}", partial(_fail, cause, loaded))
         for cause in FAILOVER_S
         for loaded in (False, True)
     ]

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QThread
 
-from app import theme
+from app import language, theme
 from app.views.fidelity import Fidelity
 from app.views.fidelity.from_rows import figures_of
 from app.views.fidelity.plot import UNITS, FigurePlot
+from app.views.fidelity.words import WORDS as KNOWN
+from app.views.fidelity.words import name_of
 from app.views.fidelity.work import Found, Step, Work, steps
 from engine.planning.figures import FIGURES, Figure, Line, Panel
 from engine.published.fidelity import SECTIONS
@@ -285,3 +287,25 @@ def test_a_figure_lives_through_a_change_of_theme_and_takes_its_colours(qtbot: A
         assert plot.plots[0] is old, "the parts went while the style was being handed on"
         qtbot.waitUntil(lambda old=old: plot.plots[0] is not old)
         assert plot._view.backgroundBrush().color() == colours.surface
+
+
+def test_the_words_of_the_comparison_are_known_to_the_language() -> None:
+    """Sections, and what the figures that are quick to draw say, have their place in the table of words."""
+    shown = set(SECTIONS)
+    for name in ("Figure 6", "Figure 8", "Figure 11", "Compression, OFF"):
+        figure = FIGURES[name]()
+        shown |= {figure.said, *figure.categories} | ({figure.x_title} - {""})
+        for panel in figure.panels:
+            shown |= {panel.title, *(line.name for line in panel.lines if not line.measured)}
+    assert shown <= KNOWN
+
+
+def test_what_is_worked_out_is_named_in_german() -> None:
+    language.use(language.GERMAN)
+    try:
+        named = [name_of(step.name) for step in steps()]
+    finally:
+        language.use(language.ENGLISH)
+    assert "Failover von Hand" in named
+    assert "Failover nach power-off" in named
+    assert not any("failovers" in name or name in SECTIONS for name in named)
