@@ -29,7 +29,7 @@ from app import entry_edit, scenario_edit, theme
 from app.language import mark, tr
 from app.scenario_edit import NotChanged
 from app.views.editor.form_fields import Field, Kind, Section, spoken
-from app.views.editor.form_names import names
+from app.views.editor.form_names import words_behind
 from app.views.editor.form_new import begun, new_entry
 from app.views.editor.form_pools import Pools
 from app.views.editor.form_rows import Row, add_row
@@ -186,7 +186,7 @@ class Form(QWidget):
             self._rebuild(section, model, path, empty)
         for place, row in self._rows.items():
             if not row.closed:
-                row.offer_names(names(self._data, row.field.offered))
+                row.offer_words(partial(words_behind, self._data, row.field.offered))
                 row.show(self._value(place))
                 row.show_problem(self._problems.get(place, ""))
 

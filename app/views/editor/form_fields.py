@@ -64,8 +64,8 @@ class Field:
 
     @property
     def offered(self) -> str:
-        """Of what the names are that may stand there; empty: anything may."""
-        return OFFERED.get(f"{self.table}.{self.key}", "")
+        """Of what the names are that may stand there, or that it is an act or a condition; empty: anything may."""
+        return OFFERED.get(f"{self.table}.{self.key}", OFFERED.get(self.key, ""))
 
 
 @dataclass(frozen=True)

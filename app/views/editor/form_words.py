@@ -154,7 +154,13 @@ KINDS: Final = {
 }
 """Kinds of rules -> what they are called."""
 
+ACT, CONDITION = "act", "condition"
+"""What stands there is no name, but an input line or a condition; each of its words is offered."""
+
 OFFERED: Final = {
+    "do": ACT,
+    "type": ACT,
+    "when": CONDITION,
     "Client.data_source": "server",
     "Client.databases": "database",
     "Client.failover_partner": "server",
@@ -164,7 +170,7 @@ OFFERED: Final = {
     "DowntimeRule.database": "database",
     "ExposedRule.database": "database",
     "Hint.goal": "goal",
-    "Link.ends": "end",
+    "Link.ends": "name",
     "LostRule.database": "database",
     "Scenario.skills": "skill",
     "Server.jobs_for": "database",
@@ -174,4 +180,4 @@ OFFERED: Final = {
     "Session.principal": "server",
     "Session.witness": "server",
 }
-"""Class and key -> of what the names are that may stand there."""
+"""Key, or class of the schema and key -> of what the names are that may stand there."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from PySide6.QtCore import Qt, Signal
@@ -20,6 +19,8 @@ from PySide6.QtWidgets import (
 
 from app.language import mark, tr
 from app.sentences import said
+from app.views.editor.act_words import Named, condition_words
+from app.views.editor.form_widgets import Words
 from app.views.editor.timeline_entries import AT, WAIT, WINDOW, seconds_of
 from engine.flow.sites import WORKLOADS
 from engine.inputs import VERBS, InputProblem, Parameter, parse_line
@@ -54,9 +55,6 @@ PARAMETERS: Final = {
 FIELD_PADDING: Final = 12
 """Room in pixels at each side of a field's text, as the style sheet has it and a little more."""
 
-Named = Callable[[str], list[str]]
-"""Names in the scenario that may stand for a parameter of a kind."""
-
 
 class AddFault(QFrame):
     """Enter adds, Esc leaves. What cannot be understood is said at once and nothing is added."""
@@ -74,7 +72,9 @@ class AddFault(QFrame):
             self.when.addItem(tr(words), kind)
         self.from_time = _line(tr("Time since the start: 90, 90s or 2min"), 8)
         self.to_time = _line(tr("End of the window: 90, 90s or 2min"), 8)
-        self.condition = _line(tr("Condition, such as: Sales is SYNCHRONIZED"), 0)
+        self.condition = Words()
+        _dress(self.condition, tr("Condition, such as: Sales is SYNCHRONIZED"), 0)
+        self.condition.completion.words = lambda before: condition_words(before, named)
         self.after = _line(tr("So long after the condition first held: 0, 10s or 2min"), 8)
         self.verb = QComboBox()
         self.note = _line(tr("Why, for the instructor"), 0)
@@ -270,12 +270,16 @@ class AddFault(QFrame):
 
 def _line(name: str, letters: int) -> QLineEdit:
     made = QLineEdit()
+    _dress(made, name, letters)
+    return made
+
+
+def _dress(made: QLineEdit, name: str, letters: int) -> None:
     made.setAccessibleName(name)
     made.setToolTip(name)
     made.setPlaceholderText("" if letters else name)
     if letters:
         made.setFixedWidth(made.fontMetrics().averageCharWidth() * (letters + 4))
-    return made
 
 
 def _text(field: QWidget) -> str:

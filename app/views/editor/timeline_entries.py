@@ -34,8 +34,6 @@ _WRITTEN: Final = re.compile(r"\s*[\d.]+(\s*)(s|min|h)?\s*\Z")
 _COARSER: Final = {"h": ("h", "min", "s"), "min": ("min", "s"), "s": ("s",)}
 _UNIT_S: Final = {"h": 3600.0, "min": 60.0, "s": 1.0}
 _STEP: Final = re.compile(r"\s*(\+?)(\d+(?:\.\d+)?)s?\s+(.*)", re.DOTALL)
-_NAMED: Final = {"server": ("server",), "database": ("database",), "client": ("client",)}
-_NAMED_IN: Final = {**_NAMED, "window": ("server",), "name": ("server", "client")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +98,6 @@ def read_plan(text: str) -> Plan:
     length = seconds_of(data.get("length"))
     whole = max(last, length) if length else max(LENGTH_LEAST_S, last + LENGTH_BEYOND_S)
     return Plan(whole, tuple(faults), tuple(_in_order(raw, whole)))
-
-
-def names_in(text: str, kind: str) -> list[str]:
-    """Names in *text* that may stand for a parameter of this *kind* (of engine.inputs); none for other kinds."""
-    try:
-        data = tomllib.loads(text)
-    except (ValueError, RecursionError):
-        return []
-    found = [table.get("name") for name in _NAMED_IN.get(kind, ()) for _, table in _tables(data, name)]
-    return [name for name in dict.fromkeys(found) if isinstance(name, str)]
 
 
 def seconds_of(value: Any) -> float | None:

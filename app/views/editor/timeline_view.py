@@ -26,6 +26,7 @@ from app import theme
 from app.entry_edit import copied, removed
 from app.language import tr
 from app.scenario_edit import NotChanged
+from app.views.editor.form_names import names_in
 from app.views.editor.timeline_add import AddFault
 from app.views.editor.timeline_canvas import TimelineCanvas
 from app.views.editor.timeline_entries import (
@@ -37,7 +38,6 @@ from app.views.editor.timeline_entries import (
     Plan,
     Spot,
     moved,
-    names_in,
     read_plan,
     spoken,
     with_fault,

@@ -6,15 +6,16 @@ import re
 from functools import cache
 from typing import Any, Final
 
-from app.views.editor.timeline_entries import names_in
+from app.views.editor.form_names import GO_ON, names_in
+from app.views.editor.form_words import OFFERED
 from engine.drill.schema import schema
-from engine.flow.sites import WORKLOADS
-from engine.inputs import VERBS
 
 _TABLE: Final = re.compile(r"^\s*\[\[?\s*([\w.\-]+)\s*\]\]?", re.MULTILINE)
 _KEY: Final = re.compile(r"^\s*([\w\-]+)\s*=\s*")
-_ACT: Final = re.compile(r"""^\s*(?:do|type)\s*=\s*(["'])(?:\+?[\d.]+\s+)?((?:(?!\1).)*)$""")
-"""A line that is being written of a key that holds an input line: its words so far, without a time."""
+_STRING: Final = re.compile(r"""(["'])((?:(?!\1).)*)\Z""")
+"""A text that is being written: what there is of it."""
+_OFFERED: Final = {key.rpartition(".")[2]: of for key, of in OFFERED.items()}
+"""Key: of what the names are that may stand there, as in the form."""
 
 
 def words_at(text: str, position: int) -> list[str]:
@@ -25,33 +26,20 @@ def words_at(text: str, position: int) -> list[str]:
         return sorted(_tables())
     place = _properties(_table_before(before))
     key = _KEY.match(line)
+    rest = before[: len(before) - len(line)] + text[position:].partition("\n")[2]
+
+    def named(of: str) -> list[str]:
+        return names_in(rest, of)
+
     if key is None:
         there = set(_keys_before(before))
         return [name for name in place if name not in there] + ([] if line.strip() else sorted(_tables()))
-    act = _ACT.match(line)
-    if act is not None:
-        rest = text[position:].partition("\n")[2]
-        return _act_words(act[2].split(" "), before[: len(before) - len(line)] + rest)
-    return _values(place.get(key[1], {}))
-
-
-def _act_words(words: list[str], text: str) -> list[str]:
-    """How an input line of these *words* may go on, the last of them unfinished; *text* is the scenario without it."""
-    *done, _ = words
-    if not done:
-        return sorted(VERBS)
-    verb = VERBS.get(done[0].lower())
-    if verb is None:
-        return []
-    place = len(done) - 1
-    if place >= len(verb.parameters):
-        used = {word.partition("=")[0] for word in done}
-        return [f"{name}=" for name in verb.options if name not in used]
-    parameter = verb.parameters[place]
-    if parameter.name == "workload":
-        return list(WORKLOADS)
-    names = parameter.choices or names_in(text, parameter.kind)
-    return [name for name in names if name not in done]
+    of = _OFFERED.get(key[1], "")
+    value = line[key.end() :]
+    if of in GO_ON:
+        string = _STRING.match(value)
+        return GO_ON[of](string[2], named) if string is not None else []
+    return _values(place.get(key[1], {})) or named(of)
 
 
 def _table_before(before: str) -> list[str]:

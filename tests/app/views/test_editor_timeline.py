@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit
 
 from app.scenario_edit import NotChanged
+from app.views.editor.form_names import names_in
 from app.views.editor.timeline_entries import (
     AT,
     WAIT,
@@ -19,7 +20,6 @@ from app.views.editor.timeline_entries import (
     Entry,
     Path,
     moved,
-    names_in,
     read_plan,
     spoken,
     with_fault,

@@ -1,0 +1,220 @@
+"""Widgets of the form's fields that Qt does not have: choices, names, words that are completed, texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QStringListModel, Qt, QTimer
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QTextCursor, QWheelEvent
+from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QListView, QPlainTextEdit
+
+from app.views.editor.act_words import UNFINISHED
+
+TEXT_PAUSE_MS: Final = 700
+"""After so long without a key a text goes into the file, so that the findings follow while one writes."""
+LEAST_SHOWN: Final = 8
+"""Characters of a choice that are in sight however narrow the page is."""
+BREADTH_MIN: Final = 16
+"""Characters of the list of words that are in sight though all of its words are shorter."""
+
+WordsFor = Callable[[str], Sequence[str]]
+"""Words that may stand behind a text."""
+
+
+class Completion(QObject):
+    """Words below a field as one types; Enter takes the one that is marked, Ctrl+Space asks for them."""
+
+    def __init__(self, field: QLineEdit | QPlainTextEdit) -> None:
+        super().__init__(field)
+        self.words: WordsFor = lambda _: ()
+        self._field = field
+        self._model = QStringListModel(self)
+        self._completer = QCompleter(self._model, self)
+        self._completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self._completer.setWidget(field)
+        self.popup = QListView()
+        self._completer.setPopup(self.popup)
+        self._completer.activated.connect(self._insert)
+
+    @property
+    def open(self) -> bool:
+        return self.popup.isVisible()
+
+    def leaves(self, event: QKeyEvent) -> bool:
+        """A key that the list of words takes rather than the field."""
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        return self.open and (
+            (enter and self.popup.currentIndex().isValid()) or event.key() == Qt.Key.Key_Escape
+        )
+
+    def asked_by(self, event: QKeyEvent) -> bool:
+        """It is the key that asks for the words; they are shown."""
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        if not control or event.key() != Qt.Key.Key_Space:
+            return False
+        self.offer(asked=True)
+        return True
+
+    def offer(self, asked: bool = False) -> None:
+        """Show how what stands before the cursor may go on; by itself only behind something."""
+        before = self._before()
+        found = self.words(before) if self._field.hasFocus() and (asked or before.strip()) else ()
+        word = self._word(before)
+        self._model.setStringList(list(dict.fromkeys(found)))
+        self._completer.setCompletionPrefix(word)
+        if not self._completer.completionCount() or self._completer.currentCompletion() == word:
+            self.popup.hide()
+            return
+        first = self._completer.completionModel().index(0, 0)
+        self.popup.setCurrentIndex(first if word or asked else QModelIndex())
+        place = self._place()
+        bar = self.popup.verticalScrollBar().sizeHint().width()
+        least = BREADTH_MIN * self._field.fontMetrics().averageCharWidth()
+        place.setWidth(max(least, self.popup.sizeHintForColumn(0) + bar + 12))
+        self._completer.complete(place)
+
+    def _before(self) -> str:
+        """What stands before the cursor: where one word is as good as any the list would only be in the way."""
+        field = self._field
+        if isinstance(field, QLineEdit):
+            return field.text()[: field.cursorPosition()]
+        return field.toPlainText()[: field.textCursor().position()]
+
+    @staticmethod
+    def _word(before: str) -> str:
+        found = UNFINISHED.search(before)
+        return found[0].rpartition(",")[2] if found else ""
+
+    def _place(self) -> QRect:
+        field = self._field
+        if isinstance(field, QPlainTextEdit):
+            return field.cursorRect()
+        metrics = field.fontMetrics()
+        cursor = field.cursorRect()
+        left = cursor.center().x() - metrics.horizontalAdvance(self._word(self._before()))
+        return QRect(QPoint(max(0, left), 0), field.rect().bottomRight())
+
+    def _insert(self, word: str) -> None:
+        field, length = self._field, len(self._word(self._before()))
+        self.popup.hide()
+        if isinstance(field, QLineEdit):
+            field.setSelection(field.cursorPosition() - length, length)
+            field.insert(word)
+            return
+        cursor = field.textCursor()
+        cursor.movePosition(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, length)
+        cursor.insertText(word)
+        field.setTextCursor(cursor)
+
+
+class Choice(QComboBox):
+    """A list of choices that the wheel does not change while the page is scrolled, and that stays narrow."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(LEAST_SHOWN)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+
+class Names(Choice):
+    """A name that is typed, or chosen from those that there are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setEditable(True)
+        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+
+    def offer(self, names: Sequence[str]) -> None:
+        if [self.itemText(at) for at in range(self.count())] == list(names):
+            return
+        text = self.currentText()
+        blocked = self.blockSignals(True)
+        self.clear()
+        self.addItems(names)
+        self.show_text(text)
+        self.blockSignals(blocked)
+
+    def show_text(self, text: str) -> None:
+        line = self.lineEdit()
+        if line is not None and line.text() != text:
+            self.setCurrentIndex(self.findText(text))
+            line.setText(text)
+
+    def taken(self) -> str:
+        return self.currentText()
+
+
+class Words(QLineEdit):
+    """A line whose words are completed as they are typed: names with commas between, an act, a condition."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.completion = Completion(self)
+        self.textEdited.connect(lambda _: self.completion.offer())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.completion.leaves(event):
+            event.ignore()
+        elif not self.completion.asked_by(event):
+            super().keyPressEvent(event)
+
+
+class Lines(QPlainTextEdit):
+    """A text of several lines. Tab leads on to the next field; a pause of writing, or leaving, ends the writing."""
+
+    def __init__(self, finish: Callable[[], None], lines: int) -> None:
+        super().__init__()
+        self._finish = finish
+        self.completion = Completion(self)
+        self.pause = QTimer(self, singleShot=True, interval=TEXT_PAUSE_MS)
+        self.pause.timeout.connect(finish)
+        self.textChanged.connect(self.pause.start)
+        self.setTabChangesFocus(True)
+        self._lines = lines
+        self._fit()
+
+    def show_lines(self, text: str) -> None:
+        """Show *text* with the cursor where it was; the line break at the end of the file's text is not shown."""
+        self._ends = text[len(text.rstrip("\n")) :]
+        self.pause.stop()
+        place = self.textCursor().position()
+        if self.taken() != text:
+            self.setPlainText(text.rstrip("\n"))
+        cursor = self.textCursor()
+        cursor.setPosition(min(place, len(self.toPlainText())))
+        self.setTextCursor(cursor)
+
+    def taken(self) -> str:
+        """The text with the line break at its end that it came with."""
+        written = self.toPlainText()
+        return written + self._ends if written.strip() else ""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.completion.leaves(event):
+            event.ignore()
+        elif not self.completion.asked_by(event):
+            super().keyPressEvent(event)
+            if event.text().strip() or event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Backspace):
+                self.completion.offer()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() != Qt.FocusReason.PopupFocusReason and self.pause.isActive():
+            self.pause.stop()
+            self._finish()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * self._lines + 14)
+
+    _ends = ""
+    _lines = 4

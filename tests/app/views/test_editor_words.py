@@ -1,0 +1,196 @@
+"""Words that the editor offers for acts and conditions: in form and text the same, and none that is wrong."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from app.views.editor.act_words import act_words, condition_words
+from app.views.editor.form import Form
+from app.views.editor.form_widgets import Lines, Words
+from app.views.editor.words import words_at
+from engine.drill import facts
+from engine.drill.conditions import ConditionProblem, parse
+from engine.drill.facts import Names
+
+NAMES = {"server": ["SERVER_A", "SERVER_B"], "database": ["Sales", "Order Desk"], "client": ["APP"]}
+KNOWN = Names(servers=("SERVER_A", "SERVER_B"), databases=("Sales", "Order Desk"), clients=("APP",))
+
+TEXT = """
+[[server]]
+name = "SERVER_A"
+[[server]]
+name = "SERVER_B"
+[[database]]
+name = "Sales"
+[[client]]
+name = "APP"
+[[timeline]]
+at = "30s"
+do = "power-off SERVER_A"
+[[goal]]
+name = "serves"
+text = "Sales serves"
+when = "Sales serves"
+"""
+
+
+def named(kind: str) -> list[str]:
+    return NAMES.get(kind, [])
+
+
+@pytest.mark.parametrize(
+    ("before", "some", "none"),
+    [
+        ("", ["Sales", "[Order Desk]", "SERVER_A", "APP", "witness", "downtime_s(", "ran", "not"], ["is"]),
+        ("Sa", ["Sales"], ["is"]),
+        ("Sales ", ["is", "on", "serves"], ["Sales", "of"]),
+        ("SERVER_A ", ["is"], ["on", "serves"]),
+        ("Sales is ", ["SYNCHRONIZED", "ARMED", "not"], ["RUNNING", "MIRROR"]),
+        ("Sales is not ", ["SYNCHRONIZED"], ["not"]),
+        ("SERVER_A is ", ["RUNNING", "UNPLUGGED"], ["SYNCHRONIZED"]),
+        ("Sales on ", ["SERVER_A", "SERVER_B"], ["Sales"]),
+        ("Sales on SERVER_B is ", ["MIRROR", "PRINCIPAL"], ["RUNNING"]),
+        ("APP on SERVER_B is ", ["CONNECTED"], ["MIRROR"]),
+        ("witness of ", ["Sales"], ["SERVER_A"]),
+        ("witness of Sales is ", ["CONNECTED", "DISCONNECTED"], ["RUNNING"]),
+        ("safety of Sales is ", ["FULL", "OFF"], ["CONNECTED"]),
+        ("not ", ["Sales", "witness"], ["not"]),
+        ("(Sales is SYNCHRONIZED) ", ["and", "or"], ["is"]),
+        ("Sales serves ", ["on", "and", "or"], ["is"]),
+        ("downtime_s(", ["Sales"], ["SERVER_A"]),
+        ("enabled_jobs(", ["SERVER_B"], ["Sales"]),
+        ("downtime_s(Sales) ", ["<=", ">"], ["and"]),
+        ("downtime_s(Sales) <= ", ["exposed_s("], ["Sales"]),
+        ("downtime_s(Sales) <= 30 ", ["and", "or"], ["is"]),
+        ('ran "SET PARTNER OFF" ', ["on", "and"], ["is"]),
+        ('ran "SET ', [], ["Sales", "and"]),
+        ("error 1418 on ", ["SERVER_A"], ["Sales"]),
+    ],
+)
+def test_a_condition_goes_on(before: str, some: list[str], none: list[str]) -> None:
+    found = condition_words(before, named)
+    assert set(some) <= set(found), found
+    assert not set(none) & set(found), found
+
+
+def right_so_far(text: str) -> bool:
+    try:
+        parse(text, KNOWN)
+    except ConditionProblem as problem:
+        return problem.column > len(text) or problem.text.endswith("needs a name")
+    return True
+
+
+def test_no_word_is_offered_that_the_grammar_refuses() -> None:
+    """Whatever is chosen, however long one goes on: the condition is right, or right as far as it goes."""
+    chance, seen = random.Random(7), set()
+    for _ in range(60):
+        before = ""
+        for _ in range(chance.randrange(2, 14)):
+            words = condition_words(before, named)
+            filled = [word for word in words if not word.endswith("(")] or words
+            if before.rstrip()[-1:] in "<>=" and before.strip() and chance.random() < 0.7:
+                word = "30"
+            elif not words:
+                word = {"n": '"SET PARTNER OFF"', "d": '"SET PARTNER OFF"', "r": "1418"}[before.rstrip()[-1]]
+            else:
+                word = chance.choice(words if chance.random() < 0.5 else filled)
+            made = before + word
+            assert right_so_far(made), made
+            seen.add(word)
+            before = made if word.endswith("(") else f"{made}{')' if before.endswith('(') else ''} "
+    assert len(seen) > 30
+    assert set(condition_words("Sales is ", named)) == {*facts.DATABASE_WORDS, "not"}
+
+
+def test_an_act_goes_on_with_its_time_or_without() -> None:
+    assert "power-off" in act_words("+5 pow", named)
+    assert act_words("+5 fail-disk SERVER_A ", named) == ["Sales", "Order Desk"]
+    assert act_words("degrade SERVER_A SERVER_B loss=0.1 ", lambda _: []) == [
+        "rtt_ms=",
+        "jitter_ms=",
+        "bandwidth_mbps=",
+    ]
+    assert act_words("sql SERVER_A SELECT ", named) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('when = "Sales on SERVER_B is not MIR', "MIRROR"),
+        ('when = \'ran "SET PARTNER OFF" on ', "SERVER_A"),
+        ('goal = "', "serves"),
+        ('principal = "', "SERVER_B"),
+        ('ends = ["SERVER_A", "', "APP"),
+        ('workload = "', "Workload1"),
+    ],
+)
+def test_the_text_offers_what_the_form_offers(line: str, words: str) -> None:
+    text = f"{TEXT}{line}"
+    assert words in words_at(text, len(text))
+    assert words_at(f'{TEXT}when = "Sales is SYNCHRONIZED" ', len(TEXT) + 31) == []
+
+
+@pytest.fixture
+def form(qtbot: Any) -> Form:
+    made = Form()
+    qtbot.addWidget(made)
+    made.resize(700, 600)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    made.show_text(TEXT)
+    return made
+
+
+def field(form: Form, *path: str | int) -> QWidget:
+    assert form.show_path(path, take_focus=True)
+    return form._rows[path].widget
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")  # offscreen has no keyboard to grab
+def test_acts_and_conditions_are_completed_in_the_form(form: Form) -> None:
+    written: list[str] = []
+    form.text_changed.connect(written.append)
+    act = field(form, "timeline", 0, "do")
+    assert isinstance(act, Lines)
+    act.selectAll()
+    QTest.keyClicks(act, "+5 pull")
+    popup = act.completion.popup
+    assert popup.isVisible()
+    QTest.keyClick(popup, Qt.Key.Key_Return)
+    assert act.toPlainText() == "+5 pull-cable"
+    QTest.keyClicks(act, " server_b")
+    QTest.keyClick(popup, Qt.Key.Key_Return)
+    assert act.toPlainText() == "+5 pull-cable SERVER_B"
+    assert not popup.isVisible()
+
+    form.finish()
+    when = field(form, "goal", 0, "when")
+    assert isinstance(when, Words)
+    assert 'do = "+5 pull-cable SERVER_B"' in written[-1]
+    count = len(written)
+    when.setCursorPosition(len("Sales"))
+    QTest.keyClicks(when, " on SERVER_B is MI")
+    popup = when.completion.popup
+    assert popup.isVisible()
+    QTest.keyClick(popup, Qt.Key.Key_Return)  # in the middle: what stands behind it stays
+    assert when.text() == "Sales on SERVER_B is MIRROR serves"
+    assert len(written) == count
+    QTest.keyClicks(when, " and ")
+    assert popup.isVisible()
+    QTest.keyClick(popup, Qt.Key.Key_Escape)
+    assert not popup.isVisible()
+    assert when.hasFocus()
+    QTest.keyClick(when, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
+    assert popup.isVisible()
+    popup.hide()
+    when.setText("Sales is SYNCHRONIZED")
+    QTest.keyClick(when, Qt.Key.Key_Return)
+    assert 'when = "Sales is SYNCHRONIZED"' in written[-1]
