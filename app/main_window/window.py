@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from app.main_window.progress import ProgressPages
     from app.main_window.quarantine import Gate
     from app.main_window.replay import Replay
+    from app.main_window.runs import Runs
     from app.main_window.scripts import Scripts
     from app.main_window.teaching import Teaching
     from app.main_window.telling import Teller
@@ -124,6 +125,7 @@ class MainWindow(QMainWindow):
     replay: Replay
     branches: BranchViews
     debriefing: Debriefing
+    runs: Runs
     loading: Loading
     quarantine: Gate
     bundling: Bundling

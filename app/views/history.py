@@ -1,17 +1,27 @@
-"""Every run that was finished, newest first; any of them can be opened again."""
+"""Every run that was finished, newest first: to be found, opened again, compared with another one, or deleted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import formatting, theme
 from app.language import mark, tr, trn
+from app.reader import name_box
 from app.score_chart import ScoreChart, Scored
 from app.tables import Column, TableModel, TableView
 
@@ -65,10 +75,41 @@ COLUMNS: Final = (
 )
 
 
+GOOD, FAIR = 80.0, 50.0
+"""Points from which a run is green, and yellow, as in the ring of its debrief."""
+
+OUTCOMES: Final[tuple[tuple[str, Callable[[Run], bool]], ...]] = (
+    (mark("Any outcome"), lambda run: True),
+    (mark("80 points and more"), lambda run: run.score is not None and run.score >= GOOD),
+    (mark("50 to 80 points"), lambda run: run.score is not None and FAIR <= run.score < GOOD),
+    (mark("Under 50 points"), lambda run: run.score is not None and run.score < FAIR),
+    (mark("Without a score"), lambda run: run.score is None),
+    (mark("Transactions were lost"), lambda run: run.lost_transactions > 0),
+)
+DATES: Final = (
+    (mark("Any date"), 0),
+    (mark("Today"), 1),
+    (mark("Last 7 days"), 7),
+    (mark("Last 30 days"), 30),
+)
+"""How it is called, and of how many days, today included; 0: of all."""
+
+
+def since(days: int, now: datetime) -> datetime:
+    """Midnight at which the last *days* days begin where *now* is; the beginning of time for 0."""
+    if not days:
+        return datetime.min.replace(tzinfo=UTC)
+    return now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
+
+
 class HistoryPage(QWidget):
-    """A table of finished runs."""
+    """A table of finished runs under what chooses among them."""
 
     opened = Signal(int)
+    compared = Signal(int, int)
+    """The earlier and the later of two runs."""
+    deleted = Signal(list)
+    """Somebody wants these runs gone; nothing has been asked yet."""
     left = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -83,27 +124,48 @@ class HistoryPage(QWidget):
         self._table.doubleClicked.connect(lambda _: self._open())
         self._table.activated.connect(lambda _: self._open())
         self._runs: tuple[Run, ...] = ()
+        self.drill, self.outcome, self.date = QComboBox(), QComboBox(), QComboBox()
+        name_box(self.drill, tr("Drill"))
+        name_box(self.outcome, tr("Outcome"))
+        name_box(self.date, tr("Date"))
+        self.outcome.addItems([tr(text) for text, _ in OUTCOMES])
+        self.date.addItems([tr(text) for text, _ in DATES])
+        for box in (self.drill, self.outcome, self.date):
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.setMinimumContentsLength(14)
+            box.activated.connect(lambda _: self._filter())
         self._chart_title = QLabel()
         self._chart_title.setTextFormat(Qt.TextFormat.PlainText)
         self._chart_title.setProperty("muted", "true")
         self._chart = ScoreChart()
-        self._table.selectionModel().selectionChanged.connect(lambda *_: self._show_chart())
+        self._table.selectionModel().selectionChanged.connect(lambda *_: self._show_chosen())
         self._open_button = QPushButton(tr("Open the debrief"))
         self._open_button.setProperty("primary", "true")
         self._open_button.clicked.connect(self._open)
+        self.compare, self.delete = QPushButton(tr("Compare")), QPushButton(tr("Delete…"))
+        self.compare.clicked.connect(self._compare)
+        self.delete.clicked.connect(self._delete)
+        self._add_key("Del", tr("Delete…"), self._delete)
         back = QPushButton(tr("All drills"))
         back.clicked.connect(self.left)
         head = QHBoxLayout()
         head.addWidget(self._title)
         head.addWidget(self._count, 1, Qt.AlignmentFlag.AlignBottom)
+        choices = QHBoxLayout()
+        choices.addWidget(self.drill, 3)
+        choices.addWidget(self.outcome, 2)
+        choices.addWidget(self.date, 2)
+        choices.addStretch(2)
         buttons = QHBoxLayout()
         buttons.addWidget(back)
         buttons.addStretch()
-        buttons.addWidget(self._open_button)
+        for button in (self.delete, self.compare, self._open_button):
+            buttons.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(28, 18, 28, 20)
         layout.setSpacing(12)
         layout.addLayout(head)
+        layout.addLayout(choices)
         layout.addWidget(self._table, 1)
         layout.addWidget(self._chart_title)
         layout.addWidget(self._chart)
@@ -111,31 +173,85 @@ class HistoryPage(QWidget):
         self._show_font()
 
     def show_runs(self, runs: Sequence[Run]) -> None:
+        """All finished runs, newest first; what was chosen among them before stays chosen."""
         self._runs = tuple(runs)
+        titles = {run.scenario: run.title for run in runs}
+        before = self.drill.currentData()
+        self.drill.clear()
+        self.drill.addItem(tr("Any drill"), "")
+        for name, title in sorted(titles.items(), key=lambda item: item[1].casefold()):
+            self.drill.addItem(title, name)
+        self.drill.setCurrentIndex(max(0, self.drill.findData(before)))
+        self._filter()
+        self._table.setFocus()
+
+    def _filter(self) -> None:
+        """Show the runs that are wanted, and what they come to."""
+        name, of = self.drill.currentData(), OUTCOMES[self.outcome.currentIndex()][1]
+        begin = since(DATES[self.date.currentIndex()][1], datetime.now().astimezone())
+        runs = [
+            run for run in self._runs if name in ("", run.scenario) and of(run) and run.finished_at >= begin
+        ]
+        none = tr("No run has been finished yet.")
+        self._table.say_if_empty(tr("No run is like that.") if self._runs else none)
         self._table.table.replace(runs)
-        scores = [run.score for run in runs if run.score is not None]
-        said = tr("No run has been finished yet.")
-        if runs:
-            said = trn("{n} finished run", "{n} finished runs", len(runs)).format(n=len(runs))
-        if scores:
-            mean = sum(scores) / len(scores)
-            said += ", " + tr("{points:.0f} points on average").format(points=mean)
-        self._count.setText(said)
-        self._open_button.setEnabled(bool(runs))
+        self._count.setText(_in_words(runs, len(self._runs)))
         if runs:
             self._table.selectRow(0)
-            self._table.setFocus()
+        self._show_chosen()
 
-        self._show_chart()
+    @property
+    def chosen(self) -> list[Run]:
+        """The runs that are selected, newest first."""
+        rows = sorted({index.row() for index in self._table.selectionModel().selectedRows()})
+        return [self._table.table.rows[row] for row in rows]
 
     def _selected(self) -> Run | None:
-        rows = self._table.selectionModel().selectedRows()
-        run: Run | None = self._table.table.rows[rows[0].row()] if rows else None
-        return run
+        return next(iter(self.chosen), None)
+
+    def _pair(self) -> tuple[Run, Run] | None:
+        """What would be compared, the earlier one first: two that are selected, or one and the one before it."""
+        chosen = self.chosen
+        if len(chosen) == 2:
+            return chosen[1], chosen[0]
+        if len(chosen) == 1:
+            older = [run for run in self._runs if run.run_id < chosen[0].run_id]
+            before = next((run for run in older if run.scenario == chosen[0].scenario), None)
+            return (before, chosen[0]) if before is not None else None
+        return None
+
+    def _compare(self) -> None:
+        pair = self._pair()
+        if pair is not None:
+            self.compared.emit(pair[0].run_id, pair[1].run_id)
+
+    def _delete(self) -> None:
+        if self.chosen:
+            self.deleted.emit(self.chosen)
+
+    def _show_chosen(self) -> None:
+        """What can be done with the selected runs, and how the drill of the first of them went over time."""
+        chosen = self.chosen
+        self._open_button.setEnabled(len(chosen) == 1)
+        self.delete.setEnabled(bool(chosen))
+        self.compare.setEnabled(self._pair() is not None)
+        before = tr("Compare with the run before")
+        self.compare.setText(before if len(chosen) == 1 and self.compare.isEnabled() else tr("Compare"))
+        self.compare.setToolTip(
+            tr("Two runs side by side: select both (Ctrl and click, or Shift and an arrow key)")
+        )
+        self._show_chart()
+
+    def _add_key(self, key: str, text: str, do: Callable[[], None]) -> None:
+        action = QAction(text, self._table)
+        action.setShortcut(QKeySequence(key))
+        action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        action.triggered.connect(lambda _=False: do())
+        self._table.addAction(action)
 
     def _open(self) -> None:
         run = self._selected()
-        if run is not None:
+        if run is not None and len(self.chosen) == 1:
             self.opened.emit(run.run_id)
 
     def _show_chart(self) -> None:
@@ -161,3 +277,16 @@ class HistoryPage(QWidget):
 
     def _show_font(self) -> None:
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
+
+
+def _in_words(runs: Sequence[Run], every: int) -> str:
+    """How many are shown, and their mean score."""
+    if not every:
+        return tr("No run has been finished yet.")
+    said = trn("{n} finished run", "{n} finished runs", len(runs)).format(n=len(runs))
+    if len(runs) < every:
+        said = tr("{some} of {all}").format(some=said, all=formatting.number(every))
+    scores = [run.score for run in runs if run.score is not None]
+    if scores:
+        said += ", " + tr("{points:.0f} points on average").format(points=sum(scores) / len(scores))
+    return said

@@ -1,0 +1,114 @@
+"""What can be done with finished runs beside opening them: two compared, some deleted after a question."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QMessageBox
+
+from app import run_comparison
+from app.language import tr, trn
+from app.storage import RunId, StorageProblem
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+    from app.views.history import Run
+    from app.views.run_comparison import RunComparison
+
+
+class Runs(QObject):
+    """The page of two runs is made when it is first opened."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.page: RunComparison | None = None
+        window.history.compared.connect(self.compare)
+        window.history.deleted.connect(self._ask)
+
+    def compare(self, left: int, right: int) -> None:
+        """Two runs of the profile side by side."""
+        window, profile = self._window, self._window.profile
+        if profile is None:
+            return
+        try:
+            reports = [json.loads(profile.report(RunId(run_id))) for run_id in (left, right)]
+        except StorageProblem as problem:
+            window.notice.warn(str(problem))
+            return
+        if self.page is None:
+            from app.views.run_comparison import RunComparison
+
+            self.page = RunComparison()
+            self.page.left.connect(window.show_history)
+            window.pages.addWidget(self.page)
+        runs = {run.run_id: run for run in window.library.runs()}
+        names = _name(runs[left]), _name(runs[right])
+        if names[0] == names[1]:
+            names = _name(runs[left], "%H:%M:%S"), _name(runs[right], "%H:%M:%S")
+        titles = dict.fromkeys(window.library.title(str(report["scenario"])) for report in reports)
+        one, other = reports
+        window.go_to(self.page, tr("Two runs side by side"))
+        self.page.show_pair(
+            " / ".join(titles),
+            names,
+            run_comparison.remark(one, other),
+            run_comparison.figures(one, other) + run_comparison.points(one, other),
+            run_comparison.acts(one, other),
+        )
+
+    def _ask(self, runs: Sequence[Run]) -> None:
+        box = QMessageBox(self._window)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle(tr("Delete runs"))
+        box.setTextFormat(Qt.TextFormat.PlainText)  # a title may look like HTML
+        if len(runs) == 1:
+            said = tr("Delete the run of {date}, “{drill}”, for good?")
+            box.setText(said.format(date=_name(runs[0]), drill=runs[0].title))
+        else:
+            box.setText(
+                trn("Delete {n} run for good?", "Delete {n} runs for good?", len(runs)).format(n=len(runs))
+            )
+        box.setInformativeText(
+            tr(
+                "Its journal, its debrief and its points go. Best scores, skills and what is due are worked out "
+                "anew, as though it had never been played. Files that you exported and other branches stay."
+            )
+        )
+        delete = box.addButton(tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
+        keep = box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(keep)
+        box.exec()
+        chosen = box.clickedButton() is delete
+        box.deleteLater()
+        if chosen:
+            self.delete([run.run_id for run in runs])
+
+    def delete(self, run_ids: Sequence[int]) -> None:
+        """Without a question. What is still open of a run is let go of: nobody goes on from what is no more."""
+        window, profile = self._window, self._window.profile
+        if profile is None:
+            return
+        window.leave_run()
+        try:
+            profile.delete_finished([RunId(run_id) for run_id in run_ids])
+        except StorageProblem as problem:
+            window.notice.warn(str(problem))
+        else:
+            window.notice.tell(
+                trn("{n} run was deleted.", "{n} runs were deleted.", len(run_ids)).format(n=len(run_ids))
+            )
+        window.show_history()
+
+
+def _name(run: Run, time: str = "%H:%M") -> str:
+    """The moment at which it ended, by which people know it."""
+    return run.finished_at.astimezone().strftime(f"%Y-%m-%d {time}")
+
+
+def attach(window: MainWindow) -> None:
+    """Connect the history; `window.runs` compares and deletes."""
+    window.runs = Runs(window)

@@ -1,0 +1,126 @@
+"""Two finished runs side by side: what they came to, their points, and what was done in each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app import formatting, theme
+from app.language import mark, tr
+from app.run_comparison import BETTER, WORSE, Act, Row
+from app.tables import Column, TableModel, TableView
+
+TONES: Final = {BETTER: "ok", WORSE: "bad"}
+SPOKEN: Final = {BETTER: mark("{difference}, better"), WORSE: mark("{difference}, worse")}
+
+
+def _heard(row: Row) -> str:
+    if row.verdict:
+        return tr(SPOKEN[row.verdict]).format(difference=row.difference)
+    return row.difference or (tr("the same") if row.same else "")
+
+
+def figure_columns(left: str, right: str) -> tuple[Column, ...]:
+    """*left* and *right*: what the two runs are called."""
+    return (
+        Column(title=mark("What"), text=lambda row: row.what, bold=lambda row: not row.same, sample="x" * 28),
+        Column(title=left, as_is=True, text=lambda row: row.left, right=True, tip=lambda row: row.left),
+        Column(title=right, as_is=True, text=lambda row: row.right, right=True, tip=lambda row: row.right),
+        Column(
+            title=mark("Difference"),
+            text=lambda row: row.difference,
+            right=True,
+            tone=lambda row: TONES.get(row.verdict),
+            spoken=_heard,
+        ),
+    )
+
+
+def act_columns(left: str, right: str) -> tuple[Column, ...]:
+    return (
+        Column(
+            title=mark("Time"),
+            text=lambda act: formatting.run_time(act.t_s, 1),
+            right=True,
+            sample="1:00:00.0",
+        ),
+        Column(title=left, as_is=True, text=lambda act: act.left, tip=lambda act: act.left),
+        Column(title=right, as_is=True, text=lambda act: act.right, tip=lambda act: act.right),
+    )
+
+
+class RunComparison(QWidget):
+    """A page of two tables; Esc leads back."""
+
+    left = Signal()
+    """Somebody is done with it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = QLabel(tr("Two runs side by side"))
+        self._note = QLabel()
+        self._note.setProperty("muted", "true")
+        self._note.setWordWrap(True)
+        self._note.setTextFormat(Qt.TextFormat.PlainText)
+        self.figures = TableView(TableModel(figure_columns("", "")), tr("What they came to"))
+        self.acts = TableView(TableModel(act_columns("", "")), tr("What was done"))
+        self.acts.say_if_empty(tr("Nothing was done in either of them."))
+        back = QPushButton(tr("Back to the history"))
+        back.setToolTip(tr("Back to the history (Esc)"))
+        back.clicked.connect(self.left)
+        row = QHBoxLayout()
+        row.addWidget(back)
+        row.addStretch()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(28, 18, 28, 20)
+        layout.setSpacing(10)
+        for part in (self._title, self._note):
+            layout.addWidget(part)
+        layout.addWidget(self.figures, 3)
+        layout.addWidget(_heading(tr("What was done")))
+        layout.addWidget(self.acts, 2)
+        layout.addLayout(row)
+        self._show_font()
+
+    def show_pair(
+        self, title: str, names: tuple[str, str], note: str, figures: Sequence[Row], acts: Sequence[Act]
+    ) -> None:
+        """*names*: what the runs are called over their columns."""
+        self._note.setText(f"{title}\n{note}")
+        self.figures.table.replace(figures, figure_columns(*names))
+        self.acts.table.replace(acts, act_columns(*names))
+        self._share(self.figures, (0, 1, 2, 3))
+        self._share(self.acts, (1, 2))
+        self.figures.setFocus()
+        if figures:
+            self.figures.selectRow(0)
+
+    def _share(self, table: TableView, columns: Sequence[int]) -> None:
+        header = table.horizontalHeader()
+        header.setStretchLastSection(False)
+        for column in columns:
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._show_font()
+
+    def _show_font(self) -> None:
+        self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setFont(theme.sized(label.font(), 1.05, bold=True))
+    return label

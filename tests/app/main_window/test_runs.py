@@ -1,0 +1,83 @@
+"""The history as a user: runs found, compared, deleted after one question."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtWidgets import QComboBox, QMessageBox
+
+from app.storage import Profile
+from tests.app.main_window.conftest import Hands
+
+Key = Qt.Key
+ROW = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+
+
+def play(hands: Hands, name: str, mode: str, seconds: float) -> None:
+    hands.window.choose(name)
+    hands.window.brief.started.emit(mode)
+    hands.wait(seconds)
+    hands.window.session.do("finish")
+
+
+def pick(box: QComboBox, text: str) -> None:
+    box.setCurrentText(text)
+    box.activated.emit(box.currentIndex())
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, role: QMessageBox.ButtonRole) -> list[str]:
+    """The questions that are asked from now on, each answered with its button of that role."""
+    asked: list[str] = []
+
+    def answer(box: QMessageBox) -> int:
+        asked.append(f"{box.text()} {box.informativeText()}")
+        next(button for button in box.buttons() if box.buttonRole(button) == role).click()
+        return 0
+
+    monkeypatch.setattr(QMessageBox, "exec", answer)
+    return asked
+
+
+def test_runs_are_found_compared_and_deleted(
+    hands: Hands, profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = hands.window
+    for name, mode in (("lab", "lab"), ("automatic-failover", "practice"), ("automatic-failover", "exam")):
+        play(hands, name, mode, 1.0)
+    window.show_history()
+    page, table = window.history, window.history._table
+
+    def modes() -> list[str]:
+        return [run.mode for run in table.table.rows]
+
+    assert modes() == ["exam", "practice", "lab"]
+    pick(page.outcome, "Without a score")
+    assert modes() == ["lab"]
+    assert not page.compare.isEnabled(), "there is no other run of it"
+    pick(page.outcome, "Any outcome")
+    pick(page.date, "Today")
+    pick(page.drill, "The principal loses its power")
+    assert modes() == ["exam", "practice"]
+
+    assert page.compare.text() == "Compare with the run before"
+    hands.click(page.compare)
+    assert window.runs.page is not None
+    figures = {row.what: (row.left, row.right) for row in window.runs.page.figures.table.rows}
+    assert figures["mode"] == ("practice", "exam")
+    assert "End state" in figures
+    hands.press(Key.Key_Escape)
+    assert window.pages.currentWidget() is page
+    assert modes() == ["exam", "practice"], "what was chosen stays"
+
+    cancel = answering(monkeypatch, QMessageBox.ButtonRole.RejectRole)
+    hands.press(Key.Key_Delete, on=table)
+    assert len(cancel) == 1
+    assert len(profile.results()) == 3
+    monkeypatch.undo()
+    asked = answering(monkeypatch, QMessageBox.ButtonRole.DestructiveRole)
+    table.selectionModel().select(table.table.index(1, 0), ROW)
+    assert page.compare.text() == "Compare"
+    hands.click(page.delete)
+    assert asked[0].startswith("Delete 2 runs for good?")
+    assert [row.scenario_name for row in profile.results()] == ["lab"]
+    assert modes() == ["lab"], "of a drill that is gone nothing can be chosen"
