@@ -13,7 +13,9 @@ from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
 
 from app import formatting
 from app.language import mark, tr
+from app.past import Past
 from app.recording import NoRecorder, NotRecorded, Recorder
+from app.searching import CONDITION_TICKS, EVENT_KINDS, SEARCH_TICKS_MAX, STATE_KINDS, Search, is_alarm
 from app.sentences import said as said_of
 from app.work import Work
 from engine.constants import TICKS_PER_S
@@ -41,15 +43,13 @@ SQL_TICKS: Final = 5
 """The same while T-SQL has more to do than it may at once: one turn of some milliseconds (engine/tsql/work.py)."""
 SPEED_MIN, SPEED_MAX = 0.1, 1000.0
 AT_ONCE_S: Final = 0.05
-"""Long work that is over within this wall time is done without a bar of progress."""
+"""A session's `at_once_s` at first: three frames, in which nobody misses a bar. Assumed."""
 HEARTBEAT_MS: Final = 500.0
 """Wall time between two heartbeats: what a killed program may lose of a run without inputs."""
 CHECKPOINT_MS: Final = 10_000.0
 """Wall time between two hashes of the world."""
 LAG_SHARE: Final = 0.9
 """Below this share of the wished speed the session says that it lags."""
-SEARCH_TICKS_MAX: Final = 3600 * TICKS_PER_S
-"""A search for the next event gives up after an hour in which nothing happens."""
 
 READ_ONLY: Final = mark(
     "You are looking at {moment}, where nothing can be done any more: return to now, or go on from here."
@@ -57,22 +57,6 @@ READ_ONLY: Final = mark(
 OVER: Final = mark("This run is over: it can be looked at, but nothing can be done in it.")
 NOT_YET: Final = mark("A run is being played again: wait for it, or cancel it.")
 ANSWER_FIRST: Final = mark("Time stands still until the question in the brief is answered.")
-
-STATE_KINDS: Final = frozenset({"state", "role", "witness", "availability"})
-EVENT_KINDS: Final = STATE_KINDS | {
-    "fault", "detected", "failover", "service", "client", "log", "sql_done", "chore", "goal", "question",
-}  # fmt: skip
-"""What "next event" stops at. ERRORLOG lines and traces only repeat these."""
-
-ALARM_SEVERITY: Final = 16
-"""Errors from here on ring: those that SQL Server Agent's alerts are usually defined on. Documented (severities)."""
-CONDITION_TICKS: Final = 10
-"""Ticks between two looks at a condition that is run to."""
-
-
-def is_alarm(event: Event) -> bool:
-    """A threshold of the monitor was crossed, or a server wrote an error into its log."""
-    return event.kind == "alert" or int(event.get("severity", 0)) >= ALARM_SEVERITY
 
 
 class Session(QObject):
@@ -103,12 +87,14 @@ class Session(QObject):
         clock: Callable[[], float] = time.perf_counter,
         by_itself: bool = True,
     ) -> None:
-        """*by_itself*: frames come from a timer; else somebody calls `on_frame`."""
+        """*clock*: wall time in seconds. *by_itself*: frames come from a timer; else somebody calls `on_frame`."""
         super().__init__(parent)
         self._by_itself = by_itself
+        self.at_once_s = AT_ONCE_S
+        """Long work that is over within this wall time is done without a bar of progress."""
         self.history: History | None = None
         """The run, with the way back to each of its moments."""
-        self._past: _Past | None = None
+        self._past: Past | None = None
         """What is on screen instead of the run as it stands."""
         self._recorder: Recorder = NoRecorder()
         self._clock = clock
@@ -116,7 +102,7 @@ class Session(QObject):
         self._running = False
         self._lagging = False
         self._owed_ticks = 0.0
-        self._search: _Search | None = None
+        self._search: Search | None = None
         self._work: Work | None = None
         self._held = False
         """Time stands still because of a question that was asked while it ran."""
@@ -150,7 +136,7 @@ class Session(QObject):
     def watch(self, run: History, at_each_deed: bool = False, tick: Tick = 0) -> None:
         """Show a run that is over from *tick* on, to look at; *at_each_deed*: time pauses after each."""
         self._take_up(run, NoRecorder())
-        self._look_at(_Past(run, run.seek(tick, before=True), stays=True, at_each_deed=at_each_deed))
+        self._look_at(Past(run, run.seek(tick, before=True), stays=True, at_each_deed=at_each_deed))
 
     def _take_up(self, run: Drill | History, recorder: Recorder) -> None:
         self.pause()
@@ -197,7 +183,7 @@ class Session(QObject):
             self._look_at(None)
         else:
             steps = past.at_each_deed if past is not None else False
-            self._look_at(_Past(self.history, found, stays=watched, at_each_deed=steps))
+            self._look_at(Past(self.history, found, stays=watched, at_each_deed=steps))
         return True
 
     @Slot()
@@ -208,7 +194,7 @@ class Session(QObject):
             self._drop()
             self._look_at(None)
 
-    def _look_at(self, past: _Past | None) -> None:
+    def _look_at(self, past: Past | None) -> None:
         looked, self._past = self._past is not None, past
         self.drill_changed.emit(self.drill)
         if looked or past is not None:
@@ -248,12 +234,12 @@ class Session(QObject):
 
         Time stands still meanwhile, and nothing can be done. *stopped*: somebody has cancelled it. *failed*: it
         cannot be done, which is otherwise said. *at_once_s*: wall time that the first frame may take, so that what
-        is short is there when this returns; usually AT_ONCE_S.
+        is short is there when this returns; None: as the session has it.
         """
         self.pause()
         self._drop()
         work = self._work = Work(slices, then, stopped, failed or self._refuse, (InputProblem, BranchProblem))
-        at_once_s = AT_ONCE_S if at_once_s is None else at_once_s
+        at_once_s = self.at_once_s if at_once_s is None else at_once_s
         if at_once_s > 0.0:
             self._go_on_working(work, at_once_s)
         if self._work is work:
@@ -534,11 +520,11 @@ class Session(QObject):
         self.pause()
         start = self.drill.tick
         until = to_tick if to_tick is not None else start + SEARCH_TICKS_MAX
-        self._search = _Search(kinds, start, until, wanted, condition)
+        self._search = Search(kinds, start, until, wanted, condition)
         self.progress.emit(0.0)
         self._set_timer()
 
-    def _go_on_searching(self, search: _Search) -> None:
+    def _go_on_searching(self, search: Search) -> None:
         assert self.drill is not None
         left = search.until_tick - self.drill.tick
         # A search for events goes tick by tick, to stop exactly where something happens.
@@ -612,66 +598,6 @@ class Session(QObject):
         if behind or self._lagging:
             self._lagging = behind
             self.lagging.emit(reached if behind else 0.0)
-
-
-class _Search:
-    """Runs until an event of some *kinds* that is *wanted*, or until a *condition* (neither: until the tick)."""
-
-    def __init__(
-        self,
-        kinds: frozenset[str],
-        start_tick: int,
-        until_tick: int,
-        wanted: Callable[[Event], bool],
-        condition: str,
-    ) -> None:
-        self.kinds = kinds
-        self.condition = condition
-        self._wanted = wanted
-        self.start_tick = start_tick
-        self.until_tick = until_tick
-        self.found = False
-
-    def finds(self, new: Sequence[Event], drill: Drill | None) -> bool:
-        """Whether what happened last, or how things stand now, is what is looked for."""
-        found = any(event.kind in self.kinds and self._wanted(event) for event in new)
-        found = found or (bool(self.condition) and drill is not None and drill.holds(self.condition))
-        self.found = self.found or found
-        return found
-
-
-class _Past:
-    """A past moment of a run, and from it what happened then, up to where the run stands."""
-
-    def __init__(self, run: History, drill: Drill, stays: bool, at_each_deed: bool) -> None:
-        self.drill = drill
-        self.stays = stays
-        """At the end it is still looked at; the run is over."""
-        self.at_each_deed = at_each_deed
-        self._until = run.drill.tick
-        self._ahead = run.drill.journal[len(drill.journal) :]
-        self._deed = False
-
-    @property
-    def ended(self) -> bool:
-        return not self._ahead and (self.drill.tick >= self._until or self.drill.finished)
-
-    def advance_to(self, tick: Tick) -> list[Event]:
-        """What happened up to *tick*; with `at_each_deed` no further than the next deed."""
-        known = len(self.drill.events)
-        while self._ahead and self._ahead[0].tick <= tick:
-            self.drill.advance_to(self._ahead[0].tick)
-            self.drill.do(self._ahead.pop(0).words)
-            self._deed = True
-            if self.at_each_deed:
-                return self.drill.events[known:]
-        self.drill.advance_to(min(tick, self._until))
-        return self.drill.events[known:]
-
-    def take_deed(self) -> bool:
-        """Whether time is to pause for what was just done."""
-        deed, self._deed = self._deed, False
-        return deed and self.at_each_deed
 
 
 def _sentence(text: str) -> str:

@@ -14,7 +14,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QTreeView, QWidget
 
-from app import language, session, settings, theme
+from app import language, settings, theme
 from app.main_window import MainWindow
 from app.main_window.appearance import apply_theme
 from app.main_window.desk import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER
@@ -55,7 +55,6 @@ def lab_of(databases: int) -> Scenario:
 @contextmanager
 def opened(folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1.0) -> Iterator[MainWindow]:
     """A window of its own profile, in the look asked for; time goes on by frames only, and long work is not sliced."""
-    session.AT_ONCE_S = float("inf")  # type: ignore[misc]
     store = WindowSettings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
     store.set(settings.THEME, choice)
     store.set(settings.FONT_SCALE, font_scale)
@@ -63,6 +62,7 @@ def opened(folder: Path, choice: str, size: tuple[int, int], font_scale: float =
     apply_theme(store)
     with open_profile(folder / "profile") as profile:
         window = furnished(profile, store, by_itself=False)
+        window.session.at_once_s = float("inf")
         window.resize(*size)
         window.show()
         yield window

@@ -5,7 +5,8 @@ What has a file of its own beside this one is a part: its `attach(window)` adds 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from PySide6.QtCore import Qt
@@ -83,19 +84,28 @@ PARTS: Final = (
 )
 
 
-def furnished(profile: Profile | None, store: WindowSettings, by_itself: bool = True) -> MainWindow:
-    """A window in which everything is there. *by_itself*: simulated time goes on with wall time; else somebody
-    calls the session's `on_frame`."""
+def furnished(
+    profile: Profile | None,
+    store: WindowSettings,
+    by_itself: bool = True,
+    clock: Callable[[], float] = time.perf_counter,
+) -> MainWindow:
+    """A window in which everything is there. *by_itself* and *clock*: as the session has them."""
     window = MainWindow(store)
-    for _ in steps(window, profile, by_itself):
+    for _ in steps(window, profile, by_itself, clock):
         pass
     return window
 
 
-def steps(window: MainWindow, profile: Profile | None, by_itself: bool = True) -> Iterator[None]:
+def steps(
+    window: MainWindow,
+    profile: Profile | None,
+    by_itself: bool = True,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Iterator[None]:
     """Bring in what is missing; between two steps the window may do other things."""
     window.profile = profile
-    window.session = Session(window, by_itself=by_itself)
+    window.session = Session(window, clock, by_itself)
     window.play = Play(window.session, profile, window)
     window.library = Library(profile)
     window.actions_by_name = actions.build(window, _doing(window))

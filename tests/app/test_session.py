@@ -11,7 +11,8 @@ from pytestqt.qtbot import QtBot
 
 from app import scenario_files
 from app.recording import NotRecorded
-from app.session import BUDGET_S, CHECKPOINT_MS, ELAPSED_MS_MAX, HEARTBEAT_MS, STATE_KINDS, Session
+from app.searching import STATE_KINDS
+from app.session import BUDGET_S, CHECKPOINT_MS, ELAPSED_MS_MAX, HEARTBEAT_MS, Session
 from engine.drill.drill import Drill, Mode, replay
 from engine.drill.history import History
 from engine.drill.scenario import load_scenario

@@ -22,6 +22,8 @@ from engine.drill.drill import Drill
 
 LOOK_S = 0.001
 """What a look at the session's clock costs here: a frame does as much on a busy machine as on an idle one."""
+WAITED_FOR_S = 3600.0
+"""What is played again is there when it was asked for."""
 
 
 class Hands:
@@ -107,20 +109,14 @@ def profile(tmp_path: Path) -> Iterator[Profile]:
 
 def shown(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> MainWindow:
     """A window on screen that has the keyboard."""
-    window = furnished(profile, store, by_itself=False)
-    window.session._clock = count(step=LOOK_S).__next__  # type: ignore[assignment]
+    window = furnished(profile, store, by_itself=False, clock=count(step=LOOK_S).__next__)
+    window.session.at_once_s = WAITED_FOR_S
     qtbot.addWidget(window)
     window.resize(1366, 768)
     with qtbot.waitActive(window):
         window.show()
         window.activateWindow()
     return window
-
-
-@pytest.fixture(autouse=True)
-def _long_work_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is played again is there when it was asked for."""
-    monkeypatch.setattr("app.session.AT_ONCE_S", 3600.0)
 
 
 @pytest.fixture

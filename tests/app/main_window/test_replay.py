@@ -418,14 +418,12 @@ def test_what_was_recorded_outlives_the_profile(hands: Hands, profile: Profile, 
         assert [b.name for b in again.branches(again.unfinished()[0].run_id)] == names == ["main", "branch 1"]
 
 
-def test_a_long_run_is_played_again_in_slices_that_can_be_stopped(
-    hands: Hands, profile: Profile, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_run_is_played_again_in_slices_that_can_be_stopped(hands: Hands, profile: Profile) -> None:
     finished_badly(hands)
     window, session = hands.window, hands.window.session
     window.show_home()
     (row,) = profile.results()
-    monkeypatch.setattr("app.session.AT_ONCE_S", 0.0)
+    session.at_once_s = 0.0
     window.debriefing.show_old(row.run_id)
     assert session.loading
     assert window.pages.currentWidget() is window.picker
@@ -442,14 +440,12 @@ def test_a_long_run_is_played_again_in_slices_that_can_be_stopped(
     assert "What happened, and why" in texts(window.debrief)
 
 
-def test_a_long_debrief_is_made_in_slices_and_can_do_without(
-    hands: Hands, profile: Profile, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_debrief_is_made_in_slices_and_can_do_without(hands: Hands, profile: Profile) -> None:
     finished_badly(hands)
     window, session = hands.window, hands.window.session
     window.show_home()
     (row,) = profile.results()
-    monkeypatch.setattr("app.session.AT_ONCE_S", 0.0)
+    session.at_once_s = 0.0
 
     def opened(reviewed: bool) -> None:
         window.show_home()
@@ -472,13 +468,11 @@ def test_a_long_debrief_is_made_in_slices_and_can_do_without(
     assert "What happened, and why" in texts(window.debrief)
 
 
-def test_who_does_not_wait_for_the_reference_keeps_the_run(
-    hands: Hands, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_does_not_wait_for_the_reference_keeps_the_run(hands: Hands) -> None:
     finished_badly(hands)
     window, session = hands.window, hands.window.session
     tree = window.play.branches
-    monkeypatch.setattr("app.session.AT_ONCE_S", 0.0)
+    session.at_once_s = 0.0
     window.debrief.solution_wanted.emit()
     assert session.loading
     session.on_frame(1.0)
@@ -502,7 +496,7 @@ def test_who_does_not_wait_for_the_reference_keeps_the_run(
 
 
 def test_going_on_from_a_moment_waits_for_branches_that_are_only_stored(
-    hands: Hands, profile: Profile, monkeypatch: pytest.MonkeyPatch
+    hands: Hands, profile: Profile
 ) -> None:
     branched(hands)
     window, session = hands.window, hands.window.session
@@ -512,7 +506,7 @@ def test_going_on_from_a_moment_waits_for_branches_that_are_only_stored(
     hands.search()
     tree = window.play.branches
     assert tree is not None
-    monkeypatch.setattr("app.session.AT_ONCE_S", 0.0)
+    session.at_once_s = 0.0
     window.play.go_on(hands.drill.tick)
     assert session.loading
     assert not session.do("power-off SERVER_A")

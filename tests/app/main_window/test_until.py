@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app.main_window import MainWindow
-from app.session import is_alarm
+from app.searching import is_alarm
 from app.views.until import Until
 from tests.app.main_window.conftest import Hands
 

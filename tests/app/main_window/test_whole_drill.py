@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.main_window import MainWindow
 from app.offers import Target
-from app.session import STATE_KINDS
+from app.searching import STATE_KINDS
 from app.storage import Profile
 from engine.model import Role
 from tests.app.main_window.conftest import Hands, open_menus

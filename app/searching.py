@@ -1,0 +1,55 @@
+"""What a run is let go on for, as fast as it goes: an event, a condition, a moment. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from engine.constants import TICKS_PER_S
+from engine.drill.drill import Drill
+from engine.events import Event
+
+SEARCH_TICKS_MAX: Final = 3600 * TICKS_PER_S
+"""A search for the next event gives up after an hour in which nothing happens."""
+CONDITION_TICKS: Final = 10
+"""Ticks between two looks at a condition that is run to."""
+
+STATE_KINDS: Final = frozenset({"state", "role", "witness", "availability"})
+EVENT_KINDS: Final = STATE_KINDS | {
+    "fault", "detected", "failover", "service", "client", "log", "sql_done", "chore", "goal", "question",
+}  # fmt: skip
+"""What "next event" stops at. ERRORLOG lines and traces only repeat these."""
+
+ALARM_SEVERITY: Final = 16
+"""Errors from here on ring: those that SQL Server Agent's alerts are usually defined on. Documented (severities)."""
+
+
+def is_alarm(event: Event) -> bool:
+    """A threshold of the monitor was crossed, or a server wrote an error into its log."""
+    return event.kind == "alert" or int(event.get("severity", 0)) >= ALARM_SEVERITY
+
+
+class Search:
+    """Runs until an event of some *kinds* that is *wanted*, or until a *condition* (neither: until the tick)."""
+
+    def __init__(
+        self,
+        kinds: frozenset[str],
+        start_tick: int,
+        until_tick: int,
+        wanted: Callable[[Event], bool],
+        condition: str,
+    ) -> None:
+        self.kinds = kinds
+        self.condition = condition
+        self._wanted = wanted
+        self.start_tick = start_tick
+        self.until_tick = until_tick
+        self.found = False
+
+    def finds(self, new: Sequence[Event], drill: Drill | None) -> bool:
+        """Whether what happened last, or how things stand now, is what is looked for."""
+        found = any(event.kind in self.kinds and self._wanted(event) for event in new)
+        found = found or (bool(self.condition) and drill is not None and drill.holds(self.condition))
+        self.found = self.found or found
+        return found
