@@ -28,6 +28,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from app import whole_file
 from app.language import tr
 from engine.drill import limits
 from engine.drill.contents import visible
@@ -388,7 +389,7 @@ def write(
     bundle = parse(raw, str(file))
     if not replace and os.path.lexists(file):
         raise FileExistsError(17, tr("there is such a file already"))
-    put(file, raw)
+    whole_file.write(file, raw)
     return bundle
 
 
@@ -420,21 +421,6 @@ def made(
             dense = len(zlib.compress(content, 9)) * RATIO_MAX // 2 > len(content)
             archive.writestr(entry, content, zipfile.ZIP_DEFLATED if dense else zipfile.ZIP_STORED, 9)
     return target.getvalue()
-
-
-def put(file: Path, raw: bytes) -> None:
-    """Write *raw* to *file*, wholly or not at all. Raises OSError."""
-    unfinished = file.with_name(f".{file.name}.unfinished")
-    try:
-        unfinished.unlink(missing_ok=True)  # nothing is written through a link, and no pipe is waited for
-        with unfinished.open("wb") as opened:
-            opened.write(raw)
-            opened.flush()
-            os.fsync(opened.fileno())
-        unfinished.replace(file)
-    except OSError:
-        unfinished.unlink(missing_ok=True)
-        raise
 
 
 def quoted(text: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app import bundle, run_files, scenario_files
+from app import bundle, run_files, scenario_files, whole_file
 from app.bundle import Bundle
 from app.language import tr
 from app.run_files import NoRun
@@ -151,7 +151,7 @@ def _put_all(folder: Path, files: Mapping[Path, bytes]) -> None:
     try:
         for file, raw in files.items():
             file.parent.mkdir(parents=True, exist_ok=True)
-            bundle.put(file, raw)
+            whole_file.write(file, raw)
     except OSError as error:
         why = error.strerror
         raise CannotKeep(tr("{folder} cannot be written: {why}.").format(folder=folder, why=why)) from error

@@ -1,4 +1,4 @@
-"""Scripts and results as files: reads what Management Studio saves, writes what a spreadsheet reads. No Qt."""
+"""Scripts and results as text: reads what Management Studio saves, makes what a spreadsheet reads. No Qt."""
 
 from __future__ import annotations
 
@@ -76,16 +76,3 @@ def results_as_text(results: Results, messages: Iterable[str]) -> str:
 
 def _cells(row: Sequence[Any]) -> list[str]:
     return [formatting.cell(value) for value in row]
-
-
-def write(file: Path, text: str) -> None:
-    """All of *text*, or the file is as it was before. Raises OSError."""
-    unfinished = file.with_name(f".{file.name}.unfinished")
-    try:
-        unfinished.unlink(missing_ok=True)  # nothing is written through a link, and no pipe is waited for
-        unfinished.write_bytes(
-            text.encode("utf-8", "replace")
-        )  # half a character is no reason to lose the rest
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
+from app import whole_file
 from app.language import tr
 from app.scenario_files import ScenarioFile
 from app.summary import FILE_NAME, Summary, kept
@@ -67,13 +67,6 @@ def _key(file: ScenarioFile, version: str) -> str:
 
 
 def _keep(found: dict[str, Summary], folder: Path) -> None:
-    """Written aside and then put in place, so that no half of it is ever read."""
-    unfinished = folder / f"{FILE_NAME}.unfinished"
-    try:
-        text = json.dumps({key: asdict(summary) for key, summary in found.items()})
-        unfinished.unlink(missing_ok=True)  # nothing is written through a link, and no pipe is waited for
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, folder / FILE_NAME)
-    except OSError:  # a full disk or a read-only folder: the next start reads the scenarios again
-        with suppress(OSError):
-            unfinished.unlink()
+    text = json.dumps({key: asdict(summary) for key, summary in found.items()})
+    with suppress(OSError):  # a full disk or a read-only folder: the next start reads the scenarios again
+        whole_file.write(folder / FILE_NAME, text)

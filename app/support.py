@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import io
 import json
 import platform
 import re
@@ -12,6 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
+from app import whole_file
 from app.doctor import Finding
 from app.storage import Profile, StorageProblem
 from engine.drill.report import program_version
@@ -40,10 +42,12 @@ def write_bundle(file: Path, findings: Iterable[Finding], profile: Profile | Non
         "findings.txt": "\n".join(f"{'ok  ' if f.well else 'FAIL'} {f.name}: {f.text}" for f in findings),
         **(_of_profile(profile) if profile is not None else {}),
     }
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for name, text in members.items():
+            bundle.writestr(zipfile.ZipInfo(name, DATE), anonymous(text) + "\n", zipfile.ZIP_DEFLATED)
     try:
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle:
-            for name, text in members.items():
-                bundle.writestr(zipfile.ZipInfo(name, DATE), anonymous(text) + "\n", zipfile.ZIP_DEFLATED)
+        whole_file.write(file, target.getvalue())
     except OSError as error:
         raise NoBundle(f"{file} cannot be written: {error.strerror}") from error
     return list(members)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from app import whole_file
 from app.cli.terms import Commands, Unusable
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 
@@ -31,7 +32,7 @@ def _doctor(options: argparse.Namespace) -> int:
         print(f"{rows} rows written to {options.export}")
         return AS_ASKED
     if options.renew_replay is not None:
-        Path(options.renew_replay).write_text(golden.as_text(golden.play()), encoding="utf-8")
+        whole_file.write(Path(options.renew_replay), golden.as_text(golden.play()))
         return AS_ASKED
     well = True
     findings: list[doctor.Finding] = []

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any, Protocol
 
-from app import scenario_files
+from app import scenario_files, whole_file
+from app.folders import no_file
 from engine.drill.scenario import Scenario
 
 
@@ -56,6 +57,9 @@ def write_json(value: Any, file: str) -> None:
 
 def write(content: str, file: Path) -> None:
     try:
-        file.write_text(content, encoding="utf-8", newline="")
+        if file.is_symlink() or no_file(file):  # /dev/stdout, a pipe to another program: not to be replaced
+            file.write_text(content, encoding="utf-8", newline="")
+        else:
+            whole_file.write(file, content)
     except OSError as error:
         raise Unusable(f"{file} cannot be written: {error.strerror}") from error

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QByteArray, QMarginsF, QRectF, QSizeF, Qt, QUrl
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, QSizeF, Qt, QUrl
 from PySide6.QtGui import (
     QFont,
     QGuiApplication,
@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtSvg import QSvgRenderer
 
+from app import whole_file
 from app.export import body, course_svg
 from app.export.parts import heading
 from app.export.source import Source
@@ -52,12 +53,10 @@ class NoPdf(Exception):
 
 def write_pdf(source: Source, file: Path) -> int:
     """Write the debrief to *file* and return its number of pages. Raises NoPdf."""
-    try:
-        file.touch()
-    except OSError as error:
-        raise NoPdf(tr("{file} cannot be written: {why}").format(file=file, why=error.strerror)) from error
     application = QGuiApplication.instance() or _application()
-    writer = QPdfWriter(str(file))
+    target = QBuffer()
+    target.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(target)
     writer.setResolution(DOTS_PER_INCH)
     writer.setTitle(tr("Debrief: {title}").format(title=source.review.title))
     writer.setCreator(f"Mirrordrill {source.report['version']}")
@@ -80,6 +79,10 @@ def write_pdf(source: Source, file: Path) -> int:
         _print(documents, writer, painter, foot, pages)
     finally:
         painter.end()
+    try:
+        whole_file.write(file, bytes(target.data().data()))
+    except OSError as error:
+        raise NoPdf(tr("{file} cannot be written: {why}").format(file=file, why=error.strerror)) from error
     assert application is not None, "fonts need an application for as long as something is drawn"
     return pages
 

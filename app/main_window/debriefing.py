@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
-from app import run_files
+from app import run_files, whole_file
 from app.export import runbook, sheets
 from app.export.page import page
 from app.export.pdf import NoPdf, write_pdf
@@ -211,14 +211,10 @@ class Debriefing(QObject):
             window.notice.tell(tr("Saved: {file}").format(file=file))
 
 
-def _write(file: Path, text: str) -> None:
-    file.write_text(text, encoding="utf-8", newline="")
-
-
 def _write_tables(source: Source, file: Path) -> None:
     """Three tables; the name that was chosen is the beginning of theirs."""
     for name, content in sheets.sheets(source).items():
-        _write(file.with_name(f"{file.stem}-{name}"), content)
+        whole_file.write(file.with_name(f"{file.stem}-{name}"), content)
 
 
 def _write_pdf(source: Source, file: Path) -> None:
@@ -226,12 +222,12 @@ def _write_pdf(source: Source, file: Path) -> None:
 
 
 EXPORTS: Final[dict[str, tuple[str, Callable[[Source, Path], None]]]] = {
-    "html": (".html", lambda source, file: _write(file, page(source))),
+    "html": (".html", lambda source, file: whole_file.write(file, page(source))),
     "pdf": (".pdf", _write_pdf),
     "csv": (".csv", _write_tables),
-    "json": (".json", lambda source, file: _write(file, run_files.as_text(source))),
-    "runbook": (".sql", lambda source, file: _write(file, runbook.runbook(source))),
-    "reference": (".sql", lambda source, file: _write(file, runbook.reference_runbook(source))),
+    "json": (".json", lambda source, file: whole_file.write(file, run_files.as_text(source))),
+    "runbook": (".sql", lambda source, file: whole_file.write(file, runbook.runbook(source))),
+    "reference": (".sql", lambda source, file: whole_file.write(file, runbook.reference_runbook(source))),
 }
 """Kind -> ending of the file, and what writes it."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-from app import scenario_files, sql_files
+from app import scenario_files, whole_file
 from app.language import tr
 from engine.drill import recorded
 
@@ -42,7 +42,7 @@ def write(window: MainWindow, file: Path, text: str) -> bool:
         window.notice.warn(said.format(name=file.stem))
         return False
     try:
-        sql_files.write(file, text)
+        whole_file.write(file, text)
     except OSError as error:
         said = tr("{file} cannot be written: {reason}.")
         window.notice.warn(said.format(file=file, reason=error.strerror))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFileDialog
 
-from app import formatting, sql_files
+from app import formatting, sql_files, whole_file
 from app.event_table import EventTable
 from app.export.sheets import as_csv
 from app.language import tr
@@ -100,7 +100,7 @@ class Scripts:
         if not file.suffix:
             file = file.with_name(file.name + kind[kind.index("*") + 1 : kind.index(")")])
         try:
-            sql_files.write(file, content(file))
+            whole_file.write(file, content(file))
         except OSError as error:
             said = tr("{file} cannot be written: {why}")
             self._window.notice.warn(said.format(file=visible(str(file)), why=error.strerror))

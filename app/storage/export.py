@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+from app import whole_file
 from app.language import tr
 from app.storage.database import APPLICATION_ID, check
 from app.storage.problems import ProblemKind, StorageProblem, problem_from, refuse_no_file
@@ -35,7 +36,7 @@ def export_profile(file: Path, target: Path) -> int:
         raise problem from error
     try:
         text = json.dumps({"format": FORMAT, "tables": tables}, indent=1, default=bytes.hex)
-        target.write_text(text + "\n", encoding="utf-8")
+        whole_file.write(target, text + "\n")
     except OSError as error:
         raise StorageProblem(
             ProblemKind.CANNOT_OPEN,

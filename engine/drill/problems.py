@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from engine.drill import limits
 from engine.drill.places import Path, Place, nearest
 
 
@@ -54,9 +55,13 @@ class Finder:
         self.problems.append(Problem(self.file, line, column, said(path), text, expected))
 
     def check(self) -> None:
-        """Raises ScenarioProblems if there is any."""
-        if self.problems:
-            raise ScenarioProblems(sorted(set(self.problems)))
+        """Raises ScenarioProblems if there is any: the first ones in the file, and how many more there are."""
+        every = sorted(set(self.problems))
+        kept = every[: limits.PROBLEMS_MAX]
+        if len(every) > len(kept):
+            kept.append(Problem(self.file, 1, 1, "", f"and {len(every) - len(kept)} more problems"))
+        if kept:
+            raise ScenarioProblems(kept)
 
 
 def said(path: Path) -> str:

@@ -43,15 +43,3 @@ def test_results_in_a_file(tmp_path: Path) -> None:
     text = sql_files.results_as_text(results, ["(2 rows affected)"])
     assert text.splitlines()[2].split() == ["Sales", "1"]
     assert text.endswith("\n\n(2 rows affected)\n")
-
-
-def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    file = tmp_path / "a.sql"
-    sql_files.write(file, TEXT)
-    assert file.read_text(encoding="utf-8") == TEXT
-    sql_files.write(file, "half \ud800")
-    assert file.read_text(encoding="utf-8") == "half ?"
-    (tmp_path / "b.sql").mkdir()
-    with pytest.raises(OSError, match="directory"):
-        sql_files.write(tmp_path / "b.sql", TEXT)
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.sql", "b.sql"]

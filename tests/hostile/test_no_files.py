@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app import bundle, scenario_files, settings, summaries
+from app import scenario_files, settings, summaries, whole_file
 from app.main_window.furnishing import furnished
 from app.settings import WindowSettings
 from app.storage import ProblemKind, StorageProblem, open_profile
@@ -99,7 +99,7 @@ def test_the_mark_of_the_journal_is_done_without(put: Callable[[Path], None], pr
         assert [line.text for line in profile.unfinished()[0].lines] == ["0 note x"]
 
 
-@pytest.mark.parametrize("name", [SUMMARIES, f"{SUMMARIES}.unfinished"])
+@pytest.mark.parametrize("name", [SUMMARIES, f".{SUMMARIES}.{os.getpid()}{whole_file.ENDING}"])
 def test_the_kept_list_of_drills_is_made_anew(
     name: str, put: Callable[[Path], None], profile_folder: Path
 ) -> None:
@@ -124,9 +124,10 @@ def test_nothing_is_written_through_what_stands_in_the_place_of_an_unfinished_fi
 ) -> None:
     elsewhere, file = tmp_path / "elsewhere", tmp_path / "label"
     elsewhere.write_text("mine")
-    (tmp_path / ".label.unfinished").symlink_to(elsewhere)
-    bundle.put(file, b"new")
+    aside = tmp_path / f".label.{os.getpid()}{whole_file.ENDING}"
+    aside.symlink_to(elsewhere)
+    whole_file.write(file, b"new")
     assert (elsewhere.read_text(), file.read_bytes()) == ("mine", b"new")
-    os.mkfifo(tmp_path / ".label.unfinished")
-    bundle.put(file, b"newer")
+    os.mkfifo(aside)
+    whole_file.write(file, b"newer")
     assert file.read_bytes() == b"newer"

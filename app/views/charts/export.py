@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QSaveFile, QSize, Qt
+from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QRegion
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
-from app import theme
+from app import theme, whole_file
 from app.counters import COUNTERS
 from app.language import tr
 from app.series import CounterHistory
@@ -60,22 +60,14 @@ def save(path: str, sheet: Sheet, values: tuple[CounterHistory, Sequence[str], t
 
     Raises NotSaved.
     """
-    ending = Path(path).suffix.lower()
+    file = Path(path)
+    ending = file.suffix.lower()
+    content = table(*values) if ending == ".csv" else _svg(sheet) if ending == ".svg" else _png(sheet)
     try:
-        if ending == ".csv":
-            _write(path, table(*values).encode("utf-8"))
-        elif ending == ".svg":
-            _save_svg(path, sheet)
-        else:
-            image = QImage(sheet.size * SHARPNESS, QImage.Format.Format_RGB32)
-            image.setDevicePixelRatio(SHARPNESS)
-            painter = QPainter(image)
-            _draw(painter, sheet)
-            painter.end()
-            if not image.save(path):
-                raise OSError(tr("it cannot be written"))
+        whole_file.write(file, content)
     except OSError as problem:
-        raise NotSaved(tr("{file} is not saved: {why}.").format(file=path, why=problem)) from None
+        said = tr("{file} is not saved: {why}.")
+        raise NotSaved(said.format(file=path, why=problem.strerror)) from None
 
 
 def table(history: CounterHistory, names: Sequence[str], span: tuple[float, float]) -> str:
@@ -102,30 +94,30 @@ def _title(name: str) -> str:
     return f"{title} ({counter.unit.name})" if counter.unit.name else title
 
 
-def _write(path: str, content: bytes) -> None:
-    file = QSaveFile(path)
-    if not file.open(QSaveFile.OpenModeFlag.WriteOnly):
-        raise OSError(file.errorString())
-    file.write(content)
-    if not file.commit():
-        raise OSError(file.errorString())
+def _png(sheet: Sheet) -> bytes:
+    image = QImage(sheet.size * SHARPNESS, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(SHARPNESS)
+    painter = QPainter(image)
+    _draw(painter, sheet)
+    painter.end()
+    target = QBuffer()
+    target.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(target, b"PNG")
+    return bytes(target.data().data())
 
 
-def _save_svg(path: str, sheet: Sheet) -> None:
-    folder = Path(path).parent
-    if not folder.is_dir():
-        raise OSError(tr("there is no folder {name}").format(name=folder))
+def _svg(sheet: Sheet) -> bytes:
+    target = QBuffer()
     drawing = QSvgGenerator()
-    drawing.setFileName(path)
+    drawing.setOutputDevice(target)
     drawing.setSize(sheet.size)
     drawing.setViewBox(QRect(QPoint(0, 0), sheet.size))
     drawing.setResolution(sheet.plots.logicalDpiX())  # that of the screen, for which the axes are drawn
     drawing.setTitle(f"Mirrordrill: {sheet.title}")
-    painter = QPainter()
-    if not painter.begin(drawing):
-        raise OSError(tr("it cannot be written"))
+    painter = QPainter(drawing)
     _draw(painter, sheet)
     painter.end()
+    return bytes(target.data().data())
 
 
 def _draw(painter: QPainter, sheet: Sheet) -> None:

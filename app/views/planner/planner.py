@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QBuffer, QEvent, QIODevice, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting
+from app import formatting, whole_file
 from app.language import tr
 from app.sentences import said
 from app.views.planner import export
@@ -187,14 +187,16 @@ class Planner(QWidget):
         self._status.setText(tr("Copied: a row for each point of each curve."))
 
     def save_csv(self, file: str) -> None:
-        self._save(file, lambda path: path.write_text(export.as_csv(self.table()), encoding="utf-8"))
+        self._save(file, lambda path: whole_file.write(path, export.as_csv(self.table())))
 
     def save_picture(self, file: str) -> None:
         """Curves and findings as they are seen."""
 
         def write(path: Path) -> None:
-            if not self._sheet.grab().save(str(path), "PNG"):
-                raise OSError(tr("no picture can be written there"))
+            target = QBuffer()
+            target.open(QIODevice.OpenModeFlag.WriteOnly)
+            self._sheet.grab().save(target, b"PNG")
+            whole_file.write(path, bytes(target.data().data()))
 
         self._save(file, write)
 
