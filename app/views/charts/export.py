@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QImage, QPainter, QRegion
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QImage, QImageWriter, QPainter, QRegion
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
@@ -102,7 +102,7 @@ def _png(sheet: Sheet) -> bytes:
     painter.end()
     target = QBuffer()
     target.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(target, b"PNG")
+    QImageWriter(target, QByteArray(b"png")).write(image)
     return bytes(target.data().data())
 
 

@@ -195,7 +195,7 @@ class Planner(QWidget):
         def write(path: Path) -> None:
             target = QBuffer()
             target.open(QIODevice.OpenModeFlag.WriteOnly)
-            self._sheet.grab().save(target, b"PNG")
+            self._sheet.grab().save(target, "PNG")
             whole_file.write(path, bytes(target.data().data()))
 
         self._save(file, write)
