@@ -75,6 +75,8 @@ class History:
 
     def _keep(self, moment: Kept) -> None:
         """Only a cache: what is dropped can be played again, and it is that which is soonest played."""
+        if len(self._kept) == self._most:  # a long run: its moments lie far apart and share little
+            self._kept[-1].pack(moment)
         self._kept.append(moment)
         while len(self._kept) > self._most:
             costs = [_cost_of(kept) for kept in self._kept]

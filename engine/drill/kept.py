@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from engine.constants import TICKS_PER_S
-from engine.drill.blocks import Blocks, array_of, blocks, rows
+from engine.drill.blocks import Blocks, array_of, blocks, packed_array
 from engine.drill.event_log import EventLog
 from engine.flow import Samples
 from engine.model import LogLine, Tick, World
@@ -32,6 +32,12 @@ LISTS: Final = tuple(f.name for f in fields(World) if f.default_factory is list 
 
 OF_THE_DRILL: Final = ("published", "unlike")
 """The drill's own dictionaries that grow with the run."""
+
+PACKED: Final = frozenset({"copies", "setups", "timers", "contacts", "witnesses", "availability", "rows"})
+"""Parts of a world with entries for each database: of moments that lie far apart nearly all of them differ."""
+
+ARRAYS: Final = ("state", "params", "history")
+"""Arrays of the flow with rows for each database, packed at once: they change with every tick."""
 
 NO_EVENTS: Final = EventLog()
 NO_SAMPLES: Final = Samples(exact=False)
@@ -70,8 +76,8 @@ class Kept:
     drill: Drill
     parts: tuple[Blocks, ...]
     """DICTIONARIES, LISTS and OF_THE_DRILL, one after the other."""
-    circumstances: tuple[bytes, ...]
-    """The parameters of the flow, of which few rows change from one moment to the next."""
+    arrays: tuple[bytes, ...]
+    """ARRAYS."""
     lengths: Lengths
 
     @property
@@ -99,10 +105,17 @@ class Kept:
         for name in OF_THE_DRILL:
             setattr(drill, name, next(parts).as_dict())
         flow = drill.world.flow
-        flow.params = array_of(self.circumstances, like=flow.params)
+        for name, packed in zip(ARRAYS, self.arrays, strict=True):
+            setattr(flow, name, array_of(packed, like=getattr(flow, name)))
         give_past(drill, past, self.lengths)
         drill.world.errorlog = _error_logs(drill)
         return drill
+
+    def pack(self, newest: Kept) -> None:
+        """Let what *newest*, the moment kept after this one, does not share take little room from now on."""
+        for name, part, later in zip((*DICTIONARIES, *LISTS), self.parts, newest.parts, strict=False):
+            if name in PACKED:
+                part.pack(later)
 
 
 def lengths_of(drill: Drill) -> Lengths:
@@ -133,10 +146,12 @@ def keep(drill: Drill, before: Kept | None = None) -> Kept:
         whole = getattr(owner, name)
         parts.append(blocks(whole, before.parts[place] if before is not None else None))
         setattr(owner, name, type(whole)())
-    flow = twin.world.flow
-    circumstances = rows(flow.params, before.circumstances if before is not None else ())
-    flow.params = np.zeros((0, *flow.params.shape[1:]))
-    return Kept(twin, tuple(parts), circumstances, lengths_of(drill))
+    flow, arrays = twin.world.flow, []
+    for name in ARRAYS:
+        array = getattr(flow, name)
+        arrays.append(packed_array(array))
+        setattr(flow, name, np.zeros((0, *array.shape[1:])))
+    return Kept(twin, tuple(parts), tuple(arrays), lengths_of(drill))
 
 
 def _error_logs(drill: Drill) -> dict[str, tuple[LogLine, ...]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.drill.blocks import BLOCK, ROWS, array_of, blocks, rows
+from engine.drill.blocks import BLOCK, array_of, blocks, packed_array
+from tests.room import room
 
 
 @pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, 3 * BLOCK + 5])
@@ -40,15 +41,26 @@ def test_more_and_fewer_entries() -> None:
     assert (more.as_list()[-1], len(fewer.as_list())) == (7, BLOCK + 1)
 
 
-@pytest.mark.parametrize("count", [0, 1, ROWS, 5 * ROWS + 1])
-def test_arrays_come_back_and_share_equal_rows(count: int) -> None:
-    array = np.arange(count * 3, dtype=float).reshape(count, 3)
-    cut = rows(array)
-    back = array_of(cut, like=np.zeros((0, 3)))
+def test_what_is_packed_takes_little_and_comes_back_with_its_types() -> None:
+    whole = {str(number): (float(number), number, None) for number in range(4 * BLOCK)}
+    before = blocks(whole)
+    taken = room([before.values])
+    after = blocks(whole | {"0": (1, 2.0, None)}, before)
+    before.pack(after)
+    assert repr(before.as_dict()) == repr(whole)
+    assert repr(after.as_dict()) == repr(whole | {"0": (1, 2.0, None)})
+    assert after.values[1:] == before.values[1:], (
+        "what the newest moment has stays as it is, to be shared further"
+    )
+    assert blocks(after.as_dict(), after) is after
+    before.pack(blocks({}))
+    assert room([before.values]) < taken / 5
+    assert repr(before.as_dict()) == repr(whole)
+
+
+@pytest.mark.parametrize("count", [0, 1, 21])
+def test_arrays_come_back_and_can_be_written_to(count: int) -> None:
+    array = np.arange(count * 6, dtype=float).reshape(count, 2, 3)
+    back = array_of(packed_array(array), like=np.zeros((0, 2, 3)))
     assert np.array_equal(back, array)
     assert back.flags.writeable
-    if count > ROWS:
-        array[0, 0] = -1.0
-        after = rows(array, cut)
-        assert [a is b for a, b in zip(after, cut, strict=True)] == [False] + [True] * (len(cut) - 1)
-        assert len(rows(array[:ROWS], cut)) == 1
