@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
 
@@ -34,7 +34,12 @@ class _Following(QScrollArea):
         widget = QApplication.focusWidget()
         by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton  # who clicks sees it, and holds it
         if widget is not None and self.isAncestorOf(widget) and not by_mouse:
-            self.ensureWidgetVisible(widget)
+            self.ensureWidgetVisible(widget)  # of what is larger than the viewport: the place of the cursor
+            place = QRect(widget.mapTo(self.widget(), QPoint()), widget.size())
+            room = self.viewport().size()
+            if place.width() <= room.width() and place.height() <= room.height():
+                for corner in (place.bottomRight() + QPoint(1, 1), place.topLeft()):
+                    self.ensureVisible(corner.x(), corner.y(), 0, 0)
 
 
 _WATCHED: Final = "focus is followed"

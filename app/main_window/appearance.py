@@ -57,20 +57,18 @@ class Appearance(QObject):
 
     def fill_menu(self, menu: QMenu) -> None:
         """Put the choices into the View menu."""
-        menu.addMenu(self._choices("layout", tr("&Layout"), LAYOUTS, self.set_layout))
-        menu.addMenu(self._choices("theme", tr("&Theme"), THEMES, self.set_theme))
-        menu.addMenu(
-            self._choices("language", tr("Lan&guage (from the next start)"), TONGUES, self.set_language)
-        )
+        self._choices(menu, "layout", tr("&Layout"), LAYOUTS, self.set_layout)
+        self._choices(menu, "theme", tr("&Theme"), THEMES, self.set_theme)
+        self._choices(menu, "language", tr("Lan&guage (from the next start)"), TONGUES, self.set_language)
         menu.addAction(self._motion)
         self._tick("layout", self.layout)
         self._tick("theme", self._store.get(settings.THEME))
         self._tick("language", self._store.get(settings.LANGUAGE))
 
     def _choices(
-        self, what: str, title: str, names: Mapping[str, str], choose: Callable[[str], None]
-    ) -> QMenu:
-        menu = QMenu(title)
+        self, above: QMenu, what: str, title: str, names: Mapping[str, str], choose: Callable[[str], None]
+    ) -> None:
+        menu = above.addMenu(title)
         self._groups[what] = QActionGroup(menu)
         for name, words in names.items():
             action = QAction(tr(words), menu)
@@ -80,7 +78,6 @@ class Appearance(QObject):
             action.triggered.connect(lambda _=False, name=name: choose(name))
             self._groups[what].addAction(action)
             menu.addAction(action)
-        return menu
 
     def _tick(self, what: str, name: str) -> None:
         for action in self._groups[what].actions() if what in self._groups else ():

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QToolButton
 
 from app import find_bar
@@ -109,11 +110,13 @@ def test_a_text_does_not_grow_without_end(
     assert editor.find_bar.place.text() == "the text would become too long"
 
 
-def test_the_bar_comes_into_sight_in_a_small_place(qtbot: Any) -> None:
+@pytest.mark.parametrize("text_pt", [7, 10, 18])
+def test_the_bar_comes_into_sight_in_a_small_place(qtbot: Any, text_pt: int) -> None:
     editor = CodeEdit(lambda text, position: [], sql_highlighter)
+    editor.setFont(QFont(editor.font().family(), text_pt))
     area = scrolling(editor)
     qtbot.addWidget(area)
-    area.resize(900, 80)
+    area.resize(editor.fontMetrics().averageCharWidth() * 200, editor.find_bar.sizeHint().height() * 3 // 2)
     with qtbot.waitActive(area):
         area.show()
         area.activateWindow()
