@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
@@ -69,14 +70,25 @@ class WindowSettings:
             store = QSettings(NOWHERE, QSettings.Format.IniFormat)
             store.clear()  # Qt remembers those of an earlier window of this process
         self._store = store or _of_the_profile()
+        self.changed: Callable[[], object] = lambda: None
+        """Called after each change."""
 
     @property
     def problem(self) -> str:
-        """Why nothing can be kept, as a sentence in the language that is in use by now; empty if it can."""
-        if self._in_the_way is None:
+        """Write to disk now; why that cannot be, as a sentence in the language that is in use by now, or empty."""
+        if self._in_the_way is not None:
+            said = tr("{file} is no file: the window starts with its usual settings, and keeps none.")
+            return said.format(file=self._in_the_way)
+        # Qt's status stays with an object for good; a new one of the same file writes what the other could not.
+        fresh = QSettings(self._store.fileName(), self._store.format())
+        fresh.sync()
+        if fresh.status() is not QSettings.Status.AccessError:
             return ""
-        said = tr("{file} is no file: the window starts with its usual settings, and keeps none.")
-        return said.format(file=self._in_the_way)
+        said = tr(
+            "{file} cannot be written, so layout, theme, keys and recent files are not kept: free some space on the "
+            "disk, or make the file and its folder writable for you."
+        )
+        return said.format(file=self._store.fileName())
 
     def get(self, key: Key[Value]) -> Value:
         stored = self._store.value(key.name)
@@ -98,10 +110,12 @@ class WindowSettings:
 
     def set(self, key: Key[Value], value: Value) -> None:
         self._store.setValue(key.name, str(value) if isinstance(value, (bool, float)) else value)
+        self.changed()
 
     def remove(self, key: Key[Value]) -> None:
         """Back to the default."""
         self._store.remove(key.name)
+        self.changed()
 
     def sync(self) -> None:
         """Write to disk now."""

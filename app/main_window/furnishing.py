@@ -35,6 +35,7 @@ from app.main_window import (
     progress,
     quarantine,
     recent,
+    remembering,
     replay,
     runs,
     scripts,
@@ -81,6 +82,7 @@ PARTS: Final = (
     diagnostics,
     editing,
     telling,
+    remembering,
 )
 
 
@@ -135,8 +137,6 @@ def steps(
     window.drafts.restore()
     yield
     window.show_home()
-    if window.store.problem:
-        window.notice.warn(window.store.problem)
     window.be_ready()
 
 

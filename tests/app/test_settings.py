@@ -13,6 +13,7 @@ from app import settings
 from app.main_window import cards, teaching
 from app.main_window.recent import Recent, fill
 from app.settings import WindowSettings
+from tests.disk import disk_with_room_for
 
 
 @pytest.fixture
@@ -91,3 +92,25 @@ def test_names_of_recent_files_are_read_with_care(qapp: QApplication, profile_fo
     first = menu.actions()[0]
     assert first.text() == "&1  x⟨U+202E⟩<b>.toml"
     assert "<b>" not in first.toolTip()
+
+
+def test_settings_that_cannot_be_written_are_told_and_are_written_when_there_is_room_again(
+    profile_folder: Path,
+) -> None:
+    store = WindowSettings()
+    changes = []
+    store.changed = lambda: changes.append(store.get(settings.THEME))
+    store.set(settings.THEME, "light")
+    assert store.problem == ""
+    file = profile_folder / settings.FILE_NAME
+    stood = file.read_text()
+    with disk_with_room_for(10):
+        store.set(settings.THEME, "dark")
+        assert store.problem.startswith(f"{file} cannot be written, so layout, theme, keys and recent files")
+        store.set(settings.RECENT, '["a"]')
+        assert store.problem != ""
+    assert file.read_text() == stood
+    assert (store.get(settings.THEME), changes) == ("dark", ["light", "dark", "dark"])
+    assert store.problem == ""
+    assert "dark" in file.read_text()
+    assert "recent" in file.read_text()

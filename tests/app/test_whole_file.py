@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from app import whole_file
 from app.cli import terms
+from tests.disk import disk_with_room_for
 
 OLD = "what stood there before"
-
-
-@contextmanager
-def disk_with_room_for(size: int) -> Iterator[None]:
-    """No file grows beyond *size* bytes."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def names(folder: Path) -> list[str]:
