@@ -27,39 +27,73 @@ class Summary:
     high: float
 
 
-class CounterHistory:
-    """The counters of one database over the run, whichever row of the flow model carried it at the time.
+class Columns:
+    """Every counter of whatever had a row at the time, over the run: a copy, as samples are packed.
 
-    It holds no copy of the samples, only which row counts for each of them.
+    It may go from one run to another, or to another moment: what both have in common is not read again.
     """
 
     def __init__(self) -> None:
-        self._samples: Samples | None = None
+        self.samples: Samples | None = None
+        self.count = 0
+        """Entries that are known."""
         self._rows = np.zeros(64, dtype=np.int16)
-        self._count = 0
+        self._values = np.zeros((64, len(COUNTERS)))
+
+    @property
+    def rows(self) -> Array:
+        """The row of each entry; negative: none."""
+        return self._rows[: self.count]
+
+    @property
+    def values(self) -> Array:
+        """values[entry, counter]; what it had no row for means nothing."""
+        return self._values[: self.count]
+
+    def agree(self, samples: Samples, count: int) -> int:
+        """How many of the first *count* entries of *samples* are known already; follow the rest with `add`."""
+        if self.samples is None or samples is not self.samples:
+            self.count = 0 if self.samples is None else min(self.count, samples.agrees(self.samples))
+            self.samples = samples
+        self.count = min(self.count, count)
+        return self.count
+
+    def add(self, rows: Sequence[int]) -> None:
+        """Take in the next entries, of each the row that *rows* says."""
+        assert self.samples is not None, "agree comes first"
+        first, count = self.count, self.count + len(rows)
+        if count > len(self._rows):
+            self._rows = np.resize(self._rows, 2 * count)
+            self._values = np.resize(self._values, (2 * count, len(COUNTERS)))
+        self._rows[first:count] = rows
+        self._values[first:count] = self.samples.of_rows(first, np.maximum(0, self._rows[first:count]))
+        self.count = count
+
+
+class CounterHistory:
+    """The counters of one database over the run, whichever row of the flow model carried it at the time."""
+
+    def __init__(self) -> None:
+        self._database: str | None = None
+        self._columns = Columns()
 
     def follow(self, samples: Samples, carried: Sequence[Mapping[str, int | None]], database: str) -> bool:
         """Take in what *samples* has gained; *carried* says which row carried each database at each sample.
 
-        True if there is anything new. Another buffer, or one that was cut back, starts the history anew.
+        True if there is anything new. Another run, moment or database is read as far as it is another.
         """
-        count = min(samples.count, len(carried))
-        if samples is not self._samples or count < self._count:
-            self._samples, self._count = samples, 0
-        if count == self._count:
-            return False
-        if count > len(self._rows):
-            self._rows = np.resize(self._rows, 2 * count)
-        for index in range(self._count, count):
-            row = carried[index].get(database)
-            self._rows[index] = -1 if row is None else row
-        self._count = count
-        return True
+        if database != self._database:
+            self._database, self._columns = database, Columns()
+        count, before = min(samples.count, len(carried)), self._columns.count
+        known = self._columns.agree(samples, count)
+        rows = (carried[index].get(database) for index in range(known, count))
+        self._columns.add([-1 if row is None else row for row in rows])
+        return known != before or count != before
 
     @property
     def end_s(self) -> float:
         """Time of the last sample; 0 when there is none."""
-        return float(self._ticks[-1]) / TICKS_PER_S if self._count else 0.0
+        return float(self._ticks[-1]) / TICKS_PER_S if self._columns.count else 0.0
 
     def window(self, counter: str, from_s: float, to_s: float, bins: int) -> tuple[Array, Array]:
         """Times and values from *from_s* to *to_s* and one sample beyond each end, in at most *bins* peaks.
@@ -67,7 +101,9 @@ class CounterHistory:
         Lowest and highest value of each bin are kept, so that no spike is lost. NaN where nothing ran.
         """
         first = max(0, int(np.searchsorted(self._ticks, from_s * TICKS_PER_S)) - 1)
-        last = min(self._count, int(np.searchsorted(self._ticks, to_s * TICKS_PER_S, side="right")) + 1)
+        last = min(
+            self._columns.count, int(np.searchsorted(self._ticks, to_s * TICKS_PER_S, side="right")) + 1
+        )
         width = bin_width((to_s - from_s) / max(1, bins))
         t_s = self._ticks[first:last] / TICKS_PER_S
         return peaks(t_s, self._values(counter, first, last), width)
@@ -111,13 +147,12 @@ class CounterHistory:
 
     @property
     def _ticks(self) -> Array:
-        return self._samples.ticks[: self._count] if self._samples is not None else np.zeros(0)
+        samples = self._columns.samples
+        return samples.ticks[: self._columns.count] if samples is not None else np.zeros(0)
 
     def _values(self, counter: str, first: int, last: int) -> Array:
-        if self._samples is None or first >= last:
-            return np.zeros(0)
-        rows = self._rows[first:last]
-        values: Array = self._samples.values[np.arange(first, last), rows, COUNTERS.index(counter)]
+        values = self._columns.values[first:last, COUNTERS.index(counter)]
+        rows = self._columns.rows[first:last]
         return np.where(rows < 0, np.nan, values) if (rows < 0).any() else values
 
 

@@ -6,6 +6,8 @@ from dataclasses import asdict, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from engine.constants import TICKS_PER_S
 from engine.drill import facts, questions
 from engine.drill.packed import Packed
@@ -177,12 +179,12 @@ def by_database(drill: Drill) -> dict[str, dict[str, list[float | None]]]:
 
 
 def _arrays(drill: Drill, database: str) -> dict[str, list[float | None]]:
-    values = drill.samples.values
     rows = [entry[database] for entry in drill.rows]
+    values = drill.samples.of_rows(0, np.array([0 if row is None else row for row in rows], dtype=np.int64))
     return {
         counter: [
-            None if row is None else round(float(values[entry, row, column]), 3)
-            for entry, row in enumerate(rows)
+            None if row is None else round(value, 3)
+            for row, value in zip(rows, values[:, column].tolist(), strict=True)
         ]
         for column, counter in enumerate(COUNTERS)
     }

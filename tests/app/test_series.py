@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.series import CounterHistory, Summary, bin_width, nice_ceiling, peaks
+from app.series import Array, CounterHistory, Summary, bin_width, nice_ceiling, peaks
 from engine.flow import COUNTERS, Samples
+from engine.flow.samples import BLOCK
 
 QUEUE = COUNTERS.index("send_queue_kb")
 CARRIED = [{"Sales": 0}] * 200
@@ -73,15 +74,44 @@ def test_samples_without_their_row_have_to_wait() -> None:
     assert history.end_s == 1.0
 
 
-def test_a_buffer_that_was_cut_back_starts_the_history_anew() -> None:
+def test_another_moment_is_read_as_far_as_it_is_another() -> None:
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[1.0, 2.0, 3.0]])
     history.follow(samples, CARRIED, "Sales")
-    samples.count = 1
-    fill(samples, 200, [[9.0]])
-    assert history.follow(samples, CARRIED, "Sales")
+    other = samples.first(1)
+    fill(other, 200, [[9.0]])
+    assert history.follow(other, CARRIED, "Sales")
+    assert history.at("send_queue_kb", 1.0) == 1.0
     assert history.at("send_queue_kb", 2.0) == 9.0
     assert history.end_s == 2.0
+    assert history.follow(samples, [*CARRIED[:2], {"Sales": None}], "Sales")
+    assert [history.at("send_queue_kb", t) for t in (2.0, 3.0)] == [2.0, None]
+
+
+def test_a_long_run_is_packed_and_what_moments_have_in_common_is_read_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    samples, history = Samples(every=100, exact=False), CounterHistory()
+    for entry in range(3 * BLOCK + 5):
+        fill(samples, 100 * (entry + 1), [[float(entry)], [-1.0]])
+    carried: list[dict[str, int | None]] = [{"Sales": 0, "Other": 1}] * samples.count
+    history.follow(samples, carried, "Sales")
+    every = [float(entry) for entry in range(samples.count)]
+    assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == every
+    read: list[int] = []
+    real = Samples.of_rows
+
+    def of_rows(one: Samples, first: int, rows: Array) -> Array:
+        read.append(len(rows))
+        return real(one, first, rows)
+
+    monkeypatch.setattr(Samples, "of_rows", of_rows)
+    past = samples.first(2 * BLOCK + 3)
+    history.follow(past, carried, "Sales")
+    assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == every[: 2 * BLOCK + 3]
+    assert read == [3], "whole blocks are the same in both"
+    history.follow(past, carried, "Other")
+    assert set(history.samples("send_queue_kb", 0.0, 1e9)[1].tolist()) == {-1.0}
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=3, max_size=400), st.floats(0.05, 50.0))

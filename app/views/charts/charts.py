@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QAction, QColor, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -17,13 +17,13 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QScrollArea,
-    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app import eta, formatting, theme
+from app.bars import Bar, hang
 from app.counters import COUNTERS, WATCHED
 from app.course import EXPOSED, OWN, TOLD, UNSERVED, Course, Marker, in_step
 from app.language import mark, tr
@@ -124,7 +124,6 @@ class Charts(QWidget):
         self._databases = QComboBox()
         name_box(self._databases, tr("Database"))
         self._databases.currentTextChanged.connect(self.show_database)
-        self._time = QLabel()
         self._lay_out()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(tr("Charts"))
@@ -155,9 +154,7 @@ class Charts(QWidget):
         self._all.clicked.connect(lambda: self._choose_span(None))
         self._all.hide()
         bar.addWidget(self._all)
-        self._time.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._time.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        bar.addWidget(self._time, 1)
+        bar.addStretch(1)
         self._counter_menu = QMenu(self)
         for counter in COUNTERS.values():
             action = self._counter_menu.addAction(f"{tr(counter.title)} ({counter.unit.name})")
@@ -166,17 +163,17 @@ class Charts(QWidget):
             action.setData(counter.name)
             action.triggered.connect(self._counters_ticked)
         self._counter_menu.setToolTipsVisible(True)
-        choose = QToolButton()
-        choose.setText(tr("Counters ▾"))
-        choose.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-        choose.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        choose = QAction(tr("Counters ▾"), self)
         choose.setMenu(self._counter_menu)
-        bar.addWidget(choose)
-        save = QToolButton()
-        save.setText(tr("Save…"))
+        save = QAction(tr("Save…"), self)
         save.setToolTip(tr("Save what is shown as a picture (PNG, SVG) or as values (CSV)"))
-        save.clicked.connect(self.export_wanted)
-        bar.addWidget(save)
+        save.triggered.connect(self.export_wanted)
+        tools = Bar(tr("Charts"))  # in a narrow dock they give way, behind an arrow
+        tools.put((choose, save))
+        opener = tools.widgetForAction(choose)
+        assert isinstance(opener, QToolButton)
+        hang(self._counter_menu, opener)
+        bar.addWidget(tools)
         self._area = QScrollArea()
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
@@ -296,7 +293,7 @@ class Charts(QWidget):
         assert self._drill is not None
         self._database = database
         self._databases.setCurrentText(database)
-        self._history = CounterHistory()
+        self._history.follow(self._drill.samples, self._drill.rows, database)
         self._course = Course([database], {database}.intersection(in_step(self._drill.scenario)))
         self._all_end_s = ALL_STARTS_WITH_S
         self._states = States(database)
@@ -371,7 +368,7 @@ class Charts(QWidget):
                 panel.background.update()
         self.lane.show_cursor(at_s)
         self.states.show_cursor(at_s)
-        self._time.setText("" if at_s is None else tr("at {time}").format(time=formatting.run_time(at_s, 1)))
+        self.scale.show_cursor(at_s)
 
     # --- what comes next ------------------------------------------------------------------------------------
 

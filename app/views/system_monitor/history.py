@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from app.series import Columns
 from app.views.system_monitor.catalogue import Array, Choice, Side
 from engine.constants import TICKS_PER_S
 from engine.flow import COUNTERS, Samples
@@ -51,9 +52,10 @@ EMPTY = Summary(None, None, None, None)
 class History:
     """Rows and sides of the copies that somebody watches, for each sample."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, before: History | None = None) -> None:
+        """*before*: of another moment, or another run; what both have in common is not read again."""
         self._run = run
-        self._sides: dict[Key, _Sides] = {}
+        self._sides: dict[Key, _Sides] = before._sides if before is not None else {}
 
     @property
     def count(self) -> int:
@@ -76,17 +78,15 @@ class History:
         """The counter from sample *first* to before *last*; NaN where the server could not be asked."""
         key = (choice.server, choice.database)
         known = self._sides.setdefault(key, _Sides(key))
-        known.follow(self._run.standings, self.count)
-        rows, sides = known.rows[first:last], known.sides[first:last]
-        sampled = self._run.samples.values
-        places = np.arange(first, last)
+        known.follow(self._run, self.count)
+        sides, sampled = known.sides[first:last], known.columns.values[first:last]
 
         def get(name: str) -> Array:
-            column: Array = sampled[places, rows, COUNTERS.index(name)]
+            column: Array = sampled[:, COUNTERS.index(name)]
             return column
 
         out = np.where(sides == Side.AWAY, np.nan, 0.0)
-        if sampled.shape[1] and len(places):
+        if len(sides):
             compression = self._compression(key)
             for side in (Side.OWNER, Side.MIRROR):
                 made = choice.perf.values(side, get, compression)
@@ -116,34 +116,28 @@ class History:
 
 
 class _Sides:
-    """Row of the flow model and side of one copy at each sample."""
+    """Counters and side of one copy at each sample."""
 
     def __init__(self, key: Key) -> None:
         self._key = key
         self._seen: Any = None
         self._now = (0, Side.AWAY)
-        self._rows = np.zeros(64, dtype=np.int16)
-        self._sides = np.zeros(64, dtype=np.int8)
-        self._count = 0
+        self.columns = Columns()
+        self.sides = np.zeros(64, dtype=np.int8)
 
-    @property
-    def rows(self) -> Array:
-        return self._rows[: self._count]
-
-    @property
-    def sides(self) -> Array:
-        return self._sides[: self._count]
-
-    def follow(self, standings: Sequence[Standing], count: int) -> None:
-        """Take in what *standings* has gained."""
-        if count > len(self._rows):
-            self._rows, self._sides = np.resize(self._rows, 2 * count), np.resize(self._sides, 2 * count)
-        for place in range(self._count, count):
-            if standings[place] is not self._seen:
-                self._seen = standings[place]
-                self._now = _side(self._seen, self._key)
-            self._rows[place], self._sides[place] = self._now
-        self._count = count
+    def follow(self, run: Run, count: int) -> None:
+        """Take in what *run* has beyond what is known."""
+        if count > len(self.sides):
+            self.sides = np.resize(self.sides, 2 * count)
+        rows = []
+        for place in range(self.columns.agree(run.samples, count), count):
+            standing = run.standings[place]
+            if standing is not self._seen:
+                self._seen = standing
+                self._now = _side(standing, self._key)
+            row, self.sides[place] = self._now
+            rows.append(row)
+        self.columns.add(rows)
 
 
 def _side(standing: Standing, key: Key) -> tuple[int, Side]:

@@ -178,7 +178,7 @@ class SystemMonitor(QWidget):
     @Slot(object)
     def show_drill(self, drill: Run) -> None:
         """Another run, or another moment of it: the chosen counters stay if their servers are there."""
-        self._run, self._history = drill, History(drill)
+        self._run, self._history = drill, History(drill, self._history)
         kept = [row for row in self.model.rows if _exists(row.choice, drill.world)]
         self._put(kept or [Row(choice, n) for n, choice in enumerate(usual_choices(drill.world))])
         if self._adding is not None:

@@ -8,6 +8,7 @@ import pytest
 from engine.drill import kept as kept_module
 from engine.drill.drill import Drill, replay
 from engine.drill.kept import DICTIONARIES, HASH_EVERY, LOGS, keep
+from engine.flow.samples import BLOCK
 from engine.protocol import errorlog
 from tests.engine.drill.texts import drill, run
 
@@ -71,17 +72,17 @@ def test_what_has_not_changed_is_held_once_for_all_kept_moments() -> None:
     assert second.again(taken).state_hash() == digest, "a kept world never changes"
 
 
-def test_samples_of_a_moment_are_not_copied_to_be_looked_at() -> None:
-    """An hour of a hundred databases are 30 MB of samples: too much to copy for each look back."""
-    taken = run(drill(), 40)
+def test_samples_of_a_moment_are_those_of_the_run_and_go_their_own_way() -> None:
+    taken = run(drill(), 2 * BLOCK + 40)
     kept = keep(taken)
-    run(taken, 60)
+    run(taken, 4 * BLOCK)
     back = kept.again(taken)
-    assert np.shares_memory(back.samples.values, taken.samples.values)
-    assert back.samples.ticks.tolist() == taken.samples.ticks[:40].tolist()
-    run(back, 60)
-    assert not np.shares_memory(back.samples.values, taken.samples.values)
-    assert np.array_equal(back.samples.values, taken.samples.values)
+    assert back.samples.agrees(taken.samples) == 2 * BLOCK, "what is packed is held once"
+    assert back.samples.ticks.tolist() == taken.samples.ticks[: 2 * BLOCK + 40].tolist()
+    whole = taken.samples.values.copy()
+    run(back, 4 * BLOCK)
+    assert np.array_equal(back.samples.values, whole)
+    assert np.array_equal(taken.samples.values, whole)
 
 
 def test_lines_of_error_logs_come_back_from_the_events(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,69 @@
+"""What was sampled comes back as it was rounded, packed or not, and takes little room."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.flow import COUNTERS, Samples
+from engine.flow.samples import BLOCK, GROUP
+from tests.room import room
+
+WIDTH = GROUP + 3
+
+
+def filled(samples: Samples, entries: int, width: int = WIDTH, step: int = 1) -> Samples:
+    """*entries* more, *step* at a time: number of the entry, of the row and of the counter in one figure."""
+    for _ in range(0, entries, step):
+        count = samples.count
+        view = samples.room_for(step, width)
+        row, counter = np.meshgrid(np.arange(width), np.arange(len(COUNTERS)), indexing="ij")
+        for entry in range(step):
+            view[entry] = (count + entry) + row / 100 + counter / 10_000
+        samples.took(count * samples.every, (count + step) * samples.every)
+    return samples
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("step", [1, 7, 3 * BLOCK])
+def test_entries_come_back_row_by_row_and_all_at_once(exact: bool, step: int) -> None:
+    entries = 4 * BLOCK // step * step
+    samples = filled(Samples(exact=exact), entries, step=step)
+    assert samples.ticks.tolist() == [100 * (entry + 1) for entry in range(entries)]
+    whole = samples.values
+    assert whole.shape == (entries, WIDTH, len(COUNTERS))
+    rows = np.arange(5, entries) % WIDTH
+    found = samples.of_rows(5, rows)
+    assert np.array_equal(found, whole[np.arange(5, entries), rows])
+    assert found[:, 2] == pytest.approx(np.arange(5, entries) + rows / 100 + 0.0002, rel=1e-6)
+    assert np.array_equal(samples.column(WIDTH - 1, COUNTERS[3]), whole[:, WIDTH - 1, 3])
+
+
+def test_a_row_that_comes_later_was_nothing_before() -> None:
+    samples = filled(filled(Samples(exact=False), 2 * BLOCK + 9, width=1), 2 * BLOCK)
+    late = samples.column(WIDTH - 1, COUNTERS[0])
+    assert not late[: 2 * BLOCK + 9].any()
+    assert late[2 * BLOCK + 9 :].all()
+    assert samples.values.shape == (4 * BLOCK + 9, WIDTH, len(COUNTERS))
+
+
+@pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 5, 3 * BLOCK + 4])
+def test_a_beginning_goes_on_by_itself(count: int) -> None:
+    samples = filled(Samples(exact=False), 3 * BLOCK + 4)
+    whole = samples.values
+    other = samples.first(count)
+    assert np.array_equal(other.values, whole[:count]) or not count
+    assert other.agrees(samples) == samples.agrees(other) == count // BLOCK * BLOCK
+    filled(other, BLOCK)
+    assert other.count == count + BLOCK
+    assert np.array_equal(samples.values, whole)
+
+
+def test_hours_of_steady_work_take_little_room() -> None:
+    samples = Samples(exact=False)
+    view = samples.room_for(1, 20)
+    for entry in range(30 * BLOCK):
+        view[0] = entry % 3
+        samples.took(100 * entry, 100 * (entry + 1))
+        view = samples.room_for(1, 20)
+    assert room([samples]) < samples.values.nbytes / 8
