@@ -74,6 +74,13 @@ class Pages(QStackedWidget):
         self._give_room()
         return at
 
+    def heightForWidth(self, width: int) -> int:
+        """What the page needs at least: where words wrap, Qt would ask for all that tables and panels would like to
+        have, and a page would be scrolled before anything on it gives way."""
+        page = self.currentWidget()
+        layout = page.layout() if page is not None else None
+        return layout.totalMinimumHeightForWidth(width) if layout is not None else -1
+
     def _give_room(self) -> None:
         for at in range(self.count()):
             page, asks = self.widget(at), at == self.currentIndex()

@@ -14,6 +14,11 @@ ZOOM_STEP: Final = 1.2
 ZOOM_MIN, ZOOM_MAX = 0.25, 4.0
 FIT_ZOOM_MAX: Final = 1.7
 """Fitting makes nothing larger than this: cards, not posters."""
+READABLE_ZOOM: Final = 0.75
+"""Where wide cards would have to be drawn smaller than this, narrow ones are tried. Assumed: three quarters of what
+somebody has chosen as the size of text is still read with ease."""
+WORTH_IT: Final = 1.08
+"""Narrow cards have to come out larger by so much."""
 
 
 class Canvas(QGraphicsView):
@@ -23,6 +28,7 @@ class Canvas(QGraphicsView):
         super().__init__(parent)
         self._scene = scene
         self._fitted = True
+        self._fitting = False
         self._pan_from: QPoint | None = None
         scene.setParent(self)
         self.setScene(scene)
@@ -42,10 +48,24 @@ class Canvas(QGraphicsView):
     def fit(self) -> None:
         """Show everything, and keep doing so when the panel changes its size."""
         self._fitted = True
-        extent = self._scene.extent()
-        self.setSceneRect(extent)
-        if extent.isEmpty() or self.viewport().width() < 20:
+        if self._scene.extent().isEmpty() or self.viewport().width() < 20:
+            self.setSceneRect(self._scene.extent())
             return
+        self._fitting = True  # what changes now is fitted below
+        self._scene.show_narrow(False)
+        self._fit_in()
+        wide = self.zoom()
+        if wide < READABLE_ZOOM:
+            self._scene.show_narrow(True)
+            self._fit_in()
+            if self.zoom() < WORTH_IT * wide:
+                self._scene.show_narrow(False)
+                self._fit_in()
+        self._fitting = False
+
+    def _fit_in(self) -> None:
+        """Show all of the cards as they are now, and none of them below what lies over the lower edge."""
+        extent = self._scene.extent()
         self._fit_above(extent, 0)
         over = self.covered()
         boxes = (node.card().translated(node.pos()) for node in self._scene.nodes.values())
@@ -83,7 +103,7 @@ class Canvas(QGraphicsView):
         self.setSceneRect(extent.adjusted(-extent.width(), -extent.height(), extent.width(), extent.height()))
 
     def _on_extent_changed(self) -> None:
-        if self._fitted and self._scene.mouseGrabberItem() is None:
+        if self._fitted and not self._fitting and self._scene.mouseGrabberItem() is None:
             self.fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

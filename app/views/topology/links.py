@@ -17,6 +17,8 @@ LOG_CROSSING_S: Final = 1.6
 """Time in which a drawn log block crosses its link: slow enough to follow. It is a picture, not a measurement."""
 PING_CROSSING_S: Final = 0.45
 """Time in which a drawn ping crosses; it leaves once a simulated second, as real ones do."""
+PARTING: Final = " · "
+"""Stands between the parts of a note."""
 BLOCKS_MAX: Final = 7
 """Log blocks drawn at once on a busy link."""
 PEN_STYLE: Final = {
@@ -35,6 +37,7 @@ class LinkItem(QGraphicsItem):
         self.face = face
         self.style = style
         self._line = QLineF()
+        self._ends = (QRectF(), QRectF())
         self._outward = QPointF(0.0, -1.0)
         self._moving = False
         self._phase_s = 0.0
@@ -62,10 +65,11 @@ class LinkItem(QGraphicsItem):
         self.style = style
         self.update()
 
-    def show_line(self, line: QLineF, centre: QPointF) -> None:
-        """Run along *line*; words stand on the side away from *centre*."""
+    def show_line(self, a: QRectF, b: QRectF, centre: QPointF) -> None:
+        """Run from card *a* to card *b*; words stand on the side away from *centre*, and beside the cards."""
         self.prepareGeometryChange()
-        self._line = line
+        self._line = line = clipped(a, b)
+        self._ends = (a, b)
         normal = line.normalVector().unitVector()
         outward = QPointF(normal.dx(), normal.dy())
         middle = line.center() - centre
@@ -140,6 +144,8 @@ class LinkItem(QGraphicsItem):
         face = self.face
         plain = face.status.text in ("ok", "power off", "cable pulled", "not asked")
         notes = face.notes or ((face.measured,) if self.isSelected() else ())
+        if self.style.narrow:  # cards stand closer together
+            notes = tuple(part for note in notes for part in note.split(PARTING))
         return (None if plain and not self.isSelected() else face.status), notes
 
     def _label_box(self) -> QRectF:
@@ -155,6 +161,12 @@ class LinkItem(QGraphicsItem):
         box.moveCenter(
             corner + QPointF(_sign(self._outward.x()) * width, _sign(self._outward.y()) * height) / 2.0
         )
+        side = _sign(self._outward.x())
+        for card in self._ends if side else ():
+            if box.intersects(card):
+                apart = style.unit * 0.35
+                left = card.left() - apart - width if side < 0.0 else card.right() + apart
+                box.moveLeft(left)
         return box
 
     def _draw_label(self, painter: QPainter) -> None:

@@ -29,6 +29,8 @@ class Look:
     small: QFont
     bold: QFont
     title: QFont
+    narrow: bool = False
+    """Cards are narrow and tall, for a canvas on which wide ones would be too small to read."""
 
     @property
     def unit(self) -> float:
@@ -227,15 +229,18 @@ def queue_share(kb: float) -> float:
 
 
 def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: Look) -> None:
-    """Name, bar and size of a queue in one line."""
-    metrics = QFontMetricsF(style.small)
-    base = box.center().y() + (metrics.ascent() - metrics.descent()) / 2.0
+    """Name, bar and size of a queue in one line; on a narrow card the bar is below them."""
+    metrics, unit = QFontMetricsF(style.small), style.unit
+    middle = box.top() + unit / 2.0
+    base = middle + (metrics.ascent() - metrics.descent()) / 2.0
     names = (f"{tr(name)} " for name in (SEND_QUEUE, REDO_QUEUE))
     name_width = max(style.width(name, style.small) for name in names)
     size_width = style.width("1,023 MB", style.small)
     draw_text(painter, tr(queue.name), QPointF(box.left(), base), style.small, style.colours.muted)
-    bar = QRectF(box.left() + name_width, box.center().y() - style.unit * 0.22,
-                 box.width() - name_width - size_width - style.unit * 0.4, style.unit * 0.44)  # fmt: skip
+    bar = QRectF(box.left() + name_width, middle - unit * 0.22,
+                 box.width() - name_width - size_width - unit * 0.4, unit * 0.44)  # fmt: skip
+    if style.narrow:
+        bar = QRectF(box.left(), middle + unit * 0.68, box.width(), unit * 0.44)
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)

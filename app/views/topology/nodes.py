@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -25,10 +26,15 @@ from app.views.topology.look import (
 
 Face = TypeVar("Face", bound=ServerFace | ClientFace)
 
-WIDTH_UNITS: Final = 17.0
-"""Width of a partner's card in line heights; a copy's chips fit side by side."""
+WIDTH_UNITS: Final = {False: 17.0, True: 12.6}
+"""Width of a partner's card in line heights, ordinarily and narrow: a copy's chips fit side by side, or one each."""
+COPY_ROWS: Final = {False: 6.35, True: 10.6}
+"""Height of a copy on it, in line heights."""
+LEGEND_COLUMNS: Final = {False: 2, True: 1}
 SMALL_WIDTH_UNITS: Final = 12.0
 """Width of the cards of witnesses and applications."""
+NAMES_SQUEEZED: Final = 1.15
+"""A name may be drawn so much narrower before it loses letters."""
 CELL_UNITS: Final = 0.95
 """Side of a cell of the grid that stands for a database."""
 
@@ -114,8 +120,8 @@ class ServerNode(Node[ServerFace]):
 
     def card(self) -> QRectF:
         unit = self.style.unit
-        width = (SMALL_WIDTH_UNITS if self.small else WIDTH_UNITS) * unit
-        rows = 2.1 + 1.3 * len(self.face.troubles) + sum(self._copy_rows(copy) for copy in self.face.copies)
+        width = (SMALL_WIDTH_UNITS if self.small else WIDTH_UNITS[self.style.narrow]) * unit
+        rows = 2.1 + 1.3 * len(self.face.troubles) + self._copy_rows * len(self.face.copies)
         rows += 2.3 if self.small else 0.0
         rows += (
             self._grid_rows() * CELL_UNITS * 1.15 + 1.2 * self._legend_rows() + 0.3 if self.face.grid else 0.0
@@ -123,18 +129,18 @@ class ServerNode(Node[ServerFace]):
         height = (rows + 0.35) * unit
         return QRectF(-width / 2.0, -height / 2.0, width, height)
 
-    @staticmethod
-    def _copy_rows(copy: CopyFace) -> float:
-        return 6.35
+    @property
+    def _copy_rows(self) -> float:
+        return COPY_ROWS[self.style.narrow]
 
     def _grid_columns(self) -> int:
-        return max(1, int((WIDTH_UNITS - 1.2) / (CELL_UNITS * 1.15)))
+        return max(1, int((WIDTH_UNITS[self.style.narrow] - 1.2) / (CELL_UNITS * 1.15)))
 
     def _grid_rows(self) -> int:
         return -(-len(self.face.grid) // self._grid_columns())
 
     def _legend_rows(self) -> int:
-        return -(-len(self._counts()) // 2)
+        return -(-len(self._counts()) // LEGEND_COLUMNS[self.style.narrow])
 
     def _counts(self) -> list[tuple[Sign, int]]:
         """How many cells show which sign, the most frequent first; counted only when the grid is another."""
@@ -145,7 +151,7 @@ class ServerNode(Node[ServerFace]):
 
     def _grid_top(self) -> float:
         rows = 2.1 + 1.3 * len(self.face.troubles) + (2.3 if self.small else 0.0)
-        return self.card().top() + self.style.unit * (rows + sum(map(self._copy_rows, self.face.copies)))
+        return self.card().top() + self.style.unit * (rows + self._copy_rows * len(self.face.copies))
 
     def cell_at(self, place: QPointF) -> tuple[str, Sign] | None:
         """The database and state whose cell lies at *place* (in the item's coordinates)."""
@@ -181,10 +187,9 @@ class ServerNode(Node[ServerFace]):
         if self.small:
             self._draw_duties(painter, left, right, y)
         for copy in face.copies:
-            _draw_copy(
-                painter, copy, QRectF(left, y, right - left, style.unit * self._copy_rows(copy)), style
-            )
-            y += style.unit * self._copy_rows(copy)
+            draw = _draw_narrow_copy if style.narrow else _draw_copy
+            draw(painter, copy, QRectF(left, y, right - left, style.unit * self._copy_rows), style)
+            y += style.unit * self._copy_rows
         if face.grid:
             self._draw_grid(painter, left, y)
 
@@ -200,10 +205,13 @@ class ServerNode(Node[ServerFace]):
         middle = top + style.unit * 1.1
         metrics = QFontMetricsF(style.title)
         base = middle + (metrics.ascent() - metrics.descent()) / 2.0
-        status = right - sign_width(face.status, style)
-        name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, status - left - style.unit * 0.4)
-        draw_text(painter, name, QPointF(left, base), style.title, style.colours.text)
-        draw_sign(painter, face.status, QPointF(status, _base(style, middle)), style, quiet=True)
+        status, room = sign_width(face.status, style) + style.unit * 0.4, right - left
+        wide = min(NAMES_SQUEEZED * room, max(room, metrics.horizontalAdvance(face.name) + status))
+        name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, wide - status)
+        with squeezed(painter, QRectF(left, top, room, style.unit), wide):
+            draw_text(painter, name, QPointF(left, base), style.title, style.colours.text)
+            at = QPointF(left + wide - status + style.unit * 0.4, _base(style, middle))
+            draw_sign(painter, face.status, at, style, quiet=True)
 
     def _draw_duties(self, painter: QPainter, left: float, right: float, y: float) -> None:
         style, base = self.style, _base(self.style, y + self.style.unit * 0.4)
@@ -228,7 +236,7 @@ class ServerNode(Node[ServerFace]):
             draw_mark(painter, sign.shape, inner, style.tone(sign.tone))
         y += self._grid_rows() * step
         for index, (sign, count) in enumerate(self._counts()):
-            row, column = divmod(index, 2)
+            row, column = divmod(index, LEGEND_COLUMNS[style.narrow])
             words = Sign(f"{count} {sign.word.lower()}", sign.tone, sign.shape)
             at = QPointF(left + column * 8.1 * style.unit, _base(style, y + (1.2 * row + 0.7) * style.unit))
             draw_sign(painter, words, at, style)
@@ -236,44 +244,68 @@ class ServerNode(Node[ServerFace]):
 
 def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: Look) -> None:
     """Name and role; states; service, quorum, witness; queue: a line each."""
+    unit, width = style.unit, style.width(copy.role.word, style.bold)
+    base = _draw_name(painter, copy, box, box.width() - width - unit * 0.4, style)
+    role = QPointF(box.right() - width, base)
+    draw_text(painter, copy.role.word, role, style.bold, style.tone(copy.role.tone))
+    _draw_chips(painter, _states(copy), box, box.top() + unit * 1.75, style)
+    _draw_signs(painter, copy.signs, box, box.top() + unit * 3.9, style)
+    if copy.queue is not None:
+        draw_queue(painter, copy.queue, QRectF(box.left(), box.top() + unit * 4.75, box.width(), unit), style)
+
+
+def _draw_narrow_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: Look) -> None:
+    """The same with the role, each state and the last sign in lines of their own."""
+    unit, top = style.unit, box.top()
+    _draw_name(painter, copy, box, box.width(), style)
+    role = QPointF(box.left(), _base(style, top + unit * 2.15, small=False))
+    with squeezed(painter, box, style.width(copy.role.word, style.bold)):
+        draw_text(painter, copy.role.word, role, style.bold, style.tone(copy.role.tone))
+    for place, state in enumerate(_states(copy)):
+        _draw_chips(painter, (state,), box, top + unit * (2.95 + 1.5 * place), style)
+    _draw_signs(painter, copy.signs[:2], box, top + unit * 6.65, style)
+    _draw_signs(painter, copy.signs[2:], box, top + unit * 7.75, style)
+    if copy.queue is not None:
+        queue = QRectF(box.left(), top + unit * 8.4, box.width(), unit * 1.6)
+        draw_queue(painter, copy.queue, queue, style)
+
+
+def _states(copy: CopyFace) -> tuple[Sign, ...]:
+    return tuple(sign for sign in (copy.state, copy.db_state) if sign is not None)
+
+
+def _draw_name(painter: QPainter, copy: CopyFace, box: QRectF, room: float, style: Look) -> float:
+    """A line above, the mark of the role and the name, no wider than *room*; returns its base line."""
     unit = style.unit
     painter.setPen(QPen(style.colours.border, 1.0))
     painter.drawLine(QPointF(box.left(), box.top()), QPointF(box.right(), box.top()))
     side, middle = unit * 1.05, box.top() + unit * 0.95
-    draw_mark(
-        painter,
-        copy.role.shape,
-        QRectF(box.left(), middle - side / 2, side, side),
-        style.tone(copy.role.tone),
-    )
+    mark = QRectF(box.left(), middle - side / 2, side, side)
+    draw_mark(painter, copy.role.shape, mark, style.tone(copy.role.tone))
     metrics = QFontMetricsF(style.bold)
     base = middle + (metrics.ascent() - metrics.descent()) / 2.0
-    width = style.width(copy.role.word, style.bold)
-    name = metrics.elidedText(
-        copy.database, Qt.TextElideMode.ElideMiddle, box.width() - side * 1.35 - width - unit * 0.4
-    )
+    name = metrics.elidedText(copy.database, Qt.TextElideMode.ElideMiddle, room - side * 1.35)
     draw_text(painter, name, QPointF(box.left() + side * 1.35, base), style.bold, style.colours.text)
-    draw_text(
-        painter, copy.role.word, QPointF(box.right() - width, base), style.bold, style.tone(copy.role.tone)
-    )
+    return base
 
-    chips = [sign for sign in (copy.state, copy.db_state) if sign is not None]
+
+def _draw_chips(painter: QPainter, chips: Sequence[Sign], box: QRectF, y: float, style: Look) -> None:
+    unit = style.unit
     widths = [sign_width(sign, style) + unit * 0.7 for sign in chips]
-    y, height = box.top() + unit * 1.75, unit * 1.3
     with squeezed(painter, box, sum(widths) + unit * 0.35 * (len(chips) - 1)):
         x = box.left()
         for sign, width in zip(chips, widths, strict=True):
-            draw_chip(painter, sign, QRectF(x, y, width, height), style)
+            draw_chip(painter, sign, QRectF(x, y, width, unit * 1.3), style)
             x += width + unit * 0.35
 
-    base = _base(style, box.top() + unit * 3.9)
-    wide = sum(sign_width(sign, style) for sign in copy.signs) + unit * 0.6 * (len(copy.signs) - 1)
+
+def _draw_signs(painter: QPainter, signs: Sequence[Sign], box: QRectF, middle: float, style: Look) -> None:
+    unit, base = style.unit, _base(style, middle)
+    wide = sum(sign_width(sign, style) for sign in signs) + unit * 0.6 * (len(signs) - 1)
     with squeezed(painter, box, wide):
         x = box.left()
-        for sign in copy.signs:
+        for sign in signs:
             x += draw_sign(painter, sign, QPointF(x, base), style, quiet=True) + unit * 0.6
-    if copy.queue is not None:
-        draw_queue(painter, copy.queue, QRectF(box.left(), box.top() + unit * 4.75, box.width(), unit), style)
 
 
 class ClientNode(Node[ClientFace]):

@@ -30,28 +30,22 @@ def arrange(
 
     Between two partners there is room for the witness's card and for words on the link.
     """
-    places = _row(partners, 0.0, _between(partners, witnesses, clients, gap))
     reach = max((size.height for _, size in partners), default=0.0) / 2.0
     beside = len(partners) <= 2  # with two partners witness and application stand in the middle between them
-    for rows, side in ((witnesses, -1.0), (clients, 1.0)):
+    between = gap * 1.6 if len(partners) == 2 else gap
+    drops = []
+    for rows in (witnesses, clients):
         height = max((size.height for _, size in rows), default=0.0)
-        drop = reach + height / 2.0 + (gap * 0.32 if beside else gap)
-        if beside and reach > TALL * height:
-            drop = reach - height / 2.0
-        places |= _row(rows, side * drop, gap)
+        inside = beside and rows and reach > TALL * height
+        drops.append(
+            reach - height / 2.0 if inside else reach + height / 2.0 + gap * (0.32 if beside else 1.0)
+        )
+        if inside:
+            between = max(between, sum(size.width for _, size in rows) + gap * 0.3)
+    places = _row(partners, 0.0, between)
+    for rows, drop in zip((witnesses, clients), (-drops[0], drops[1]), strict=True):
+        places |= _row(rows, drop, gap)
     return places
-
-
-def _between(
-    partners: Sequence[tuple[str, Size]],
-    witnesses: Sequence[tuple[str, Size]],
-    clients: Sequence[tuple[str, Size]],
-    gap: float,
-) -> float:
-    if len(partners) != 2:
-        return gap
-    middle = max((sum(size.width for _, size in rows) for rows in (witnesses, clients)), default=0.0)
-    return max(gap * 1.6, middle + gap * 0.3)
 
 
 def _row(items: Sequence[tuple[str, Size]], y: float, gap: float) -> dict[str, Place]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
@@ -10,7 +11,7 @@ from PySide6.QtWidgets import QGraphicsScene
 
 from app.offers import Target
 from app.picture import ClientFace, LinkFace, Picture, ServerFace
-from app.views.topology.links import LinkItem, clipped
+from app.views.topology.links import LinkItem
 from app.views.topology.look import Look
 from app.views.topology.nodes import ClientNode, Node, ServerNode
 from app.views.topology.notes import COUNT_MAX, Note, NoteItem
@@ -21,8 +22,9 @@ Item = Node[Any] | LinkItem | NoteItem
 DIMMED: Final = 0.16
 """Opacity of what the spotlight leaves out: still there, no longer read."""
 
-GAP_UNITS: Final = 7.0
-"""Free space between neighbouring cards in line heights: room for words on the links."""
+GAP_UNITS: Final = {False: 7.0, True: 5.6}
+"""Free space between neighbouring cards in line heights, ordinarily and where cards are narrow: room for words on the
+links."""
 MARGIN_UNITS: Final = 1.2
 
 
@@ -58,10 +60,16 @@ class TopologyScene(QGraphicsScene):
             self._draw_lines()
 
     def show_style(self, style: Look) -> None:
-        self._style = style
+        self._style = replace(style, narrow=self._style.narrow)
         for item in self.items_in_order():
-            item.show_style(style)
+            item.show_style(self._style)
         self.arrange()
+
+    def show_narrow(self, narrow: bool) -> None:
+        """Draw narrow cards close together, or wide ones."""
+        if narrow != self._style.narrow:
+            self._style = replace(self._style, narrow=narrow)
+            self.show_style(self._style)
 
     def _show_nodes(self, picture: Picture) -> None:
         faces: dict[str, ServerFace | ClientFace] = {face.name: face for face in picture.servers}
@@ -151,7 +159,7 @@ class TopologyScene(QGraphicsScene):
         for name, node in self.nodes.items():
             kind = node.face.kind if isinstance(node, ServerNode) else "client"
             named[kind].append((name, Size(node.card().width(), node.card().height())))
-        gap = GAP_UNITS * self._style.unit
+        gap = GAP_UNITS[self._style.narrow] * self._style.unit
         places = arrange(named["partner"], named["witness"], named["client"], gap) | self._places
         self._arranging = True
         for name, node in self.nodes.items():
@@ -182,7 +190,7 @@ class TopologyScene(QGraphicsScene):
         boxes = {name: node.card().translated(node.pos()) for name, node in self.nodes.items()}
         centre = self._extent(boxes).center()
         for link in self.links.values():
-            link.show_line(clipped(boxes[link.face.a], boxes[link.face.b]), centre)
+            link.show_line(boxes[link.face.a], boxes[link.face.b], centre)
         self.extent_changed.emit()
 
     def extent(self) -> QRectF:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QFontMetrics, QPalette
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QMenu, QToolButton, QWidget
 
 from app import theme
+from app.bars import hang
 from app.language import tr
 
 _ICONS = {
@@ -32,13 +33,11 @@ class Tools(QFrame):
         self._actions = actions
         self._act = QToolButton()
         self._act.setText(tr("Act on it ▾"))
-        self._act.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         self._act.setToolTip(tr("What can be done to the selected thing (Enter, or the right mouse button)"))
-        self._act.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self)
         menu.aboutToShow.connect(menu.clear)
         menu.aboutToShow.connect(lambda: fill(menu))
-        self._act.setMenu(menu)
+        hang(menu, self._act)
         self._act.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         row = QHBoxLayout(self)
         row.setContentsMargins(2, 2, 2, 2)

@@ -88,3 +88,15 @@ def test_start_page_and_brief_have_room_for_their_words(
     ]
     window.appearance.set_font_scale(1.0)
     assert not faults
+
+
+def test_looking_back_takes_no_more_than_its_strip_from_the_desk(stage: MainWindow) -> None:
+    """Its sentence wraps: the page would ask for all that its panels would like to have, and be scrolled."""
+    stage.resize(1366, 768)
+    stage.appearance.set_font_scale(1.5)
+    settle()
+    before = stage.desk.height()
+    stage.replay.look(24.0)
+    settle()
+    assert stage.desk_page.height() <= stage.height()
+    assert 0.5 * before < stage.desk.height() < before

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from app import theme
 from app.offers import Target
 from app.views.topology import Topology
+from app.views.topology.canvas import READABLE_ZOOM, WORTH_IT
 from app.views.topology.view import MOVING_SPEED_MAX
 from engine.drill.modes import TERMS, Mode, Terms
 from engine.model import World
@@ -242,6 +243,45 @@ def test_larger_text_makes_larger_cards(qapp: QApplication, view: Topology) -> N
     QApplication.processEvents()
     assert view._scene.nodes[P].card().height() > 1.8 * before
     theme.apply(qapp, theme.LIGHT, 1.0)
+
+
+def pictured(view: Topology) -> tuple[bool, float]:
+    """Whether cards are narrow, and how high a line of their text is on screen, in lines of ordinary text."""
+    return view._scene._style.narrow, view.zoom()
+
+
+def test_where_wide_cards_would_be_too_small_to_read_narrow_ones_are_drawn(
+    qapp: QApplication, view: Topology
+) -> None:
+    """Measured in lines of text, so that it holds for every font."""
+    line = view.fontMetrics().height()
+    view.resize(44 * line, 28 * line)
+    wide, whole = pictured(view)
+    assert (wide, whole > READABLE_ZOOM) == (False, True)
+    view.resize(24 * line, 20 * line)
+    narrow, readable = pictured(view)
+    view._fitting = True  # what wide cards would come to
+    view._scene.show_narrow(False)
+    view._fit_in()
+    assert narrow
+    assert readable > WORTH_IT * view.zoom()
+    view._fitting = False
+    view.resize(44 * line, 28 * line)
+    assert pictured(view) == (wide, whole)
+
+
+def test_narrow_cards_and_words_on_links_lie_beside_one_another(view: Topology) -> None:
+    line = view.fontMetrics().height()
+    view.resize(24 * line, 20 * line)
+    world = lab()
+    do(world, f"stop-service {P}")
+    view.show_world(world)
+    assert pictured(view)[0]
+    cards = [node.card().translated(node.pos()) for node in view._scene.nodes.values()]
+    words = [link._label_box() for link in view._scene.links.values() if any(link._label())]
+    assert words
+    assert not [(a, b) for a in cards for b in cards if a is not b and a.intersects(b)]
+    assert not [(a, b) for a in cards for b in words if a.intersects(b)]
 
 
 def description(view: Topology) -> str:
