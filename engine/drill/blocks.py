@@ -77,7 +77,7 @@ class Blocks:
                 block.pack()
 
 
-def blocks(whole: dict[Any, Any] | list[Any], before: Blocks | None = None) -> Blocks:
+def blocks(whole: dict[Any, Any] | list[Any] | tuple[Any, ...], before: Blocks | None = None) -> Blocks:
     """*whole* in blocks; those that *before*, an earlier moment of the same, has too are the very same objects."""
     keys = _cut(whole, before.keys if before is not None else ()) if isinstance(whole, dict) else ()
     values = _cut(

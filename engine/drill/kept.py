@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -75,7 +75,7 @@ class Kept:
 
     drill: Drill
     parts: tuple[Blocks, ...]
-    """DICTIONARIES, LISTS and OF_THE_DRILL, one after the other."""
+    """DICTIONARIES, LISTS, the set-ups that the flow has, and OF_THE_DRILL, one after the other."""
     arrays: tuple[bytes, ...]
     """ARRAYS."""
     lengths: Lengths
@@ -102,9 +102,10 @@ class Kept:
             setattr(drill.world, name, next(parts).as_dict())
         for name in LISTS:
             setattr(drill.world, name, next(parts).as_list())
+        flow = drill.world.flow
+        flow.setups = tuple(next(parts).as_list())
         for name in OF_THE_DRILL:
             setattr(drill, name, next(parts).as_dict())
-        flow = drill.world.flow
         for name, packed in zip(ARRAYS, self.arrays, strict=True):
             setattr(flow, name, array_of(packed, like=getattr(flow, name)))
         give_past(drill, past, self.lengths)
@@ -113,7 +114,9 @@ class Kept:
 
     def pack(self, newest: Kept) -> None:
         """Let what *newest*, the moment kept after this one, does not share take little room from now on."""
-        for name, part, later in zip((*DICTIONARIES, *LISTS), self.parts, newest.parts, strict=False):
+        for name, part, later in zip(
+            (*DICTIONARIES, *LISTS, "setups"), self.parts, newest.parts, strict=False
+        ):
             if name in PACKED:
                 part.pack(later)
 
@@ -140,13 +143,14 @@ def keep(drill: Drill, before: Kept | None = None) -> Kept:
         setattr(twin, name, [])
     twin.events, twin.samples = NO_EVENTS, NO_SAMPLES
     twin.world.errorlog = {}
-    parts = []
-    owners = [*((twin.world, name) for name in (*DICTIONARIES, *LISTS)), *((twin, n) for n in OF_THE_DRILL)]
+    parts, flow = [], twin.world.flow
+    owners: list[tuple[Any, str]] = [(twin.world, name) for name in (*DICTIONARIES, *LISTS)]
+    owners += [(flow, "setups"), *((twin, name) for name in OF_THE_DRILL)]
     for place, (owner, name) in enumerate(owners):
         whole = getattr(owner, name)
         parts.append(blocks(whole, before.parts[place] if before is not None else None))
         setattr(owner, name, type(whole)())
-    flow, arrays = twin.world.flow, []
+    arrays = []
     for name in ARRAYS:
         array = getattr(flow, name)
         arrays.append(packed_array(array))
