@@ -63,6 +63,19 @@ def copied(text: str, key: str, at: int) -> str:
     )
 
 
+def added(text: str, key: str, values: Mapping[str, Any]) -> str:
+    """*text* with one more entry right behind the last; a comment that follows stays with what it is above of.
+
+    Raises NotChanged.
+    """
+    if not scenario_edit.value_at(text, (key,)):
+        return scenario_edit.add_table(text, key, values)
+    lines, spans = _taken_apart(text, key)
+    body = scenario_edit.add_table("", key, values)
+    lines[spans[-1].end : spans[-1].end] = ["\n", body]
+    return _checked("".join(lines), text, key, lambda entries: entries.append(tomllib.loads(body)[key][0]))
+
+
 def removed(text: str, key: str, at: int) -> str:
     """*text* without entry *at*, the comment above it and the blank lines below. Raises NotChanged."""
     try:

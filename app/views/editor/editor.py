@@ -80,7 +80,8 @@ class ScenarioEditor(QWidget):
         for view in (self.form, self.timeline):
             view.text_changed.connect(self.text.replace_with)
             view.text_now = self.text.toPlainText
-        self.timeline.chosen.connect(self._show_path)
+        for view in (self.form, self.timeline):
+            view.chosen.connect(self._show_path)
         self.timeline.wanted_in_text.connect(self._write_on)
         self.preview = Preview(brief)
         self.findings = Findings()
@@ -309,6 +310,9 @@ class ScenarioEditor(QWidget):
         for view in (self.form, self.timeline):
             if now is not None and view.isAncestorOf(now) and self.text_is_newer:
                 view.show_text(self.text.toPlainText())
+        path = self.form.page.path_of(now) if now is not None else None
+        if path is not None:
+            self._show_path(path)
 
     @property
     def text_is_newer(self) -> bool:
@@ -325,10 +329,14 @@ class ScenarioEditor(QWidget):
             self.preview.show_scenario(self._reading.scenario)
 
     def _show_path(self, path: tuple[str | int, ...]) -> None:
-        """Put the cursor where an entry of the timeline is written; the keyboard stays there."""
-        place = places(self.text.toPlainText()).get(tuple(path))
+        """Show where something is written that somebody has turned to elsewhere, or what it stands in."""
+        try:
+            found = places(self.text.toPlainText())
+        except (AssertionError, ValueError, IndexError):  # the text is no TOML just now
+            return
+        place = next((found[path[:n]] for n in range(len(path), 0, -1) if path[:n] in found), None)
         if place is not None:
-            self.text.go_to_line(place.line, take_focus=False)
+            self.text.follow(place.line)
 
     def _write_on(self, path: tuple[str | int, ...]) -> None:
         self._show_path(path)
@@ -338,7 +346,14 @@ class ScenarioEditor(QWidget):
         self._name.setText(self.file_name)
         playable = self._reading is not None and self._reading.scenario is not None
         problems = 0 if self._reading is None else len(self._reading.problems)
-        parts = [tr("changed, not saved") if self.changed else tr("saved")]
+        kept = (
+            tr("changed, not saved")
+            if self.changed
+            else tr("saved")
+            if self.file
+            else tr("new, in no file yet")
+        )
+        parts = [kept]
         if problems:
             parts.append(trn("{n} problem", "{n} problems", problems).format(n=problems))
         self._state.setText("  ·  ".join(parts))

@@ -3,22 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel
 
 from app.views.editor.form_fields import Field, Kind, Section
-from app.views.editor.form_schema import fields
+from app.views.editor.form_schema import fields, kinds, model_of
+from engine.drill.recorded import TO_WRITE
+
+ASKED_FOR: Final = {"diagnosis": "question", "prediction": "predict", "forbidden": "forbidden"}
+"""Kind of a rule -> the list whose entries earn nothing without it."""
+POINTS: Final = 100.0
+"""All points of a drill, together."""
+SPARE: Final = {"database": "Sales", "goal": "goal-1"}
+"""Names for what there is not yet."""
 
 
 def new_entry(section: Section, data: Mapping[str, Any]) -> dict[str, Any]:
     """The keys that an entry of *section* must have, with values to begin from; *data* is the scenario so far."""
-    made = begun(section.models[0], section.key, data)
-    if section.key in ("timeline", "question", "predict"):
+    made = begun(_model(section, data), section.key, data)
+    if section.key == "timeline":
+        made = {"at": "60s", **made}
+    elif section.key in ("question", "predict"):
         made["at"] = "60s"
-    if section.key == "database":
+    elif section.key == "database":
         made["server"] = (_names(data, "server") or ["SERVER_A"])[0]
+    elif section.key == "session":
+        made["database"] = _without(data, "database", "session")[0]
+    elif section.key == "hint":
+        made["goal"] = _without(data, "goal", "hint")[0]
+    elif section.key == "rubric":
+        left = POINTS - sum(_numbers(data, "rubric", "points"))
+        made["points"] = left if left > 0 else made["points"]
     return made
+
+
+def _model(section: Section, data: Mapping[str, Any]) -> type[BaseModel]:
+    """Of several kinds the first that there is not yet: one that something in the scenario asks for before others."""
+    there = _said(data, section.key, "kind")
+    wanted = [kind for kind, table in ASKED_FOR.items() if data.get(table)]
+    order = [*(kind for kind in wanted if kind in kinds(section)), *kinds(section)]
+    kind = next((kind for kind in order if kind not in there), None)
+    return model_of(section, {"kind": kind})
+
+
+def _without(data: Mapping[str, Any], key: str, of: str) -> list[str]:
+    """Names of the list *key* for which there is no entry of the list *of*; all of them if there is none such."""
+    there = _said(data, of, key)
+    found = _names(data, key) or [SPARE[key]]
+    return [name for name in found if name not in there] or found
 
 
 def begun(model: type[BaseModel], key: str, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,8 +69,11 @@ def begun(model: type[BaseModel], key: str, data: Mapping[str, Any]) -> dict[str
         "goal": goals[0] if goals else "goal-1",
         "when": f"{database} is SYNCHRONIZED",
         "do": f"+5 sql {server} SELECT 1" if key == "solution" else f"power-off {server}",
-        "choices": ["…", "……"],
-        "choice": [{"text": "…", "when": f"{database} is SYNCHRONIZED"}] * 2,
+        "choices": [f"{TO_WRITE}one answer", f"{TO_WRITE}another answer"],
+        "choice": [
+            {"text": f"{TO_WRITE}what may be expected", "when": f"{database} is SYNCHRONIZED"},
+            {"text": f"{TO_WRITE}what else may be", "when": f"not {database} is SYNCHRONIZED"},
+        ],
         "right": [1],
     }
     return {
@@ -56,11 +92,26 @@ def _beginning(field: Field, key: str, data: Mapping[str, Any]) -> Any:
         return found
     if field.choices:
         return field.choices[0]
-    return {Kind.WHOLE: 1, Kind.NUMBER: 10, Kind.DURATION: "60s"}.get(field.kind, "…")
+    return {Kind.WHOLE: 1, Kind.NUMBER: 10, Kind.DURATION: "60s"}.get(field.kind, _to_write(field))
+
+
+def _to_write(field: Field) -> str:
+    """A text that only the author knows: marked, so that `check` names it until it is written."""
+    about = field.about.partition(". ")[0].partition(": ")[0].rstrip(".")
+    return f"{TO_WRITE}{about[:1].lower()}{about[1:]}"
 
 
 def _names(data: Mapping[str, Any], key: str) -> list[str]:
+    return _said(data, key, "name")
+
+
+def _said(data: Mapping[str, Any], key: str, inner: str) -> list[str]:
+    """What the entries of the list *key* say at *inner*, those that say something."""
     entries = data.get(key)
     if not isinstance(entries, list):
         return []
-    return [str(entry["name"]) for entry in entries if isinstance(entry, Mapping) and "name" in entry]
+    return [str(entry[inner]) for entry in entries if isinstance(entry, Mapping) and inner in entry]
+
+
+def _numbers(data: Mapping[str, Any], key: str, inner: str) -> list[float]:
+    return [float(word) for word in _said(data, key, inner) if word.replace(".", "", 1).isdigit()]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QStringListModel, Qt, QTimer
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QTextCursor, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QListView, QPlainTextEdit
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QCompleter, QLineEdit, QPlainTextEdit
 
 from app.views.editor.act_words import UNFINISHED
+from engine.drill.recorded import TO_WRITE
 
 TEXT_PAUSE_MS: Final = 700
 """After so long without a key a text goes into the file, so that the findings follow while one writes."""
@@ -30,16 +32,25 @@ class Completion(QObject):
         self.words: WordsFor = lambda _: ()
         self._field = field
         self._model = QStringListModel(self)
-        self._completer = QCompleter(self._model, self)
-        self._completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self._completer.setWidget(field)
-        self.popup = QListView()
-        self._completer.setPopup(self.popup)
-        self._completer.activated.connect(self._insert)
+
+    @cached_property
+    def _completer(self) -> QCompleter:
+        """Made with the first words: a page has many fields, and few of them are written in."""
+        made = QCompleter(self._model, self)
+        made.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        made.setWidget(self._field)
+        made.activated.connect(self._insert)
+        return made
+
+    @property
+    def popup(self) -> QAbstractItemView:
+        found = self._completer.popup()
+        assert found is not None
+        return found
 
     @property
     def open(self) -> bool:
-        return self.popup.isVisible()
+        return "_completer" in self.__dict__ and self.popup.isVisible()
 
     def leaves(self, event: QKeyEvent) -> bool:
         """A key that the list of words takes rather than the field."""
@@ -61,6 +72,10 @@ class Completion(QObject):
         before = self._before()
         found = self.words(before) if self._field.hasFocus() and (asked or before.strip()) else ()
         word = self._word(before)
+        if not found:
+            if self.open:
+                self.popup.hide()
+            return
         self._model.setStringList(list(dict.fromkeys(found)))
         self._completer.setCompletionPrefix(word)
         if not self._completer.completionCount() or self._completer.currentCompletion() == word:
@@ -201,6 +216,12 @@ class Lines(QPlainTextEdit):
             super().keyPressEvent(event)
             if event.text().strip() or event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Backspace):
                 self.completion.offer()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """What stands there only to be written over is."""
+        super().focusInEvent(event)
+        if event.reason() != Qt.FocusReason.PopupFocusReason and self.toPlainText().startswith(TO_WRITE):
+            self.selectAll()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 from app import formatting
 from app.language import mark, tr
 from engine.drill.scenario import Scenario
-from engine.drill.schema import Inject
+from engine.drill.schema import Inject, Prediction, Question, Step
 
 LEARNER, EXAM, INSTRUCTOR = "learner", "exam", "instructor"
 READERS: Final[Mapping[str, tuple[str, str]]] = {
@@ -137,22 +137,30 @@ def _instructions(scenario: Scenario) -> Iterator[str]:
     if scenario.inquiries:
         yield "#### " + tr("Questions")
         for asked in scenario.inquiries:
-            yield f"**{asked.text}**"
+            yield f"**{_moment(asked)}:** {asked.text}"
             yield _listed(asked.texts)
             yield asked.why
     if scenario.solution:
         yield "#### " + tr("Reference solution")
-        yield _listed(f"`{_line(step.do)}` – {step.why}" for step in scenario.solution)
+        yield _listed(f"{_waits(step)}`{_line(step.do)}` – {step.why}" for step in scenario.solution)
 
 
-def _moment(inject: Inject) -> str:
-    if inject.between is not None:
+def _moment(inject: Inject | Question | Prediction) -> str:
+    if isinstance(inject, Inject) and inject.between is not None:
         return tr("between {first} and {last} s").format(
             first=f"{inject.between[0]:g}", last=f"{inject.between[1]:g}"
         )
     if inject.when is not None:
         return tr("when {condition}").format(condition=inject.when)
     return tr("at {moment} s").format(moment=formatting.plain(inject.at or 0.0))
+
+
+def _waits(step: Step) -> str:
+    """What a step waits for; its time stands in its act."""
+    if step.when is None:
+        return ""
+    waits = tr("when {condition}").format(condition=step.when)
+    return f"{waits}: "
 
 
 def _line(do: str) -> str:

@@ -52,6 +52,9 @@ PARAMETERS: Final = {
 }
 """Names of the verbs' arguments; options (rtt_ms=…) are named as they are written."""
 
+GROUPS: Final = ("fault", "load", "repair", "sql", "chore")
+"""Groups of verbs in the order in which they are offered; remarks do nothing."""
+
 FIELD_PADDING: Final = 12
 """Room in pixels at each side of a field's text, as the style sheet has it and a little more."""
 
@@ -80,6 +83,9 @@ class AddFault(QFrame):
         self.note = _line(tr("Why, for the instructor"), 0)
         self.said = QLabel()
         self.said.setWordWrap(True)
+        self.about = QLabel(wordWrap=True)
+        """What the chosen act does."""
+        self.about.setProperty("muted", "true")
         self._until, self._later = QLabel(tr("and")), QLabel(tr("later by"))
         self.fields: list[tuple[Parameter | None, str, QWidget]] = []
         """Parameter (None: an option), its name, and its field."""
@@ -123,24 +129,24 @@ class AddFault(QFrame):
         grid = QGridLayout(self)
         grid.setContentsMargins(10, 6, 10, 6)
         grid.setVerticalSpacing(4)
-        for number, words in ((0, tr("When")), (1, tr("What")), (3, tr("Note"))):
+        for number, words in ((0, tr("When")), (1, tr("What")), (4, tr("Note"))):
             grid.addWidget(QLabel(words), number, 0)
-        for number, row in ((0, times), (1, self._acts), (2, self._options), (4, last)):
+        for number, row in ((0, times), (1, self._acts), (3, self._options), (5, last)):
             grid.addLayout(row, number, 1)
-        grid.addWidget(self.note, 3, 1)
+        grid.addWidget(self.about, 2, 1)
+        grid.addWidget(self.note, 4, 1)
         grid.setColumnStretch(1, 1)
-        grid.setRowStretch(5, 1)
+        grid.setRowStretch(6, 1)
 
     def _fill_verbs(self) -> None:
-        group = None
-        for verb in VERBS.values():
-            if verb.group == "remark":
-                continue
-            if group not in (None, verb.group):
+        """What goes wrong first, then what the load does, what mends it, and the rest."""
+        for number, group in enumerate(GROUPS):
+            if number:
                 self.verb.insertSeparator(self.verb.count())
-            group = verb.group
-            self.verb.addItem(verb.name, verb.name)
-            self.verb.setItemData(self.verb.count() - 1, tr(verb.help), Qt.ItemDataRole.ToolTipRole)
+            for verb in VERBS.values():
+                if verb.group == group:
+                    self.verb.addItem(verb.name, verb.name)
+                    self.verb.setItemData(self.verb.count() - 1, tr(verb.help), Qt.ItemDataRole.ToolTipRole)
 
     # --- showing --------------------------------------------------------------------------------------------
 
@@ -174,6 +180,7 @@ class AddFault(QFrame):
         if verb is None:
             return
         self.verb.setToolTip(tr(verb.help))
+        self.about.setText(tr(verb.help))
         for parameter in verb.parameters:
             self._add_field(parameter, parameter.name, self._field(parameter))
         for name in verb.options:

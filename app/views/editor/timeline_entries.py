@@ -11,8 +11,9 @@ from typing import Any, Final
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from app import formatting
+from app.entry_edit import added
 from app.language import tr
-from app.scenario_edit import NotChanged, add_table, set_value, value_at
+from app.scenario_edit import NotChanged, set_value, value_at
 from engine.drill.schema import DURATION_MAX_S, Duration
 from engine.inputs import VERBS
 
@@ -269,4 +270,4 @@ def with_fault(text: str, times: Mapping[str, Any], act: str, note: str) -> tupl
     """*text* with one more fault behind the others, and its path. Raises NotChanged."""
     values = {**times, "do": act, **({"note": note} if note else {})}
     found = value_at(text, ("timeline",))
-    return add_table(text, "timeline", values), ("timeline", len(found) if isinstance(found, list) else 0)
+    return added(text, "timeline", values), ("timeline", len(found) if isinstance(found, list) else 0)

@@ -26,6 +26,9 @@ TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
 )
 """Kind of token: token of the theme. The first that fits."""
 
+SEEN_SHARE: Final = 0.75
+"""A line that is followed is left where it is above this share of the height: what belongs to it is below it."""
+
 
 def tone_of(kind: _TokenType, _: str) -> str | None:
     return next((tone for family, tone in TONES if kind in family), None)
@@ -53,3 +56,14 @@ class TomlEdit(CodeEdit):
         cursor.setPosition(block.position() + min(before, block.length() - 1))
         self.setTextCursor(cursor)
         self.centerCursor()
+
+    def follow(self, line: int) -> None:
+        """Mark that line, from 1, for somebody who works elsewhere; the text moves only if it is out of sight."""
+        block = self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1))
+        cursor = QTextCursor(block)
+        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+        cursor.movePosition(QTextCursor.MoveOperation.StartOfBlock, QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+        place = self.cursorRect()
+        if not 0 < place.top() < self.viewport().height() * SEEN_SHARE:
+            self.centerCursor()

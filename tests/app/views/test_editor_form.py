@@ -26,6 +26,7 @@ from app.views.editor.form_schema import fields, sections
 from app.views.editor.form_tips import tip
 from app.views.editor.form_widgets import Words
 from engine.drill import schema
+from engine.drill.recorded import prompts
 
 TEXT = '''# What this is about.
 title = "Old"  # the title's comment
@@ -175,7 +176,7 @@ def names(text: str, key: str) -> list[str]:
 
 
 def click(form: Form, name: str) -> None:
-    QTest.mouseClick(form.doings[name], Qt.MouseButton.LeftButton)
+    QTest.mouseClick(form.list.doings[name], Qt.MouseButton.LeftButton)
 
 
 def test_entry_is_moved_by_its_buttons_and_its_comment_with_it(form: Form) -> None:
@@ -281,6 +282,57 @@ def test_entry_can_be_added_to_every_list(form: Form) -> None:
         before = tomllib.loads(TEXT).get(key, [])
         assert len(tomllib.loads(said(form)[-1])[key]) == len(before) + 1
     assert len(said(form)) == len(keys)
+
+
+def test_a_new_entry_is_about_what_has_none_yet_and_asks_for_its_texts(form: Form) -> None:
+    go_to(form, "database")
+    form.add.click()
+    assert form._rows["database", 1, "name"].widget.property("text") == "DATABASE_1"
+    for key in (
+        "session",
+        "session",
+        "goal",
+        "goal",
+        "hint",
+        "hint",
+        "question",
+        "rubric",
+        "rubric",
+        "predict",
+        "rubric",
+    ):
+        go_to(form, key)
+        form.add.click()
+    made = tomllib.loads(said(form)[-1])
+    assert [session["database"] for session in made["session"]] == ["Sales", "DATABASE_1"]
+    assert [hint["goal"] for hint in made["hint"]] == [goal["name"] for goal in made["goal"]]
+    assert [rule["kind"] for rule in made["rubric"]] == ["goals", "diagnosis", "downtime", "prediction"]
+    assert made["rubric"][1]["points"] == 65  # what is left to 100
+    assert made["hint"][0]["look"] == "TO WRITE: where to look"
+    named = {path[:1] for path, _ in prompts(made)}
+    assert {("hint",), ("goal",), ("question",), ("predict",)} <= named
+
+
+def test_a_new_entry_stands_before_the_comment_of_what_follows(form: Form) -> None:
+    form.show_text(TEXT.replace("[[database]]", "# What is mirrored.\n[[database]]"))
+    go_to(form, "server")
+    form.add.click()
+    text = said(form)[-1]
+    assert '[[server]]\nname = "SERVER_1"\n\n# What is mirrored.\n[[database]]' in text
+    form.remove.click()
+    assert "# What is mirrored.\n[[database]]" in said(form)[-1]
+
+
+def test_who_turns_to_an_entry_or_changes_it_is_told_of(form: Form) -> None:
+    told: list[Any] = []
+    form.chosen.connect(told.append)
+    go_to(form, "server")
+    form.entries.setCurrentRow(1)
+    type_into(form, ("server", 1, "name"), "SERVER_C")
+    assert told == [("server", 0), ("server", 1), ("server", 1, "name")]
+    form.show_path(("database", 0))  # somebody else has turned to it
+    assert len(told) == 3
+    assert form.page.path_of(form._rows["database", 0, "name"].widget) == ("database", 0, "name")
 
 
 def test_empty_field_says_what_the_schema_says_of_none(form: Form) -> None:
@@ -452,7 +504,11 @@ def test_what_can_be_expected_of_a_prediction_is_written_in_the_form(form: Form)
     type_into(form, ("predict", 0, "choice", 1, "text"), "The witness goes")
     click_inside(form, "Add to What can be expected")
     choices = tomllib.loads(said(form)[-1])["predict"][0]["choice"]
-    assert [choice["text"] for choice in choices] == ["…", "The witness goes", "…"]
+    assert [choice["text"] for choice in choices] == [
+        "TO WRITE: what may be expected",
+        "The witness goes",
+        "TO WRITE: what may be expected",
+    ]
 
 
 def click_inside(form: Form, name: str) -> None:

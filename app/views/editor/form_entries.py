@@ -1,0 +1,99 @@
+"""The entries of one list of a scenario, with what can be done to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import QEvent, QKeyCombination, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QListWidget, QPushButton, QSizePolicy, QWidget
+
+from app.language import mark, tr
+
+ENTRIES_SHOWN: Final = 5
+_ALT, _CTRL = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier
+ENTRY_KEYS: Final = {
+    "add": (mark("Add"), QKeyCombination(Qt.Key.Key_Insert)),
+    "copy": (mark("Duplicate"), QKeyCombination(_CTRL, Qt.Key.Key_D)),
+    "remove": (mark("Remove"), QKeyCombination(Qt.Key.Key_Delete)),
+    "up": (mark("Move up"), QKeyCombination(_ALT, Qt.Key.Key_Up)),
+    "down": (mark("Move down"), QKeyCombination(_ALT, Qt.Key.Key_Down)),
+}
+"""What can be done with an entry: its button, and its key in the list."""
+
+
+class FormEntries(QWidget):
+    """A list with buttons beside it. Its keys do what the buttons do; who shows it decides what that is."""
+
+    chosen = Signal(int)
+    """Somebody has chosen the entry at this place."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows = QListWidget()
+        self.doings = {name: QPushButton(tr(title)) for name, (title, _) in ENTRY_KEYS.items()}
+        buttons = QGridLayout()
+        buttons.setSpacing(4)
+        for name, button in self.doings.items():
+            title, key = ENTRY_KEYS[name]
+            button.setProperty("small", "true")
+            button.setAutoDefault(False)
+            keys = QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
+            button.setToolTip(f"{tr(title)} ({keys})")
+            button.setAccessibleName(tr(title))
+        for row_number, name in enumerate(("add", "copy", "remove")):
+            buttons.addWidget(self.doings[name], row_number, 0, 1, 2)
+        for at, (name, arrow) in enumerate((("up", "↑"), ("down", "↓"))):
+            self.doings[name].setText(arrow)
+            buttons.addWidget(self.doings[name], 3, at)
+        buttons.setRowStretch(4, 1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.rows, 1)
+        row.addLayout(buttons)
+        self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.rows.setMinimumHeight(ENTRIES_SHOWN * (self.fontMetrics().height() + 4) + 8)
+        self.rows.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self.rows.currentRowChanged.connect(lambda at: self.chosen.emit(at) if at >= 0 else None)
+        self.rows.installEventFilter(self)
+
+    def show_entries(self, title: str, said: Sequence[str], chosen: int) -> None:
+        """One row for each, as *said*; *chosen* is marked, or the last if there are not so many."""
+        self.rows.blockSignals(True)
+        while self.rows.count() > len(said):
+            self.rows.takeItem(self.rows.count() - 1)
+        for at, text in enumerate(said):
+            if at >= self.rows.count():
+                self.rows.addItem("")
+            self.rows.item(at).setText(text)
+            self.rows.item(at).setToolTip(text)
+        self.rows.setCurrentRow(min(chosen, len(said) - 1))
+        self.rows.blockSignals(False)
+        self.rows.setAccessibleName(title)
+        self.doings["add"].setAccessibleName(tr("Add to {section}").format(section=title))
+        self.doings["remove"].setAccessibleName(tr("Remove from {section}").format(section=title))
+        at = self.rows.currentRow()
+        for name, on in (
+            ("copy", bool(said)),
+            ("remove", bool(said)),
+            ("up", at > 0),
+            ("down", 0 <= at < len(said) - 1),
+        ):
+            self.doings[name].setEnabled(on)
+
+    def order_behind(self, before: QWidget) -> QWidget:
+        """Tab leads from *before* to the list and its buttons; the last of them."""
+        for widget in (self.rows, *self.doings.values()):
+            self.setTabOrder(before, widget)
+            before = widget
+        return before
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            for name, (_, key) in ENTRY_KEYS.items():
+                if event.keyCombination() == key:
+                    self.doings[name].click()
+                    return True
+        return super().eventFilter(watched, event)

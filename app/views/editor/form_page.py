@@ -1,0 +1,266 @@
+"""The fields of one table of a scenario: made from the schema, renewed from the text, told when they change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from pydantic import BaseModel
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QColor, QResizeEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFormLayout,
+    QFrame,
+    QGroupBox,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.language import tr
+from app.views.editor.form_fields import Field, Kind, Section
+from app.views.editor.form_names import words_behind
+from app.views.editor.form_rows import Row, add_row
+from app.views.editor.form_schema import fields, kinds
+from app.views.editor.form_words import KINDS
+
+FIELD_LEAST: Final = 24
+"""Characters that a field beside its label has room for, or it stands below it."""
+Path = tuple[str | int, ...]
+
+
+class FormPage(QScrollArea):
+    """Fields for the table at a path. What is typed into them it tells; it changes nothing itself."""
+
+    value_set = Signal(object, object)
+    """Path of a key, and its new value; None: the key is to go."""
+    table_wanted = Signal(object, object)
+    """Path of a list inside of the table, and the class of the schema of which one more is wanted in it."""
+    table_unwanted = Signal(object)
+    """Path of an entry of such a list."""
+    refused = Signal(str)
+    """Why something that was typed cannot stand there."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows: dict[Path, Row] = {}
+        self._data: Mapping[str, Any] = {}
+        self._problems: Mapping[Path, str] = {}
+        self._shape: Any = None
+        """What the fields were made for; as long as it is the same only their values are renewed."""
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setProperty("plain", "true")
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    # --- asked from outside ---------------------------------------------------------------------------------
+
+    def show_table(
+        self, data: Mapping[str, Any], section: Section, model: type[BaseModel], path: Path, empty: bool
+    ) -> bool:
+        """The table at *path* of *data*, or (*empty*) that there is none. Whether other fields had to be made."""
+        self._data = data
+        shape = (path, model, self._shape_of(model, path), empty)
+        made: bool = shape != self._shape
+        if made:
+            self._shape = shape
+            self._rebuild(section, model, path, empty)
+        for place, row in self.rows.items():
+            if not row.closed:
+                row.offer_words(partial(words_behind, self._data, row.field.offered))
+                row.show(value_in(self._data, place))
+                row.show_problem(self._problems.get(place, ""))
+        return made
+
+    def show_problems(self, problems: Mapping[Path, str]) -> None:
+        """Mark the fields in which something is wrong, by their paths in the text, and say what."""
+        self._problems = problems
+        for place, row in self.rows.items():
+            if not row.closed:
+                row.show_problem(problems.get(place, ""))
+
+    def finish(self) -> None:
+        """Take what is typed and not yet told."""
+        for row in list(self.rows.values()):
+            row.finish()
+
+    def path_of(self, widget: QWidget) -> Path | None:
+        """Where in the text that stands of which *widget* is the field."""
+        return next((place for place, row in self.rows.items() if row.widget is widget), None)
+
+    def go_to(self, path: Path, take_focus: bool) -> bool:
+        """Bring the field of what stands at *path*, or of what it stands in, into sight; False where there is none."""
+        row = next((self.rows[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self.rows), None)
+        if row is None:
+            return False
+        self.ensureWidgetVisible(row.widget)
+        if take_focus:
+            row.widget.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
+
+    def begin(self, path: Path = ()) -> None:
+        """Put the keyboard into the first field of what stands at *path*, ready to write over what is there."""
+        row = next((row for place, row in self.rows.items() if place[: len(path)] == path), None)
+        if row is not None:
+            row.widget.setFocus(Qt.FocusReason.TabFocusReason)
+
+    # --- made -----------------------------------------------------------------------------------------------
+
+    def _shape_of(self, model: type[BaseModel], path: Path) -> Any:
+        """What decides which fields there are: keys without a field, and how many tables are inside."""
+        inside = [
+            len(self._inside((*path, field.key))) for field in fields(model) if field.kind is Kind.TABLES
+        ]
+        return (self._extra(model, path), inside)
+
+    def _rebuild(self, section: Section, model: type[BaseModel], path: Path, empty: bool) -> None:
+        focused = next((place for place, row in self.rows.items() if row.widget.hasFocus()), None)
+        for row in self.rows.values():
+            row.close()
+        self.rows = {}
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(2, 2, 10, 2)
+        if empty:
+            label = QLabel(tr("Nothing here yet."))
+            label.setProperty("muted", "true")
+            column.addWidget(label)
+        else:
+            column.addLayout(self._fields(model, path, section))
+        column.addStretch(1)
+        before = self.takeWidget()
+        if before is not None:  # one of its fields may be the sender of what is handled now
+            before.hide()
+            before.deleteLater()
+        self.setWidget(inside)
+        inside.setAutoFillBackground(
+            False
+        )  # Qt fills it with the colour of windows, which the page is not on
+        self.wrap()
+        if focused in self.rows:
+            self.rows[focused].widget.setFocus()
+        self.setAccessibleName(tr(section.title))
+
+    def _fields(self, model: type[BaseModel], path: Path, section: Section | None = None) -> QFormLayout:
+        layout = QFormLayout()
+        layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        layout.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
+        layout.setVerticalSpacing(6)
+        for field in fields(model):
+            place = (*path, field.key)
+            if field.kind is Kind.TABLES:
+                self._add_tables(layout, field, place)
+                continue
+            if field.inner is not None:
+                group = QGroupBox(field.label)
+                group.setToolTip(tr(field.about))
+                group.setLayout(self._fields(field.inner, place))
+                layout.addRow(group)
+                continue
+            row = Row(field, partial(self.value_set.emit, place), self.refused.emit)
+            if field.key == "kind" and section is not None:
+                row.offer({kind: KINDS.get(kind, kind) for kind in kinds(section)})
+            self.rows[place] = row
+            add_row(layout, row)
+        for key in self._extra(model, path):
+            label = QLabel(tr("not a key that is known here; written in the text"), wordWrap=True)
+            label.setProperty("muted", "true")
+            layout.addRow(key, label)
+        return layout
+
+    def _add_tables(self, layout: QFormLayout, field: Field, path: Path) -> None:
+        """A group for each of the tables at *path*, with a button to remove it, and one to add another."""
+        assert field.inner is not None
+        for at in range(len(self._inside(path))):
+            group = QGroupBox(f"{field.label}: {at + 1}")
+            group.setToolTip(tr(field.about))
+            inside = self._fields(field.inner, (*path, at))
+            remove = _small(tr("Remove"), tr("Remove {what}").format(what=group.title()))
+            remove.clicked.connect(partial(self.table_unwanted.emit, (*path, at)))
+            inside.addRow(remove)
+            group.setLayout(inside)
+            layout.addRow(group)
+        add = _small(tr("Add"), tr("Add to {section}").format(section=field.label))
+        add.setToolTip(tr(field.about))
+        add.clicked.connect(partial(self.table_wanted.emit, path, field.inner))
+        label = QLabel(field.label)
+        label.setBuddy(add)
+        layout.addRow(label, add)
+
+    def _inside(self, path: Path) -> list[Any]:
+        found = value_in(self._data, path)
+        return found if isinstance(found, list) else []
+
+    def _extra(self, model: type[BaseModel], path: Path) -> tuple[str, ...]:
+        """Keys of the table at *path* that have no field; those of the whole file are its tables."""
+        table = value_in(self._data, path)
+        if path == () or not isinstance(table, Mapping):
+            return ()
+        return tuple(key for key in table if key not in {field.key for field in fields(model)})
+
+    # --- looks ----------------------------------------------------------------------------------------------
+
+    def order_behind(self, before: QWidget) -> None:
+        """Tab leads from *before* to the fields as they stand: new ones would come last of all."""
+        inside = self.widget()
+        if inside is None:
+            return
+        for widget in inside.findChildren(QWidget):
+            ours = widget.window() is self.window() and not isinstance(widget.parent(), QComboBox)
+            if ours and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+                self.setTabOrder(before, widget)
+                before = widget
+
+    def wrap(self) -> None:
+        """At a large text, or on a narrow page, every field stands below its label."""
+        inside = self.widget()
+        if inside is None:
+            return
+        labels = [label for label in inside.findChildren(QLabel) if label.buddy() is not None]
+        metrics = self.fontMetrics()
+        widest = max((metrics.horizontalAdvance(label.text()) for label in labels), default=0)
+        room = self.viewport().width() - widest
+        beside = room >= FIELD_LEAST * metrics.averageCharWidth()
+        policies = QFormLayout.RowWrapPolicy
+        for label in labels:
+            label.setWordWrap(not beside)
+        for layout in inside.findChildren(QFormLayout):
+            layout.setRowWrapPolicy(policies.DontWrapRows if beside else policies.WrapAllRows)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.wrap()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self.wrap()
+
+    def colour(self, bad: QColor) -> None:
+        """What is wrong is framed in this colour."""
+        self.setStyleSheet(f'*[wrong="true"] {{ border: 2px solid {bad.name()}; }}')
+
+
+def value_in(data: Mapping[str, Any], path: Path) -> Any:
+    """What stands at *path* of a scenario's data; None if there is nothing."""
+    place: Any = data
+    for step in path:
+        try:
+            place = place[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return place
+
+
+def _small(text: str, name: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setProperty("small", "true")
+    button.setAutoDefault(False)
+    button.setAccessibleName(name)
+    button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+    return button
