@@ -1,4 +1,4 @@
-"""What a scenario's text says of time: its faults, the steps of its solution, and changes of their times. No Qt."""
+"""What a scenario's text says of time: its faults and the steps of its solution. No Qt."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from typing import Any, Final
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from app import formatting
-from app.entry_edit import added
 from app.language import tr
-from app.scenario_edit import NotChanged, set_value, value_at
 from engine.drill.schema import DURATION_MAX_S, Duration
 from engine.inputs import VERBS
 
@@ -31,9 +29,6 @@ LENGTH_BEYOND_S: Final = 60.0
 _ANY_DURATION: Final[TypeAdapter[float]] = TypeAdapter(
     Duration, config=ConfigDict(strict=True, allow_inf_nan=False)
 )
-_WRITTEN: Final = re.compile(r"\s*[\d.]+(\s*)(s|min|h)?\s*\Z")
-_COARSER: Final = {"h": ("h", "min", "s"), "min": ("min", "s"), "s": ("s",)}
-_UNIT_S: Final = {"h": 3600.0, "min": 60.0, "s": 1.0}
 _STEP: Final = re.compile(r"\s*(\+?)(\d+(?:\.\d+)?)s?\s+(.*)", re.DOTALL)
 
 
@@ -222,52 +217,19 @@ def _decimals(t_s: float) -> int:
     return 0 if t_s == round(t_s) else 1
 
 
-# --- changing -----------------------------------------------------------------------------------------------
-
-
-def moved(text: str, entry: Entry, spot: Spot) -> str:
-    """*text* with the entry at *spot*, in the style in which its time was written. Raises NotChanged."""
-    keys: Mapping[str, tuple[Path, ...]] = {
-        AT: (("at",),),
-        WINDOW: (("between", 0), ("between", 1)),
-        WAIT: (("after",),),
-    }
-    table = value_at(text, entry.path)
-    if not isinstance(table, dict):  # the text has become another since it was shown
-        raise NotChanged(tr("There is no such place in the list."))
-    if entry.kind == WINDOW and seconds_of(table["between"][0]) != entry.spot[0]:
-        spot = (spot[1], spot[0])  # written the wrong way round: a problem for the checks, not for us to hide
-        was = (entry.spot[1], entry.spot[0])
-    else:
-        was = entry.spot
-    for key, before, now in zip(keys[entry.kind], was, spot, strict=False):
-        if now != before:
-            place: Any = table.get(key[0], "0s")
-            text = set_value(
-                text, (*entry.path, *key), written(now, place[key[1]] if len(key) > 1 else place)
-            )
-    return text
-
-
-def written(t_s: float, like: Any) -> int | float | str:
-    """*t_s* in the style of *like*: 95, "95s", "95", "2min" where it is whole minutes."""
-    if not isinstance(like, str):
-        return int(t_s) if t_s == int(t_s) else round(t_s, 2)
-    match = _WRITTEN.match(like)
-    space, unit = (match[1], match[2]) if match else ("", "s")
-    if unit is None:
-        return _plain(t_s)
-    last = next((u for u in _COARSER[unit] if t_s and t_s % _UNIT_S[u] == 0), "s")
-    return f"{_plain(t_s / _UNIT_S[last])}{space}{last}"
-
-
-def _plain(value: float) -> str:
-    """Never an exponent."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def with_fault(text: str, times: Mapping[str, Any], act: str, note: str) -> tuple[str, Path]:
-    """*text* with one more fault behind the others, and its path. Raises NotChanged."""
-    values = {**times, "do": act, **({"note": note} if note else {})}
-    found = value_at(text, ("timeline",))
-    return added(text, "timeline", values), ("timeline", len(found) if isinstance(found, list) else 0)
+def keys_for(plan: Plan, chosen: Sequence[Entry], entry: Entry | None) -> str:
+    """What can be done with the entry, or with several that are *chosen*."""
+    if len(chosen) > 1:
+        said = tr("{n} are chosen. Left, Right: move all by 1 s, with Shift 10 s; Delete removes the faults.")
+        return said.format(n=len(chosen))
+    if entry is None:
+        return tr("Drag a fault to move it.") if plan.faults else tr("No fault happens by itself yet.")
+    if entry.kind == STEP:
+        return tr("A step of the solution; change it in the text.")
+    if not entry.movable:
+        return tr("It has no time that could be moved.")
+    if entry.kind == WAIT:
+        return tr("Left, Right: sooner or later after its condition by 1 s, with Shift 10 s.")
+    if entry.kind == WINDOW:
+        return tr("Left, Right: move by 1 s, with Shift 10 s; with Ctrl only its end.")
+    return tr("Left, Right: move by 1 s, with Shift 10 s.")

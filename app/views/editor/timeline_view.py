@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
-    QFrame,
     QHBoxLayout,
     QLabel,
-    QListWidget,
     QListWidgetItem,
     QMenu,
     QPushButton,
-    QScrollArea,
     QSplitter,
     QToolButton,
     QVBoxLayout,
@@ -23,33 +20,21 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.entry_edit import copied, removed
+from app.entry_edit import copied
 from app.language import tr
 from app.scenario_edit import NotChanged
 from app.views.editor.form_names import names_in
 from app.views.editor.timeline_add import AddFault
 from app.views.editor.timeline_canvas import TimelineCanvas
-from app.views.editor.timeline_entries import (
-    STEP,
-    WAIT,
-    WINDOW,
-    Entry,
-    Path,
-    Plan,
-    Spot,
-    moved,
-    read_plan,
-    spoken,
-    with_fault,
-)
+from app.views.editor.timeline_changes import most, moved_together, next_after, with_fault, without
+from app.views.editor.timeline_entries import STEP, WAIT, WINDOW, Entry, Path, Plan, Spot, keys_for, read_plan
 from app.views.editor.timeline_geometry import END, WHOLE, nudged
-from engine.drill.schema import DURATION_MAX_S
+from app.views.editor.timeline_list import TimelineList, path_of
+from app.views.editor.timeline_zoom import ZOOM_KEYS, ZOOM_STEP, ZoomArea
 
 STEP_S: Final = 1.0
 LEAP_S: Final = 10.0
 """What an arrow key moves by, alone and with Shift."""
-ZOOM_STEP: Final = 1.5
-ZOOM_MAX: Final = 60.0
 FIRST_S: Final = 30.0
 """Where the first fault of a scenario is offered. Assumed: time enough to read the brief's first lines."""
 
@@ -73,7 +58,7 @@ class TimelineView(QWidget):
         self._path: Path | None = None
         self._split_by_hand = False
         self.canvas = TimelineCanvas()
-        self.list = QListWidget()
+        self.list = TimelineList()
         self.said = QLabel()
         self.add_button = QPushButton(tr("Add fault…"))
         self.remove_button = QPushButton(tr("Remove"))
@@ -90,8 +75,6 @@ class TimelineView(QWidget):
         self.list.installEventFilter(self)
         self.list.currentItemChanged.connect(self._on_current)
         self.list.itemSelectionChanged.connect(self._on_selected)
-        self.list.setSelectionMode(QListWidget.SelectionMode.ExtendedSelection)
-        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.customContextMenuRequested.connect(self._open_menu_of_list)
         self.add_button.clicked.connect(lambda: self.begin_adding())
         self.remove_button.clicked.connect(self._remove)
@@ -100,11 +83,6 @@ class TimelineView(QWidget):
         self._show_chosen()
 
     def _build(self) -> None:
-        self.list.setAccessibleName(tr("Faults and steps of the solution"))
-        self.list.setUniformItemSizes(True)
-        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setMinimumHeight(3 * self.fontMetrics().height())
         self.add_button.setToolTip(tr("Add a fault at the cursor (Insert, or a double click on the axis)"))
         self.remove_button.setToolTip(tr("Remove the chosen fault (Delete)"))
         self.said.setProperty("muted", "true")
@@ -201,21 +179,7 @@ class TimelineView(QWidget):
         )
 
     def _renew(self) -> None:
-        chosen = {entry.path for entry in self.selected}
-        self.list.blockSignals(True)
-        self.list.clear()
-        for entry in self._plan.entries:
-            item = QListWidgetItem(spoken(entry), self.list)
-            item.setData(Qt.ItemDataRole.UserRole, entry.path)
-            words = " ".join(filter(None, (spoken(entry) + ".", entry.note)))
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
-            item.setToolTip(words)
-            if entry.path == self._path:
-                self.list.setCurrentItem(item)
-        for row in range(self.list.count()):
-            item = self.list.item(row)
-            item.setSelected(item.data(Qt.ItemDataRole.UserRole) in {*chosen, self._path})
-        self.list.blockSignals(False)
+        self.list.show_entries(self._plan.entries, self._path)
         self._show_chosen()
         self._share_height()
 
@@ -223,29 +187,8 @@ class TimelineView(QWidget):
         entry = self._plan.at(self._path)
         self.canvas.show_plan(self._plan, self._path, frozenset(entry.path for entry in self.selected))
         self.remove_button.setEnabled(any(each.kind != STEP for each in self.selected))
-        self.said.setText(self._keys_for(entry))
+        self.said.setText(keys_for(self._plan, self.selected, entry))
         self.said.setVisible(self.adding.isHidden())
-
-    def _keys_for(self, entry: Entry | None) -> str:
-        """What can be done with the chosen entry, or with several."""
-        if len(self.selected) > 1:
-            said = tr(
-                "{n} are chosen. Left, Right: move all by 1 s, with Shift 10 s; Delete removes the faults."
-            )
-            return said.format(n=len(self.selected))
-        if entry is None:
-            return (
-                tr("Drag a fault to move it.") if self._plan.faults else tr("No fault happens by itself yet.")
-            )
-        if entry.kind == STEP:
-            return tr("A step of the solution; change it in the text.")
-        if not entry.movable:
-            return tr("It has no time that could be moved.")
-        if entry.kind == WAIT:
-            return tr("Left, Right: sooner or later after its condition by 1 s, with Shift 10 s.")
-        if entry.kind == WINDOW:
-            return tr("Left, Right: move by 1 s, with Shift 10 s; with Ctrl only its end.")
-        return tr("Left, Right: move by 1 s, with Shift 10 s.")
 
     # --- choosing -------------------------------------------------------------------------------------------
 
@@ -259,7 +202,7 @@ class TimelineView(QWidget):
     @property
     def selected(self) -> list[Entry]:
         """The entries that are chosen, in the order of the list."""
-        paths = [item.data(Qt.ItemDataRole.UserRole) for item in self.list.selectedItems()]
+        paths = self.list.chosen
         return [entry for entry in self._plan.entries if entry.path in paths]
 
     @Slot(object)
@@ -268,12 +211,7 @@ class TimelineView(QWidget):
         if self._plan.at(path) is None:
             return
         self._path = path
-        flags = QItemSelectionModel.SelectionFlag
-        self.list.blockSignals(True)
-        for row in range(self.list.count()):
-            if self.list.item(row).data(Qt.ItemDataRole.UserRole) == path:
-                self.list.setCurrentRow(row, flags.Select if also else flags.ClearAndSelect)
-        self.list.blockSignals(False)
+        self.list.choose(path, also)
         self._show_chosen()
         self._bring_into_view()
         self.chosen.emit(path)
@@ -282,15 +220,13 @@ class TimelineView(QWidget):
     def _choose_also(self, path: Path) -> None:
         """One more, or one less, of those that are chosen."""
         if path in {entry.path for entry in self.selected} and len(self.selected) > 1:
-            for row in range(self.list.count()):
-                if self.list.item(row).data(Qt.ItemDataRole.UserRole) == path:
-                    self.list.item(row).setSelected(False)
+            self.list.leave_out(path)
         else:
             self._choose(path, also=True)
 
     def _on_current(self, item: QListWidgetItem | None) -> None:
         if item is not None:
-            self._path = item.data(Qt.ItemDataRole.UserRole)
+            self._path = path_of(item)
             self._show_chosen()
             self._bring_into_view()
             self.chosen.emit(self._path)
@@ -328,24 +264,10 @@ class TimelineView(QWidget):
     @Slot(object, object)
     def _move(self, entry: Entry, spot: Spot) -> None:
         """Put the entry there; others that are chosen go with it, unless only its end is moved."""
-        by_s = spot[0] - entry.spot[0]
-        whole = spot[1] - entry.spot[1] == by_s
-        others = [each for each in self.selected if each.path != entry.path and each.movable and whole]
-        moves = [(entry, spot)] + [
-            (each, nudged(each.spot, WHOLE, by_s, self._most(each)))
-            for each in others
-            if entry.path in {one.path for one in self.selected}
-        ]
         try:
-            text = self.text_now()
-            for each, there in moves:
-                text = moved(text, each, there)
-            self._change(text)
+            self._change(moved_together(self.text_now(), self._plan, entry, spot, self.selected))
         except NotChanged as problem:
             self._refuse(problem)
-
-    def _most(self, entry: Entry) -> float:
-        return DURATION_MAX_S if entry.kind == WAIT else self._plan.length_s
 
     def _refuse(self, problem: NotChanged) -> None:
         self._show_chosen()
@@ -358,27 +280,19 @@ class TimelineView(QWidget):
             entry = movable[0] if movable else None
         if entry is not None:
             part = part if entry.kind == WINDOW else WHOLE
-            self._move(entry, nudged(entry.spot, part, by_s, self._most(entry)))
+            self._move(entry, nudged(entry.spot, part, by_s, most(entry, self._plan)))
 
     @Slot()
     def _remove(self) -> None:
         gone = [entry for entry in self.selected if entry.kind != STEP]
         if not gone:
             return
-        here = self._plan.faults.index(gone[0])
-        left = [fault.path for fault in self._plan.faults if fault not in gone]
-        after: Path | None = left[min(here, len(left) - 1)] if left else None
-        if after is not None:
-            before = sum(int(entry.path[1]) < int(after[1]) for entry in gone)
-            after = (after[0], int(after[1]) - before)
         try:
-            text = self.text_now()
-            for entry in sorted(gone, key=lambda each: -int(each.path[1])):
-                text = removed(text, str(entry.path[0]), int(entry.path[1]))
+            text = without(self.text_now(), gone)
         except NotChanged as problem:
             self._refuse(problem)
             return
-        self._path = after
+        self._path = next_after(self._plan, gone)
         self.list.clearSelection()
         self._change(text)
 
@@ -494,8 +408,8 @@ class TimelineView(QWidget):
             self.begin_adding()
         elif key == Qt.Key.Key_D and modifiers & Qt.KeyboardModifier.ControlModifier:
             self._duplicate()
-        elif event.text() in _ZOOM_KEYS:
-            self.area.zoom_by(_ZOOM_KEYS[event.text()])
+        elif event.text() in ZOOM_KEYS:
+            self.area.zoom_by(ZOOM_KEYS[event.text()])
         elif watched is self.list:
             return False
         elif event.matches(QKeySequence.StandardKey.SelectAll):
@@ -512,9 +426,6 @@ class TimelineView(QWidget):
         return True
 
 
-_ZOOM_KEYS: Final = {"+": ZOOM_STEP, "=": ZOOM_STEP, "-": 1 / ZOOM_STEP, "0": 0.0}
-
-
 class _Body(QSplitter):
     """Says when it has another size: how it divides that by itself is not what is wanted."""
 
@@ -523,44 +434,3 @@ class _Body(QSplitter):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.resized.emit()
-
-
-class ZoomArea(QScrollArea):
-    """Shows the canvas as wide as itself, or so many times wider."""
-
-    def __init__(self, canvas: TimelineCanvas) -> None:
-        super().__init__()
-        self._canvas = canvas
-        self.zoom = 1.0
-        self.setWidget(canvas)
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.horizontalScrollBar().valueChanged.connect(canvas.update)
-
-    def zoom_by(self, factor: float, about_x: float | None = None) -> None:
-        """So many times as wide (0: all of it); what lies at *about_x* of the view, else its middle, stays there."""
-        seen = self.viewport().width()
-        about = seen / 2.0 if about_x is None else about_x
-        scroll = self.horizontalScrollBar()
-        at = (scroll.value() + about) / max(1, self._canvas.width())
-        self.zoom = min(ZOOM_MAX, max(1.0, self.zoom * factor)) if factor else 1.0
-        wide = round(seen * self.zoom)
-        self._canvas.setMinimumWidth(wide if self.zoom > 1.0 else 0)
-        self._canvas.resize(wide, self._canvas.height())
-        scroll.setRange(0, max(0, wide - seen))
-        scroll.setValue(round(at * wide - about))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if self.zoom > 1.0:
-            self._canvas.setMinimumWidth(round(self.viewport().width() * self.zoom))
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            by = event.angleDelta().y()
-            if by:
-                self.zoom_by(ZOOM_STEP if by > 0 else 1 / ZOOM_STEP, event.position().x())
-            event.accept()
-        else:
-            super().wheelEvent(event)

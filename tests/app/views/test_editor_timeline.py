@@ -13,17 +13,15 @@ from PySide6.QtWidgets import QComboBox, QLineEdit
 
 from app.scenario_edit import NotChanged
 from app.views.editor.form_names import names_in
+from app.views.editor.timeline_changes import moved, with_fault, written
 from app.views.editor.timeline_entries import (
     AT,
     WAIT,
     WINDOW,
     Entry,
     Path,
-    moved,
     read_plan,
     spoken,
-    with_fault,
-    written,
 )
 from app.views.editor.timeline_geometry import (
     END,

@@ -1,0 +1,103 @@
+"""Changes of the times in a scenario's text: its faults moved, added and taken away. No Qt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from app.entry_edit import added, removed
+from app.language import tr
+from app.scenario_edit import NotChanged, set_value, value_at
+from app.views.editor.timeline_entries import AT, WAIT, WINDOW, Entry, Path, Plan, Spot, seconds_of
+from app.views.editor.timeline_geometry import WHOLE, nudged
+from engine.drill.schema import DURATION_MAX_S
+
+_WRITTEN: Final = re.compile(r"\s*[\d.]+(\s*)(s|min|h)?\s*\Z")
+_COARSER: Final = {"h": ("h", "min", "s"), "min": ("min", "s"), "s": ("s",)}
+_UNIT_S: Final = {"h": 3600.0, "min": 60.0, "s": 1.0}
+
+
+def most(entry: Entry, plan: Plan) -> float:
+    """How late it may be, in seconds: within the drill, or after its condition."""
+    return DURATION_MAX_S if entry.kind == WAIT else plan.length_s
+
+
+def moved_together(text: str, plan: Plan, entry: Entry, spot: Spot, chosen: Sequence[Entry]) -> str:
+    """*text* with the entry at *spot*; others that are *chosen* with it go as far, unless only its end is moved.
+
+    Raises NotChanged.
+    """
+    text = moved(text, entry, spot)
+    by_s = spot[0] - entry.spot[0]
+    if spot[1] - entry.spot[1] != by_s or entry.path not in {each.path for each in chosen}:
+        return text
+    for each in chosen:
+        if each.path != entry.path and each.movable:
+            text = moved(text, each, nudged(each.spot, WHOLE, by_s, most(each, plan)))
+    return text
+
+
+def without(text: str, gone: Iterable[Entry]) -> str:
+    """*text* without these entries. Raises NotChanged."""
+    for entry in sorted(gone, key=lambda each: -int(each.path[1])):
+        text = removed(text, str(entry.path[0]), int(entry.path[1]))
+    return text
+
+
+def next_after(plan: Plan, gone: Sequence[Entry]) -> Path | None:
+    """Where the fault is that follows the first of those that are *gone*, or the last one; None if none is left."""
+    here = plan.faults.index(gone[0])
+    left = [fault.path for fault in plan.faults if fault not in gone]
+    if not left:
+        return None
+    key, at = left[min(here, len(left) - 1)]
+    return (key, int(at) - sum(int(entry.path[1]) < int(at) for entry in gone))
+
+
+def moved(text: str, entry: Entry, spot: Spot) -> str:
+    """*text* with the entry at *spot*, in the style in which its time was written. Raises NotChanged."""
+    keys: Mapping[str, tuple[Path, ...]] = {
+        AT: (("at",),),
+        WINDOW: (("between", 0), ("between", 1)),
+        WAIT: (("after",),),
+    }
+    table = value_at(text, entry.path)
+    if not isinstance(table, dict):  # the text has become another since it was shown
+        raise NotChanged(tr("There is no such place in the list."))
+    if entry.kind == WINDOW and seconds_of(table["between"][0]) != entry.spot[0]:
+        spot = (spot[1], spot[0])  # written the wrong way round: a problem for the checks, not for us to hide
+        was = (entry.spot[1], entry.spot[0])
+    else:
+        was = entry.spot
+    for key, before, now in zip(keys[entry.kind], was, spot, strict=False):
+        if now != before:
+            place: Any = table.get(key[0], "0s")
+            text = set_value(
+                text, (*entry.path, *key), written(now, place[key[1]] if len(key) > 1 else place)
+            )
+    return text
+
+
+def written(t_s: float, like: Any) -> int | float | str:
+    """*t_s* in the style of *like*: 95, "95s", "95", "2min" where it is whole minutes."""
+    if not isinstance(like, str):
+        return int(t_s) if t_s == int(t_s) else round(t_s, 2)
+    match = _WRITTEN.match(like)
+    space, unit = (match[1], match[2]) if match else ("", "s")
+    if unit is None:
+        return _plain(t_s)
+    last = next((u for u in _COARSER[unit] if t_s and t_s % _UNIT_S[u] == 0), "s")
+    return f"{_plain(t_s / _UNIT_S[last])}{space}{last}"
+
+
+def _plain(value: float) -> str:
+    """Never an exponent."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def with_fault(text: str, times: Mapping[str, Any], act: str, note: str) -> tuple[str, Path]:
+    """*text* with one more fault behind the others, and its path. Raises NotChanged."""
+    values = {**times, "do": act, **({"note": note} if note else {})}
+    found = value_at(text, ("timeline",))
+    return added(text, "timeline", values), ("timeline", len(found) if isinstance(found, list) else 0)

@@ -1,0 +1,69 @@
+"""The faults and the steps of a scenario as a list: the timeline for keys and for screen readers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
+
+from app.language import tr
+from app.views.editor.timeline_entries import Entry, Path, spoken
+
+_PATH = Qt.ItemDataRole.UserRole
+
+
+class TimelineList(QListWidget):
+    """One row for each entry; several may be chosen. What is done by its methods it does not tell."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(tr("Faults and steps of the solution"))
+        self.setUniformItemSizes(True)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumHeight(3 * self.fontMetrics().height())
+        self.setSelectionMode(QListWidget.SelectionMode.ExtendedSelection)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+
+    @property
+    def chosen(self) -> list[Path]:
+        return [path_of(item) for item in self.selectedItems()]
+
+    def show_entries(self, entries: Sequence[Entry], current: Path | None) -> None:
+        """These rows; those that were chosen stay chosen, and *current* with them."""
+        chosen = {*self.chosen, current}
+        self.blockSignals(True)
+        self.clear()
+        for entry in entries:
+            item = QListWidgetItem(spoken(entry), self)
+            item.setData(_PATH, entry.path)
+            words = " ".join(filter(None, (spoken(entry) + ".", entry.note)))
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
+            item.setToolTip(words)
+            if entry.path == current:
+                self.setCurrentItem(item)
+        for row in range(self.count()):
+            self.item(row).setSelected(path_of(self.item(row)) in chosen)
+        self.blockSignals(False)
+
+    def choose(self, path: Path, also: bool = False) -> None:
+        """The row of *path*, alone or (*also*) beside those that are chosen."""
+        flags = QItemSelectionModel.SelectionFlag
+        self.blockSignals(True)
+        for row in range(self.count()):
+            if path_of(self.item(row)) == path:
+                self.setCurrentRow(row, flags.Select if also else flags.ClearAndSelect)
+        self.blockSignals(False)
+
+    def leave_out(self, path: Path) -> None:
+        """The row of *path* is not chosen any more; this is told, as a click is."""
+        for row in range(self.count()):
+            if path_of(self.item(row)) == path:
+                self.item(row).setSelected(False)
+
+
+def path_of(item: QListWidgetItem) -> Path:
+    """Where in the text stands what a row shows."""
+    found: Path = item.data(_PATH)
+    return found
