@@ -18,6 +18,9 @@ def _show(window: MainWindow) -> None:
         window.help = Help(window)
     focus = QApplication.focusWidget()
     around = {**window.desk.views, "timeline": window.timeline, "transport": window.transport}
+    page = window.pages.currentWidget()
+    if page is not None:
+        around[page.objectName()] = page
     name = next(
         (
             n

@@ -14,7 +14,7 @@ from app.language import tr
 from app.prose import Prose
 from app.room import fit_on_screen
 
-PAGES: Final = ("start", "topology", "console", "time", "brief", "charts", "monitor", "logs", "timing")
+PAGES: Final = ("start", "topology", "console", "time", "brief", "charts", "monitor", "logs", "timing", "editor")
 """Order of the contents. A page is called by its first line."""
 
 PAGE_OF: Final = {
@@ -33,6 +33,7 @@ PAGE_OF: Final = {
     "events": "logs",
     "timeline": "time",
     "transport": "time",
+    "editor": "editor",
 }
 """View -> the page about it."""
 

@@ -61,6 +61,7 @@ class ScenarioEditor(QWidget):
     def __init__(self, brief: Brief, parent: QWidget | None = None) -> None:
         """*brief* is a page like the one before a drill, for the preview alone."""
         super().__init__(parent)
+        self.setObjectName("editor")  # by which help finds its page
         self.file: Path | None = None
         self.draft_name = ""
         self._saved_text = ""

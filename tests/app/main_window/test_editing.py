@@ -363,6 +363,20 @@ def test_keys_from_problem_to_problem_are_those_of_the_table(hands: Hands, page:
     assert not leads_on(key.Key_F8)
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support")  # offscreen has no windows to raise
+def test_the_text_follows_the_form_and_f1_explains_the_editor(hands: Hands, page: ScenarioEditor) -> None:
+    page.form._rows["length",].widget.setFocus()
+    assert page.text.textCursor().block().text() == 'length = "10min"'
+    page.form.sections.setCurrentRow([section.key for section in page.form._sections].index("solution"))
+    assert page.text.textCursor().block().text() == "[[solution]]"
+    page.form._rows["solution", 0, "why"].widget.setFocus()
+    assert page.text.textCursor().block().text().startswith('why = "The mirror catches up')
+    assert page._state.text() == "new, in no file yet"
+    hands.press(Qt.Key.Key_F1)
+    assert hands.window.help.page == "editor"
+    hands.window.help.close()
+
+
 def test_completion_knows_tables_keys_and_acts(page: ScenarioEditor) -> None:
     from app.views.editor.words import words_at
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -12,6 +13,9 @@ from app import language
 from app.language import tr
 from app.main_window.desk import PLACES
 from app.views.help import PAGE_OF, PAGES, Help, text_of, title_of
+from engine.drill.drill import Drill
+from engine.drill.scenario import load_scenario
+from engine.inputs import parse_line
 
 
 @pytest.fixture
@@ -61,3 +65,17 @@ def test_the_window_of_help_is_german_then(qtbot: Any, german: None) -> None:
     assert shown._contents.item(PAGES.index("console")).text() == title_of("console") == "SQL-Fenster"
     shown.show_page("monitor")
     assert "Datenbankspiegelungs-Monitor" in shown._page.toPlainText()
+
+
+def test_what_the_page_about_the_editor_writes_can_be_written() -> None:
+    """Its acts are acts, its conditions conditions, of the scenario that the editor begins with."""
+    page = text_of("editor")
+    scenario = load_scenario((files("assets") / "new_scenario.toml").read_text("utf-8"), "new.toml")
+    drill = Drill(scenario)
+    conditions = re.findall(r"^    (.+)$", page, re.MULTILINE)
+    assert len(conditions) > 4
+    for condition in conditions:
+        drill.holds(condition)
+    (acts,) = re.findall(r"An \*\*act\*\*.*?:(.*?)\n\n", page, re.DOTALL)
+    for act in re.findall(r"`([^`]+)`", acts):
+        assert parse_line(" ".join(act.split())), act
