@@ -405,9 +405,13 @@ class Desk(QMainWindow):
             self._show_title_bars()
             kept = self._kept.get(profile)
             if kept is not None and kept[0] == state and kept[1] != self.size():
-                self._comes_back = kept
-                self._forgetting.start()
+                self.come_back(*kept)
         self._show_truth(self._truth)
+
+    def come_back(self, state: QByteArray, size: QSize) -> None:
+        """The window is about to take a size again in which everything stood so."""
+        self._comes_back = state, size
+        self._forgetting.start()
 
     def _forget(self) -> None:
         self._comes_back = None

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 
@@ -26,6 +25,7 @@ from app.main_window import (
     dialogs,
     editing,
     files,
+    full_screen,
     help,
     keeping,
     loading,
@@ -70,6 +70,7 @@ PARTS: Final = (
     teaching,
     recent,
     presenting,
+    full_screen,
     until,
     replay,
     branches,
@@ -160,9 +161,7 @@ def _doing(window: MainWindow) -> dict[str, Any]:
         "time.slower": lambda: session.set_speed(next_speed(session.speed, up=False)),
         "time.normal": lambda: session.set_speed(1.0),
         "fault.revert_all": lambda: session.do("revert-all"),
-        "view.full_screen": lambda: window.setWindowState(
-            window.windowState() ^ Qt.WindowState.WindowFullScreen
-        ),
+        "view.full_screen": lambda: window.full_screen.toggle(),
         "view.larger": lambda: window.appearance.step_font(1),
         "view.smaller": lambda: window.appearance.step_font(-1),
         "view.usual_size": lambda: window.appearance.set_font_scale(1.0),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from app.main_window.diagnostics import Doctor
     from app.main_window.editing import Editing
     from app.main_window.files import Files
+    from app.main_window.full_screen import FullScreen
     from app.main_window.keeping import Drafts
     from app.main_window.library import Library
     from app.main_window.loading import Loading
@@ -122,6 +123,7 @@ class MainWindow(QMainWindow):
     teller: Teller
     editing: Editing
     presenting: Presenting
+    full_screen: FullScreen
     replay: Replay
     branches: BranchViews
     debriefing: Debriefing

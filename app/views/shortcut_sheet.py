@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from app import fuzzy, keys, theme
 from app.keys import COMMANDS, Command, Keys
-from app.language import tr
+from app.language import mark, tr
 from app.room import fit_on_screen
 
 COLUMN_EM: Final = 44
@@ -31,6 +31,16 @@ COLUMNS_PRINTED: Final = 2
 PRINTED_POINTS_MAX: Final = 9.0
 LETTER_EM: Final = 0.62
 """A letter is about this share of the font's size wide, margins included."""
+
+
+ABSENT: Final = (
+    ("Ctrl+P", mark("Print: save the script, or copy the results, and print from there")),
+    ("Alt+F1", mark("sp_help is not simulated")),
+    ("Ctrl+L", mark("Execution plans are not simulated")),
+    ("Ctrl+Shift+Q", mark("There is no query designer")),
+    ("Alt+F5", mark("There is no debugger")),
+)
+"""Keys of Management Studio, and why they do nothing here. Some others have another meaning: they stand above."""
 
 
 class ShortcutSheet(QDialog):
@@ -158,13 +168,14 @@ def sheet_html(
     groups: dict[str, list[Command]] = {}
     for command in commands:
         groups.setdefault(tr(command.group), []).append(command)
+    blocks = [_group_html(name, rows, chosen, colours) for name, rows in groups.items()]
+    heights = [len(rows) + 2 for rows in groups.values()]
+    if len(commands) == len(COMMANDS):  # nobody searches for one
+        blocks.append(_absent_html(colours))
+        heights.append(len(ABSENT) + 2)
     cells = "".join(
         f'<td width="{100 // columns}%" style="padding-right:28px">{column}</td>'
-        for column in _columns(
-            [_group_html(name, rows, chosen, colours) for name, rows in groups.items()],
-            [len(rows) + 2 for rows in groups.values()],
-            columns,
-        )
+        for column in _columns(blocks, heights, columns)
     )
     head = f'<h2 style="margin-bottom:8px">{escape(title)}</h2>' if title else ""
     return f'{head}<table width="100%" cellspacing="0"><tr>{cells}</tr></table>'
@@ -180,19 +191,46 @@ def _columns(blocks: list[str], heights: list[int], count: int) -> list[str]:
 
 
 def _group_html(name: str, commands: Sequence[Command], chosen: Keys, colours: theme.Tokens) -> str:
-    """A heading that says where its keys work at least, and its rows."""
+    """A heading that says where most of its keys work, and its rows; one that works elsewhere says so itself."""
+    scope = commands[-1].scope
     rows = "".join(
-        f'<tr><td style="padding:3px 12px 3px 0">{escape(tr(command.text))}</td>'
-        f'<td align="right" style="padding:3px 0">{_keys_html(chosen[command.name], colours)}</td></tr>'
+        _row_html(
+            escape(tr(command.text))
+            + ("" if command.scope == scope else _place_html(command.scope, colours)),
+            _keys_html(chosen[command.name], colours),
+        )
         for command in commands
     )
-    scope = commands[-1].scope
-    place = "" if scope == keys.WINDOW else f"&nbsp; {escape(tr(keys.SCOPES[scope][0]))}"
+    return _block_html(name, "" if scope == keys.WINDOW else _place_html(scope, colours), rows)
+
+
+def _absent_html(colours: theme.Tokens) -> str:
+    """What somebody may look for who comes from Management Studio."""
+    rows = "".join(
+        _row_html(
+            f'<span style="color:{colours.muted.name()}">{escape(tr(why))}</span>', _keys_html([key], colours)
+        )
+        for key, why in ABSENT
+    )
+    return _block_html(tr("Keys of Management Studio that do nothing here"), "", rows)
+
+
+def _block_html(name: str, place: str, rows: str) -> str:
     return (
-        f'<p style="margin:14px 0 5px 0"><b>{escape(name)}</b>'
-        f'<span style="color:{colours.muted.name()}">{place}</span></p>'
+        f'<p style="margin:14px 0 5px 0"><b>{escape(name)}</b>{place}</p>'
         f'<table width="100%" cellspacing="0">{rows}</table>'
     )
+
+
+def _row_html(text: str, caps: str) -> str:
+    return (
+        f'<tr><td style="padding:3px 12px 3px 0">{text}</td>'
+        f'<td align="right" style="padding:3px 0">{caps}</td></tr>'
+    )
+
+
+def _place_html(scope: str, colours: theme.Tokens) -> str:
+    return f'<span style="color:{colours.muted.name()}">&nbsp; {escape(tr(keys.SCOPES[scope][0]))}</span>'
 
 
 def _keys_html(texts: Sequence[str], colours: theme.Tokens) -> str:

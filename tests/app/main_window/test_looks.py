@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import shiboken6
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QScrollArea, QTabBar, QToolButton
 
@@ -377,3 +377,34 @@ def test_no_tabs_stand_above_no_panel(qtbot: Any, hands: Hands) -> None:
     ]
     panels = {dock.geometry().topLeft() for dock in window.desk.docks.values() if dock.isVisible()}
     assert any(bar.geometry().bottomLeft() + QPoint(0, 1) in panels for bar in others)
+
+
+def test_the_full_screen_and_back_leaves_every_panel_where_it_was(
+    qapp: QApplication, lab: MainWindow
+) -> None:
+    """To the pixel, unless somebody has moved panels on the full screen."""
+
+    def places() -> dict[str, QRect]:
+        return {name: dock.geometry() for name, dock in lab.desk.docks.items() if dock.isVisible()}
+
+    lab.resize(1366, 768)
+    qapp.processEvents()
+    lab.desk.resizeDocks([lab.desk.docks["charts"]], [417], Qt.Orientation.Horizontal)
+    lab.desk.resizeDocks([lab.desk.docks["console"]], [233], Qt.Orientation.Vertical)
+    qapp.processEvents()
+    before = places()
+    toggle = lab.actions_by_name["view.full_screen"].trigger
+    toggle()
+    qapp.processEvents()
+    assert places() != before
+    toggle()
+    qapp.processEvents()
+    assert places() == before
+    toggle()
+    qapp.processEvents()
+    lab.full_screen.look()
+    lab.desk.resizeDocks([lab.desk.docks["charts"]], [250], Qt.Orientation.Horizontal)
+    qapp.processEvents()
+    toggle()
+    qapp.processEvents()
+    assert places() != before

@@ -11,7 +11,7 @@ from PySide6.QtPrintSupport import QPrinter
 from PySide6.QtWidgets import QPushButton
 
 from app import keys, theme
-from app.views.shortcut_sheet import ShortcutSheet, search, sheet_html
+from app.views.shortcut_sheet import ABSENT, ShortcutSheet, search, sheet_html
 
 SSMS = keys.keys_of(keys.SSMS)
 
@@ -88,3 +88,21 @@ def test_columns_hold_everything_once_and_in_order(columns: int) -> None:
     places = [html.index(f">{command.group}</b>") for command in keys.COMMANDS]
     assert places == sorted(places)
     assert html.count('style="padding-right:28px"') == columns
+
+
+def test_a_key_that_works_elsewhere_than_its_group_says_where(sheet: ShortcutSheet) -> None:
+    """F8 stands among keys that work anywhere."""
+    lines = text(sheet).splitlines()
+    assert any("Object Explorer" in line and "on the desk" in line for line in lines)
+    assert not any("Topology" in line and "on the desk" in line for line in lines)
+
+
+def test_keys_of_management_studio_that_do_nothing_are_told_and_are_nobody_elses(
+    sheet: ShortcutSheet,
+) -> None:
+    taken = {key for names in SSMS.values() for key in names}
+    assert "Keys of Management Studio that do nothing here" in text(sheet)
+    for key, why in ABSENT:
+        assert key not in taken
+        assert keys.shown(key) in text(sheet)
+        assert why in text(sheet)

@@ -1,0 +1,50 @@
+"""The whole screen and back, with every panel where it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QObject, QSize, Qt, QTimer
+
+from app.main_window.desk import COMES_BACK_MS, LAYOUT_VERSION
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+
+
+class FullScreen(QObject):
+    """Panels grow with the window and shrink with it, which leaves their borders some pixels off: whoever has moved
+    nothing on the full screen gets them back to the pixel."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._before: tuple[QByteArray, QSize] | None = None
+        """How the desk stood in the window, and its size."""
+        self._within: QByteArray | None = None
+        """How it stands on the full screen when nobody has moved anything; None until it is at rest."""
+        self._at_rest = QTimer(self, singleShot=True, interval=COMES_BACK_MS)
+        self._at_rest.timeout.connect(self.look)
+
+    def toggle(self) -> None:
+        """Fill the screen, or no longer."""
+        desk, full = self._window.desk, Qt.WindowState.WindowFullScreen
+        if not self._window.windowState() & full:
+            self._before = (self._state(), desk.size()) if desk.was_seen else None
+            self._within = None
+            self._at_rest.start()
+        elif self._before is not None and self._within in (None, self._state()):
+            desk.come_back(*self._before)
+        self._window.setWindowState(self._window.windowState() ^ full)
+
+    def look(self) -> None:
+        """The panels are at rest: whatever changes from now on somebody has changed."""
+        self._within = self._state()
+
+    def _state(self) -> QByteArray:
+        return self._window.desk.saveState(LAYOUT_VERSION)
+
+
+def attach(window: MainWindow) -> None:
+    """For the action in the View menu."""
+    window.full_screen = FullScreen(window)
