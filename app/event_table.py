@@ -26,8 +26,8 @@ EVERYWHERE: Final = mark("All")
 AT_ONCE_S: Final = 0.005
 """Half a tick: what happened at the moment that is looked at belongs to it."""
 
-NARROW_PX: Final = 520
-"""Below this width the table shows its short columns."""
+NARROW_UNITS: Final = 32.0
+"""Below this width, in line heights, the table shows its short columns."""
 
 FILTER_PX: Final = {False: 160, True: 110}
 """Width of the filter box, ordinarily and in a narrow dock."""
@@ -278,7 +278,7 @@ class EventTable(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = event.size().width() < NARROW_PX
+        narrow = event.size().width() < NARROW_UNITS * self.fontMetrics().height()
         if narrow != self._narrow:
             self._narrow = narrow
             self.model.show_columns(self._columns[narrow])

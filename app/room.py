@@ -31,11 +31,11 @@ class _Following(QScrollArea):
     @Slot()
     def follow(self) -> None:
         """Bring what has the keyboard into sight, if it is in here."""
-        widget = QApplication.focusWidget()
+        widget, held = QApplication.focusWidget(), self.widget()
         by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton  # who clicks sees it, and holds it
-        if widget is not None and self.isAncestorOf(widget) and not by_mouse:
+        if widget is not None and held is not None and self.isAncestorOf(widget) and not by_mouse:
             self.ensureWidgetVisible(widget)  # of what is larger than the viewport: the place of the cursor
-            place = QRect(widget.mapTo(self.widget(), QPoint()), widget.size())
+            place = QRect(widget.mapTo(held, QPoint()), widget.size())
             room = self.viewport().size()
             if place.width() <= room.width() and place.height() <= room.height():
                 for corner in (place.bottomRight() + QPoint(1, 1), place.topLeft()):

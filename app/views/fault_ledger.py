@@ -13,7 +13,7 @@ from app import formatting, keys, theme
 from app.bars import Bar
 from app.language import mark, tr
 from app.sentences import said
-from app.tables import Column, TableModel, TableView
+from app.tables import CELL_PADDING_PX, Column, TableModel, TableView
 from engine.constants import TICKS_PER_S
 from engine.drill.modes import Terms
 from engine.events import Event
@@ -124,7 +124,9 @@ COLUMNS: Final = (
 
 FAULT: Final = 1
 """The column with its words."""
+SHORT_FAULT: Final = "power-off S"
 LONG_FAULT: Final = "degrade SERVER_A SERVER_B rtt_ms=200"
+"""Its width: at least as much as the one, at most as the other."""
 
 
 # --- the panel ----------------------------------------------------------------------------------------------
@@ -162,7 +164,6 @@ class FaultLedger(QWidget):
         self.detail.setWordWrap(True)
         self.detail.setMargin(8)
         self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._least_px = self.table.columnWidth(FAULT)
         self.table.installEventFilter(self)
         self.setFocusProxy(self.table)
         self._lay_out()
@@ -224,9 +225,10 @@ class FaultLedger(QWidget):
     def _share_width(self) -> None:
         """The four times are always in sight; what they leave goes to the words of the fault, then to its effect."""
         others = sum(self.table.columnWidth(place) for place in range(len(COLUMNS) - 1) if place != FAULT)
-        left = self.table.viewport().width() - others
-        longest = self.fontMetrics().horizontalAdvance(LONG_FAULT)
-        self.table.setColumnWidth(FAULT, max(self._least_px, min(left, longest)))
+        left, metrics = self.table.viewport().width() - others, self.fontMetrics()
+        widths = (metrics.horizontalAdvance(words) + CELL_PADDING_PX for words in (SHORT_FAULT, LONG_FAULT))
+        least, longest = widths
+        self.table.setColumnWidth(FAULT, max(least, min(left, longest)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

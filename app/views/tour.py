@@ -133,7 +133,7 @@ class Tour(QFrame):
         self._placing.start()
 
     def _place(self) -> None:
-        """Below the thing, else above, right, left of it, else in its middle; never outside the window."""
+        """Below the thing, above, right or left of it, or where it hides least of it; never outside the window."""
         widget = self.stop_shown.widget()
         if widget is None or self.isHidden():
             return
@@ -161,10 +161,9 @@ class Tour(QFrame):
             QPoint(around.left() - GAP_PX - box.width(), middle.y()),
             middle,
         )
-        best = next((p for p in places if _fits(box.translated(p), inside, around)), places[-1])
-        x = max(inside.left(), min(best.x(), inside.right() - box.width()))
-        y = max(inside.top(), min(best.y(), inside.bottom() - box.height()))
-        self.move(x, y)
+        pushed = [_pushed(box.translated(place), inside) for place in places]
+        best = min(pushed, key=lambda place: _covered(place, around))  # of equal ones the first
+        self.move(best.topLeft())
         self.raise_()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -208,9 +207,15 @@ def _in_sight(widget: QWidget, over: QWidget) -> QRect:
     return found.intersected(over.rect())
 
 
-def _fits(box: QRect, inside: QRect, around: QRect) -> bool:
-    """Within the window, sideways as far as it can be pushed, and beside the thing."""
-    pushed = QRect(box)
-    pushed.moveLeft(max(inside.left(), min(box.left(), inside.right() - box.width())))
-    pushed.moveTop(max(inside.top(), min(box.top(), inside.bottom() - box.height())))
-    return not pushed.intersects(around) and inside.adjusted(-1, -1, 1, 1).contains(pushed)
+def _pushed(box: QRect, inside: QRect) -> QRect:
+    """*box*, moved into the window as far as it is outside."""
+    found = QRect(box)
+    found.moveLeft(max(inside.left(), min(box.left(), inside.right() - box.width())))
+    found.moveTop(max(inside.top(), min(box.top(), inside.bottom() - box.height())))
+    return found
+
+
+def _covered(box: QRect, around: QRect) -> int:
+    """How much of the thing *box* hides, in pixels."""
+    common = box.intersected(around)
+    return max(0, common.width()) * max(0, common.height())

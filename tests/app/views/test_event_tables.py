@@ -37,7 +37,7 @@ def shown(view: Any) -> list[list[str]]:
 def made(qtbot: Any, kind: type, run: Any) -> Any:
     view = kind()
     qtbot.addWidget(view)
-    view.resize(700, 300)
+    view.resize(44 * view.fontMetrics().height(), 300)
     view.show()
     view.show_drill(run)
     return view
@@ -166,11 +166,11 @@ def test_everything_that_the_engine_tells_can_be_listed(qtbot: Any, run: Any) ->
 def test_a_narrow_dock_shows_short_columns_of_the_same_rows(qtbot: Any, run: Any) -> None:
     run.events = LINES
     log = made(qtbot, ErrorLog, run)
-    log.resize(420, 300)
+    log.resize(26 * log.fontMetrics().height(), 300)
     assert shown(log)[0] == ["12:00:41.25", "spid21s", "Error: 1474, Severity: 16, State: 1."]
     log.table.selectRow(0)
     assert log.detail.text() == "Error: 1474, Severity: 16, State: 1."
-    log.resize(800, 300)
+    log.resize(50 * log.fontMetrics().height(), 300)
     assert shown(log)[0][0] == "2005-10-22 12:00:41.25"
     assert log.server == "SERVER_A"
     assert log.model.total == 5
