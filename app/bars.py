@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolBar, QToolButton, QWidget
 
 from app import theme
 from app.language import tr
+from app.reader import close_when_chosen
 
 
 class Bar(QToolBar):
@@ -52,3 +53,35 @@ class Bar(QToolBar):
     def _fit(self) -> None:
         side = self.fontMetrics().height()
         self.setIconSize(QSize(side, side))
+
+
+def hang(menu: QMenu, button: QToolButton) -> None:
+    """Have *button* open *menu*, for a screen reader as for a mouse.
+
+    Not as an "instant popup": Qt offers to open such a menu, and then does nothing about it.
+    """
+    button.setMenu(menu)
+    button.setPopupMode(QToolButton.ToolButtonPopupMode.DelayedPopup)
+    button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # its text has the arrow
+    # When the click is over: the menu waits for its end, and so would whoever asked for it from outside.
+    soon = QTimer(button, singleShot=True, interval=0)
+    soon.timeout.connect(button.showMenu)
+    button.clicked.connect(lambda _=False: soon.start())
+    close_when_chosen(menu)
+
+
+def menu_button(text: str, tip: str, fill: Callable[[QMenu], object]) -> QToolButton:
+    """A button whose menu is filled when it opens: what a context menu offers, for those who cannot open one."""
+    button = QToolButton()
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    menu = QMenu(button)
+
+    def show() -> None:
+        menu.clear()
+        fill(menu)
+
+    menu.aboutToShow.connect(show)
+    hang(menu, button)
+    return button

@@ -1,9 +1,10 @@
-"""Towards screen readers: the one way to have something said."""
+"""Towards screen readers: the one way to have something said, and rows that can be chosen without a keyboard."""
 
 from __future__ import annotations
 
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QMenu, QWidget
 
 
 def say(widget: QWidget, text: str, urgent: bool = False) -> None:
@@ -22,3 +23,28 @@ def name_box(box: QComboBox, name: str) -> None:
     """Say what a choice is about: on Linux its name is what is chosen, so it stands in the description as well."""
     box.setAccessibleName(name)
     box.setAccessibleDescription(name)
+
+
+def follow_selection(view: QAbstractItemView) -> None:
+    """The one row that is selected is the current one, too: who selects by a screen reader's own action has moved no
+    keyboard there, and what a page shows or does is about the current row."""
+    selection = view.selectionModel()
+
+    def follow() -> None:
+        current = view.currentIndex()
+        chosen = selection.selection()
+        if chosen.count() == 1 and chosen.first().height() == 1 and not chosen.contains(current):
+            column = current.column() if current.isValid() else chosen.first().left()
+            first = chosen.first()
+            index = view.model().index(first.top(), column, first.parent())
+            selection.setCurrentIndex(index, selection.SelectionFlag.NoUpdate)
+
+    # When all is done: keys and mouse move the selection first and the current row after it.
+    later = QTimer(view, singleShot=True, interval=0)
+    later.timeout.connect(follow)
+    selection.selectionChanged.connect(lambda *_: later.start() if QAccessible.isActive() else None)
+
+
+def close_when_chosen(menu: QMenu) -> None:
+    """Close *menu* once one of its entries was done: a screen reader's own action leaves it open, over everything."""
+    menu.triggered.connect(lambda _: menu.hide())

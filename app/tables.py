@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 
 from app import formatting, theme
 from app.language import tr
+from app.reader import follow_selection
 
 CELL_PADDING_PX: Final = 14
 EMPTY_MARGIN_PX: Final = 16
@@ -199,6 +200,7 @@ class TableView(QTableView):
         model.rowsInserted.connect(self._go_to_end)
         model.modelReset.connect(self._describe)
         model.rowsInserted.connect(self._describe)
+        follow_selection(self)
         self._fitted = model.columns
         self._at_end = True
 

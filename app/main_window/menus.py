@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu
 from app.acts import put_heading
 from app.language import mark, tr
 from app.offers import DATABASES_OFFERED, Target
+from app.reader import close_when_chosen
 from app.views.palette import Palette
 from engine.model import World
 
@@ -53,6 +54,8 @@ def fill(menu: QMenu, names: Iterable[str | None], actions: Mapping[str, QAction
 def fill_bar(window: MainWindow) -> None:
     """The window's and its views' actions; what changes is filled in when its menu opens."""
     bar, actions = window.menus, window.actions_by_name
+    for menu in bar.values():
+        close_when_chosen(menu)
     for title, names in BARS:
         fill(bar[title], names, actions)
     bar["&Faults"].aboutToShow.connect(lambda: _fill_faults(window))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from PySide6.QtCore import QStringListModel, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, QStringListModel, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
 
+from app import theme
 from app.completion import completions, hint
 from app.language import tr
 from engine.events import Event
@@ -33,6 +34,7 @@ class ActLine(QLineEdit):
         self._world: World | None = None
         self._done: list[str] = []
         self._at = 0
+        self._go = QAction(tr("Do it (Enter)"), self)
         self._words = QStringListModel(self)
         completer = QCompleter(self._words, self)
         completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
@@ -46,6 +48,11 @@ class ActLine(QLineEdit):
         self.setProperty("small", "true")
         self.textEdited.connect(self._complete)
         self.returnPressed.connect(self._send)
+        self._go.triggered.connect(self._send)
+        self.addAction(self._go, QLineEdit.ActionPosition.TrailingPosition)
+        self.textChanged.connect(lambda text: self._go.setVisible(bool(text.strip())))
+        self._go.setVisible(False)
+        self._show_icon()
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:
@@ -63,6 +70,14 @@ class ActLine(QLineEdit):
         if self._world is not None:
             self._words.setStringList(completions(self._world, text))
         self.setToolTip(hint(text))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._show_icon()
+
+    def _show_icon(self) -> None:
+        self._go.setIcon(theme.icon("play", theme.tokens(self.palette())))
 
     def _send(self) -> None:
         line = self.text().strip()

@@ -9,6 +9,7 @@ from typing import Final
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app import formatting
+from app.bars import hang
 from app.event_table import EventTable
 from app.language import mark, tr
 from app.sentences import of_event
@@ -121,9 +122,7 @@ class EventsList(EventTable):
         button = QToolButton()
         button.setText(tr("Kinds ▾"))
         button.setToolTip(tr("Choose what is listed"))
-        button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        button.setMenu(self._menu)
+        hang(self._menu, button)
         self.tools.addWidget(button)
 
     def kinds(self) -> frozenset[str]:

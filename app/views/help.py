@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem
 from app import language
 from app.language import tr
 from app.prose import Prose
+from app.reader import follow_selection
 from app.room import fit_on_screen
 
 PAGES: Final = ("start", "topology", "console", "time", "brief", "charts", "monitor", "logs", "timing", "editor")
@@ -62,6 +63,7 @@ class Help(QDialog):
         self.setWindowTitle(tr("Help"))
         self._contents = QListWidget()
         self._contents.setAccessibleName(tr("Contents"))
+        follow_selection(self._contents)
         for page in PAGES:
             item = QListWidgetItem(title_of(page))
             item.setData(Qt.ItemDataRole.UserRole, page)

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 from app import formatting, theme
 from app.language import mark, tr, trn
 from app.prose import Prose
-from app.reader import name_box, say
+from app.reader import follow_selection, name_box, say
 from app.summary import LEVELS, Summary
 from app.theme import Tokens
 from engine.drill import skills
@@ -191,6 +191,7 @@ class ScenarioPicker(QWidget):
         self._list = _Cards()
         self._list.setAccessibleName(tr("Drills"))
         self._list.setItemDelegate(_CardDelegate(self._list))
+        follow_selection(self._list)
         self._list.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.currentItemChanged.connect(lambda *_: self._show_details())

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidge
 
 from app import formatting, fuzzy
 from app.acts import Acts, put_heading
+from app.bars import menu_button
 from app.language import mark, tr
 from app.offers import Offer, Target, offers
 from app.picture import (
@@ -226,6 +227,9 @@ class TopologyTable(QWidget):
         bar = QHBoxLayout()
         bar.setContentsMargins(4, 4, 4, 4)
         bar.addWidget(self.field)
+        bar.addWidget(
+            menu_button(tr("Actions ▾"), tr("What can be done with the selected rows"), self.fill_menu)
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.language import mark, tr
+from app.reader import follow_selection
 from app.views.branches.comparison import Comparison
 from app.views.branches.rows import Row, rows_of
 from engine.drill.branches import Branches
@@ -51,6 +52,7 @@ class BranchPage(QWidget):
         self._tree: Branches | None = None
         self.tree = QTreeWidget()
         self.tree.setAccessibleName(tr("Branches"))
+        follow_selection(self.tree)
         self.tree.setHeaderLabels([tr(title) for title in COLUMNS])
         for column, tip in enumerate(TIPS):
             self.tree.headerItem().setToolTip(column, tr(tip))

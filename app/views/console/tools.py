@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QKeySequence, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from app import keys, theme
+from app.bars import hang
 from app.language import tr
 
 IN_BAR: Final = ("run", "cancel", "parse", "text", "snippets", "history")
@@ -68,17 +69,14 @@ class ToolBar(QWidget):
         new = QToolButton()
         new.setText(tr("New query ▾"))
         new.setToolTip(tr("New query on a chosen server (Ctrl+N: on the server of this window)"))
-        new.setMenu(new_menu)
         self.more = QToolButton()
         self.more.setText("»")
         self.more.setToolTip(tr("More buttons"))
         self.more.setAccessibleName(tr("More buttons"))
         rest = QMenu(self)
         rest.aboutToShow.connect(lambda: self._fill(rest))
-        self.more.setMenu(rest)
-        for opener in (new, self.more):
-            opener.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-            opener.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        hang(new_menu, new)
+        hang(rest, self.more)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(2, 0, 2, 0)
         layout.setSpacing(0)

@@ -8,11 +8,12 @@ from typing import Any, Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHeaderView, QLabel, QMenu, QTreeView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QMenu, QTreeView, QVBoxLayout, QWidget
 
 from app import keys, theme
-from app.bars import Bar
+from app.bars import Bar, menu_button
 from app.language import mark, tr
+from app.reader import follow_selection
 from app.views.object_explorer import answers, scripts
 from app.views.object_explorer.properties import MirroringPage
 from app.views.object_explorer.tree import NODE, Node, Tree, node_of
@@ -55,6 +56,10 @@ class ObjectExplorer(QWidget):
         self.tree = Tree(self)
         self.view = QTreeView()
         self.view.setModel(self.tree)
+        self.view.setSelectionBehavior(
+            QTreeView.SelectionBehavior.SelectItems
+        )  # Qt's bridge selects wrong rows
+        follow_selection(self.view)
         self.view.setHeaderHidden(True)
         self.view.setAccessibleName(tr("Object Explorer"))
         self.view.setUniformRowHeights(True)
@@ -86,12 +91,21 @@ class ObjectExplorer(QWidget):
     def _lay_out(self) -> None:
         bar = Bar(tr("Object Explorer"))
         bar.put([self.tools["explorer.refresh"], self.tools["explorer.query"]])
+        bar.addWidget(
+            menu_button(tr("Actions ▾"), tr("What can be done with the row"), self._fill_for_button)
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(bar)
         layout.addWidget(self.view, 1)
-        layout.addWidget(self.age)
+        below = QHBoxLayout()
+        below.setContentsMargins(0, 0, 4, 0)
+        below.addWidget(self.age, 1)
+        below.addWidget(
+            menu_button(tr("Actions ▾"), tr("What can be done with the row"), self._fill_for_button)
+        )
+        layout.addLayout(below)
 
     def _connect(self) -> None:
         self.view.expanded.connect(self._on_expanded)
@@ -231,6 +245,19 @@ class ObjectExplorer(QWidget):
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             self.fill_menu(menu, self.node)
             menu.popup(self.view.viewport().mapToGlobal(place))
+
+    def _fill_for_button(self, menu: QMenu) -> None:
+        """As the context menu, and the row can be opened and closed, which a screen reader's own actions cannot."""
+        index = self.view.currentIndex()
+        if self.node is None:
+            return
+        if self.tree.hasChildren(index):
+            opened = self.view.isExpanded(index)
+            menu.addAction(tr("&Collapse") if opened else tr("E&xpand")).triggered.connect(
+                lambda _=False: self.view.setExpanded(index, not opened)
+            )
+            menu.addSeparator()
+        self.fill_menu(menu, self.node)
 
     def fill_menu(self, menu: QMenu, node: Node) -> None:
         """What can be done with the row, in the order of Management Studio."""

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting, whole_file
+from app.bars import hang
 from app.language import tr
 from app.sentences import said
 from app.views.planner import export
@@ -264,9 +265,7 @@ class Planner(QWidget):
         self._counter_menu.setToolTipsVisible(True)
         choose = QToolButton()
         choose.setText(tr("Counters ▾"))
-        choose.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-        choose.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        choose.setMenu(self._counter_menu)
+        hang(self._counter_menu, choose)
         bar.addWidget(choose)
         bar.addWidget(self._status, 1)
         for text, do in (

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.language import tr
+from app.reader import follow_selection
 from app.views.system_monitor.catalogue import BY_NAME as PERFS
 from app.views.system_monitor.catalogue import MIRRORING, NOT_SIMULATED, OBJECTS, PROCESSOR, Choice, names_of
 from engine.model import World
@@ -41,6 +42,7 @@ class AddCounters(QDialog):
         for listed, name in ((self.counters, tr("Counters")), (self.instances, tr("Instances"))):
             listed.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
             listed.setAccessibleName(name)
+            follow_selection(listed)
         for group, words in OBJECTS.items():
             self.object.addItem(words, group)
         self.add = QPushButton(tr("&Add"))
