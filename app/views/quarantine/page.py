@@ -23,6 +23,7 @@ from app.language import tr
 from app.tables import TableModel, TableView
 from app.views.quarantine.facts import COLUMNS, Fact
 from app.views.quarantine.items import Item, Items
+from app.views.quarantine.whole import show_whole
 from engine.drill.contents import visible
 
 TEXT_MAX: Final = 200_000
@@ -47,6 +48,7 @@ class Quarantine(QWidget):
         header = self.facts.horizontalHeader()
         header.setStretchLastSection(True)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        show_whole(self.facts)
         self.text = _Written()
         self.text.setReadOnly(True)
         self.text.setTabChangesFocus(True)

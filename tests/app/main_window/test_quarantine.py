@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 
 from app import accepted, scenario_files
 from app.accepted import ACCEPTED
@@ -15,6 +16,7 @@ from app.main_window import MainWindow, quarantine
 from app.views.quarantine import Quarantine
 from engine.drill.contents import sha256, visible
 from engine.drill.drill import Drill
+from tests import painted
 from tests.app.main_window.conftest import Hands
 from tests.engine.drill.texts import WORLD
 
@@ -174,3 +176,20 @@ def test_a_forgotten_drill_that_is_among_ones_own_is_said(window: MainWindow, fi
     file.rename(own / file.name)
     window.quarantine.forget([sha256(FOREIGN)])
     assert "still among your drills" in window.notice.text
+
+
+def test_every_fact_of_a_file_is_shown_whole(window: MainWindow, file: Path) -> None:
+    """Its SHA-256 too, however large the text and however narrow the table."""
+    window.resize(1024, 700)
+    window.appearance.set_font_scale(1.5)
+    window.open_file(str(file))
+    for _ in range(5):
+        QApplication.processEvents()
+    table = held(window).facts
+    digest = next(row for row, fact in enumerate(table.table.rows) if fact.what == "SHA-256")
+    lines = table.rowHeight(digest) / table.fontMetrics().height()
+    wide = table.fontMetrics().horizontalAdvance(sha256(FOREIGN))
+    assert lines >= wide / table.columnWidth(1)
+    assert table.rowHeight(digest) > table.rowHeight(0)
+    painted_in = {text.words for text in painted.texts(window) if text.widget is table.viewport()}
+    assert not any(painted.ELLIPSIS in words for words in painted_in)
