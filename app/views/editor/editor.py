@@ -145,7 +145,7 @@ class ScenarioEditor(QWidget):
             "edit.redo": self.text.redo,
             "edit.record": self.recording_wanted.emit,
             "edit.try": self.try_out,
-            "edit.form": lambda: self._turn_to(self.form, self.form.sections),
+            "edit.form": lambda: self._turn_to(self.form, self.form.sections_field),
             "edit.timeline": lambda: self._turn_to(self.timeline, self.timeline.list),
             "edit.preview": lambda: self._turn_to(self.preview, self.preview.reader),
             "edit.text": self.text.setFocus,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel
 from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QVBoxLayout, QWidget
 
 from app import entry_edit, scenario_edit, theme
@@ -19,7 +20,11 @@ from app.views.editor.form_page import FormPage, Path, value_in
 from app.views.editor.form_pools import Pools
 from app.views.editor.form_rows import Row
 from app.views.editor.form_schema import about, model_of, sections
+from app.views.editor.form_widgets import Choice
 from app.views.editor.form_words import PLAIN, VARIANTS
+
+ROOM_LEAST: Final = 36
+"""Characters that fields with their list have room for beside the sections, or these are chosen in one line above."""
 
 
 class Form(QWidget):
@@ -42,6 +47,9 @@ class Form(QWidget):
         self.sections.setAccessibleName(tr("Sections"))
         self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.sections.setSpacing(1)
+        self.section_choice = Choice()
+        """Stands for the list of sections where there is no room for it beside the fields."""
+        self.section_choice.setAccessibleName(tr("Sections"))
         self.list = FormEntries()
         self.entries = self.list.rows
         self.add, self.copy, self.remove, self.up, self.down = self.list.doings.values()
@@ -56,8 +64,10 @@ class Form(QWidget):
         self._recolour()
         for section in self._sections:
             self.sections.addItem(tr(section.title))
+            self.section_choice.addItem(tr(section.title))
         self.sections.setCurrentRow(0)
         self.sections.currentRowChanged.connect(self._on_section)
+        self.section_choice.activated.connect(self.sections.setCurrentRow)
         self.list.chosen.connect(self._on_entry)
         self.page.value_set.connect(self._set)
         self.page.table_wanted.connect(self._add_inside)
@@ -111,7 +121,7 @@ class Form(QWidget):
         if self.page.go_to(path, take_focus):
             return True
         if take_focus:
-            (self.entries if self._sections[section].many else self.sections).setFocus()
+            (self.entries if self._sections[section].many else self.sections_field).setFocus()
         return key in keys
 
     def finish(self) -> None:
@@ -119,6 +129,11 @@ class Form(QWidget):
         self.page.finish()
 
     # --- shown ----------------------------------------------------------------------------------------------
+
+    @property
+    def sections_field(self) -> QWidget:
+        """Where the section is chosen."""
+        return self.section_choice if self.list.narrow else self.sections
 
     @property
     def section(self) -> Section:
@@ -140,8 +155,10 @@ class Form(QWidget):
         """Section titles with their numbers, the list of entries, the fields of the chosen one."""
         for at, section in enumerate(self._sections):
             count = len(self._entries(section)) if section.many else 0
-            title = tr(section.title)
-            self.sections.item(at).setText(f"{title} ({count})" if count else title)
+            title = f"{tr(section.title)} ({count})" if count else tr(section.title)
+            self.sections.item(at).setText(title)
+            self.section_choice.setItemText(at, title)
+        self.section_choice.setCurrentIndex(self.sections.currentRow())
         self._fit_sections()
         section = self.section
         self.list.setVisible(section.many)
@@ -158,13 +175,14 @@ class Form(QWidget):
             return
         empty = section.many and self.entries.currentRow() < 0
         if self.page.show_table(self._data, section, model, self.path, empty):
-            self.page.order_behind(self.list.order_behind(self.sections))
+            self.page.order_behind(self.list.order_behind(self.sections_field))
 
     def _show_about(self, section: Section, model: type[BaseModel] | None) -> None:
         said = tr(about(section, model))
         said = (said.partition(": ")[2] if said.startswith("[") else said).partition("\n")[0]
         self.about.setText(f"{said[:1].upper()}{said[1:].rstrip('.')}." if said else "")
-        self.about.setVisible(bool(said))
+        self.section_choice.setToolTip(self.about.text())
+        self.about.setVisible(bool(said) and not self.list.narrow)
 
     # --- changed by the user --------------------------------------------------------------------------------
 
@@ -260,6 +278,7 @@ class Form(QWidget):
 
     def _lay_out(self) -> None:
         right = QVBoxLayout()
+        right.addWidget(self.section_choice)
         right.addWidget(self.about)
         right.addWidget(self.list)
         right.addWidget(self.page, 1)
@@ -270,6 +289,7 @@ class Form(QWidget):
         row.setSpacing(12)
         row.addWidget(self.sections)
         row.addLayout(right, 1)
+        self.section_choice.hide()
 
     def _fit_sections(self) -> None:
         """As wide as the longest title: at a large text, too, none is cut."""
@@ -277,6 +297,26 @@ class Form(QWidget):
         bar = self.sections.verticalScrollBar().sizeHint().width()
         around = 2 * (self.sections.frameWidth() + self.sections.spacing())
         self.sections.setFixedWidth(self.sections.sizeHintForColumn(0) + bar + around)
+        if self.isVisible():
+            self._divide()
+
+    def _divide(self) -> None:
+        """Sections beside the fields, or, where that leaves too little of them, above in one line."""
+        narrow = self.width() - self.sections.width() < ROOM_LEAST * self.fontMetrics().averageCharWidth()
+        if narrow == self.list.narrow:
+            return
+        before = self.sections_field
+        self.list.make_narrow(narrow)
+        self.sections.setVisible(not narrow)
+        self.section_choice.setVisible(narrow)
+        self.about.setVisible(bool(self.about.text()) and not narrow)
+        if before.hasFocus():
+            self.sections_field.setFocus()
+        self.page.order_behind(self.list.order_behind(self.sections_field))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._divide()
 
     def _enable(self, on: bool) -> None:
         for widget in (self.list, self.page, self.pools):

@@ -7,11 +7,13 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QKeyCombination, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QListWidget, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QListWidget, QPushButton, QSizePolicy, QWidget
 
 from app.language import mark, tr
 
 ENTRIES_SHOWN: Final = 5
+ENTRIES_SHOWN_NARROW: Final = 3
+"""Rows that there is room for, at least."""
 _ALT, _CTRL = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier
 ENTRY_KEYS: Final = {
     "add": (mark("Add"), QKeyCombination(Qt.Key.Key_Insert)),
@@ -33,8 +35,8 @@ class FormEntries(QWidget):
         super().__init__(parent)
         self.rows = QListWidget()
         self.doings = {name: QPushButton(tr(title)) for name, (title, _) in ENTRY_KEYS.items()}
-        buttons = QGridLayout()
-        buttons.setSpacing(4)
+        self._buttons = QGridLayout()
+        self._buttons.setSpacing(4)
         for name, button in self.doings.items():
             title, key = ENTRY_KEYS[name]
             button.setProperty("small", "true")
@@ -42,22 +44,46 @@ class FormEntries(QWidget):
             keys = QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
             button.setToolTip(f"{tr(title)} ({keys})")
             button.setAccessibleName(tr(title))
-        for row_number, name in enumerate(("add", "copy", "remove")):
-            buttons.addWidget(self.doings[name], row_number, 0, 1, 2)
-        for at, (name, arrow) in enumerate((("up", "↑"), ("down", "↓"))):
+        for name, arrow in (("up", "↑"), ("down", "↓")):
             self.doings[name].setText(arrow)
-            buttons.addWidget(self.doings[name], 3, at)
-        buttons.setRowStretch(4, 1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.rows, 1)
-        row.addLayout(buttons)
+        self._layout = QGridLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.addWidget(self.rows, 0, 0)
+        self.narrow = True
+        self.make_narrow(False)
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.rows.setMinimumHeight(ENTRIES_SHOWN * (self.fontMetrics().height() + 4) + 8)
         self.rows.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.rows.currentRowChanged.connect(lambda at: self.chosen.emit(at) if at >= 0 else None)
         self.rows.installEventFilter(self)
+
+    def make_narrow(self, narrow: bool) -> None:
+        """Fewer rows with the buttons below them, where there is no room beside."""
+        if narrow == self.narrow:
+            return
+        self.narrow = narrow
+        self._layout.removeItem(self._buttons)
+        for button in self.doings.values():
+            self._buttons.removeWidget(button)
+        for at, (name, button) in enumerate(self.doings.items()):
+            if narrow:
+                self._buttons.addWidget(button, 0, at)
+            elif name in ("up", "down"):
+                self._buttons.addWidget(button, 3, at - 3)
+            else:
+                self._buttons.addWidget(button, at, 0, 1, 2)
+        self._buttons.setRowStretch(4, 0 if narrow else 1)
+        self._layout.addLayout(self._buttons, 1 if narrow else 0, 0 if narrow else 1)
+        self._fit()
+
+    def _fit(self) -> None:
+        shown = ENTRIES_SHOWN_NARROW if self.narrow else ENTRIES_SHOWN
+        self.rows.setMinimumHeight(shown * (self.fontMetrics().height() + 4) + 8)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
 
     def show_entries(self, title: str, said: Sequence[str], chosen: int) -> None:
         """One row for each, as *said*; *chosen* is marked, or the last if there are not so many."""

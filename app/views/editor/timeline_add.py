@@ -109,10 +109,9 @@ class AddFault(QFrame):
             row.setSpacing(6)
         for widget in (self.when, self.from_time, self._until, self.to_time):
             times.addWidget(widget)
-        times.addWidget(self.condition, 1)
         times.addWidget(self._later)
         times.addWidget(self.after)
-        times.addStretch(0)
+        times.addStretch(1)
         self._acts.addWidget(self.verb)
         self._acts.addStretch(1)
         self._options.addStretch(1)
@@ -129,14 +128,14 @@ class AddFault(QFrame):
         grid = QGridLayout(self)
         grid.setContentsMargins(10, 6, 10, 6)
         grid.setVerticalSpacing(4)
-        for number, words in ((0, tr("When")), (1, tr("What")), (4, tr("Note"))):
+        for number, words in ((0, tr("When")), (2, tr("What")), (5, tr("Note"))):
             grid.addWidget(QLabel(words), number, 0)
-        for number, row in ((0, times), (1, self._acts), (3, self._options), (5, last)):
+        for number, row in ((0, times), (2, self._acts), (4, self._options), (6, last)):
             grid.addLayout(row, number, 1)
-        grid.addWidget(self.about, 2, 1)
-        grid.addWidget(self.note, 4, 1)
+        for number, widget in ((1, self.condition), (3, self.about), (5, self.note)):
+            grid.addWidget(widget, number, 1)
         grid.setColumnStretch(1, 1)
-        grid.setRowStretch(6, 1)
+        grid.setRowStretch(7, 1)
 
     def _fill_verbs(self) -> None:
         """What goes wrong first, then what the load does, what mends it, and the rest."""

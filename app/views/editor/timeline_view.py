@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -128,13 +128,15 @@ class TimelineView(QWidget):
         self._dress()
 
     def _dress(self) -> None:
-        colours = theme.tokens(self.palette())
+        colours, side = theme.tokens(self.palette()), self.fontMetrics().height()
         for tool, icon in self._zooms:
             tool.setIcon(theme.icon(icon, colours))
+            tool.setIconSize(QSize(side, side))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_zooms"):
+        looks = (QEvent.Type.PaletteChange, QEvent.Type.FontChange)
+        if event.type() in looks and hasattr(self, "_zooms"):
             self._dress()
 
     def _on_split(self) -> None:

@@ -253,14 +253,13 @@ def test_no_title_of_a_section_is_cut_at_twice_the_size(form: Form, qtbot: Any) 
 
 
 def test_fields_are_below_their_labels_where_there_is_no_room_beside_them(form: Form, qtbot: Any) -> None:
-    go_to(form, "server")
     form.show()
     qtbot.waitExposed(form)
     font = form.font()
     font.setPointSizeF(2 * font.pointSizeF())
     form.setFont(font)
     form.resize(1, 500)  # as narrow as it gets
-    row = form._rows["server", 0, "edition"]
+    row = form._rows["level",]
     inside = form.page.widget()
     assert inside is not None
     layout = inside.findChild(QFormLayout)
@@ -594,14 +593,30 @@ def test_a_place_in_the_text_leads_to_its_field(
         assert form.focusWidget() is form._rows[path].widget
 
 
-def test_at_twice_the_size_nothing_of_general_is_beyond_the_page(form: Form, qtbot: Any) -> None:
+def test_at_twice_the_size_sections_are_chosen_above_and_nothing_is_beyond_the_page(
+    form: Form, qtbot: Any
+) -> None:
     font = form.font()
     font.setPointSizeF(2 * font.pointSizeF())
     form.setFont(font)
-    form.resize(620, 500)
+    form.resize(34 * form.fontMetrics().averageCharWidth(), 500)
     with qtbot.waitExposed(form):
         form.show()
     qtbot.waitUntil(lambda: form.page.horizontalScrollBar().maximum() == 0)
+    assert form.section_choice.isVisible()
+    assert not form.sections.isVisible()
+    row = next(at for at, section in enumerate(form._sections) if section.key == "predict")
+    form.section_choice.setCurrentIndex(row)
+    form.section_choice.activated.emit(row)
+    assert form.section.key == "predict"
+    assert form.sections_field is form.section_choice
+    form.add.click()
+    assert form.section_choice.currentText() == "Predictions (1)"
+    qtbot.waitUntil(lambda: form.add.y() > form.entries.geometry().bottom())
+    qtbot.waitUntil(lambda: form.page.horizontalScrollBar().maximum() == 0)
+    form.resize(2000, 500)
+    assert form.sections.isVisible()
+    assert not form.section_choice.isVisible()
 
 
 def test_a_field_that_is_wrong_is_marked_and_says_why(form: Form) -> None:
