@@ -13,6 +13,8 @@ from app import formatting, theme
 from app.time_axis import time_step_s
 
 TICK_PX = 4
+CURSOR_MARGIN_PX = 4.0
+"""Beside the time of the cursor, on its ground."""
 
 
 class TimeScale(QWidget):
@@ -22,12 +24,25 @@ class TimeScale(QWidget):
         super().__init__(parent)
         self._place_of = place_of
         self._range = (0.0, 1.0)
+        self._cursor_s: float | None = None
         self.setFont(theme.sized(self.font(), 0.85))
 
     def show_range(self, span: tuple[float, float]) -> None:
         """The times at both ends, in seconds since the start."""
         self._range = span
         self.update()
+
+    def show_cursor(self, at_s: float | None) -> None:
+        """Say what time the cursor is at, below it."""
+        if at_s != self._cursor_s:
+            self._cursor_s = at_s
+            self.update()
+
+    @property
+    def cursor_text(self) -> str:
+        """The time that is written below the cursor."""
+        shown = self._cursor_s is not None and self._range[0] <= self._cursor_s <= self._range[1]
+        return formatting.run_time(self._cursor_s, 1) if shown and self._cursor_s is not None else ""
 
     def times_s(self) -> list[float]:
         """Every time that has a label."""
@@ -53,9 +68,19 @@ class TimeScale(QWidget):
             painter.setPen(colours.border)
             painter.drawLine(round(x), 0, round(x), TICK_PX)
             text = formatting.run_time(t_s)
-            width = float(self.fontMetrics().horizontalAdvance(text))
-            place = QRectF(x - width / 2.0, TICK_PX, width, self.height() - TICK_PX)
-            place.moveLeft(max(0.0, min(place.left(), self.width() - width)))
+            place = self._below(x, text)
             painter.setPen(colours.muted)
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
+        if self.cursor_text and self._cursor_s is not None:
+            place = self._below(self._place_of(self._cursor_s), self.cursor_text, CURSOR_MARGIN_PX)
+            painter.fillRect(place, colours.text)
+            painter.setPen(colours.surface)
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, self.cursor_text)
         painter.end()
+
+    def _below(self, x: float, text: str, margin_px: float = 0.0) -> QRectF:
+        """Where *text* stands that belongs to *x*: in the middle below it, but not over the edges."""
+        width = self.fontMetrics().horizontalAdvance(text) + 2.0 * margin_px
+        place = QRectF(x - width / 2.0, TICK_PX, width, self.height() - TICK_PX)
+        place.moveLeft(max(0.0, min(place.left(), self.width() - width)))
+        return place
