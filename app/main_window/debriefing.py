@@ -20,7 +20,7 @@ from app.language import tr
 from app.main_window import actions
 from app.run_files import NoRun
 from app.sentences import said as said_of
-from app.storage import RunId
+from app.storage import RunId, StorageProblem
 from engine.drill import verify
 from engine.drill.problems import ScenarioProblems
 from engine.drill.review import Review, reviewing
@@ -73,8 +73,13 @@ class Debriefing(QObject):
         profile = self._window.profile
         if profile is None:
             return
-        report = json.loads(profile.report(RunId(run_id)))
-        self._show_again(report, profile.scenario_text(RunId(run_id)), RunId(run_id))
+        try:
+            report = json.loads(profile.report(RunId(run_id)))
+            text = profile.scenario_text(RunId(run_id))
+        except StorageProblem as problem:
+            self._window.notice.warn(str(problem))
+            return
+        self._show_again(report, text, RunId(run_id))
 
     def open_file(self, file: Path) -> None:
         """Look back on a run that was written as JSON; whether it plays again to the same states is said."""

@@ -111,6 +111,7 @@ def connect(window: MainWindow) -> None:
     session.running_changed.connect(lambda running: show_running(window, running))
     window.transport.speed_chosen.connect(session.set_speed)
     window.play.began.connect(lambda drill: _show_begun(window, drill))
+    window.play.recorded.connect(lambda drill: _show_recorded(window, drill))
     topology.opened.connect(lambda server: window.console.new_query(server))
     window.explorer.query_wanted.connect(lambda server, text: _open_query(window, server, text))
     window.explorer.log_wanted.connect(lambda server: _open(window, "error_log", "show_server", server))
@@ -135,12 +136,20 @@ def _show_begun(window: MainWindow, drill: Drill) -> None:
     window.scenario = drill.scenario
     window.notice.clear()
     cards.put(window.store, window.topology, drill.scenario.name)
-    unkept = window.profile is None or window.play.watching
-    kept = tr("not recorded") if unkept else tr("recorded")
-    what = tr("reference solution") if window.play.watching else formatting.mode(drill.mode.value)
-    window.run_facts.setText("  ·  ".join((what, tr("seed {number}").format(number=drill.seed), kept)))
+    _show_facts(window, drill)
     window.go_to(window.desk_page, drill.scenario.title)
     window.topology.setFocus()
+
+
+def _show_facts(window: MainWindow, drill: Drill) -> None:
+    kept = tr("not recorded") if window.play.run_id is None else tr("recorded")
+    what = tr("reference solution") if window.play.watching else formatting.mode(drill.mode.value)
+    window.run_facts.setText("  ·  ".join((what, tr("seed {number}").format(number=drill.seed), kept)))
+
+
+def _show_recorded(window: MainWindow, drill: Drill) -> None:
+    _show_facts(window, drill)
+    window.notice.tell(tr("There is room again: this run is recorded from its beginning."))
 
 
 def show_running(window: MainWindow, running: bool) -> None:

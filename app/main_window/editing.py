@@ -7,13 +7,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from app import scenario_files
 from app.language import tr
 from app.main_window import actions, scenario_saving
-from app.main_window.keeping import EDITOR_DRAFT
+from app.main_window.keeping import EDITOR_DRAFT, Pause
 from app.scenario_files import NoScenario
 from app.sentences import said as said_of
 from app.storage import StorageProblem
@@ -38,9 +38,8 @@ class Editing(QObject):
         super().__init__(window)
         self._window = window
         self._page: ScenarioEditor | None = None
-        self._due = QTimer(self)
-        self._due.setInterval(DRAFT_MS)
-        self._due.setSingleShot(True)
+        self._told = ""
+        self._due = Pause(DRAFT_MS, self)
         self._due.timeout.connect(self.keep_draft)
         window.closing.connect(self._close_down)
 
@@ -63,7 +62,7 @@ class Editing(QObject):
             page.closed.connect(self._window.show_home)
             if not self._restore_draft(page):
                 page.show_text(_template(), None)
-            page.draft_changed.connect(self._due.start)
+            page.draft_changed.connect(self._due.changed)
         return self._page
 
     def show(self) -> None:
@@ -184,11 +183,19 @@ class Editing(QObject):
             else:
                 profile.drafts.delete(EDITOR_DRAFT)
         except StorageProblem as problem:
-            self._window.notice.warn(str(problem))
+            if str(problem) != self._told:  # once, not at each pause in typing
+                self._window.notice.warn(str(problem))
+            self._told = str(problem)
+        else:
+            self._told = ""
 
     def _restore_draft(self, page: ScenarioEditor) -> bool:
         profile = self._window.profile
-        kept = profile.drafts.load(EDITOR_DRAFT) if profile is not None else None
+        try:
+            kept = profile.drafts.load(EDITOR_DRAFT) if profile is not None else None
+        except StorageProblem as problem:
+            self._window.notice.warn(str(problem))
+            return False
         if kept is None:
             return False
         try:
@@ -210,7 +217,7 @@ class Editing(QObject):
         """Keep what there is, and nothing more after that: the profile is about to be closed."""
         self.keep_draft()
         if self._page is not None:
-            self._page.draft_changed.disconnect(self._due.start)
+            self._page.draft_changed.disconnect(self._due.changed)
             self._page.stop()
 
 

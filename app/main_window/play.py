@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.language import tr
 from app.main_window import recorder
-from app.main_window.recorder import ProfileRecorder
+from app.main_window.recorder import LateRecorder, ProfileRecorder
 from app.recording import NoRecorder, NotRecorded, Recorder
 from app.sentences import said as said_of
 from app.session import Session
@@ -41,6 +41,8 @@ class Play(QObject):
     said = Signal(str)
     """One sentence for the user."""
     branches_changed = Signal()
+    recorded = Signal(object)
+    """A drill that could not be recorded at its beginning is by now, whole."""
 
     def __init__(self, session: Session, profile: Profile | None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -53,6 +55,8 @@ class Play(QObject):
         """Branch -> its run in the profile."""
         self.branches: Branches | None = None
         """The run that is played or looked back on, with all that left it."""
+        self._unrecorded = ""
+        """Why the run that is about to open is not recorded."""
         self.watching = False
         """The reference solution is being shown, not somebody's own run."""
         session.loaded.connect(self._on_loaded)
@@ -262,7 +266,11 @@ class Play(QObject):
         self._write(lambda profile: profile.abandon(RunId(run_id)))
 
     def unfinished(self) -> Sequence[UnfinishedRun]:
-        return self._profile.unfinished() if self._profile is not None else ()
+        try:
+            return self._profile.unfinished() if self._profile is not None else ()
+        except StorageProblem as problem:
+            self.said.emit(str(problem))
+            return ()
 
     # --- inside ---------------------------------------------------------------------------------------------
 
@@ -307,11 +315,22 @@ class Play(QObject):
         if self._profile is None:
             return NoRecorder()
         try:
-            run = recorder.begin(self._profile, drill)
+            return self._begun_record(self._profile, drill)
         except NotRecorded as problem:
-            self.said.emit(tr("{problem} Nothing of this run will be kept.").format(problem=problem))
-            return NoRecorder()
+            said = tr("{problem} Until then nothing of this run is kept, from then on all of it.")
+            self._unrecorded = said.format(problem=problem)
+            return LateRecorder(partial(self._record_late, self._profile, self.branches.history))
+
+    def _begun_record(self, profile: Profile, drill: Drill) -> ProfileRecorder:
+        assert self.branches is not None
+        run = recorder.begin(profile, drill)
         self._runs[self.branches.current] = run.run_id
+        return run
+
+    def _record_late(self, profile: Profile, history: History) -> ProfileRecorder:
+        run = self._begun_record(profile, history.drill)
+        self._keep_tree()
+        self.recorded.emit(history.drill)
         return run
 
     def _recorder_of(self, run_id: RunId) -> Recorder:
@@ -321,6 +340,9 @@ class Play(QObject):
         self.watching = False
         self.began.emit(history.drill)
         self._session.open(history, run)
+        said, self._unrecorded = self._unrecorded, ""
+        if said:  # not before: a new run clears what was said of the last one
+            self.said.emit(said)
 
     def _write(self, change: Callable[[Profile], None]) -> None:
         try:

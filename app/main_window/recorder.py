@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
+from app.language import tr
 from app.recording import NotRecorded
-from app.storage import Profile, RunId, StorageProblem
+from app.storage import JournalLine, Profile, RunId, StorageProblem
 from engine.constants import TICKS_PER_S
 from engine.drill.drill import Drill
 from engine.drill.report import program_version
@@ -37,9 +38,12 @@ class ProfileRecorder:
     def finish(self, report: Mapping[str, Any]) -> None:
         score = report["score"]
         tick = round(report["ended_at_s"] * TICKS_PER_S)
-        with _as_not_recorded():
-            total = score["total"] if score["scored"] else None
+        total = score["total"] if score["scored"] else None
+        try:
             self._profile.finish(self.run_id, tick, report["state_hash"], json.dumps(report), total)
+        except StorageProblem as problem:
+            said = tr("{problem} This run is over: continue it from the start page, and its result is kept.")
+            raise NotRecorded(said.format(problem=problem)) from problem
 
 
 def begin(profile: Profile, drill: Drill) -> ProfileRecorder:
@@ -53,12 +57,50 @@ def begin(profile: Profile, drill: Drill) -> ProfileRecorder:
             seed=drill.seed,
             engine_version=program_version(),
             mode=drill.mode.value,
+            journal=[JournalLine(item.tick, item.line) for item in drill.journal],
+            tick=drill.tick,
         )
-    recorder = ProfileRecorder(profile, run_id)
-    for item in drill.journal:
-        recorder.line(item.tick, item.line)
-    recorder.heartbeat(drill.tick)
-    return recorder
+    return ProfileRecorder(profile, run_id)
+
+
+class LateRecorder:
+    """A Recorder for a run that could not be recorded when it began: all of it is as soon as it can be."""
+
+    def __init__(self, begin: Callable[[], ProfileRecorder]) -> None:
+        """*begin* records all of the run so far, or raises NotRecorded."""
+        self._begin = begin
+        self._run: ProfileRecorder | None = None
+
+    def line(self, tick: int, line: str) -> None:
+        if self._run is not None:
+            self._run.line(tick, line)
+        else:
+            self._try()
+
+    def heartbeat(self, tick: int) -> None:
+        if self._run is not None:
+            self._run.heartbeat(tick)
+        else:
+            self._try()
+
+    def checkpoint(self, tick: int, state_hash: str) -> None:
+        if self._run is None:
+            self._try()
+        if self._run is not None:
+            self._run.checkpoint(tick, state_hash)
+
+    def finish(self, report: Mapping[str, Any]) -> None:
+        """Raises NotRecorded if it is too late now."""
+        try:
+            self._run = self._run or self._begin()
+        except NotRecorded as problem:
+            raise NotRecorded(tr("{problem} Nothing of this run is kept.").format(problem=problem)) from problem
+        self._run.finish(report)
+
+    def _try(self) -> None:
+        """That it is not recorded was told at its beginning."""
+        with suppress(NotRecorded):
+            self._run = self._begin()
 
 
 @contextmanager

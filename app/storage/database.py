@@ -14,7 +14,7 @@ from sqlalchemy.engine import ExceptionContext
 from app.language import tr
 from app.storage import mark, shape
 from app.storage.drives import network_system
-from app.storage.problems import ProblemKind, StorageProblem, problem_from, refuse_no_file
+from app.storage.problems import ProblemKind, StorageProblem, gone, problem_from, refuse_no_file
 
 FILE_NAME: Final = "profile.sqlite"
 APPLICATION_ID: Final = 0x4D524452
@@ -167,8 +167,12 @@ def _engine_on(connection: sqlite3.Connection, file: Path) -> Engine:
     """An engine on that single connection, whose errors of file and disk are StorageProblems."""
     engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
 
+    opened = _identity(file)
+
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
+        if _identity(file) != opened:  # the system would go on writing to a file that nobody finds again
+            raise gone(file)
         connection.exec_driver_sql(
             "BEGIN IMMEDIATE"
         )  # the driver itself would begin none before a CREATE TABLE
@@ -180,6 +184,15 @@ def _engine_on(connection: sqlite3.Connection, file: Path) -> Engine:
             raise problem from context.original_exception
 
     return engine
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    """What tells a file from another one with its name; None where there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def revisions() -> list[str]:

@@ -23,6 +23,7 @@ class ProblemKind(Enum):
     DAMAGED = "damaged"
     NEWER = "newer"
     NETWORK_DRIVE = "network drive"
+    GONE = "gone"
 
 
 class StorageProblem(Exception):
@@ -38,6 +39,15 @@ def refuse_no_file(*files: Path) -> None:
     for file in filter(no_file, files):
         sentence = tr("{file} is no file: move it away and start again.").format(file=file)
         raise StorageProblem(ProblemKind.CANNOT_OPEN, sentence)
+
+
+def gone(file: Path) -> StorageProblem:
+    """The profile is open, and is not where it was opened."""
+    sentence = tr(
+        "The profile {file} was moved or removed while Mirrordrill was running: what was done last is not kept. Put "
+        "it back where it was, or start Mirrordrill again."
+    )
+    return StorageProblem(ProblemKind.GONE, sentence.format(file=file))
 
 
 _BY_SQLITE_CODE = {
@@ -63,8 +73,8 @@ _BY_SQLITE_CODE = {
     sqlite3.SQLITE_FULL: (
         ProblemKind.DISK_FULL,
         mark(
-            "The disk that holds {file} is full: the last act was not recorded, everything before it was; "
-            "free some space and repeat it."
+            "The disk that holds {file} is full: what was done last is not kept, everything before it is. "
+            "Free some space, and do it again."
         ),
     ),
     sqlite3.SQLITE_BUSY: (
@@ -73,7 +83,7 @@ _BY_SQLITE_CODE = {
     ),
     sqlite3.SQLITE_IOERR: (
         ProblemKind.DISK_FAILED,
-        mark("The disk failed while {file} was read or written ({detail}): the last act was not recorded."),
+        mark("The disk failed while {file} was read or written ({detail}): what was done last is not kept."),
     ),
     sqlite3.SQLITE_NOTADB: (
         ProblemKind.NOT_A_PROFILE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -52,10 +52,15 @@ class Profile:
         seed: int,
         engine_version: str,
         mode: str,
+        journal: Sequence[JournalLine] = (),
+        tick: int = 0,
     ) -> RunId:
-        """Record a new run, unfinished until `finish` or `abandon`. ValueError unless 0 <= *seed* < 2**63."""
+        """Record a new run, unfinished until `finish` or `abandon`. ValueError unless 0 <= *seed* < 2**63.
+
+        One that is under way by now is recorded with its *journal* and the *tick* that it has reached, or not at all.
+        """
         with self._sessions.begin() as session:
-            return runs.begin(
+            run_id = runs.begin(
                 session,
                 scenario_name=scenario_name,
                 scenario_text=scenario_text,
@@ -64,6 +69,12 @@ class Profile:
                 engine_version=engine_version,
                 mode=mode,
             )
+            for line in journal:
+                runs.append(session, run_id, line.tick, line.text)
+            runs.reach(session, run_id, tick)
+        if journal:
+            mark.write(self.file.parent, run_id, len(journal))
+        return run_id
 
     def append(self, run_id: RunId, tick: int, line: str) -> None:
         """Write one input line. When this returns it survives a power cut, so show its effect only then."""

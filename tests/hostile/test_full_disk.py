@@ -1,0 +1,197 @@
+"""The disk fills up, or the profile's folder goes, while somebody plays: it is said, and what was there stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject
+
+from app import scenario_files
+from app.main_window import keeping
+from app.main_window.keeping import Pause
+from app.main_window.play import Play
+from app.session import Session
+from app.storage import ProblemKind, Profile, StorageProblem, open_profile
+from engine.drill.scenario import load_scenario
+
+LONG = "note " + "x" * 20_000
+
+
+@pytest.fixture
+def profile(profile_folder: Path) -> Iterator[Profile]:
+    with open_profile(profile_folder) as opened:
+        yield opened
+
+
+@contextmanager
+def full(profile: Profile) -> Iterator[None]:
+    connection = profile._connection
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    with suppress(StorageProblem):
+        for number in range(1_000):
+            profile.drafts.save(f"what fills free pages {number}", "x" * 3_000)
+    try:
+        yield
+    finally:
+        connection.execute("PRAGMA max_page_count = 1000000")
+
+
+class Heard:
+    """A session and what it says, without a window."""
+
+    def __init__(self, qapp: object, profile: Profile) -> None:
+        self.session = Session(by_itself=False)
+        self.play = Play(self.session, profile)
+        self.said: list[str] = []
+        self.recorded = 0
+        self.session.refused.connect(self.said.append)
+        self.play.said.connect(self.said.append)
+        self.play.recorded.connect(self._count)
+
+    def _count(self, _: object) -> None:
+        self.recorded += 1
+
+    def begin(self) -> None:
+        """The lab, in a file that needs pages of its own."""
+        text = scenario_files.find("lab").text + "# as long as a drill\n" * 1_000
+        self.play.begin(load_scenario(text, "lab.toml"), "lab")
+
+    def frames(self, count: int) -> None:
+        self.session.play()
+        for _ in range(count):
+            self.session.on_frame(600.0)
+        self.session.pause()
+
+
+@pytest.fixture
+def heard(qapp: object, profile: Profile) -> Heard:
+    return Heard(qapp, profile)
+
+
+def lines(profile: Profile) -> list[list[str]]:
+    return [[line.text for line in run.lines] for run in profile.unfinished()]
+
+
+def test_an_act_that_finds_no_room_is_refused_and_can_be_done_again(heard: Heard, profile: Profile) -> None:
+    heard.begin()
+    assert heard.session.do("note before")
+    with full(profile):
+        assert not heard.session.do(LONG)
+        assert "is full: what was done last is not kept" in heard.said[-1]
+    assert heard.session.do(LONG)
+    assert heard.session.drill is not None
+    assert lines(profile) == [[item.line for item in heard.session.drill.journal]]
+    assert len(lines(profile)[0]) == 2
+
+
+def test_a_run_that_is_begun_without_room_is_recorded_whole_as_soon_as_there_is_some(
+    heard: Heard, profile: Profile
+) -> None:
+    with full(profile):
+        heard.begin()
+        assert len(heard.said) == 1
+        assert "Until then nothing of this run is kept, from then on all of it." in heard.said[0]
+        assert heard.play.run_id is None
+        assert heard.session.do("note first")
+        heard.frames(5)
+        assert heard.session.do("note second")
+        assert (lines(profile), len(heard.said), heard.recorded) == ([], 1, 0)
+    heard.frames(5)
+    assert heard.recorded == 1
+    assert [line.split()[1:] for line in lines(profile)[0]] == [["note", "first"], ["note", "second"]]
+    assert heard.session.do("note third")
+    assert heard.session.do("finish")
+    assert [len(profile.journal(row.run_id)) for row in profile.results()] == [4]
+
+
+def test_a_run_that_ends_before_there_is_room_says_that_nothing_of_it_is_kept(
+    heard: Heard, profile: Profile
+) -> None:
+    with full(profile):
+        heard.begin()
+        heard.session.do("finish")
+    assert heard.said[-1].endswith("Nothing of this run is kept.")
+    assert (profile.results(), lines(profile)) == ([], [])
+
+
+def test_a_result_that_finds_no_room_comes_with_the_next_start(heard: Heard, profile: Profile) -> None:
+    heard.begin()
+    heard.session.do("finish")
+    assert len(profile.results()) == 1
+    heard.begin()
+    assert heard.play.run_id is not None
+    finish = profile.finish
+
+    def no_room(*_: object) -> None:
+        raise StorageProblem(ProblemKind.DISK_FULL, "It is full.")
+
+    profile.finish = no_room  # type: ignore[method-assign,assignment]
+    heard.session.do("finish")
+    assert heard.said[-1] == (
+        "It is full. This run is over: continue it from the start page, and its result is kept."
+    )
+    profile.finish = finish  # type: ignore[method-assign]
+    (left,) = profile.unfinished()
+    heard.play.resume(left)
+    while heard.session.busy:
+        heard.session.on_frame(600.0)
+    assert (len(profile.results()), profile.unfinished()) == (2, [])
+
+
+def test_a_run_under_way_is_recorded_with_all_of_it_or_not_at_all(heard: Heard, profile: Profile) -> None:
+    """As a branch, which begins with what was done before."""
+    heard.begin()
+    for _ in range(5):
+        assert heard.session.do(LONG)
+    with full(profile):
+        heard.play.go_on(0)
+        while heard.session.busy:
+            heard.session.on_frame(600.0)
+        assert len(profile.unfinished()) == 1  # not a second one with a part of the lines
+    assert len(lines(profile)[0]) == 5
+
+
+@pytest.mark.parametrize("then", ["removed", "renamed"])
+def test_a_profile_that_is_taken_away_is_told_and_taken_up_when_it_is_back(
+    then: str, heard: Heard, profile: Profile, profile_folder: Path
+) -> None:
+    heard.begin()
+    away = profile_folder.with_name("away")
+    if then == "renamed":
+        profile_folder.rename(away)
+    else:
+        for file in profile_folder.iterdir():
+            file.unlink()
+    assert not heard.session.do("note lost")
+    assert "was moved or removed while Mirrordrill was running" in heard.said[-1]
+    heard.frames(3)
+    assert not heard.session.running
+    if then == "renamed":
+        away.rename(profile_folder)
+        assert heard.session.do("note found")
+        assert [line.split()[1:] for line in lines(profile)[0]] == [["note", "found"]]
+    else:
+        profile_folder.joinpath(profile.file.name).write_bytes(b"")  # as another program's
+        assert not heard.session.do("note still lost")
+
+
+def test_a_text_that_goes_on_changing_is_kept_all_the_same(
+    qapp: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Colours of a long text count as changes, too: it was kept only when the last of it had got its own."""
+    parent = QObject()
+    pause = Pause(100_000, parent)
+    pause.changed()
+    assert pause.remainingTime() > 90_000
+    pause.setInterval(200_000)
+    pause.changed()
+    assert pause.remainingTime() > 190_000  # begun anew
+    monkeypatch.setattr(keeping, "LATEST_MS", 0)
+    pause.setInterval(300_000)
+    before = pause.remainingTime()
+    pause.changed()
+    assert pause.remainingTime() <= before + 100_000
