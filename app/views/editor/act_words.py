@@ -23,6 +23,8 @@ _BARE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]*")
 _JOINED: Final = ("and", "or")
 _BEGIN: Final = ("", "(", "not", *_JOINED)
 """After these a fact begins."""
+_LIKELY: Final = "SYNCHRONIZED"
+"""The state that most conditions are about."""
 _EVENTS: Final = ("ran", "tried", "error")
 
 
@@ -53,7 +55,8 @@ def condition_words(before: str, named: Named) -> list[str]:
         return []  # within a piece of T-SQL anything may stand
     last, fact = (words[-1].lower() if words else ""), _fact(words)
     if last == "is" or [word.lower() for word in fact[-2:]] == ["is", "not"]:
-        return [*_states(fact, named), *(["not"] if last == "is" else [])]
+        states = sorted(_states(fact, named), key=lambda word: word != _LIKELY)
+        return [*states, *(["not"] if last == "is" else [])]
     if last in _BEGIN and not (last == "(" and fact):
         return _facts(named, negated=last == "not")
     if last in ("on", "of"):

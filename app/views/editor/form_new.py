@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from app.views.editor.form_fields import Field, Kind, Section
 from app.views.editor.form_schema import fields, kinds, model_of
+from app.views.editor.form_words import KINDS
 from engine.drill.recorded import TO_WRITE
 
 ASKED_FOR: Final = {"diagnosis": "question", "prediction": "predict", "forbidden": "forbidden"}
@@ -35,6 +36,8 @@ def new_entry(section: Section, data: Mapping[str, Any]) -> dict[str, Any]:
     elif section.key == "rubric":
         left = POINTS - sum(_numbers(data, "rubric", "points"))
         made["points"] = left if left > 0 else made["points"]
+        title = KINDS.get(made["kind"], made["kind"])
+        made["name"] = title if title not in _names(data, "rubric") else made["name"]
     return made
 
 

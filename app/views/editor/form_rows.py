@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QLineEd
 from app.language import tr
 from app.views.editor.form_fields import Field, Kind, Refused, read, shown
 from app.views.editor.form_tips import absent, default, tip
-from app.views.editor.form_widgets import Choice, Lines, Names, Words, WordsFor
+from app.views.editor.form_widgets import Choice, Line, Lines, Names, Words, WordsFor
 from app.views.editor.form_words import ACT, CONDITION
 
 LINES_SHOWN: Final = {Kind.TEXT: 4, Kind.LINES: 4}
@@ -109,7 +109,7 @@ class Row:
             box = Names()
             box.activated.connect(lambda _: self.finish())
             return self._typed(box, box.lineEdit())
-        line = Words() if field.offered else QLineEdit()
+        line = Words() if field.offered else Line()
         return self._typed(line, line)
 
     def _typed(self, widget: QWidget, line: QLineEdit | None) -> QWidget:

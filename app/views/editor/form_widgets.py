@@ -164,7 +164,21 @@ class Names(Choice):
         return self.currentText()
 
 
-class Words(QLineEdit):
+def write_over(field: QLineEdit | QPlainTextEdit, text: str, why: Qt.FocusReason) -> None:
+    """Select a text that asks for another one; after the click that brought the keyboard has put the cursor."""
+    if text.startswith(TO_WRITE) and why != Qt.FocusReason.PopupFocusReason:
+        QTimer.singleShot(0, field, field.selectAll)
+
+
+class Line(QLineEdit):
+    """A line that is written over if it asks to be."""
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        write_over(self, self.text(), event.reason())
+
+
+class Words(Line):
     """A line whose words are completed as they are typed: names with commas between, an act, a condition."""
 
     def __init__(self) -> None:
@@ -218,10 +232,8 @@ class Lines(QPlainTextEdit):
                 self.completion.offer()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """What stands there only to be written over is."""
         super().focusInEvent(event)
-        if event.reason() != Qt.FocusReason.PopupFocusReason and self.toPlainText().startswith(TO_WRITE):
-            self.selectAll()
+        write_over(self, self.toPlainText(), event.reason())
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)

@@ -307,6 +307,7 @@ def test_a_new_entry_is_about_what_has_none_yet_and_asks_for_its_texts(form: For
     assert [hint["goal"] for hint in made["hint"]] == [goal["name"] for goal in made["goal"]]
     assert [rule["kind"] for rule in made["rubric"]] == ["goals", "diagnosis", "downtime", "prediction"]
     assert made["rubric"][1]["points"] == 65  # what is left to 100
+    assert made["rubric"][1]["name"] == "Questions answered"
     assert made["hint"][0]["look"] == "TO WRITE: where to look"
     named = {path[:1] for path, _ in prompts(made)}
     assert {("hint",), ("goal",), ("question",), ("predict",)} <= named

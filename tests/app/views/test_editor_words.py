@@ -194,3 +194,17 @@ def test_acts_and_conditions_are_completed_in_the_form(form: Form) -> None:
     when.setText("Sales is SYNCHRONIZED")
     QTest.keyClick(when, Qt.Key.Key_Return)
     assert 'when = "Sales is SYNCHRONIZED"' in written[-1]
+
+
+def test_a_text_that_asks_to_be_written_is_written_over_wherever_one_clicks(form: Form, qtbot: Any) -> None:
+    for key in ("look", "text"):
+        form.show_path(("hint",) if key == "look" else ("goal",))
+        form.add.click()
+        at = form.entries.currentRow()
+        line = field(form, form.section.key, at, key)
+        form.sections.setFocus()
+        seen = line.viewport() if isinstance(line, Lines) else line
+        qtbot.mouseClick(seen, Qt.MouseButton.LeftButton)
+        QTest.qWait(0)
+        QTest.keyClicks(line, "Now")
+        assert (line.toPlainText() if isinstance(line, Lines) else line.property("text")) == "Now"
