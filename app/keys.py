@@ -199,6 +199,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("query.open", mark("Open a script…")),
         ("query.save", mark("Save this text as a script…"), "Ctrl+S"),
         ("query.who", mark("Who is connected (sp_who)"), "Ctrl+1"),
+        ("query.about", mark("What the selected name is (sp_help)"), "Alt+F1"),
         ("query.results", mark("Show or hide results"), "Ctrl+R", "Ctrl+R | Ctrl+J"),
         ("query.focus", mark("Next pane"), "F6"),
         ("query.focus_back", mark("Pane before"), "Shift+F6"),

@@ -35,7 +35,6 @@ LETTER_EM: Final = 0.62
 
 ABSENT: Final = (
     ("Ctrl+P", mark("Print: save the script, or copy the results, and print from there")),
-    ("Alt+F1", mark("sp_help is not simulated")),
     ("Ctrl+L", mark("Execution plans are not simulated")),
     ("Ctrl+Shift+Q", mark("There is no query designer")),
     ("Alt+F5", mark("There is no debugger")),

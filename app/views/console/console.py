@@ -242,6 +242,7 @@ class Console(QWidget):
         yield Act("snippets", tr("&Insert a statement"), "snippet", self._pop_snippets)
         yield Act("history", tr("&History of batches"), "history", self._toggle_history)
         yield Act("who", tr("Who is connected (sp_&who)"), "", self._ask_who)
+        yield Act("about", tr("Wh&at the selected name is (sp_help)"), "", self._ask_about)
         yield Act("next", tr("Next window"), "", self.tabs.step)
         yield Act("close", tr("C&lose window"), "", self._close_current)
 
@@ -249,6 +250,12 @@ class Console(QWidget):
         """As Ctrl+1 of Management Studio does: the text stays, and what it says takes the place of the results."""
         if self.current is not None and not self.current.busy:
             self._send(self.current, "EXEC sp_who")
+
+    def _ask_about(self) -> None:
+        """As Alt+F1 does: sp_help of what is selected, of all objects where nothing is."""
+        if self.current is not None and not self.current.busy:
+            name = " ".join(self.current.editor.selected_text().split()).replace("'", "''")
+            self._send(self.current, f"EXEC sp_help N'{name}'" if name else "EXEC sp_help")
 
     def _new_here(self) -> None:
         if self.current is not None:

@@ -11,7 +11,17 @@ from engine.tsql.data import Declared
 from engine.tsql.lexer import quote
 from engine.tsql.machine import Machine
 from engine.tsql.plans import Unsimulated
-from engine.tsql.procedures import accounts, alerts, information, jobs, mail, monitoring, servers, system
+from engine.tsql.procedures import (
+    accounts,
+    alerts,
+    describing,
+    information,
+    jobs,
+    mail,
+    monitoring,
+    servers,
+    system,
+)
 from engine.tsql.procedures.call import Call, Procedure, Procedures, bound, procedure
 from engine.tsql.values import Scalar, convert, parse_type, to_text
 
@@ -161,6 +171,7 @@ PROCEDURES: Final[Procedures] = {
     "sp_msforeachdb": procedure(_for_each_database, "@command1 @replacechar? @command2? @command3?"),
     **accounts.PROCEDURES,
     **alerts.PROCEDURES,
+    **describing.PROCEDURES,
     **information.PROCEDURES,
     **jobs.PROCEDURES,
     **mail.PROCEDURES,
@@ -193,7 +204,7 @@ sp_addextendedproperty sp_addmessage sp_addtype sp_altermessage sp_attach_db
 sp_attach_single_file_db sp_bindrule sp_certify_removable sp_changedbowner sp_columns
 sp_control_plan_guide sp_createstats sp_cursoropen sp_cycle_errorlog sp_delete_backuphistory
 sp_depends sp_dropmessage sp_dropuser sp_estimate_data_compression_savings sp_execute sp_fkeys
-sp_get_distributor sp_getapplock sp_help sp_help_alert sp_help_jobactivity sp_help_jobhistory
+sp_get_distributor sp_getapplock sp_help_alert sp_help_jobactivity sp_help_jobhistory
 sp_help_jobstep sp_help_log_shipping_monitor sp_help_operator sp_helpconstraint sp_helpextendedproc
 sp_helpindex sp_helprole sp_helprolemember sp_helprotect sp_helpsort sp_helpsrvrolemember
 sp_helptrigger sp_helpuser sp_indexes sp_lock sp_monitor sp_msforeachtable sp_oacreate sp_oadestroy

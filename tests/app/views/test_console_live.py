@@ -63,6 +63,20 @@ def test_a_catalog_view_fills_the_grid(qtbot: Any, console: Any) -> None:
     assert "executed successfully" in window._state.text()
 
 
+def test_alt_f1_tells_what_the_selected_name_is(qtbot: Any, console: Any) -> None:
+    editor = console.current.editor
+    editor.setPlainText("SELECT * FROM sys.database_mirroring_witnesses")
+    cursor = editor.textCursor()
+    cursor.setPosition(len("SELECT * FROM "))
+    cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+    editor.setTextCursor(cursor)
+    qtbot.keyClick(editor, Qt.Key.Key_F1, Qt.KeyboardModifier.AltModifier)
+    head, columns, *_ = console.current.results.grids
+    assert head.table.index(0, 0).data() == "database_mirroring_witnesses"
+    assert columns.table.index(0, 0).data() == "database_name"
+    assert editor.toPlainText().startswith("SELECT"), "the text stays"
+
+
 def test_waitfor_waits_in_simulated_time_and_can_be_cancelled(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "WAITFOR DELAY '00:00:20'\nPRINT 'late'")
     assert window.busy

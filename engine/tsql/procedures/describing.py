@@ -1,0 +1,198 @@
+"""sp_help: what an object is and which columns it has, in the grids of the product [DOC: sp_help]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from engine.messages import SqlError
+from engine.tsql import catalog, objects
+from engine.tsql.catalog.view import View
+from engine.tsql.data import Row, Table
+from engine.tsql.plans import Unsimulated
+from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.values import Scalar, parse_type, to_text
+
+_FIXED: Final[dict[str, tuple[int, int | None, int | None]]] = {
+    "bigint": (8, 19, 0),
+    "int": (4, 10, 0),
+    "smallint": (2, 5, 0),
+    "tinyint": (1, 3, 0),
+    "bit": (1, None, None),
+    "float": (8, 53, None),
+    "real": (4, 24, None),
+    "money": (8, 19, 4),
+    "smallmoney": (4, 10, 4),
+    "datetime": (8, None, None),
+    "smalldatetime": (4, None, None),
+    "date": (3, 10, 0),
+    "time": (5, 16, 7),
+    "datetime2": (8, 27, 7),
+    "datetimeoffset": (10, 34, 7),
+    "uniqueidentifier": (16, None, None),
+    "timestamp": (8, None, None),
+    "rowversion": (8, None, None),
+    "sql_variant": (8016, None, None),
+    "text": (16, None, None),
+    "ntext": (16, None, None),
+    "image": (16, None, None),
+    "xml": (-1, None, None),
+}
+"""Type -> bytes, precision, scale. Documented [DOC: data types]; precision and scale where sp_help shows them."""
+_WIDE: Final = {"nchar": 2, "nvarchar": 2, "char": 1, "varchar": 1, "binary": 1, "varbinary": 1}
+"""Bytes of a character of types with a length."""
+_TRIMMED: Final = frozenset({"char", "varchar", "binary", "varbinary"})
+_COLLATED: Final = frozenset({"char", "varchar", "nchar", "nvarchar", "text", "ntext"})
+_BLANK: Final = "     "
+_COLUMNS: Final = (
+    "Column_name", "Type", "Computed", "Length", "Prec", "Scale", "Nullable", "TrimTrailingBlanks",
+    "FixedLenNullInSource", "Collation",
+)  # fmt: skip
+_TYPES: Final = {"U": "user table", "V": "view", "P": "stored procedure"}
+
+
+def _help(call: Call) -> None:
+    """Without a name all objects; 15009 for one that does not exist."""
+    name = call.text("@objname")
+    if not name:
+        _list(call)
+        return
+    parts = tuple(part.strip('[]"') for part in name.split(".") if part)
+    made = objects.find(call.machine.context, parts) if parts else None
+    if made is not None:
+        kind, _, _ = objects.KINDS[type(made)]
+        _head(call, _name_of(call, parts[-1]), "dbo", _TYPES[kind.strip()], call.machine.context.now())
+        _describe(call, name, made)
+        return
+    view = _system_view(call, parts)
+    if view is None:
+        raise _unknown(call, name)
+    _head(call, view.name.split(".")[-1], "sys", "view", None)
+    _show_columns(call, [(c.name, c.type, None) for c in view.columns_in(call.machine.context.version)])
+    _show_identity(call, None)
+    more = f", and more columns of {view.name}" if view.partial else ""
+    call.machine.not_simulated(f"lengths and NULL of the columns of system views{more}")
+
+
+def _unknown(call: Call, name: str) -> SqlError | Unsimulated:
+    try:
+        parse_type(name)
+    except SqlError:
+        return SqlError(15009, name, call.database)
+    return Unsimulated("sp_help of a data type")
+
+
+def _system_view(call: Call, parts: tuple[str, ...]) -> View | None:
+    try:
+        return catalog.find(call.machine.context, parts) if parts else None
+    except SqlError:
+        return None
+
+
+def _name_of(call: Call, name: str) -> str:
+    """The name as it was written when the object was made."""
+    listed = (known for known, _ in objects.listed(call.machine.context))
+    return next((known for known in listed if known.lower() == name.lower()), name)
+
+
+def _head(call: Call, name: str, owner: str, kind: str, created: Scalar) -> None:
+    call.machine.add_result(("Name", "Owner", "Type", "Created_datetime"), [(name, owner, kind, created)])
+
+
+def _describe(call: Call, name: str, made: objects.UserObject) -> None:
+    match made:
+        case Table(columns=columns):
+            _show_columns(call, [(c.name, c.type, c.nullable) for c in columns])
+            numbered = next(((c.name, *c.identity, 0) for c in columns if c.identity is not None), None)
+            _show_identity(call, numbered)
+            call.machine.add_result(("Data_located_on_filegroup",), [("PRIMARY",)])
+            if any(c.unique for c in columns):
+                call.machine.not_simulated("keys, indexes and constraints in sp_help")
+            else:
+                for number in (15472, 15469, 15470, 15647):
+                    call.machine.say_number(number, name)
+        case objects.Procedure(parameters=parameters):
+            if parameters:
+                _show_parameters(call, [(item.name, item.type) for item in parameters])
+        case objects.View():
+            call.machine.not_simulated("the columns of a view that a script has made, in sp_help")
+
+
+def _show_columns(call: Call, columns: Iterable[tuple[str, str, bool | None]]) -> None:
+    """*columns*: name, type, whether it may be NULL; None where that is not known, nor how long its text is."""
+    rows: list[Row] = []
+    for name, kind, nullable in columns:
+        plain, length, precision, scale = _sizes(kind)
+        trimmed = plain in _TRIMMED
+        may = None if nullable is None else "yes" if nullable else "no"
+        rows.append(
+            (
+                name,
+                plain,
+                "no",
+                None if nullable is None and plain in _WIDE else length,
+                *_digits(precision, scale),
+                may,
+                "no" if trimmed else "(n/a)",
+                may if trimmed else "(n/a)",
+                _collation(call, plain),
+            )
+        )
+    call.machine.add_result(_COLUMNS, rows)
+
+
+def _show_parameters(call: Call, parameters: Iterable[tuple[str, str]]) -> None:
+    rows: list[Row] = []
+    for place, (name, kind) in enumerate(parameters, start=1):
+        plain, length, precision, scale = _sizes(kind)
+        rows.append((name, plain, length, *_digits(precision, scale), place, _collation(call, plain)))
+    names = ("Parameter_name", "Type", "Length", "Prec", "Scale", "Param_order", "Collation")
+    call.machine.add_result(names, rows)
+
+
+def _digits(precision: int | None, scale: int | None) -> tuple[Scalar, Scalar]:
+    """As the product pads them; blank for types that have none."""
+    if precision is None:
+        return _BLANK, _BLANK
+    return f"{precision:<5}", None if scale is None else f"{scale:<5}"
+
+
+def _collation(call: Call, plain: str) -> Scalar:
+    if plain not in _COLLATED and plain != "sysname":
+        return None
+    rows = catalog.rows_of(call.machine.context, "sys.databases")
+    return next((row["collation_name"] for row in rows if row["name"] == call.database), None)
+
+
+def _sizes(kind: str) -> tuple[str, int, int | None, int | None]:
+    """Type without its size, bytes (-1 for max), precision, scale."""
+    if kind.lower() == "sysname":
+        return "sysname", 256, None, None
+    name, length, scale = parse_type(kind)
+    if name in _WIDE:
+        return name, -1 if length == -1 else (length or 1) * _WIDE[name], None, None
+    if name in ("decimal", "numeric"):
+        digits = 18 if length is None else length
+        return name, 5 if digits < 10 else 9 if digits < 20 else 13 if digits < 29 else 17, digits, scale or 0
+    return name, *_FIXED.get(name, (8, None, None))
+
+
+def _show_identity(call: Call, numbered: Row | None) -> None:
+    row = numbered or ("No identity column defined.", None, None, None)
+    call.machine.add_result(("Identity", "Seed", "Increment", "Not For Replication"), [row])
+    call.machine.add_result(("RowGuidCol",), [("No rowguidcol column defined.",)])
+
+
+def _list(call: Call) -> None:
+    """Every object of the database, those of users first, and its types, of which there is none."""
+    context = call.machine.context
+    mine: list[Row] = [
+        (name, "dbo", _TYPES[objects.KINDS[type(item)][0].strip()]) for name, item in objects.listed(context)
+    ]
+    mine.sort(key=lambda row: to_text(row[2]), reverse=True)  # the sort is stable: names stay in order
+    system: list[Row] = [(row["name"], "sys", "view") for row in catalog.rows_of(context, "sys.system_views")]
+    call.machine.add_result(("Name", "Owner", "Object_type"), [*mine, *system])
+    call.machine.not_simulated("other system objects in the list of sp_help")
+
+
+PROCEDURES: Final[Procedures] = {"sp_help": procedure(_help, "@objname?")}
