@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -20,13 +19,24 @@ def _settings_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 @pytest.fixture(autouse=True)
 def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """Windows given to `qtbot.addWidget` are closed before this looks."""
-    yield
-    if "qtbot" not in request.fixturenames or "PySide6.QtWidgets" not in sys.modules:
+    if "qtbot" not in request.fixturenames:
+        yield
         return
-    from PySide6.QtCore import QCoreApplication, QEvent, QTimer
-    from PySide6.QtWidgets import QApplication
+    from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+    from PySide6.QtTest import QTest
+    from PySide6.QtWidgets import QApplication, QWidget
     from shiboken6 import isValid
 
+    if QApplication.topLevelWidgets():  # pytest lets go of what the test before was given only by now
+        gc.collect()
+        left = QApplication.topLevelWidgets()
+        assert not left, f"windows or menus of a test before, which nothing lets go: {left}"
+    gc.freeze()  # modules and what tests before left: looking through them again took a third of a test's time
+    yield
+    if QApplication.mouseButtons() != Qt.MouseButton.NoButton:  # as a double click leaves it
+        QTest.mouseRelease(QWidget(), Qt.MouseButton.LeftButton)
+    if QApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
+        QTest.keyRelease(QWidget(), Qt.Key.Key_Shift)
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     gc.collect()
     windows = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]

@@ -104,8 +104,11 @@ class Cell(QObject):
         self.published = {mode: self._dots(mode, "x") for mode in MODES}
         self.mark = pg.InfiniteLine(angle=90, movable=True)
         self.mark.setZValue(5)
-        self.mark.sigDragged.connect(lambda line: self.dragged.emit(10.0 ** float(line.value())))
+        self.mark.sigDragged.connect(self._on_dragged)
         self.plot.addItem(self.mark, ignoreBounds=True)
+
+    def _on_dragged(self, line: pg.InfiniteLine) -> None:
+        self.dragged.emit(10.0 ** float(line.value()))
 
     def _band(self, low: float, high: float) -> pg.LinearRegionItem:
         region = pg.LinearRegionItem((np.log10(low), np.log10(high)), movable=False, pen=pg.mkPen(None))

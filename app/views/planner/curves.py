@@ -22,8 +22,10 @@ Sweeps = Mapping[Mode, Sweep]
 
 AXES: Final = (("rtt_ms", mark("Round trip, ms")), ("bandwidth_mbps", mark("Bandwidth, Mbps")))
 AT_FIRST: Final = ("transactions_per_s", "response_s", "send_queue_growth_kb_per_s")
-ROW_LINES_MIN: Final = 5.5
+ROW_LINES_MIN: Final = 6.0
 """Least height of a row, in lines of text."""
+ROW_GAP_LINES: Final = 0.3
+"""Between plots and titles: half of the label at the end of an axis stands out there."""
 AXIS_SAMPLE: Final = "500 MB/s"
 
 PAPER_LAN: Final = Plan()
@@ -57,6 +59,8 @@ class Curves(QWidget):
     def choose(self, counters: Sequence[str]) -> None:
         """Plot these counters, one under the other."""
         self._view.ci.clear()
+        for cell in self.cells.values():
+            cell.deleteLater()
         self.counters, self.cells, self._titles = tuple(counters), {}, {}
         for number, name in enumerate(counters):
             title = pg.LabelItem(justify="left")
@@ -136,9 +140,9 @@ class Curves(QWidget):
         self._view.setBackground(colours.surface)
         width = self.fontMetrics().horizontalAdvance(AXIS_SAMPLE) + 12
         font = theme.sized(self.font(), 0.85)
-        self._view.setMinimumHeight(
-            round(self.fontMetrics().height() * (ROW_LINES_MIN * len(self.counters) + 3))
-        )
+        line = self.fontMetrics().height()
+        self._grid.setVerticalSpacing(ROW_GAP_LINES * line)
+        self._view.setMinimumHeight(round(line * (ROW_LINES_MIN * len(self.counters) + 3)))
         for cell in self.cells.values():
             cell.recolour(colours, font)
             cell.plot.getAxis("left").setWidth(width)

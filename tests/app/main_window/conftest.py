@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -12,12 +13,13 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
-from app import settings, theme
+from app import scenario_files, settings, summaries, theme
 from app.main_window import MainWindow
 from app.main_window.furnishing import furnished
 from app.offers import Target
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
+from app.summary import FILE_NAME
 from engine.drill.drill import Drill
 
 LOOK_S = 0.001
@@ -101,9 +103,22 @@ def store(tmp_path: Path) -> WindowSettings:
     return made
 
 
+@pytest.fixture(scope="session")
+def shipped_drills(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the start page keeps of the drills: to read them all anew took half of every test's time."""
+    folder = tmp_path_factory.mktemp("drills")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MIRRORDRILL_PROFILE", str(folder))
+        summaries.read(scenario_files.all_files()[0], folder)
+    return folder / FILE_NAME
+
+
 @pytest.fixture
-def profile(tmp_path: Path) -> Iterator[Profile]:
-    with open_profile(tmp_path / "profile") as opened:
+def profile(tmp_path: Path, shipped_drills: Path) -> Iterator[Profile]:
+    folder = tmp_path / "profile"
+    folder.mkdir(exist_ok=True)
+    shutil.copy(shipped_drills, folder)
+    with open_profile(folder) as opened:
         yield opened
 
 
