@@ -131,6 +131,17 @@ class EventLog(Sequence[Event]):
         """The events with these numbers."""
         return self._made(self.columns[places])
 
+    def rows(self, places: Array, names: Collection[str]) -> Iterator[tuple[Any, ...]]:
+        """(tick, the fields of these *names*, text) of the events with these numbers: thousands in a millisecond."""
+        found, fields = self.columns[places], {}
+        texts, data = self._words.texts, self._words.data
+        for place in np.unique(found["data"]).tolist():
+            by_name = dict(data[place])
+            fields[place] = tuple(by_name.get(name) for name in names)
+        of_each = (found[column].tolist() for column in ("tick", "data", "text"))
+        for tick, place, text in zip(*of_each, strict=True):
+            yield tick, *fields[place], texts[text]
+
     @property
     def columns(self) -> Array:
         """One entry of `COLUMNS` for each event; equal numbers under `data` mean equal fields."""

@@ -164,9 +164,6 @@ def _error_logs(drill: Drill) -> dict[str, tuple[LogLine, ...]]:
     for server in drill.world.servers:
         places = drill.events.places(("errorlog",), server)[-LINES_KEPT:]
         if len(places):
-            lines = tuple(
-                (e.tick, e.get("number"), e.get("severity"), e.get("state"), e.text)
-                for e in drill.events.at(places)
-            )
+            lines = drill.events.rows(places, ("number", "severity", "state"))
             found[server] = (*found.get(server, ()), *lines)[-LINES_KEPT:]
     return found

@@ -49,6 +49,8 @@ def test_those_of_a_kind_or_of_a_server() -> None:
     assert log.only({"state"}) == [SOME[0], SOME[5]]
     assert log.places(("state", "log"), "SERVER_B").tolist() == [5]
     assert log.places(first=4).tolist() == [4, 5]
+    wanted_rows = [(e.tick, e.get("kb"), e.get("new"), e.text) for e in SOME[:4]]
+    assert repr(list(log.rows(log.places(until=4), ("kb", "new")))) == repr(wanted_rows)
 
 
 def test_a_fork_goes_its_own_way_and_knows_how_far_they_agree() -> None:
