@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app import formatting, theme
+from app import theme
+from app.axes import ValueAxis, value_range
+from app.counters import KB, PER_S
 from app.language import mark, tr
 from app.time_axis import TimeAxis
 from engine.drill.difference import Curve
@@ -21,22 +24,10 @@ TITLES: Final = {
     "redo_queue_kb": mark("Redo queue"),
     "transactions_per_s": mark("Transactions/s"),
 }
-LEFT_PX: Final = 84
+AXIS_SAMPLE: Final = "1,023 MB"
+AXIS_MARGIN_PX: Final = 14
 LEAST_TOP: Final = 1.0
 """An axis goes up to so much at least, also where all is nought."""
-
-HEADROOM: Final = 1.08
-
-
-class AmountAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph is not typed
-    """Amounts in the words of their unit."""
-
-    def __init__(self, words: Callable[[float], str], **options: Any) -> None:
-        super().__init__(orientation="left", **options)
-        self._words = words
-
-    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        return [self._words(value) if value >= 0.0 else "" for value in values]
 
 
 class Curves(QWidget):
@@ -63,16 +54,21 @@ class Curves(QWidget):
     def _draw(self) -> None:
         colours = theme.tokens(self.palette())
         self._view.clear()
-        first = None
+        first, small = None, theme.sized(self.font(), 0.9)
+        metrics = QFontMetrics(small)
         for number, curve in enumerate(self._curves):
             below = TimeAxis(orientation="bottom")
-            side = AmountAxis(formatting.kb if curve.counter.endswith("_kb") else formatting.significant)
+            unit = KB if curve.counter.endswith("_kb") else PER_S
+            side = ValueAxis(unit, logarithmic=False)
             plot = self._view.addPlot(number, 0, axisItems={"bottom": below, "left": side})
-            plot.setTitle(html.escape(tr(TITLES[curve.counter])), color=colours.muted, size="9pt")
-            side.setWidth(LEFT_PX)
+            plot.setTitle(
+                html.escape(tr(TITLES[curve.counter])), color=colours.muted, size=f"{small.pointSizeF():g}pt"
+            )
+            side.setWidth(metrics.horizontalAdvance(AXIS_SAMPLE) + AXIS_MARGIN_PX)
             for axis in (side, below):
                 axis.setPen(colours.border)
                 axis.setTextPen(colours.muted)
+                axis.setTickFont(small)
             plot.showGrid(x=True, y=True, alpha=0.15)
             plot.setMenuEnabled(False)
             plot.setMouseEnabled(x=False, y=False)
@@ -82,8 +78,8 @@ class Curves(QWidget):
                 *_points(curve.right), pen=pg.mkPen(colours.series[number], width=2.4), connect="finite"
             )
             plot.plot(*_points(curve.left), pen=dashed, connect="finite")
-            top = max((value for value in (*curve.left, *curve.right) if value is not None), default=0.0)
-            plot.setYRange(0.0, max(top, LEAST_TOP) * HEADROOM, padding=0.0)
+            known = [value for value in (*curve.left, *curve.right) if value is not None]
+            plot.setYRange(*value_range(np.array(known), unit, False, LEAST_TOP), padding=0.0)
             if first is None:
                 first = plot
             else:
@@ -92,7 +88,7 @@ class Curves(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
             self._again.start()  # not now: the plots' parts must not go while Qt hands the style on to them
 
     def _show_theme(self) -> None:

@@ -166,6 +166,7 @@ class Charts(QWidget):
         choose = QAction(tr("Counters ▾"), self)
         choose.setMenu(self._counter_menu)
         save = QAction(tr("Save…"), self)
+        save.setIconText(save.text())  # else Qt leaves out the dots on a button
         save.setToolTip(tr("Save what is shown as a picture (PNG, SVG) or as values (CSV)"))
         save.triggered.connect(self.export_wanted)
         tools = Bar(tr("Charts"))  # in a narrow dock they give way, behind an arrow

@@ -39,6 +39,8 @@ SERIES_OF: Final = {
 GUIDES: Final = ("+10 %", "-10 %", "no mirroring", "input")
 SYMBOLS: Final = {True: "x", False: "o"}
 AXIS_SAMPLE: Final = "5,000 MB/s"
+ROW_GAP_LINES: Final = 0.3
+"""Between plots and legends: half of the label at the end of an axis stands out there."""
 EDGE: Final = 0.03
 BEAM: Final = 0.08
 BAR: Final = 0.2
@@ -52,7 +54,6 @@ class FigurePlot(QWidget):
         super().__init__(parent)
         self._view = pg.GraphicsLayoutWidget()
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._view.ci.layout.setVerticalSpacing(0)
         self._view.ci.layout.setContentsMargins(0, 4, 12, 0)
         self.figure: Figure | None = None
         self.plots: list[pg.PlotItem] = []
@@ -70,6 +71,7 @@ class FigurePlot(QWidget):
         self.plots = []
         colours = theme.tokens(self.palette())
         self._view.setBackground(colours.surface)
+        self._view.ci.layout.setVerticalSpacing(ROW_GAP_LINES * self.fontMetrics().height())
         if figure is None:
             return
         for number, panel in enumerate(figure.panels):

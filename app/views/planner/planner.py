@@ -47,6 +47,8 @@ CURVES_AFTER_MS: Final = 30
 FINDINGS_AFTER_MS: Final = 180
 """Sentences are written when nothing has moved for this long."""
 
+LEFT_LETTERS: Final = 44
+"""Width of the controls; the longest name of a machine stands in a box there."""
 SHARES: Final = (400, 230)
 """Height of curves and findings at first."""
 
@@ -250,7 +252,7 @@ class Planner(QWidget):
         layout.setSpacing(0)
         layout.addWidget(left)
         layout.addWidget(self._sheet, 1)
-        left.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * 40)
+        left.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * LEFT_LETTERS)
 
     def _bar(self) -> QHBoxLayout:
         bar = QHBoxLayout()
