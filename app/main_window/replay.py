@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, QTimer
@@ -41,6 +42,10 @@ class Replay(QObject):
         self._scrub.setSingleShot(True)
         self._scrub.setInterval(SCRUB_MS)
         self._scrub.timeout.connect(lambda: self.look(self._wanted_s))
+        self._stepped_s: float | None = None
+        """Where the keys have led since the window showed a moment last; None for nowhere, infinity for now."""
+        self._catching_up = QTimer(self, singleShot=True, interval=0)
+        self._catching_up.timeout.connect(self._catch_up)
         self._connect()
 
     def _connect(self) -> None:
@@ -74,20 +79,38 @@ class Replay(QObject):
             self._scrub.start()
 
     def to_mark(self, forward: bool) -> None:
-        """To the next mark of the time line, or to the one before."""
+        """To the next mark of the time line, or to the one before.
+
+        A key that is held comes faster than moments can be shown: of what has come meanwhile only the last is.
+        """
         drill = self._session.drill
         if drill is None:
             return
-        now_s = drill.world.t_s
+        at_s = drill.world.t_s if self._stepped_s is None else self._stepped_s
         times = sorted({marker.t_s for marker in self._timeline.markers} | {0.0})
         if forward:
-            found = next((t_s for t_s in times if t_s > now_s + NEAR_S), None)
+            there = next((t_s for t_s in times if t_s > at_s + NEAR_S), None)
+            looking = self._session.looking_back or self._stepped_s is not None
+            wanted_s = there if there is not None and looking else math.inf
         else:
-            found = next((t_s for t_s in reversed(times) if t_s < now_s - NEAR_S), None)
-        if found is not None and (not forward or self._session.looking_back):
-            self.look(found)
-        elif forward:
+            wanted_s = next((t_s for t_s in reversed(times) if t_s < at_s - NEAR_S), at_s)
+        if self._catching_up.isActive():
+            self._stepped_s = wanted_s
+        elif wanted_s != at_s:
+            self._show_moment(wanted_s)
+
+    def _show_moment(self, t_s: float) -> None:
+        """At once; what is asked for before Qt has seen to all that came meanwhile waits for `_catch_up`."""
+        if math.isinf(t_s):
             self._session.look_at_now()
+        else:
+            self.look(t_s)
+        self._catching_up.start()
+
+    def _catch_up(self) -> None:
+        wanted_s, self._stepped_s = self._stepped_s, None
+        if wanted_s is not None:
+            self._show_moment(wanted_s)
 
     def step(self, by: int) -> None:
         """Of the reference solution, to the step before or to the next one."""

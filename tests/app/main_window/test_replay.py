@@ -90,14 +90,39 @@ def test_a_drag_scrubs(hands: Hands, qtbot: QtBot) -> None:
 def test_marks_are_walked_by_keys(hands: Hands) -> None:
     live = with_a_failover(hands)
     window = hands.window
-    hands.press(Key.Key_Left, Mod.AltModifier, on=window.topology)
-    first = hands.drill.world.t_s
-    hands.press(Key.Key_Left, Mod.AltModifier, on=window.topology)
-    assert hands.drill.world.t_s < first < live.world.t_s
-    hands.press(Key.Key_Right, Mod.AltModifier, on=window.topology)
-    assert hands.drill.world.t_s == first
+
+    def walk(key: Key) -> float:
+        hands.press(key, Mod.AltModifier, on=window.topology)
+        QApplication.processEvents()
+        return hands.drill.world.t_s
+
+    walked = [walk(Key.Key_Left) for _ in range(3)]
+    assert live.world.t_s > walked[0] > walked[1] > walked[2]
+    assert walk(Key.Key_Right) == walked[1]
     hands.press(Key.Key_End, Mod.AltModifier, on=window.topology)
     assert hands.drill is live
+
+
+def test_a_held_key_is_not_ahead_of_the_window(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of presses that came while a moment was being shown, only where they lead is shown: nothing is left to catch
+    up with when the key is let go."""
+    with_a_failover(hands)
+    window = hands.window
+    walked = []
+    for _ in range(4):
+        hands.press(Key.Key_Left, Mod.AltModifier, on=window.topology)
+        QApplication.processEvents()
+        walked.append(hands.drill.world.t_s)
+    hands.press(Key.Key_End, Mod.AltModifier, on=window.topology)
+    QApplication.processEvents()
+    shown: list[int] = []
+    look = window.session.look
+    monkeypatch.setattr(window.session, "look", lambda tick: (shown.append(tick), look(tick))[1])
+    for _ in range(4):
+        hands.press(Key.Key_Left, Mod.AltModifier, on=window.topology)
+    QApplication.processEvents()
+    assert hands.drill.world.t_s == walked[3]
+    assert len(shown) == 2, "the first at once, and the last"
 
 
 def test_an_exam_has_no_way_back(hands: Hands) -> None:
