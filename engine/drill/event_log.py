@@ -127,10 +127,6 @@ class EventLog(Sequence[Event]):
             wanted &= columns["server"] == self._words.text(server)
         return np.flatnonzero(wanted) + first
 
-    def at(self, places: Array) -> Iterator[Event]:
-        """The events with these numbers."""
-        return self._made(self.columns[places])
-
     def rows(self, places: Array, names: Collection[str]) -> Iterator[tuple[Any, ...]]:
         """(tick, the fields of these *names*, text) of the events with these numbers: thousands in a millisecond."""
         found, fields = self.columns[places], {}
