@@ -91,7 +91,7 @@ def test_marks_are_walked_by_keys(hands: Hands) -> None:
     live = with_a_failover(hands)
     window = hands.window
 
-    def walk(key: Key) -> float:
+    def walk(key: Qt.Key) -> float:
         hands.press(key, Mod.AltModifier, on=window.topology)
         QApplication.processEvents()
         return hands.drill.world.t_s
@@ -117,7 +117,12 @@ def test_a_held_key_is_not_ahead_of_the_window(hands: Hands, monkeypatch: pytest
     QApplication.processEvents()
     shown: list[int] = []
     look = window.session.look
-    monkeypatch.setattr(window.session, "look", lambda tick: (shown.append(tick), look(tick))[1])
+
+    def showing(tick: int) -> bool:
+        shown.append(tick)
+        return look(tick)
+
+    monkeypatch.setattr(window.session, "look", showing)
     for _ in range(4):
         hands.press(Key.Key_Left, Mod.AltModifier, on=window.topology)
     QApplication.processEvents()
