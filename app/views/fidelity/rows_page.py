@@ -79,7 +79,7 @@ COLUMNS: Final = (
         title=mark("Published"),
         text=lambda row: value(row, row.published),
         tip=lambda row: str(row.published),
-        sample="4,500 KB/s",
+        sample="12,000 KB/s",
     ),
     Column(
         title=mark("Ours"),

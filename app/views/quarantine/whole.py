@@ -16,8 +16,6 @@ from PySide6.QtWidgets import (
 )
 
 MARGIN_PX: Final = 3
-_FLAGS: Final = Qt.TextFlag.TextWrapAnywhere | Qt.AlignmentFlag.AlignVCenter
-"""Between words where it can, else within them."""
 
 
 def show_whole(table: QTableView) -> None:
@@ -49,13 +47,21 @@ class Whole(QStyledItemDelegate):
         painter.save()
         painter.setFont(ground.font)
         painter.setPen(ground.palette.color(role))
-        painter.drawText(ground.rect.adjusted(MARGIN_PX, 0, -MARGIN_PX, 0), int(_FLAGS), text)
+        room = ground.rect.adjusted(MARGIN_PX, 0, -MARGIN_PX, 0)
+        painter.drawText(room, _flags(text, room.width(), QFontMetrics(ground.font)), text)
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         made = QStyleOptionViewItem(option)
         self.initStyleOption(made, index)
         metrics = QFontMetrics(made.font)
-        width = self._table.columnWidth(index.column()) - 2 * MARGIN_PX
-        taken = metrics.boundingRect(QRect(0, 0, max(1, width), 0), int(_FLAGS), made.text)
+        width = max(1, self._table.columnWidth(index.column()) - 2 * MARGIN_PX)
+        taken = metrics.boundingRect(QRect(0, 0, width, 0), _flags(made.text, width, metrics), made.text)
         return QSize(taken.width() + 2 * MARGIN_PX, taken.height() + 6)
+
+
+def _flags(text: str, width: int, metrics: QFontMetrics) -> int:
+    """Broken between words, or anywhere where a word alone is wider."""
+    within = any(metrics.horizontalAdvance(word) > width for word in text.split(" "))
+    wrap = Qt.TextFlag.TextWrapAnywhere if within else Qt.TextFlag.TextWordWrap
+    return int(wrap | Qt.AlignmentFlag.AlignVCenter)
