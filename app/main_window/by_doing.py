@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from app.language import tr
 from app.main_window import actions, scenario_saving
 from app.sentences import said
 from engine.drill import recorded
+from engine.drill.drill import Drill
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
+
+NAME_MAX: Final = 60
+"""Characters of a scenario's name, by its schema."""
+
+
+def may_be_told(window: MainWindow, drill: Drill) -> bool:
+    """Its story is no secret: an exam has to be over. Otherwise that is said."""
+    if not drill.terms.truth and not drill.finished:
+        window.notice.warn(tr("An exam can be saved as a scenario when it is over."))
+        return False
+    return True
+
+
+def suggested_name(drill: Drill) -> str:
+    """What a scenario made of this run is called until somebody chooses."""
+    return f"my-{drill.scenario.name}"[:NAME_MAX].rstrip("-_")
 
 
 def save_as_scenario(window: MainWindow) -> None:
@@ -21,11 +38,10 @@ def save_as_scenario(window: MainWindow) -> None:
         window.notice.tell(tr("There is no run on screen that could become a scenario."))
         return
     drill = tree.history.drill
-    if not drill.terms.truth and not drill.finished:
-        window.notice.warn(tr("An exam can be saved as a scenario when it is over."))
+    if not may_be_told(window, drill):
         return
     window.session.pause()
-    suggested = f"my-{drill.scenario.name}.toml"
+    suggested = f"{suggested_name(drill)}.toml"
     file = scenario_saving.chosen_file(window, tr("Save this run as a scenario"), suggested)
     if file is not None:
         write(window, file)

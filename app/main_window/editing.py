@@ -12,12 +12,13 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from app import scenario_files
 from app.language import tr
-from app.main_window import actions, scenario_saving
+from app.main_window import actions, by_doing, scenario_saving
 from app.main_window.keeping import EDITOR_DRAFT, Pause
 from app.scenario_files import NoScenario
 from app.sentences import said as said_of
 from app.storage import StorageProblem
 from engine.drill import recorded
+from engine.drill.drill import Drill
 from engine.drill.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ class Editing(QObject):
         self._told = ""
         self._due = Pause(DRAFT_MS, self)
         self._due.timeout.connect(self.keep_draft)
+        self._last_run: Drill | None = None
+        """What was on the desk last: whoever comes here has left it."""
+        window.play.began.connect(self._note_run)
         window.closing.connect(self._close_down)
 
     @property
@@ -112,20 +116,25 @@ class Editing(QObject):
         if self._may_leave():
             self.page.show_text(scenario.text, None, saved=False, name=_copy_name(scenario.name))
 
+    def _note_run(self, drill: Drill) -> None:
+        if not self._window.play.watching:
+            self._last_run = drill
+
     def take_last_run(self) -> None:
         """The run that was on the desk last: faults become the timeline, repairs the solution."""
-        tree = self._window.play.branches
-        if tree is None:
+        drill = self._last_run
+        if drill is None:
             self._window.notice.tell(tr("Play in the lab first: what you do there becomes the scenario."))
             return
-        if not self._may_leave():
+        if not by_doing.may_be_told(self._window, drill) or not self._may_leave():
             return
+        name = by_doing.suggested_name(drill)
         try:
-            text = recorded.scenario_from_drill(tree.history.drill, "my-drill")
+            text = recorded.scenario_from_drill(drill, name)
         except recorded.CannotRecord as problem:
             self._window.notice.warn(said_of(str(problem)))
         else:
-            self.page.show_text(text, None, saved=False)
+            self.page.show_text(text, None, saved=False, name=name)
 
     # --- files ----------------------------------------------------------------------------------------------
 

@@ -80,7 +80,10 @@ SENTENCES: Final = (
     mark("There is a branch {quoted} already."),
     mark("Nothing was mended in this run: a drill needs an act that makes a difference."),
     mark("What was done cannot be done again as a solution: {problem}."),
-    mark("What was done makes no difference at the end: break something, mend it, go on until all is well."),
+    mark(
+        "What was done makes no difference at the end: break something, mend it, go on until all is well. "
+        "T-SQL counts as what the trainee does, not as what breaks."
+    ),
     mark("it differs from the start"),
     mark("it is the same until {s} s"),
     mark("{what} and another one at {s} s"),

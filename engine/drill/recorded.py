@@ -80,8 +80,9 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     goals. It loads, its solution reaches its goals, and doing nothing misses some. Raises CannotRecord where what
     was done makes no difference.
     """
-    story = [item for item in drill.journal if _tells(item)]
-    acts = [item for item in drill.journal if not _tells(item) and item.verb not in LEFT_OUT]
+    journal = _that_lasted(drill.journal)
+    story = [item for item in journal if _tells(item)]
+    acts = [item for item in journal if not _tells(item) and item.verb not in LEFT_OUT]
     if not acts:
         raise CannotRecord("Nothing was mended in this run: a drill needs an act that makes a difference.")
     last_s = max(item.tick for item in (*story, *acts)) / TICKS_PER_S
@@ -102,7 +103,8 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     asking = [goal for goal in reached if not alone.goals[goal["name"]].met]
     if not asking:
         raise CannotRecord(
-            "What was done makes no difference at the end: break something, mend it, go on until all is well."
+            "What was done makes no difference at the end: break something, mend it, go on until all is well. "
+            "T-SQL counts as what the trainee does, not as what breaks."
         )
     least = (len(reached) - len(asking)) * ASKING_SHARE / (1.0 - ASKING_SHARE) / len(asking)
     weight = max(1, math.ceil(least))
@@ -113,6 +115,27 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     lost = sum(facts.account(solved.world, db).lost_transactions for db in solved.world.availability)
     base["rubric"] = _rubric(down_ticks / TICKS_PER_S, lost)
     return as_toml(base)
+
+
+def _that_lasted(journal: Sequence[Input]) -> list[Input]:
+    """The journal without repairs that the same fault undid in the same tick, and without that fault.
+
+    In a drill the timeline comes first in a tick: the repair would mend what was broken after it.
+    """
+    kept: list[Input] = []
+    for item in journal:
+        undone = [
+            before
+            for before in kept
+            if before.tick == item.tick
+            and VERBS[item.verb].reverse == before.verb
+            and item.args[: len(before.args)] == before.args
+        ]
+        if undone:
+            kept.remove(undone[-1])
+        else:
+            kept.append(item)
+    return kept
 
 
 def _tells(item: Input) -> bool:

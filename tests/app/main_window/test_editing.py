@@ -212,15 +212,35 @@ def test_the_last_run_becomes_a_text(hands: Hands, window: MainWindow) -> None:
     window.brief.started.emit("lab")
     drill = window.session.live
     assert drill is not None
-    for line, until in (("power-off SERVER_B", 3000), ("power-on SERVER_B", 20_000)):
+    for line, until in (
+        ("power-off SERVER_B", drill.tick),
+        ("cut SERVER_A SERVER_W", 3000),  # the clock stood still between the two
+        ("power-on SERVER_B", drill.tick),
+        ("mend SERVER_A SERVER_W", 20_000),
+    ):
         window.session.do(line)
         while drill.tick < until:
             window.session.on_frame(1000.0)
+    window.show_home()
     window.editing.show()
     window.editing.page.tools["edit.record"].trigger()
     text = tomllib.loads(window.editing.page.text.toPlainText())
-    assert text["timeline"][0]["do"] == "power-off SERVER_B"
-    assert any("power-on SERVER_B" in step["do"] for step in text["solution"])
+    assert [fault["do"] for fault in text["timeline"]] == ["power-off SERVER_B", "cut SERVER_A SERVER_W"]
+    assert [step["do"].partition(" ")[2] for step in text["solution"]] == [
+        "power-on SERVER_B",
+        "mend SERVER_A SERVER_W",
+    ]
+    assert window.editing.page.file_name == "my-lab.toml"
+
+
+def test_an_exam_that_goes_on_is_not_shown_as_a_text(hands: Hands, window: MainWindow) -> None:
+    window.choose("automatic-failover")
+    window.brief.started.emit("exam")
+    window.editing.show()
+    before = window.editing.page.text.toPlainText()
+    window.editing.page.tools["edit.record"].trigger()
+    assert window.editing.page.text.toPlainText() == before
+    assert "when it is over" in window.notice.text
 
 
 def test_changes_are_not_lost_without_a_word(

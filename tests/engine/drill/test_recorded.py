@@ -49,6 +49,21 @@ def test_faults_become_the_timeline_and_repairs_the_solution() -> None:
     assert {"Sales serves on SERVER_B", "Sales is SYNCHRONIZED", "SERVER_A is RUNNING"} <= whens
 
 
+def test_several_acts_of_one_moment_are_told_as_they_came_out() -> None:
+    """While the clock stands still: pulled, plugged and pulled again is pulled; two repairs are two steps."""
+    pulled, plugged = "pull-cable SERVER_B", "plug-cable SERVER_B"
+    lines = [(30.0, pulled), (30.0, plugged), (30.0, pulled), (30.0, "cut SERVER_A SERVER_W")]
+    made = saved(done([*lines, (60.0, plugged), (60.0, "mend SERVER_A SERVER_W")], 200.0))
+    assert [(inject.at, inject.do) for inject in made.timeline] == [
+        (30.0, pulled),
+        (30.0, "cut SERVER_A SERVER_W"),
+    ]
+    assert [step.do for step in made.solution] == ["60 plug-cable SERVER_B", "60 mend SERVER_A SERVER_W"]
+    again = played(made)
+    assert any(event.kind == "state" and event.tick > 3000 for event in again.events)
+    assert again.score().total >= SOLUTION_POINTS_MIN
+
+
 def test_its_solution_solves_it_and_doing_nothing_does_not() -> None:
     made = saved(done(FAILURE, 300.0))
     assert played(made).score().total >= SOLUTION_POINTS_MIN
