@@ -175,8 +175,8 @@ def played_hour(window: MainWindow) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def day(hours: float) -> None:
-    """Print what the process holds each LOOKED_AT_H simulated hours, and how much of it are the run and the moments
-    kept of it: what is beside them is the window, the program, and room that Python has not given back."""
+    """Print what the process holds each LOOKED_AT_H simulated hours, and at the end how much of it are the run and
+    the moments kept of it: to count that takes room, too, which Python does not give back."""
     chance, next_act_s = random.Random(DAY_SEED), 60.0
     with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "light", SIZE) as window:
         window.play.begin(soak.scenario(DAY_DATABASES), "lab")
@@ -184,13 +184,14 @@ def day(hours: float) -> None:
         assert history is not None
         for minute in range(round(hours * 60) + 1):
             if minute % (60 * LOOKED_AT_H) == 0 or minute == round(hours * 60):
-                print(f"{minute / 60:g} h  {resident_mb():.0f} MB  {soak.held(history)}", flush=True)
+                print(f"{minute / 60:g} h  {resident_mb():.0f} MB", flush=True)
             if history.drill.world.t_s >= next_act_s:
                 window.session.do(soak.act(chance, history.drill))
                 next_act_s = history.drill.world.t_s + chance.uniform(*soak.GAP_S)
             window.session.happened.emit(history.advance_to(history.drill.tick + ticks(60.0)))
             window.session.world_changed.emit(history.drill.world)
             QApplication.processEvents()
+        print(soak.held(history))
 
 
 def start_s(code: str) -> list[float]:

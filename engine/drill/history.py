@@ -35,8 +35,8 @@ KEPT_MAX: Final = 480
 """Kept moments of one run. Two hours at KEEP_EVERY; in longer runs they lie further apart, evenly by what it costs to
 play from one to the next."""
 
-KEPT_ROWS_MAX: Final = 48_000
-"""The same counted by databases: 480 moments of a hundred, some 25 MB. Assumed."""
+KEPT_ROWS_MAX: Final = 32_000
+"""The same counted by databases: 320 moments of a hundred, 15 MB after two hours and 25 after a day. Assumed."""
 
 
 class History:
