@@ -149,7 +149,7 @@ def _show_facts(window: MainWindow, drill: Drill) -> None:
 
 def _show_recorded(window: MainWindow, drill: Drill) -> None:
     _show_facts(window, drill)
-    window.notice.tell(tr("There is room again: this run is recorded from its beginning."))
+    window.notice.tell(tr("This run is recorded now, from its beginning on."))
 
 
 def show_running(window: MainWindow, running: bool) -> None:

@@ -23,6 +23,10 @@ PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
 """Functions that return a table here, and the columns of that table which take their arguments (NULL: every row)."""
 
 
+RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous)
+"""Without one of these in it a tree stays as it is."""
+
+
 def reshaped(tree: exp.Expr) -> exp.Expr:
     """The tree with every APPLY, PIVOT and table function in it replaced. Raises Unsimulated for what cannot be."""
     if sum(1 for _ in tree.find_all(exp.Lateral)) > APPLIES_MAX:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,8 +12,8 @@ from engine.messages import SqlError
 from engine.tsql import forxml
 from engine.tsql.dialect import write
 from engine.tsql.plans import COLLATION, UNNAMED, TableRef, Unsimulated
-from engine.tsql.reshape import reshaped
-from engine.tsql.scales import keep_digits_in_texts
+from engine.tsql.reshape import RESHAPED, reshaped
+from engine.tsql.scales import CASTS, keep_digits_in_texts
 
 
 @dataclass(slots=True)
@@ -37,11 +37,16 @@ NODE_WORK: Final = 1
 def rewriting(tree: exp.Expr) -> Generator[int, None, tuple[str, Rewritten]]:
     """Rewrite everything that SQLite would take in another sense; the text for it and what was found. In steps."""
     query = Rewritten()
-    keep_digits_in_texts(tree)
-    yield sum(1 for _ in tree.walk()) * NODE_WORK
-    tree = reshaped(tree)
-    query.ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-    nodes = list(tree.walk())
+    nodes = list(tree.walk())  # a walk costs as much as what is done in it: none for what is not there
+    if _has(nodes, CASTS):
+        keep_digits_in_texts(tree)
+        nodes = list(tree.walk())
+    yield len(nodes) * NODE_WORK
+    if _has(nodes, RESHAPED):
+        tree = reshaped(tree)
+        nodes = list(tree.walk())
+    query.ctes = {node.alias.lower() for node in nodes if isinstance(node, exp.CTE)}
+    derives = _has(nodes, (exp.With, exp.Subquery))
     work = len(nodes) * NODE_WORK
     yield work
     for number, node in enumerate(reversed(nodes), start=1):
@@ -52,13 +57,19 @@ def rewriting(tree: exp.Expr) -> Generator[int, None, tuple[str, Rewritten]]:
             continue
         new = rewrite(node, query)
         if new is not node:
+            derives = derives or isinstance(new, exp.Query)  # FOR XML puts one around
             if node is tree:
                 tree = new
             else:
                 node.replace(new)
     yield work
-    _keep_apart(tree)
+    if derives:
+        _keep_apart(tree)
     return write(tree), query
+
+
+def _has(nodes: Iterable[exp.Expr], kinds: tuple[type[exp.Expr], ...]) -> bool:
+    return any(issubclass(kind, kinds) for kind in set(map(type, nodes)))
 
 
 def _keep_apart(tree: exp.Expr) -> None:

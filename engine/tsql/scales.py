@@ -215,10 +215,14 @@ _RULES: Final[dict[type[exp.Expr], Callable[[exp.Expr, _Names], Exact | None]]] 
 }
 
 
+CASTS: Final = (exp.Cast, exp.TryCast, exp.Convert)
+"""What makes a text of a number."""
+
+
 def keep_digits_in_texts(tree: exp.Expr) -> None:
     """CAST(decimal AS varchar) has to write the digits that the decimal shows: have it call decimal_text."""
     names = _Names(tree)
-    for node in list(tree.find_all(exp.Cast, exp.TryCast, exp.Convert)):
+    for node in list(tree.find_all(*CASTS)):
         kind = node.this if isinstance(node, exp.Convert) else node.args.get("to")
         name = kind.sql(dialect="tsql").lower() if isinstance(kind, exp.Expr) else ""
         if name.partition("(")[0] not in _TEXTS:
