@@ -11,6 +11,8 @@ from pytestqt.qtbot import QtBot
 
 from app import theme
 from app.theme import Tokens
+from app.views.charts.panel import CHOSEN_ALPHA, FILL_ALPHA, SHADE_ALPHA
+from app.views.planner.cell import BAND_ALPHA
 
 THEMES = [theme.light(), theme.dark(), theme.high_contrast()]
 GROUNDS = ("window", "surface", "raised")
@@ -34,6 +36,45 @@ def test_text_reads_on_its_grounds(colours: Tokens) -> None:
         pair: round(theme.contrast(getattr(colours, pair[0]), getattr(colours, pair[1])), 2)
         for pair in pairs
         if theme.contrast(getattr(colours, pair[0]), getattr(colours, pair[1])) < 4.5
+    }
+    assert not low
+
+
+def over(colour: QColor, ground: QColor, alpha: int) -> QColor:
+    """What is seen where *colour* is painted with *alpha* (of 255) on *ground*."""
+    share = alpha / 255.0
+    above, below = ((c.redF(), c.greenF(), c.blueF()) for c in (colour, ground))
+    return QColor.fromRgbF(*(share * a + (1.0 - share) * b for a, b in zip(above, below, strict=True)))
+
+
+@pytest.mark.parametrize("colours", THEMES, ids=lambda colours: colours.name)
+def test_text_reads_in_the_scene_and_on_plots(colours: Tokens) -> None:
+    """Cards in every state, words on links, bands and shades of plots, names on the colours of servers and phases."""
+    grounds = {"a card": colours.raised, "a card that is down": colours.window, "the scene": colours.surface}
+    pairs = {
+        f"{name} on {where}": (getattr(colours, name), ground)
+        for where, ground in grounds.items()
+        for name in ("text", "muted", "ok", "warn", "bad", "idle", "info")
+    }
+    for soft in ("info_soft", "idle_soft"):  # networks of the planner
+        band = over(getattr(colours, soft), colours.surface, BAND_ALPHA)
+        pairs |= {f"{name} on a band {soft}": (getattr(colours, name), band) for name in ("text", "muted")}
+    for soft in ("warn_soft", "bad_soft"):  # times without protection or service
+        shade = over(getattr(colours, soft), colours.surface, SHADE_ALPHA)
+        pairs |= {f"{name} on a shade {soft}": (getattr(colours, name), shade) for name in ("text", "muted")}
+    chosen = over(colours.accent, colours.surface, CHOSEN_ALPHA)
+    pairs["text on a chosen span"] = (colours.text, over(colours.surface, chosen, SHADE_ALPHA))
+    pairs["the time of the cursor"] = (colours.surface, colours.text)
+    for number, ground in enumerate((*colours.series, colours.idle)):
+        pairs[f"words on series {number}"] = (colours.on_accent, ground)
+    for number, line in enumerate(colours.series):
+        fill = over(line, colours.surface, FILL_ALPHA)
+        pairs[f"text on the area below curve {number}"] = (
+            colours.text,
+            over(colours.surface, fill, SHADE_ALPHA),
+        )
+    low = {
+        name: round(theme.contrast(*pair), 2) for name, pair in pairs.items() if theme.contrast(*pair) < 4.5
     }
     assert not low
 

@@ -248,6 +248,8 @@ class RowsPage(QWidget):
         split.setChildrenCollapsible(False)
         split.setSizes([260, 900])
         self.sections.setWordWrap(True)
+        self.sections.setResizeMode(QListWidget.ResizeMode.Adjust)  # else it wraps for the width it had first
+        self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.sections.setSpacing(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 8, 0, 0)

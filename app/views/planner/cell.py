@@ -54,6 +54,7 @@ MODES: Final = (Mode.NONE, Mode.OFF, Mode.FULL)
 
 NAMES: Final = {Mode.NONE: mark("no mirror"), Mode.OFF: "OFF", Mode.FULL: "FULL"}
 
+BAND_ALPHA: Final = 110
 CHOSEN_WIDTH, OTHER_WIDTH = 2.6, 1.4
 TAG_STEP: Final = 0.16
 """Tags of neighbouring notes stand so much higher, as a share of the plot, that they do not overlap."""
@@ -199,7 +200,7 @@ class Cell(QObject):
             axis.setTickFont(font)
         for number, (_, region, _) in enumerate(self._bands):
             ground = QColor(colours.info_soft if number % 2 else colours.idle_soft)
-            ground.setAlpha(110)
+            ground.setAlpha(BAND_ALPHA)
             region.setBrush(ground)
         for item in self._names:
             item.setColor(colours.muted)
