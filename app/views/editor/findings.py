@@ -107,13 +107,13 @@ class Findings(QWidget):
     def show_trial(self, trial: Trial) -> None:
         self.rows.clear()
         self._heading.setText(_verdict(trial))
-        self._add_problems(trial.problems)
         if trial.reference is not None:
             for item in trial.reference.items:
                 points = formatting.plain(item.points)
                 points += f" / {formatting.plain(item.max)}" if item.max else ""
                 better = f"  →  {said(item.better)}" if item.better and item.points < item.max else ""
                 self.rows.addItem(f"{said(item.name)}: {points}  –  {said(item.why)}{better}")
+        self._add_problems(trial.problems)
         self._fit()
 
     def _add_problems(self, problems: Sequence[Problem]) -> None:

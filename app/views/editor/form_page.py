@@ -74,7 +74,7 @@ class FormPage(QScrollArea):
             if not row.closed:
                 row.offer_words(partial(words_behind, self._data, row.field.offered))
                 row.show(value_in(self._data, place))
-                row.show_problem(self._problems.get(place, ""))
+                row.show_problem(self._wrong_at(place))
         return made
 
     def show_problems(self, problems: Mapping[Path, str]) -> None:
@@ -82,7 +82,11 @@ class FormPage(QScrollArea):
         self._problems = problems
         for place, row in self.rows.items():
             if not row.closed:
-                row.show_problem(problems.get(place, ""))
+                row.show_problem(self._wrong_at(place))
+
+    def _wrong_at(self, place: Path) -> str:
+        """What is wrong with the value at *place*, or with one of those in it."""
+        return next((said for path, said in self._problems.items() if path[: len(place)] == place), "")
 
     def finish(self) -> None:
         """Take what is typed and not yet told."""

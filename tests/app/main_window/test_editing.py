@@ -13,7 +13,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app import keys, scenario_files, settings
+from app import keys, scenario_files, settings, whole_file
 from app.highlight import LEXED_MAX
 from app.main_window import MainWindow
 from app.settings import WindowSettings
@@ -465,7 +465,7 @@ def test_a_shipped_scenario_is_never_written_over(
     hands: Hands, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     shipped = Path(str(resources.files("scenarios"))) / "no-witness.toml"
-    monkeypatch.setattr(Path, "write_bytes", lambda *_, **__: pytest.fail("written"))
+    monkeypatch.setattr(whole_file, "write", lambda *_, **__: pytest.fail("written"))
     for file in (shipped, tmp_path / "no-witness.toml"):  # the second would never be found beside it
         save_as(hands, monkeypatch, file)
         assert "name of a shipped drill" in hands.window.notice.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -398,10 +399,10 @@ def test_a_run_that_cannot_be_written_leaves_the_scenario_that_was_there(
     file = tmp_path / "my-drill.toml"
     file.write_text("of somebody")
 
-    def full(self: Path, *_: object) -> Path:
+    def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     by_doing.write(hands.window, file)
     assert "No space left on device" in hands.window.notice.text
     assert [each.read_text() for each in tmp_path.glob("*my-drill*")] == ["of somebody"]

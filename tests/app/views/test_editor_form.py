@@ -625,6 +625,8 @@ def test_a_field_that_is_wrong_is_marked_and_says_why(form: Form) -> None:
     row = form._rows["minutes",]
     assert row.widget.property("wrong") == "true"
     assert row.widget.toolTip().startswith("At most 600.")
+    form.show_problems({("skills", 0): "There is no such skill."})
+    assert form._rows["skills",].widget.property("wrong") == "true"
     form.show_problems({})
     assert row.widget.property("wrong") is None
     assert not row.widget.toolTip().startswith("At most")
