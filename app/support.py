@@ -109,4 +109,20 @@ def _harmless(value: object) -> object:
 def _line(text: str) -> str:
     time, _, rest = text.partition(" ")
     verb = rest.partition(" ")[0]
-    return f"{time} {verb} …" if verb in PRIVATE_VERBS else text
+    if verb in PRIVATE_VERBS:
+        return f"{time} {verb} …"
+    return _IN_SQL.sub(_without_words, text) if verb == "sql" else text
+
+
+_IN_SQL: Final = re.compile(
+    r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"]|\"\")*(?:\"|\Z)|\[[^\]\n]*\\[^\]\n]*\]",
+    re.DOTALL,
+)
+"""Remarks, texts, and accounts as [DOMAIN\\user]: what a person may have written of people, servers or passwords."""
+
+_SHORT: Final = {"--": "--…", "/*": "/*…*/", "'": "'…'", '"': '"…"', "[": "[…]"}
+
+
+def _without_words(found: re.Match[str]) -> str:
+    """As it was, without the words: what a statement does can still be read."""
+    return next(short for begins, short in _SHORT.items() if found[0].startswith(begins))

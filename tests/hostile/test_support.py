@@ -49,11 +49,33 @@ def test_it_holds_what_helps(profile_folder: Path, tmp_path: Path) -> None:
     members = _bundle(profile_folder, tmp_path / "bundle.zip")
     assert members["journal.txt"].splitlines() == [
         "0 note …",
-        "1 sql SERVER_A BACKUP LOG Sales TO DISK='<home>/2.trn' -- <user>",
+        "1 sql SERVER_A BACKUP LOG Sales TO DISK='…' --…",
     ]
     assert members["findings.txt"].startswith("FAIL profile: <home>/.local is damaged on <computer>")
     assert json.loads(members["settings.json"]) == {"sound": False, "learner": "<text of 10 characters>"}
     assert json.loads(members["versions.json"])["numpy"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("CREATE LOGIN [CORP\\Ada] FROM WINDOWS", "CREATE LOGIN […] FROM WINDOWS"),
+        ("PRINT 'it''s Ada' + [x]", "PRINT '…' + [x]"),
+        ("SELECT 1 /* Ada\n    knows */ + 2 -- ask her\n    GO", "SELECT 1 /*…*/ + 2 --…\n    GO"),
+        ('SELECT name AS "Ada\n" WHERE x = \'Ada', "SELECT name AS \"…\" WHERE x = '…'"),
+        ("SELECT 'a' -- ' Ada", "SELECT '…' --…"),
+        ("ALTER DATABASE [Sales] SET PARTNER FAILOVER", "ALTER DATABASE [Sales] SET PARTNER FAILOVER"),
+    ],
+)
+def test_of_a_script_only_what_it_does_is_told(
+    text: str, shown: str, profile_folder: Path, tmp_path: Path
+) -> None:
+    with open_profile(profile_folder) as profile:
+        run = profile.begin_run("lab", "text", "hash", 1, "0.1.0", "lab")
+        profile.append(run, 100, f"1 sql SERVER_A {text}")
+        support.write_bundle(tmp_path / "b.zip", [], profile)
+    with zipfile.ZipFile(tmp_path / "b.zip") as bundle:
+        assert bundle.read("journal.txt").decode() == f"1 sql SERVER_A {shown}\n"
 
 
 def test_the_command_writes_it_and_exports(
