@@ -213,13 +213,20 @@ class Debriefing(QObject):
         except NoPdf as problem:
             window.notice.warn(f"{problem}.")
         else:
-            window.notice.tell(tr("Saved: {file}").format(file=file))
+            written = ", ".join(str(one) for one in _files(kind, source, file))
+            window.notice.tell(tr("Saved: {file}").format(file=written))
+
+
+def _files(kind: str, source: Source, file: Path) -> list[Path]:
+    """What is written: tables are three, and the name that was chosen is the beginning of theirs."""
+    if kind != "csv":
+        return [file]
+    return [file.with_name(f"{file.stem}-{name}") for name in sheets.sheets(source)]
 
 
 def _write_tables(source: Source, file: Path) -> None:
-    """Three tables; the name that was chosen is the beginning of theirs."""
-    for name, content in sheets.sheets(source).items():
-        whole_file.write(file.with_name(f"{file.stem}-{name}"), content)
+    for target, content in zip(_files("csv", source, file), sheets.sheets(source).values(), strict=True):
+        whole_file.write(target, content)
 
 
 def _write_pdf(source: Source, file: Path) -> None:

@@ -106,6 +106,8 @@ SENTENCES: Final = (
     mark("it was measured with SQL Server 2005 on other hardware, with nothing slowed down"),
     mark("it was measured on a local network"),
     mark("without a connection"),
+    mark("instance is down"),
+    mark("instance is down, was {role}"),
     mark("on {server}"),
     mark("serving"),
     mark("not serving"),

@@ -108,6 +108,11 @@ def _copy(drill: Drill, key: tuple[str, str]) -> str:
     copy = drill.world.copies.get(key)
     if copy is None:
         return "ABSENT"
+    server = drill.world.servers[key[0]]
+    if facts.SERVER_WORDS["OFF"](server) or facts.SERVER_WORDS["STOPPED"](
+        server
+    ):  # what it was is not what it is
+        return "instance is down" if copy.role is None else f"instance is down, was {copy.role.name}"
     known = (copy.role, copy.mirror_state, copy.db_state)
     return ", ".join(value.name for value in known if value is not None)
 

@@ -94,7 +94,7 @@ class BranchPage(QWidget):
         column.addWidget(self._note)
         column.addWidget(self.tree, 1)
         column.addLayout(buttons)
-        split = QSplitter(Qt.Orientation.Horizontal)
+        split = self._split = QSplitter(Qt.Orientation.Horizontal)
         split.addWidget(side)
         split.addWidget(self.comparison)
         split.setStretchFactor(0, 4)
@@ -139,6 +139,16 @@ class BranchPage(QWidget):
         self._note.setText(said if len(rows) > 1 else alone)
         self.tree.setCurrentItem(items[tree.current])
         self._show_chosen()
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """The tree as wide as its columns, where that leaves half of the page to the comparison."""
+        widths = [self.tree.sizeHintForColumn(column) for column in range(len(COLUMNS))]
+        heads = [self.tree.header().sectionSizeHint(column) for column in range(len(COLUMNS))]
+        wanted = sum(map(max, widths, heads)) + 6 * self.fontMetrics().height()
+        whole = sum(self._split.sizes())
+        if self._split.sizes()[0] < wanted <= whole // 2:
+            self._split.setSizes([wanted, whole - wanted])
 
     @property
     def chosen(self) -> str:

@@ -140,6 +140,7 @@ def test_states_curves_and_outcomes_side_by_side() -> None:
     early, late = branches.of("early"), branches.of("late")
     rows = {row.what: row for row in difference.states(early.seek(6000), late.seek(6000))}
     assert (rows["SERVER_A"].left, rows["SERVER_A"].right) == ("STOPPED", "OFF")
+    assert rows["Sales on SERVER_A"].right == "instance is down, was PRINCIPAL"
     assert rows["Sales on SERVER_B"].same
     assert rows["APP"].left == "on SERVER_B"
     (curve, *_) = difference.curves(early.seek(9000), late.seek(8000))
