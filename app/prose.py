@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal
-from PySide6.QtGui import QImage, QResizeEvent, QTextDocument
+from PySide6.QtGui import QImage, QResizeEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from app.language import tr
@@ -31,6 +31,7 @@ class Prose(QTextBrowser):
 
     def show_text(self, text: str) -> None:
         self.document().setMarkdown(text.strip(), QTextDocument.MarkdownFeature.MarkdownNoHTML)
+        self.moveCursor(QTextCursor.MoveOperation.Start)  # else it is shown at its end
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

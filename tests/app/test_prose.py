@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSize, QUrl
 from PySide6.QtGui import QFont, QImage, QTextDocument
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.prose import Prose
@@ -54,3 +55,14 @@ def test_it_is_as_high_as_its_text_with_any_font(prose: Prose) -> None:
     prose.setFont(font)
     assert prose.height() > 1.4 * before
     assert prose.document().size().height() <= prose.viewport().height() + 1
+
+
+def test_a_text_is_read_from_its_beginning_whatever_size_it_gets(qtbot: QtBot) -> None:
+    prose = Prose()
+    qtbot.addWidget(prose)
+    prose.show_text("\n\n".join(f"Paragraph {number} of many." for number in range(60)))
+    prose.resize(300, 120)
+    prose.show()
+    QApplication.processEvents()
+    assert prose.verticalScrollBar().maximum() > 0
+    assert prose.verticalScrollBar().value() == 0
