@@ -12,6 +12,7 @@ and painting. Start-up is compared with a bare PySide6 and pyqtgraph window in a
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -28,6 +30,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.folders import FOLDER_VARIABLE
 from app.main_window import MainWindow
+from app.main_window.ahead import settle
 from engine.drill.history import History
 from engine.model import ticks
 from tests.hostile import soak
@@ -89,6 +92,17 @@ print(time.perf_counter() - t); start.end(); window.profile.close()
 """What `app.main_window.open_window` does: the start page is on screen, then everything is there."""
 
 
+@contextmanager
+def on_screen(size: tuple[int, int]) -> Iterator[MainWindow]:
+    """The window of a profile of its own, with the garbage collector as the program has it once everything is
+    there; what an earlier one has left is collected before."""
+    gc.unfreeze()
+    gc.collect()
+    with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "light", size) as window:
+        settle()
+        yield window
+
+
 def frames(window: MainWindow, speed: float, until_s: float | None = None) -> dict[str, Any]:
     """Median, 95th percentile and worst frame in ms, over FRAMES frames at *speed* or all *until_s*."""
     session = window.session
@@ -122,7 +136,7 @@ def seeks(window: MainWindow) -> dict[str, Any]:
 def steps(databases: int) -> None:
     """Print what a step back takes until it is on screen: on the clock, and of the processor, whoever else works."""
     for size in SEEK_SIZES:
-        with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "light", size) as window:
+        with on_screen(size) as window:
             window.play.begin(soak.scenario(databases), "lab")
             history = window.session.history
             assert history is not None
@@ -178,7 +192,7 @@ def day(hours: float) -> None:
     """Print what the process holds each LOOKED_AT_H simulated hours, and at the end how much of it are the run and
     the moments kept of it: to count that takes room, too, which Python does not give back."""
     chance, next_act_s = random.Random(DAY_SEED), 60.0
-    with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "light", SIZE) as window:
+    with on_screen(SIZE) as window:
         window.play.begin(soak.scenario(DAY_DATABASES), "lab")
         history = window.session.history
         assert history is not None
@@ -221,7 +235,7 @@ def main() -> None:
         return
     rows: list[dict[str, Any]] = []
     for databases in DATABASES:
-        with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "light", SIZE) as window:
+        with on_screen(SIZE) as window:
             window.show_brief(lab_of(databases))
             window.brief.started.emit("lab")
             for what, figures in played_hour(window):
