@@ -198,6 +198,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("query.file", mark("Results to a file…"), "Ctrl+Shift+F | Ctrl+Shift+T"),
         ("query.open", mark("Open a script…")),
         ("query.save", mark("Save this text as a script…"), "Ctrl+S"),
+        ("query.connection", mark("Change connection…")),
         ("query.who", mark("Who is connected (sp_who)"), "Ctrl+1"),
         ("query.about", mark("What the selected name is (sp_help)"), "Alt+F1"),
         ("query.results", mark("Show or hide results"), "Ctrl+R", "Ctrl+R | Ctrl+J"),

@@ -68,6 +68,7 @@ class Console(QWidget):
         layout.addWidget(split)
         self._new_menu = QMenu(self)
         self._new_menu.aboutToShow.connect(self._fill_new_menu)
+        self._server_menu = QMenu(self)
         self._snippet_menu = snippets.menu(self._insert, self)
         self.tools = build_actions(self, self._acts())
         """Every tool by its name: the actions that menus and the palette of the main window may show, too."""
@@ -241,6 +242,7 @@ class Console(QWidget):
         yield Act("places", tr("Fill in template &parameters…"), "", self._fill_places)
         yield Act("snippets", tr("&Insert a statement"), "snippet", self._pop_snippets)
         yield Act("history", tr("&History of batches"), "history", self._toggle_history)
+        yield Act("connection", tr("Change connectio&n…"), "", self._pop_servers)
         yield Act("who", tr("Who is connected (sp_&who)"), "", self._ask_who)
         yield Act("about", tr("Wh&at the selected name is (sp_help)"), "", self._ask_about)
         yield Act("next", tr("Next window"), "", self.tabs.step)
@@ -274,6 +276,20 @@ class Console(QWidget):
             first = text.strip().splitlines()[0]
             action = self._new_menu.addAction(self.tabs.square(server), f"{server}: {first[:50]}")
             action.triggered.connect(lambda _=False, number=number: self.tabs.reopen(number))
+
+    def _pop_servers(self) -> None:
+        """The servers to which the window in front may go with its text; not while a query runs in it."""
+        window = self.current
+        if window is None or window.busy or self._world is None:
+            return
+        self._server_menu.clear()
+        for server in self._world.servers:
+            if server != window.server:
+                action = self._server_menu.addAction(self.tabs.square(server), server)
+                action.triggered.connect(
+                    lambda _=False, window=window, server=server: self.tabs.change_connection(window, server)
+                )
+        self._server_menu.popup(self._bar.mapToGlobal(self._bar.rect().bottomLeft()))
 
     def _pop_snippets(self) -> None:
         below = self._bar.mapToGlobal(self._bar.rect().bottomLeft())

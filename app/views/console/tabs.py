@@ -94,6 +94,15 @@ class QueryTabs(QTabWidget):
         self._remove(window)
         self.drafts_changed.emit()
 
+    def change_connection(self, window: QueryWindow, server: str) -> QueryWindow:
+        """A window on *server* with the text of *window*, in its place; the connection of before is closed."""
+        place, text = self.indexOf(window), window.editor.toPlainText()
+        self.closing.emit(window)
+        self._remove(window)
+        new = self.open_another(server, text)
+        self.tabBar().moveTab(self.indexOf(new), place)
+        return new
+
     def reopen(self, number: int) -> None:
         """The closed window *number* once more."""
         server, text = self.closed.pop(number)

@@ -60,6 +60,9 @@ class ObjectExplorer(QWidget):
             QTreeView.SelectionBehavior.SelectItems
         )  # Qt's bridge selects wrong rows
         follow_selection(self.view)
+        self.view.setDragDropMode(
+            QTreeView.DragDropMode.DragOnly
+        )  # a name into a query, as in Management Studio
         self.view.setHeaderHidden(True)
         self.view.setAccessibleName(tr("Object Explorer"))
         self.view.setUniformRowHeights(True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QMimeData, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 
 from app.language import tr
@@ -14,12 +15,15 @@ from app.tables import plain_tip
 from app.views.object_explorer import answers
 from app.views.object_explorer.answers import FOLDERS, Folder, Item
 from app.views.object_explorer.icons import icon
+from app.views.object_explorer.scripts import quoted
 from engine.constants import CLIENT_LOGIN_TIMEOUT_S
 from engine.model import World, ticks
 
 Path = tuple[str, ...]
 
 NODE: Final = Qt.ItemDataRole.UserRole + 1
+_REGULAR: Final = re.compile(r"[A-Za-z_][\w$#@]*")
+"""A name that needs no brackets."""
 
 
 @dataclass(slots=True)
@@ -67,6 +71,20 @@ class Tree(QStandardItemModel):
         self._dark = False
         self._waiting: dict[Path, int] = {}
         """Row whose server is there and says nothing -> tick at which the login gives up."""
+
+    # --- dragging -----------------------------------------------------------------------------------------
+
+    def mimeTypes(self) -> list[str]:
+        return ["text/plain"]
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        """The name of the row, in brackets where T-SQL wants them: dropped into a query it is that object."""
+        data = QMimeData()
+        names = [
+            index.data(NODE).name for index in indexes if index.data(NODE).kind not in ("folder", "problem")
+        ]
+        data.setText(", ".join(name if _REGULAR.fullmatch(name) else quoted(name) for name in names))
+        return data
 
     # --- time ---------------------------------------------------------------------------------------------
 

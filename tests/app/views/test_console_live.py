@@ -77,6 +77,22 @@ def test_alt_f1_tells_what_the_selected_name_is(qtbot: Any, console: Any) -> Non
     assert editor.toPlainText().startswith("SELECT"), "the text stays"
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support")  # offscreen has no keyboard to grab
+def test_a_window_goes_to_another_server_with_its_text(qtbot: Any, console: Any) -> None:
+    run(qtbot, console, "SELECT @@SERVERNAME")
+    console.new_query("SERVER_W")
+    console.tabs.setCurrentIndex(0)
+    console.tools["connection"].trigger()
+    to_b = next(action for action in console._server_menu.actions() if action.text() == "SERVER_B")
+    console._server_menu.hide()
+    to_b.trigger()
+    assert [window.server for window in console.windows()] == ["SERVER_B", "SERVER_W"]
+    assert console.current.editor.toPlainText() == "SELECT @@SERVERNAME"
+    assert console.tabs.closed == [], "it has gone on, nothing is lost"
+    qtbot.keyClick(console.current.editor, Qt.Key.Key_F5)
+    assert console.current.results.grids[0].table.index(0, 0).data() == "SERVER_B"
+
+
 def test_waitfor_waits_in_simulated_time_and_can_be_cancelled(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "WAITFOR DELAY '00:00:20'\nPRINT 'late'")
     assert window.busy

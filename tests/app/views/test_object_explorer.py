@@ -203,6 +203,16 @@ def test_a_folder_asks_when_it_is_opened_first(qtbot: Any, explorer: ObjectExplo
     assert label(explorer, "SERVER_W") == "SERVER_W (cannot be reached)"
 
 
+def test_a_name_is_dragged_into_a_query(explorer: ObjectExplorer) -> None:
+    def dragged(*path: str) -> str:
+        go(explorer, *path)
+        return explorer.tree.mimeData([explorer.view.currentIndex()]).text()
+
+    assert explorer.view.dragEnabled()
+    assert dragged("SERVER_A", "databases", "database:Sales") == "Sales"
+    assert dragged("SERVER_A", "databases") == "", "a folder has no name in T-SQL"
+
+
 def test_what_is_gone_goes_at_the_next_refresh(qtbot: Any, explorer: ObjectExplorer, drill: Drill) -> None:
     below(explorer, "SERVER_A", "agent", "jobs")
     go(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
