@@ -51,7 +51,8 @@ class Column:
     right: bool = False
     """Numbers stand to the right."""
     sample: str = ""
-    """As wide as this text at first; without one the width follows the title."""
+    """As wide as this text at first, or as the longest of several lines, here and in the language of the interface;
+    without one the width follows the title."""
     bold: Callable[[Any], bool] | None = None
     spoken: Callable[[Any], str] | None = None
     """What a screen reader says of the cell; its text unless given."""
@@ -318,9 +319,9 @@ class TableView(QTableView):
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
         self._fit_height()
         for section, column in enumerate(self.table.columns):
-            widest = max(
-                metrics.horizontalAdvance(text) for text in (column.sample, tr(column.sample), column.heading)
-            )
+            samples = column.sample.split("\n")
+            texts = (column.heading, *samples, *map(tr, samples))
+            widest = max(metrics.horizontalAdvance(text) for text in texts)
             self.setColumnWidth(section, widest + CELL_PADDING_PX)
 
     def _fit_height(self) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFocusEvent, QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
-from app import theme
+from app import language, theme
 from app.tables import Column, TableModel, TableView
 
 COLUMNS = (
@@ -192,3 +192,18 @@ def test_a_table_without_rows_says_why(qtbot: Any) -> None:
     assert view.viewport().grab().toImage() != blank
     view.table.append([("a", 1)])
     assert view.accessibleDescription() == ""
+
+
+def test_a_column_is_as_wide_as_the_longest_of_its_samples_in_the_language_in_use(qtbot: Any) -> None:
+    samples = ("Redo done", "Failed")  # in German the second is the longer one
+    language.use(language.GERMAN)
+    try:
+        view = TableView(
+            TableModel([Column(title="X", as_is=True, text=str, sample="\n".join(samples))]), "X"
+        )
+        longest = max((language.tr(words) for words in samples), key=view.fontMetrics().horizontalAdvance)
+    finally:
+        language.use(language.ENGLISH)
+    qtbot.addWidget(view)
+    assert longest == "Ausgefallen"
+    assert view.columnWidth(0) > view.fontMetrics().horizontalAdvance(longest)

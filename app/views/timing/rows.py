@@ -157,7 +157,7 @@ def _at(step: tuple[str, int | None, int | None, int | None]) -> str:
 
 
 STEP_COLUMNS: Final = (
-    Column(title=mark("Step"), text=lambda step: tr(step[0]), sample=mark("Redo done"), tip=_at),
+    Column(title=mark("Step"), text=lambda step: tr(step[0]), sample="\n".join(words for _, words in STEPS), tip=_at),
     Column(title=mark("After"), text=lambda step: _ticks(step[2]), right=True, sample="12.34 s",
            tip=lambda step: tr("since the failure")),
     Column(title=mark("Took"), text=lambda step: _ticks(step[3]), right=True, sample="12.34 s",
@@ -193,7 +193,8 @@ def comparison_of(row: Row | None) -> list[Compared]:
 
 
 COMPARISON_COLUMNS: Final = (
-    Column(title=mark("Table 6"), text=lambda line: line.words, sample=mark("Difference")),
+    Column(title=mark("Table 6"), text=lambda line: line.words,
+           sample="\n".join((mark("Published"), mark("This run"), mark("Difference")))),
     Column(title=mark("No load"), text=lambda line: line.idle, right=True, sample="-12.3 %",
            tone=lambda line: line.tone),
     Column(title=mark("Load"), text=lambda line: line.loaded, right=True, sample="-12.3 %",
