@@ -65,6 +65,8 @@ LOG_WORTH_S: Final = 3600.0
 """A log that fills later is nobody's worry yet. Assumed."""
 QUEUES: Final = {"send_queue_kb": mark("sent in about {time}"), "redo_queue_kb": mark("done in about {time}")}
 LOG: Final = "log_used_kb"
+DATABASE_UNITS: Final = 6.5
+"""Least width of the choice of databases in line heights: a name of eight letters and the arrow."""
 AXIS_SAMPLE: Final = "500 MB/s"
 NAME_MAX: Final = 12
 """Letters of a server's name that stand beside its lane; longer ones are shortened."""
@@ -133,9 +135,6 @@ class Charts(QWidget):
         bar = QHBoxLayout()
         bar.setContentsMargins(4, 2, 4, 0)
         bar.setSpacing(2)
-        self._databases.setMinimumWidth(
-            5 * self.fontMetrics().height()
-        )  # shrinks before the whole bar has to scroll
         bar.addWidget(self._databases)
         self._spans = QButtonGroup(self)
         for number, (text, length_s) in enumerate(SPANS):
@@ -531,6 +530,8 @@ class Charts(QWidget):
         self._view.setBackground(colours.surface)
         metrics = self.fontMetrics()
         self._view.setMinimumHeight(round(PANEL_HEIGHT_UNITS * len(self.panels) * metrics.height()))
+        least = round(DATABASE_UNITS * metrics.height())
+        self._databases.setMinimumWidth(least)  # it shrinks before the whole bar has to scroll
         servers = self._drill.world.servers if self._drill is not None else ()
         samples = (AXIS_SAMPLE, tr(NAME), *(name[:NAME_MAX] for name in servers))
         width = max(metrics.horizontalAdvance(text) for text in samples) + 12

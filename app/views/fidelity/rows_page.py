@@ -111,6 +111,9 @@ COLUMNS: Final = (
 )
 
 
+SECTION_MARGIN_PX: Final = 24
+"""Beside the longest word of a section: the frame, and room for a scroll bar."""
+
 SHARES: Final = {2: 0.37, 3: 0.2, 4: 0.23}
 """Columns of words: their parts of the width that numbers leave, but never less than their samples need. The last one
 takes the rest; the row that is chosen stands below in full."""
@@ -257,7 +260,10 @@ class RowsPage(QWidget):
         self._show_font()
 
     def _show_font(self) -> None:
-        self.detail.setMinimumHeight(self.fontMetrics().lineSpacing() * 5)
+        metrics = self.fontMetrics()
+        self.detail.setMinimumHeight(metrics.lineSpacing() * 5)
+        words = (word for name in (ALL, *self._order) for word in tr(name).split())
+        self.sections.setMinimumWidth(max(map(metrics.horizontalAdvance, words)) + SECTION_MARGIN_PX)
         self._share_width()
 
     def _share_width(self) -> None:

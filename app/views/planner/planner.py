@@ -219,7 +219,7 @@ class Planner(QWidget):
     # --- looks ----------------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        left = QWidget()
+        self._left = left = QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(12, 10, 0, 10)
         column.addWidget(self.controls, 1)
@@ -252,7 +252,10 @@ class Planner(QWidget):
         layout.setSpacing(0)
         layout.addWidget(left)
         layout.addWidget(self._sheet, 1)
-        left.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * LEFT_LETTERS)
+        self._show_font()
+
+    def _show_font(self) -> None:
+        self._left.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * LEFT_LETTERS)
 
     def _bar(self) -> QHBoxLayout:
         bar = QHBoxLayout()
@@ -308,6 +311,8 @@ class Planner(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_left"):
+            self._show_font()
         if event.type() == QEvent.Type.PaletteChange and self.plan is not None and self.isVisible():
             self.findings.show_findings(advice(self.plan, self.goals))
 
