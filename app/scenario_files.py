@@ -140,7 +140,7 @@ def _read(path: Path) -> ScenarioFile:
                     path=path, most=BYTES_MAX // 1_000_000
                 )
             )
-        text = raw.decode("utf-8").replace("\r\n", "\n")
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n")  # Windows marks UTF-8 at its beginning
     except OSError as error:
         raise NoScenario(tr("{path} cannot be read: {why}").format(path=path, why=error.strerror)) from error
     except UnicodeDecodeError as error:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 from engine.drill import limits
 from engine.drill.places import Path, Place, nearest
+
+KEY_MAX: Final = 60
+TEXT_MAX: Final = 600
+"""Signs of a key and of a sentence that are told; the longest of ours (a choice of 20 verbs) has 500. Assumed."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -52,7 +56,7 @@ class Finder:
         line, column = place.line, place.column
         if offset is not None:
             line, column = place.value_line, place.value_column + offset
-        self.problems.append(Problem(self.file, line, column, said(path), text, expected))
+        self.problems.append(Problem(self.file, line, column, said(path), _cut(text), _cut(expected)))
 
     def check(self) -> None:
         """Raises ScenarioProblems if there is any: the first ones in the file, and how many more there are."""
@@ -66,5 +70,16 @@ class Finder:
 
 def said(path: Path) -> str:
     """("server", 1, "site") as `server[1].site`."""
-    words = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]
+    words = [f"[{part}]" if isinstance(part, int) else f".{_key(part)}" for part in path]
     return "".join(words).removeprefix(".")
+
+
+def _key(part: str) -> str:
+    """A key in quotes may be anything: short, and with what nobody sees written out."""
+    short = part if len(part) <= KEY_MAX else f"{part[:KEY_MAX]}…"
+    return short if short.isprintable() else repr(short)[1:-1]
+
+
+def _cut(text: str) -> str:
+    """A problem repeats what stands in the file, which may be a million signs."""
+    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"

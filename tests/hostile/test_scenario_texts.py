@@ -56,6 +56,13 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
         scenario_files.find(str(file))
 
 
+def test_what_windows_marks_as_utf_8_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "small.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + WORLD.replace("\n", "\r\n").encode())
+    assert scenario_files.find(str(file)).text == WORLD
+    assert scenario_files.find(str(file)).load().title
+
+
 def test_a_pipe_among_the_own_scenarios_does_not_stop_the_list(profile_folder: Path) -> None:
     import os
 
