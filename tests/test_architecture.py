@@ -68,6 +68,9 @@ NOT_IN_THE_ENGINE = {
 }
 """Modules with which a run would no longer depend on scenario, seed and inputs alone."""
 
+MEMORY_ALONE = {"io.BytesIO"}
+"""Of those modules, what touches no file."""
+
 
 def modules(*packages: str) -> dict[str, ast.Module]:
     """Every module of the *packages*, by dotted name."""
@@ -143,7 +146,7 @@ def reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
     """What would tie a run of the engine to this moment or this machine."""
     breaches = [
         f"{name} imports {found}: {why}"
-        for found in imports(tree)
+        for found in set(imports(tree)) - MEMORY_ALONE
         for module, why in NOT_IN_THE_ENGINE.items()
         if within(found, [module])
     ]

@@ -5,12 +5,12 @@ What nobody will compare with what comes next can be packed: it takes a tenth, a
 
 from __future__ import annotations
 
-import io
 import pickle
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
+from io import BytesIO
 from operator import is_
 from typing import Any, Final
 
@@ -44,7 +44,7 @@ class Block:
 
     def pack(self) -> None:
         if not self._packed:
-            written = io.BytesIO()
+            written = BytesIO()
             _Pickler(written, pickle.HIGHEST_PROTOCOL).dump(self._entries)
             self._packed = zlib.compress(written.getvalue(), LEVEL)
             self._entries = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,10 +11,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete
 
 import app.main_window as start
 from app import scenario_files, summaries
 from app.main_window import MainWindow
+from app.main_window.furnishing import furnished
 from app.main_window.start import Start
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
@@ -191,3 +194,18 @@ def test_a_fault_of_ours_is_loud_and_loses_nothing(
     assert "Traceback" in capsys.readouterr().err
     with open_profile(profile_folder) as profile:
         assert [line.text.split()[1] for line in profile.unfinished()[0].lines] == ["power-off"]
+
+
+def test_a_closed_window_lets_go_of_all_it_had(
+    qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings
+) -> None:
+    def left() -> int:
+        window = furnished(profile, store, by_itself=False)
+        window.tools.show_planner()
+        window.close()
+        delete(window)
+        del window
+        gc.collect()
+        return len(QApplication.allWidgets())
+
+    assert left() == left()
