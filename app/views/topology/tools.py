@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QFontMetrics, QPalette
@@ -23,6 +24,10 @@ _ICONS = {
 }
 
 
+MARGIN_PX: Final = 6
+OPENS: Final = "▾"
+
+
 class Tools(QFrame):
     """Lies in a corner of the canvas."""
 
@@ -32,7 +37,7 @@ class Tools(QFrame):
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self._actions = actions
         self._act = QToolButton()
-        self._act.setText(tr("Act on it ▾"))
+        self._words = OPENS
         self._act.setToolTip(tr("What can be done to the selected thing (Enter, or the right mouse button)"))
         menu = QMenu(self)
         menu.aboutToShow.connect(menu.clear)
@@ -58,7 +63,8 @@ class Tools(QFrame):
     def show_target(self, title: str | None) -> None:
         """Name the thing that is selected."""
         self._act.setEnabled(title is not None)
-        self._act.setText(tr("Act on {title} ▾").format(title=title) if title else tr("Nothing is selected"))
+        self._words = tr("Act on {title} ▾").format(title=title) if title else tr("Nothing is selected")
+        self._act.setAccessibleName(self._words)
         self.place()
 
     def show_theme(self) -> None:
@@ -73,11 +79,16 @@ class Tools(QFrame):
         self.place()
 
     def place(self) -> None:
-        """Go to the lower right corner: the arrangement of cards leaves it free."""
+        """Go to the lower right corner, which cards leave free; words that have no room are left out."""
         parent = self.parentWidget()
+        self._act.setText(self._words)
         self.adjustSize()
         if parent is not None:
-            self.move(parent.width() - self.width() - 6, parent.height() - self.height() - 6)
+            if self.width() > parent.width() - 2 * MARGIN_PX:
+                self._act.setText(OPENS)
+                self.adjustSize()
+            right, lower = parent.width() - self.width(), parent.height() - self.height()
+            self.move(right - MARGIN_PX, lower - MARGIN_PX)
 
 
 def zoom_actions(owner: QWidget, doing: Sequence[tuple[str, str, Callable[[], None]]]) -> dict[str, QAction]:

@@ -305,3 +305,16 @@ def test_in_an_exam_it_shows_only_what_can_be_seen_without_asking(view: Topology
     assert f"{M}: partner, power on" in said
     for secret in ("PRINCIPAL", "SYNCHRONIZED", "DISCONNECTED", "respond", "quorum", "queue", "cut", "lost"):
         assert secret not in said
+
+
+def test_the_bar_never_runs_over_a_narrow_canvas(view: Topology) -> None:
+    """It leaves its words out; a screen reader still hears them."""
+    view.choose(server(P))
+    words = view._bar._act.text()
+    assert P in words
+    view.resize(view._bar.width() - 10, 380)
+    assert view._bar.x() >= 0
+    assert view._bar._act.text() != words
+    assert view._bar._act.accessibleName() == words
+    view.resize(900, 380)
+    assert view._bar._act.text() == words
