@@ -11,14 +11,12 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Final
+from typing import Any
 
 from app import scenario_edit
 from app.language import tr
-from app.scenario_edit import NotChanged
+from app.scenario_edit import HEADER, NotChanged
 from engine.drill.places import places
-
-_HEADER: Final = re.compile(r"""\s*\[\[?\s*[\w\-"']+(?:\s*\.\s*[\w\-"']+)*\s*\]""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +109,7 @@ def _taken_apart(text: str, key: str) -> tuple[list[str], list[_Span]]:
         (place.line - 1, path)
         for path, place in found.items()
         if (place.line, place.column) == (place.value_line, place.value_column)
-        and _HEADER.match(lines[place.line - 1])
+        and HEADER.match(lines[place.line - 1])
     )
     starts: dict[int, tuple[str | int, ...]] = {}
     for line, path in headers:  # a header stands for its table and, of a list, for the list and the entry

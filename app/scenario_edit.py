@@ -5,15 +5,21 @@ A path leads through tables and arrays: ("server", 0, "name"). No Qt.
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from io import StringIO
+from typing import Any, Final
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
 from app.language import tr
+from engine.drill.places import places
+
+HEADER: Final = re.compile(r"""\s*\[\[?\s*[\w\-"']+(?:\s*\.\s*[\w\-"']+)*\s*\]""")
+"""A line with which a table begins."""
 
 Path = Sequence[str | int]
 
@@ -40,6 +46,17 @@ def set_value(text: str, path: Path, value: Any) -> str:
     """*text* with *value* (None: nothing) at *path*. Raises NotChanged."""
     if value is None:
         return remove(text, path)
+    return _in_its_table(text, path, lambda table, inner: _set(table, inner, value)) or _set(
+        text, path, value
+    )
+
+
+def remove(text: str, path: Path) -> str:
+    """*text* without what stands at *path*. Raises NotChanged."""
+    return _in_its_table(text, path, _remove) or _remove(text, path)
+
+
+def _set(text: str, path: Path, value: Any) -> str:
     document, place = _parent(text, path)
     if isinstance(value, str) and "\n" in value:
         value = _lines(value)
@@ -49,8 +66,7 @@ def set_value(text: str, path: Path, value: Any) -> str:
     return tomlkit.dumps(document)
 
 
-def remove(text: str, path: Path) -> str:
-    """*text* without what stands at *path*. Raises NotChanged."""
+def _remove(text: str, path: Path) -> str:
     document, place = _parent(text, path)
     last: Any = path[-1]
     try:
@@ -58,8 +74,42 @@ def remove(text: str, path: Path) -> str:
     except (KeyError, IndexError):
         return text
     if isinstance(place, AoT) and not place:
-        return remove(tomlkit.dumps(document), path[:-1])
+        return _remove(tomlkit.dumps(document), path[:-1])
     return tomlkit.dumps(document)
+
+
+def _in_its_table(text: str, path: Path, change: Callable[[str, Path], str]) -> str | None:
+    """*text* with *change* made in the lines of its table alone: in a long text many times as fast as in all of it.
+
+    None where the table is no block of lines by itself, where nothing changes, or if more became another.
+    """
+    length = 2 if len(path) > 2 and isinstance(path[1], int) else min(1, len(path) - 1)
+    table = tuple(path[:length])
+    lines = StringIO(text).readlines()
+    try:
+        wanted: Any = tomllib.loads(text)
+        start = places(text)[table].line - 1 if table else 0
+        if table and not HEADER.match(lines[start]):
+            return None
+        end = next(
+            (at for at in range(start + bool(table), len(lines)) if HEADER.match(lines[at])), len(lines)
+        )
+        block = "".join(lines[start:end])
+        made = change(block, (path[0], 0, *path[2:]) if length == 2 else path)
+        whole = "".join((*lines[:start], made, *lines[end:]))
+        if made == block:
+            return None
+        inner: Any = tomllib.loads(made)
+        if length == 2:
+            wanted[path[0]][path[1]] = inner[path[0]][0]
+        elif length == 1:
+            wanted[path[0]] = inner[path[0]]
+        else:
+            gone = tomllib.loads(block).keys() - inner.keys()
+            wanted = {**{key: it for key, it in wanted.items() if key not in gone}, **inner}
+        return whole if tomllib.loads(whole) == wanted else None
+    except (NotChanged, AssertionError, ValueError, KeyError, IndexError, TypeError, RecursionError):
+        return None
 
 
 def add_table(text: str, name: str, values: Mapping[str, Any]) -> str:

@@ -76,3 +76,26 @@ def test_what_is_not_there_cannot_be_changed(path: Path) -> None:
 def test_text_that_is_no_toml_says_so() -> None:
     with pytest.raises(NotChanged, match="not TOML"):
         scenario_edit.set_value("title = [", ("title",), "x")
+
+
+@pytest.mark.parametrize("value", ["new", "of two\nlines\n", 7, None])
+@pytest.mark.parametrize(
+    "path",
+    [("title",), ("brief",), ("author",), ("server", 1, "name"), ("goal", 0, "weight"), ("hint", 1, "look"),
+     ("fidelity", "absent"), ("timeline", 0, "note")],
+)  # fmt: skip
+def test_a_change_made_in_its_table_alone_is_the_same_as_in_all_of_the_text(
+    path: Path, value: object
+) -> None:
+    changed = lambda text, inner: scenario_edit._set(text, inner, value)  # noqa: E731
+    quick = scenario_edit._in_its_table(TEXT, path, scenario_edit._remove if value is None else changed)
+    slow = scenario_edit._remove(TEXT, path) if value is None else scenario_edit._set(TEXT, path, value)
+    assert (quick or TEXT) == slow
+    assert quick is not None or scenario_edit.value_at(TEXT, path) == value
+
+
+def test_what_looks_like_a_header_in_a_text_is_none() -> None:
+    text = 'brief = """\n[[server]]\nname = "x"\n"""\n[[server]]\nname = "A"\n'
+    assert scenario_edit.set_value(text, ("brief",), "short") == 'brief = "short"\n[[server]]\nname = "A"\n'
+    after = scenario_edit.set_value(text, ("server", 0, "name"), "B")
+    assert after == text.replace('"A"', '"B"')
