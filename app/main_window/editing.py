@@ -14,6 +14,7 @@ from app import scenario_files
 from app.language import tr
 from app.main_window import actions, by_doing, scenario_saving
 from app.main_window.keeping import EDITOR_DRAFT, Pause
+from app.scenario_edit import NotChanged, value_at
 from app.scenario_files import NoScenario
 from app.sentences import said as said_of
 from app.storage import StorageProblem
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 DRAFT_MS: Final = 400
 """Pause in typing after which the draft is written down, as for the SQL windows."""
+
+NEW: Final = "new-scenario"
+"""What a drill is called that says nothing of itself."""
 
 NAME_KEPT: Final = 50
 """Characters of a drill's name in the name of its copy: with what follows it stays within the 60 of a name."""
@@ -146,7 +150,10 @@ class Editing(QObject):
 
     def save_as(self) -> None:
         page = self.page
-        file = scenario_saving.chosen_file(self._window, tr("Save the scenario"), page.file_name, page.file)
+        page.form.finish()
+        named = page.file is not None or page.draft_name
+        suggested = page.file_name if named else f"{_title(page.text.toPlainText()) or NEW}.toml"
+        file = scenario_saving.chosen_file(self._window, tr("Save the scenario"), suggested, page.file)
         if file is not None:
             self.write(file)
 
@@ -238,6 +245,14 @@ def _copy_name(name: str) -> str:
         number += 1
         made = f"{bare}-{number}"
     return made
+
+
+def _title(text: str) -> str:
+    """The scenario's title as the name of a file; empty where there is none, or none that can be read."""
+    try:
+        return recorded.slug(str(value_at(text, ("title",)) or ""))
+    except NotChanged:
+        return ""
 
 
 def _template() -> str:

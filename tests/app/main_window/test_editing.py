@@ -192,8 +192,17 @@ def test_a_copy_is_saved_under_its_own_name_unless_that_is_taken(
         window.choose("planned-failover")
     assert offered == ["planned-failover-copy.toml", "planned-failover-copy-2.toml"]
     assert all((scenario_files.own_folder() / name).is_file() for name in offered)
-    window.editing.page.tools["edit.new"].trigger()
-    assert window.editing.page.file_name == "new-scenario.toml"
+    page = window.editing.page
+    page.tools["edit.new"].trigger()
+    assert page.file_name == "new-scenario.toml"
+    for title, name in (("Night shift: round 2", "night-shift-round-2.toml"), ('"', "new-scenario.toml")):
+        page.show_text(page.text.toPlainText().replace("The mirror restarts", title), None, saved=False)
+        monkeypatch.setattr(
+            QFileDialog, "getSaveFileName", lambda *asked: (offered.append(asked[2]), ("", ""))[1]
+        )
+        page.tools["edit.save"].trigger()
+        assert Path(offered[-1]).name == name
+        page.show_text(page.text.toPlainText().replace(title, "The mirror restarts"), None, saved=False)
 
 
 def test_a_draft_of_a_copy_keeps_its_name(
