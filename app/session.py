@@ -104,6 +104,8 @@ class Session(QObject):
         self._owed_ticks = 0.0
         self._search: Search | None = None
         self._work: Work | None = None
+        self._sought: tuple[Tick, bool] | None = None
+        """What `look` was asked for, while the work that is under way is to bring it."""
         self._held = False
         """Time stands still because of a question that was asked while it ran."""
         self._since_heartbeat_ms = 0.0
@@ -166,25 +168,31 @@ class Session(QObject):
     def look(self, tick: Tick, before: bool = False) -> bool:
         """Show the run as it was at *tick*, after all that was done then or *before* any of it.
 
+        What lies far from any kept moment takes some frames, with a bar, and gives way to the next one asked for.
         False, and `refused`, where there is no way back.
         """
-        if self.history is None or self._work is not None:
+        history, work = self.history, self._work
+        if history is None or (work is not None and self._sought is None):
             return False
-        past = self._past
+        if work is not None and self._sought == (tick, before):
+            return True
         try:
-            found = self.history.seek(tick, before)
+            slices = history.seeking(tick, before)
         except InputProblem as problem:
             self.refused.emit(_sentence(said_of(str(problem))))
             return False
-        self.pause()
-        self._drop()
+        self.work(slices, lambda found: self._show_moment(history, found, before))
+        self._sought = (tick, before) if self._work is not None else None
+        return True
+
+    def _show_moment(self, history: History, found: Drill, before: bool) -> None:
+        past = self._past
         watched = past is not None and past.stays
-        if found.tick >= self.history.drill.tick and not before and not watched:
+        if found.tick >= history.drill.tick and not before and not watched:
             self._look_at(None)
         else:
             steps = past.at_each_deed if past is not None else False
-            self._look_at(Past(self.history, found, stays=watched, at_each_deed=steps))
-        return True
+            self._look_at(Past(history, found, stays=watched, at_each_deed=steps))
 
     @Slot()
     def look_at_now(self) -> None:
@@ -358,7 +366,7 @@ class Session(QObject):
     def _drop(self) -> None:
         """What is under way is wanted no more."""
         if self.busy:
-            work, self._work, self._search = self._work, None, None
+            work, self._work, self._search, self._sought = self._work, None, None, None
             if work is not None:
                 work.give_up()
             self.progress.emit(-1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Final
 
@@ -31,12 +32,15 @@ seconds of a hundred databases."""
 KEEP_INPUTS: Final = 1
 """Inputs that cost as much, with the hash after each; a moment is kept before each while there is room."""
 
+RECENT: Final = 1_000
+"""Two hours of a hundred databases and some trouble, in the same unit: what lies further back is sought less often, and
+its moments lie further apart, the further the older. Assumed."""
+
 KEPT_MAX: Final = 480
-"""Kept moments of one run. Two hours at KEEP_EVERY; in longer runs they lie further apart, evenly by what it costs to
-play from one to the next."""
+"""Kept moments of one run; of a long one half as many, as each shares less with the one before."""
 
 KEPT_ROWS_MAX: Final = 32_000
-"""The same counted by databases: 320 moments of a hundred, 15 MB after two hours and 25 after a day. Assumed."""
+"""The same counted by databases: 320 moments of a hundred, some 15 MB. Assumed."""
 
 
 class History:
@@ -72,20 +76,21 @@ class History:
     def _far(self) -> bool:
         """The run has gone on since the last kept moment; the longer it is, the more that has to be."""
         now = _cost(self.drill, len(self.drill.events), len(self.drill.journal))
-        return now - _cost_of(self._kept[-1]) >= max(1.0, now / self._most)
-
-    @property
-    def _most(self) -> int:
-        return max(2, min(KEPT_MAX, KEPT_ROWS_MAX // max(1, len(self.drill.world.availability))))
+        return now - _cost_of(self._kept[-1]) >= max(1.0, apart(0.0, now, _most(self.drill, now)))
 
     def _keep(self, moment: Kept) -> None:
-        """Only a cache: what is dropped can be played again, and it is that which is soonest played."""
-        if len(self._kept) == self._most:  # a long run: its moments lie far apart and share little
+        """Only a cache: what is dropped can be played again, and it is that which is soonest played for its age."""
+        now = _cost_of(moment)
+        most = _most(self.drill, now)
+        if len(self._kept) >= most:  # a long run: its moments lie far apart and share little
             self._kept[-1].pack(moment)
         self._kept.append(moment)
-        while len(self._kept) > self._most:
+        while len(self._kept) > most:
             costs = [_cost_of(kept) for kept in self._kept]
-            gaps = [after - before for before, after in zip(costs, costs[2:], strict=False)]
+            gaps = [
+                (after - before) / apart(now - after, now, most)
+                for before, after in zip(costs, costs[2:], strict=False)
+            ]
             del self._kept[1 + gaps.index(min(gaps))]
 
     # --- looking back ---------------------------------------------------------------------------------------
@@ -95,6 +100,10 @@ class History:
 
         Raises InputProblem in an exam that is not over.
         """
+        return at_once(self.seeking(tick, before))
+
+    def seeking(self, tick: Tick, before: bool = False) -> Slices[Drill]:
+        """`seek` in slices; raises InputProblem when it is called."""
         if not self.drill.terms.rewind and not self.drill.finished:
             raise InputProblem("in an exam there is no way back")
         tick = min(max(0, tick), self.drill.tick)
@@ -103,9 +112,7 @@ class History:
         if self._kept[0].tick > 0 or self._kept[0].inputs > 0:
             self._learn_the_past()
         kept = next(k for k in reversed(self._kept) if k.tick <= tick and k.inputs <= inputs)
-        found = kept.again(self.drill)
-        _play_on(found, done[kept.inputs : inputs], tick)
-        return found
+        return again(kept.again(self.drill), done[kept.inputs : inputs], tick)
 
     def _learn_the_past(self) -> None:
         """Play the run again up to where this history began, to have kept moments of that too.
@@ -152,6 +159,18 @@ class History:
         drill = last.again(self.drill)
         _play_on(drill, done[last.inputs :], tick)
         self.drill = drill
+
+
+def apart(age: float, now: float, most: int) -> float:
+    """How far apart *most* moments lie where they are *age* old, in a run that cost *now* to play: evenly at first,
+    then the further the older."""
+    return (RECENT + age) * math.log1p(now / RECENT) / most
+
+
+def _most(drill: Drill, now: float) -> int:
+    """How many moments of a run are kept that cost *now* to play."""
+    at_first = min(KEPT_MAX, KEPT_ROWS_MAX // max(1, len(drill.world.availability)))
+    return max(2, round(at_first * (1.0 + RECENT / (RECENT + now)) / 2.0))
 
 
 def _cost(drill: Drill, events: int, inputs: int) -> float:

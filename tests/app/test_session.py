@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app import scenario_files
-from app.recording import NotRecorded
+from app.recording import NoRecorder, NotRecorded
 from app.searching import STATE_KINDS
 from app.session import BUDGET_S, CHECKPOINT_MS, ELAPSED_MS_MAX, HEARTBEAT_MS, Session
 from engine.drill.drill import Drill, Mode, replay
@@ -352,6 +352,33 @@ def with_a_past(desk: Desk) -> str:
     session.run_to(2000)
     desk.search()
     return desk.drill.state_hash()
+
+
+def test_a_moment_that_lies_far_from_any_kept_one_takes_frames_and_gives_way(
+    lab: Scenario, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.drill.history.KEPT_MAX", 2)
+    history = History(Drill(lab, mode=Mode.LAB))
+    history.advance_to(100_000)
+    desk = Desk(lab, clock=ticking(0.04))  # every slice takes so long
+    desk.session.open(history, NoRecorder())
+    assert desk.session.look(60_000)
+    assert desk.session.loading
+    assert not desk.session.looking_back
+    before = desk.heard("progress")[-1]
+    desk.session.on_frame(16.0)
+    assert desk.session.look(60_000), "asked for once more it goes on"
+    assert desk.heard("progress")[-1] > before
+    assert desk.session.look(30_000)
+    desk.search()
+    assert (desk.session.looking_back, desk.drill.tick) == (True, 30_000)
+    assert desk.heard("progress")[-1] < 0.0
+    assert desk.session.look(90_000)
+    desk.session.cancel()
+    assert desk.drill.tick == 30_000, "what was on screen stays"
+    desk.session.load(lab, lab.seed, Mode.LAB, [], 50_000)
+    assert not desk.session.look(10_000), "a run that is loaded does not give way"
+    desk.session.close()
 
 
 def test_a_past_moment_is_shown_and_nothing_can_be_done_in_it(desk: Desk, lab: Scenario) -> None:

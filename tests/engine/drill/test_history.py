@@ -50,6 +50,15 @@ def test_a_sought_moment_is_the_moment_as_it_was(
     assert history.drill.state_hash() == end
 
 
+def test_what_lies_far_from_any_kept_moment_is_sought_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "KEPT_MAX", 2)
+    history = lived([(3000, "power-off SERVER_A")], until=100_000)
+    shares = list(history.seeking(90_000))
+    assert len(shares) > 5
+    assert shares == sorted(shares)
+    assert history.seek(90_000).report() == exact(history, 90_000, False).report()
+
+
 def test_what_is_sought_goes_its_own_way() -> None:
     history = lived([(3000, "power-off SERVER_A")])
     found = history.seek(2000)

@@ -65,9 +65,18 @@ def test_hours_take_no_more_room_than_the_first(history: History) -> None:
     assert later_run - run < BYTES_OF_NEWS * news
 
 
-def test_kept_moments_lie_evenly_however_long_the_run(history: History) -> None:
-    """So that no part of it is further from the next kept moment than the others."""
+@pytest.mark.parametrize("recent", [20, 1_000_000])
+def test_kept_moments_lie_as_close_as_their_age_asks_for(
+    history: History, monkeypatch: pytest.MonkeyPatch, recent: int
+) -> None:
+    """Evenly in a short run, and in a long one the further apart the older, but nowhere without any."""
+    monkeypatch.setattr(module, "RECENT", recent)
     lived(history, 3_600.0)
     costs = [module._cost_of(moment) for moment in history._kept]
-    assert len(costs) == KEPT
-    assert max(after - before for before, after in pairwise(costs)) < 2.5 * costs[-1] / KEPT
+    now, most = costs[-1], len(costs)
+    assert KEPT / 2 <= most <= KEPT
+    gaps = [after - before for before, after in pairwise(costs)]
+    for gap, after in zip(gaps, costs[1:], strict=True):
+        assert gap < 3.0 * module.apart(now - after, now, most)
+    newer, older = sum(gaps[-5:]), sum(gaps[:5])
+    assert older > 3 * newer if recent == 20 else older < 2 * newer
