@@ -58,12 +58,13 @@ class TomlEdit(CodeEdit):
         self.centerCursor()
 
     def follow(self, line: int) -> None:
-        """Mark that line, from 1, for somebody who works elsewhere; the text moves only if it is out of sight."""
-        block = self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1))
-        cursor = QTextCursor(block)
-        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
-        cursor.movePosition(QTextCursor.MoveOperation.StartOfBlock, QTextCursor.MoveMode.KeepAnchor)
-        self.setTextCursor(cursor)
+        """Go to that line, from 1, for somebody who works elsewhere; the text moves only if it is out of sight.
+
+        Nothing is selected: the next key in the text would write over it.
+        """
+        self.setTextCursor(
+            QTextCursor(self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1)))
+        )
         place = self.cursorRect()
         if not 0 < place.top() < self.viewport().height() * SEEN_SHARE:
             self.centerCursor()

@@ -400,6 +400,7 @@ def test_the_text_follows_the_form_and_f1_explains_the_editor(hands: Hands, page
     assert page.text.textCursor().block().text() == "[[solution]]"
     page.form._rows["solution", 0, "why"].widget.setFocus()
     assert page.text.textCursor().block().text().startswith('why = "The mirror catches up')
+    assert not page.text.textCursor().hasSelection()  # the next key in the text would write over it
     assert page._state.text() == "new, in no file yet"
     hands.press(Qt.Key.Key_F1)
     assert hands.window.help.page == "editor"
