@@ -86,9 +86,9 @@ class BriefPage(QWidget):
         self._title = QLabel()
         self._facts = QLabel()
         self._facts.setProperty("muted", "true")
-        self._facts.setWordWrap(True)
         for label in (self._title, self._facts):
             label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from anybody
+            label.setWordWrap(True)
         self._text = Prose(whole=True)
         self._text.setAccessibleName(tr("Brief"))
         self._goals_title = _heading(tr("Goals"))

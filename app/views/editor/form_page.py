@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from pydantic import BaseModel
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -103,6 +103,8 @@ class FormPage(QScrollArea):
         if row is None:
             return False
         self.ensureWidgetVisible(row.widget)
+        # Fields that were made just now find their places only after this.
+        QTimer.singleShot(0, row.widget, partial(self.ensureWidgetVisible, row.widget))
         if take_focus:
             row.widget.setFocus(Qt.FocusReason.OtherFocusReason)
         return True
