@@ -254,8 +254,9 @@ def main() -> int:
         for size in SIZES:
             take(folder, choice, size)
     take(folder, theme.CONTRAST, SIZES[0])
-    take(folder, theme.LIGHT, SIZES[1], LARGE_TEXT)
-    take(folder, theme.LIGHT, SIZES[0], words=language.GERMAN)
+    for size in SIZES:
+        take(folder, theme.LIGHT, size, LARGE_TEXT)
+        take(folder, theme.LIGHT, size, words=language.GERMAN)
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
     return 0
 
