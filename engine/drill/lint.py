@@ -7,6 +7,7 @@ import re
 import tomllib
 from typing import Final
 
+from engine.constants import TICKS_PER_S
 from engine.drill import recorded, variants
 from engine.drill.build import start_world
 from engine.drill.drill import Drill
@@ -152,8 +153,12 @@ def _starts_unreached(scenario: Scenario, finder: Finder) -> None:
     drill = Drill(scenario)
     for number, goal in enumerate(scenario.goals):
         if goal.after == 0.0 and goal.hold == 0.0 and drill.holds(goal.when):
-            expected = "after = the time of the failure, or a condition that begins as false"
-            finder.add(("goal", number, "when"), "the goal is reached before anything happens", expected, 0)
+            _too_early(number, finder)
+
+
+def _too_early(number: int, finder: Finder) -> None:
+    expected = "after = the time of the failure, or a condition that begins as false"
+    finder.add(("goal", number, "when"), "the goal is reached before anything happens", expected, 0)
 
 
 def _solution(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> None:
@@ -180,8 +185,15 @@ def _solution(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> No
 
 
 def _nothing(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> None:
-    total = left_alone(scenario, seed, begin).score().total
+    alone = left_alone(scenario, seed, begin)
+    total = alone.score().total
     if total >= NOTHING_POINTS_MAX:
+        times = [inject.at if inject.between is None else inject.between[0] for inject in scenario.timeline]
+        first_s = min((time for time in times if time is not None), default=0.0)
+        for number, goal in enumerate(scenario.goals):
+            met = alone.goals[goal.name].met_tick
+            if met is not None and met < first_s * TICKS_PER_S:
+                _too_early(number, finder)
         found = f"doing nothing earns {total:g} points"
         finder.add(
             ("goal", 0), found, f"less than {NOTHING_POINTS_MAX:g}: goals that need an act, with weight"

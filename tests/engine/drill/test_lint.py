@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 import pytest
 
 from engine.drill.lint import lint
+from engine.drill.scenario import load_scenario
 from tests.engine.drill.texts import SMALL, small
 
 
@@ -58,3 +61,18 @@ def test_an_unknown_skill_is_found_where_it_stands_and_the_nearest_one_named() -
     (problem,) = lint(scenario, "small.toml")
     assert scenario.text.splitlines()[problem.line - 1][problem.column - 1 :].startswith("automatic-failovr")
     assert problem.expected == "automatic-failover?"
+
+
+def test_a_fault_that_was_moved_behind_a_goal_is_named_at_the_goal() -> None:
+    """It is judged from 31 s on: before the fault, so that it is reached, and the drill over, by doing nothing."""
+    template = (files("assets") / "new_scenario.toml").read_text("utf-8")
+
+    def found(text: str) -> list[str]:
+        return [
+            problem.where
+            for problem in lint(load_scenario(text, "x.toml"), "x.toml")
+            if "before" in problem.text
+        ]
+
+    assert found(template) == []
+    assert found(template.replace('at = "30s"', 'at = "90s"')) == ["goal[0].when"]
