@@ -99,7 +99,9 @@ def test_the_mark_of_the_journal_is_done_without(put: Callable[[Path], None], pr
         assert [line.text for line in profile.unfinished()[0].lines] == ["0 note x"]
 
 
-@pytest.mark.parametrize("name", [SUMMARIES, f".{SUMMARIES}.{os.getpid()}{whole_file.ENDING}"])
+@pytest.mark.parametrize(
+    "name", [SUMMARIES, f".{SUMMARIES}.{os.getpid()}{whole_file.ENDING}"], ids=["it", "it, unfinished"]
+)
 def test_the_kept_list_of_drills_is_made_anew(
     name: str, put: Callable[[Path], None], profile_folder: Path
 ) -> None:
