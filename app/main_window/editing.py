@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,7 +15,6 @@ from app import scenario_files
 from app.language import tr
 from app.main_window import actions, by_doing, scenario_saving
 from app.main_window.keeping import EDITOR_DRAFT, Pause
-from app.scenario_edit import NotChanged, value_at
 from app.scenario_files import NoScenario
 from app.sentences import said as said_of
 from app.storage import StorageProblem
@@ -250,8 +250,8 @@ def _copy_name(name: str) -> str:
 def _title(text: str) -> str:
     """The scenario's title as the name of a file; empty where there is none, or none that can be read."""
     try:
-        return recorded.slug(str(value_at(text, ("title",)) or ""))
-    except NotChanged:
+        return recorded.slug(str(tomllib.loads(text).get("title", "")))
+    except (ValueError, RecursionError):
         return ""
 
 
