@@ -71,7 +71,7 @@ def parse(raw: bytes, file: str) -> tuple[dict[str, Any], str]:
     except (ValueError, RecursionError) as error:
         raise NoRun(tr("{file} is not JSON: {error}.").format(file=file, error=error)) from error
     report = found.get("report", found) if isinstance(found, dict) else None
-    problem = _problem(report)
+    problem = _problem(report, raw)
     if problem or not isinstance(report, dict):
         raise NoRun(
             tr("{file} is not a run as Mirrordrill writes it: {problem}.").format(file=file, problem=problem)
@@ -79,7 +79,7 @@ def parse(raw: bytes, file: str) -> tuple[dict[str, Any], str]:
     return report, _text(file, report)
 
 
-def _problem(report: object) -> str:
+def _problem(report: object, raw: bytes) -> str:
     """What keeps it from being a report; empty if nothing does."""
     if not isinstance(report, dict):
         return tr("it is no table")
@@ -96,9 +96,23 @@ def _problem(report: object) -> str:
         return tr("it has more than {most} inputs").format(most=INPUTS_MAX)
     if not all(isinstance(line, str) for line in report["inputs"]):
         return tr("its inputs are no lines")
+    if _HALF.search(raw) and not _is_text(report):
+        return tr("it holds half a character")
     if not all(_is_hash(entry) for entry in report["hashes"]) or not all(map(_is_event, report["events"])):
         return tr("its hashes or events are no such")
     return ""
+
+
+_HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+"""How JSON escapes one half of a character beyond the first 65,536; without the other half it is none."""
+
+
+def _is_text(report: object) -> bool:
+    try:
+        json.dumps(report, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_hash(entry: object) -> bool:

@@ -83,8 +83,10 @@ def diverging(drill: Drill, report: Mapping[str, Any]) -> Slices[Divergence | No
     recorded = [StateHash(ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
     found = _compare(drill, recorded)
     event = yield from _first_event(report["events"], drill.events)
+    if found is None and event:
+        return Divergence(drill.hashes[-1], None, None, (), event)
     if found is None:
-        return None if not event else Divergence(drill.hashes[-1], None, None, (), event)
+        return _other_end(drill, report)
     return Divergence(found.agreed, found.expected, found.found, found.lines, event)
 
 
@@ -108,6 +110,13 @@ def _compare(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
             return Divergence(agreed, expected, found, lines)
         agreed = expected
     return None
+
+
+def _other_end(drill: Drill, report: Mapping[str, Any]) -> Divergence | None:
+    """All that was noted on the way is the same: whether it also ended when and as the report says."""
+    found = StateHash(drill.tick, len(drill.journal), drill.state_hash())
+    said = StateHash(ticks(report["ended_at_s"]), found.inputs, report.get("state_hash", found.digest))
+    return Divergence(drill.hashes[-1] if drill.hashes else None, said, found) if said != found else None
 
 
 def _first_event(recorded: Sequence[Any], events: Sequence[Event]) -> Slices[str]:

@@ -31,8 +31,9 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_the_good_one_is_read(file: Path) -> None:
-    file.write_text(json.dumps(GOOD))
-    assert run_files.read(file)[0] == GOOD
+    good = GOOD | {"inputs": ["1 note 𝄞"]}
+    file.write_text(json.dumps(good))  # as two halves, escaped
+    assert run_files.read(file)[0] == good
 
 
 @pytest.mark.parametrize(
@@ -57,6 +58,7 @@ def test_too_much_is_refused_before_it_is_parsed(file: Path, monkeypatch: pytest
         ("scenario", "/etc/passwd"), ("scenario", "../../x"), ("scenario", "a\u202eb"), ("scenario", ""),
         ("seed", -1), ("seed", 2**63), ("seed", 1.5), ("mode", "root"), ("inputs", [1]), ("inputs", [""] * 100_001),
         ("ended_at_s", float("nan")), ("ended_at_s", float("inf")), ("ended_at_s", 1e300), ("ended_at_s", -1),
+        ("inputs", ["1 note \ud800"]), ("scenario_text", "\udfff"), ("note", ["\udc00\ud800"]),
         ("hashes", [1]), ("hashes", [{}]), ("events", [[]]), ("availability", None),
     ],
 )  # fmt: skip

@@ -67,6 +67,16 @@ def test_a_longer_record_is_another_run(taken: Drill) -> None:
     assert "the replay ends there" in str(found)
 
 
+@pytest.mark.parametrize(("key", "value"), [("state_hash", "0" * 32), ("ended_at_s", 1.0)])
+def test_another_end_is_found(taken: Drill, key: str, value: object) -> None:
+    """All hashes on the way are the run's own; only what it is said to have come to is not."""
+    report = json.loads(json.dumps(taken.report()))
+    assert verify_report(taken.scenario, report) is None
+    found = verify_report(taken.scenario, report | {key: value})
+    assert found is not None
+    assert found.expected != found.found
+
+
 def test_lines_that_make_no_sense_are_refused(taken: Drill) -> None:
     with pytest.raises(InputProblem, match="dance"):
         verify(small(), 3, "practice", ["1 dance"], [], 100)
