@@ -94,7 +94,9 @@ class LateRecorder:
         try:
             self._run = self._run or self._begin()
         except NotRecorded as problem:
-            raise NotRecorded(tr("{problem} Nothing of this run is kept.").format(problem=problem)) from problem
+            raise NotRecorded(
+                tr("{problem} Nothing of this run is kept.").format(problem=problem)
+            ) from problem
         self._run.finish(report)
 
     def _try(self) -> None:

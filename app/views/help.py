@@ -15,7 +15,18 @@ from app.prose import Prose
 from app.reader import follow_selection
 from app.room import fit_on_screen
 
-PAGES: Final = ("start", "topology", "console", "time", "brief", "charts", "monitor", "logs", "timing", "editor")
+PAGES: Final = (
+    "start",
+    "topology",
+    "console",
+    "time",
+    "brief",
+    "charts",
+    "monitor",
+    "logs",
+    "timing",
+    "editor",
+)
 """Order of the contents. A page is called by its first line."""
 
 PAGE_OF: Final = {
