@@ -63,19 +63,21 @@ class TimeScale(QWidget):
         left, right = (self._place_of(t_s) for t_s in self._range)
         painter.setPen(colours.border)
         painter.drawLine(round(left), 0, round(right), 0)
+        cursor = QRectF()
+        if self._cursor_s is not None and self.cursor_text:
+            cursor = self._below(self._place_of(self._cursor_s), self.cursor_text, CURSOR_MARGIN_PX)
         for t_s in self.times_s():
             x = self._place_of(t_s)
             painter.setPen(colours.border)
             painter.drawLine(round(x), 0, round(x), TICK_PX)
             text = formatting.run_time(t_s)
             place = self._below(x, text)
-            painter.setPen(colours.muted)
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
-        if self.cursor_text and self._cursor_s is not None:
-            place = self._below(self._place_of(self._cursor_s), self.cursor_text, CURSOR_MARGIN_PX)
-            painter.fillRect(place, colours.text)
-            painter.setPen(colours.surface)
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, self.cursor_text)
+            if not place.intersects(cursor):  # whose time stands there instead
+                painter.setPen(colours.muted)
+                painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
+        painter.fillRect(cursor, colours.text)
+        painter.setPen(colours.surface)
+        painter.drawText(cursor, Qt.AlignmentFlag.AlignCenter, self.cursor_text)
         painter.end()
 
     def _below(self, x: float, text: str, margin_px: float = 0.0) -> QRectF:

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.language import mark, tr
 from app.reader import name_box
-from app.views.planner.log_slider import FIELD_SAMPLE, FigureBox, LogSlider
+from app.views.planner.log_slider import FigureBox, LogSlider
 from engine.constants import VERSIONS
 from engine.flow import Mode, Workload
 from engine.flow.setup import COMPRESSION_VERSION_MIN
@@ -300,7 +300,6 @@ def _number(
     box.setSuffix(unit)
     box.setStepType(QDoubleSpinBox.StepType.AdaptiveDecimalStepType)
     box.setKeyboardTracking(False)
-    box.setFixedWidth(box.fontMetrics().horizontalAdvance(FIELD_SAMPLE) + 18)
     box.setAlignment(Qt.AlignmentFlag.AlignRight)
     box.setAccessibleName(name)
     box.setValue(value)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtCore import QLocale, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QLocale, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
@@ -28,6 +28,7 @@ DIGITS: Final = 3
 
 FIELD_SAMPLE: Final = "10,000 Mbps"
 """As wide as this are all fields beside the sliders."""
+FIELD_MARGIN_PX: Final = 18
 
 Band = tuple[str, float, float]
 """Name, from, to."""
@@ -63,7 +64,6 @@ class LogSlider(QWidget):
         self.field.setStepType(QDoubleSpinBox.StepType.AdaptiveDecimalStepType)
         self.field.setKeyboardTracking(False)
         self.field.setAccessibleName(title)
-        self.field.setFixedWidth(self.fontMetrics().horizontalAdvance(FIELD_SAMPLE) + 18)
         self.field.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.strip = Strip(self.slider, self.position_of, bands, marks)
         label = QLabel(title)
@@ -108,6 +108,15 @@ class FigureBox(QDoubleSpinBox):
         super().__init__(parent)
         known = language.current() in language.LANGUAGES
         self.setLocale(QLocale(language.current() if known else language.ENGLISH))
+        self._show_font()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._show_font()
+
+    def _show_font(self) -> None:
+        self.setFixedWidth(self.fontMetrics().horizontalAdvance(FIELD_SAMPLE) + FIELD_MARGIN_PX)
 
     def textFromValue(self, value: float) -> str:
         return formatting.significant(value, 6)

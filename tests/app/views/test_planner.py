@@ -331,3 +331,14 @@ def test_a_figure_is_read_as_it_is_written(qtbot: Any, name: str) -> None:
         finally:
             language.use(language.ENGLISH)
         assert box.value() == value, shown
+
+
+def test_fields_and_controls_grow_with_the_text(planner: Planner) -> None:
+    field = planner.controls.bandwidth.field
+    before = field.width(), planner._left.width()
+    font = planner.font()
+    font.setPointSizeF(2.0 * font.pointSizeF())
+    for widget in (planner, field):  # itself: below a style sheet no font is handed down
+        widget.setFont(font)
+    assert field.width() > 1.5 * before[0]
+    assert planner._left.width() > 1.5 * before[1]
