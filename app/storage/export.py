@@ -51,7 +51,7 @@ def _copied(file: Path, folder: Path) -> Path:
     log = file.with_name(file.name + "-wal")
     try:
         refuse_no_file(file, log)
-        if file.stat().st_size > BYTES_MAX:
+        if file.stat().st_size + (log.stat().st_size if log.exists() else 0) > BYTES_MAX:
             raise StorageProblem(
                 ProblemKind.CANNOT_OPEN,
                 tr("The file {file} is larger than a profile may be.").format(file=file),

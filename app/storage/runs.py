@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import NewType
+from typing import Final, NewType
 from zlib import crc32
 
 from sqlalchemy import select
@@ -47,6 +47,10 @@ class UnfinishedRun:
     checkpoints: tuple[StateHash, ...]
     problem: str | None
     """Why it cannot be resumed, as a sentence; None if it can."""
+
+
+TICK_MAX: Final = 100_000_000
+"""A million seconds, after which no input can be: to play a run to a turned bit far beyond would never end."""
 
 
 def utc_now() -> datetime:
@@ -197,7 +201,7 @@ def _problem(run: Run, lines: tuple[JournalLine, ...], at_least: int = 0) -> str
     chain = 0
     for line in lines:
         chain = _link(chain, line.tick, line.text)
-    if chain != run.line_chain:
+    if chain != run.line_chain or run.seed < 0 or not 0 <= run.tick <= TICK_MAX:
         return tr("{where} is not the one that was written: the file was damaged or changed.").format(
             where=where
         )

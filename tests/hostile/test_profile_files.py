@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from app.storage import ProblemKind, SettingKey, StorageProblem, drives, open_profile
+from app.storage.database import FILE_NAME
 from app.storage.export import export_profile
 
 
@@ -83,6 +84,28 @@ def test_a_damaged_profile_is_told_or_unharmed(profile_folder: Path) -> None:
                 (run,) = profile.unfinished()
                 assert [line.text.split()[-1] for line in run.lines] == [str(n) for n in range(300)]
     assert unharmed <= 40  # no file that was cut off, at least
+
+
+@pytest.mark.parametrize("change", ["seed = -5", "tick = 9223372036854775807", "tick = -1"])
+def test_a_run_that_nobody_can_have_played_is_not_taken_up(profile_folder: Path, change: str) -> None:
+    with open_profile(profile_folder) as profile:
+        profile.begin_run("lab", "", "5ca1ab1e", 7, "0.1.0", "lab")
+    with closing(sqlite3.connect(profile_folder / FILE_NAME)) as file, file:
+        file.execute(f"UPDATE run SET {change}")
+    with contextlib.suppress(StorageProblem), open_profile(profile_folder) as profile:
+        (run,) = profile.unfinished()
+        assert run.problem is not None
+        assert "is not the one that was written" in run.problem
+
+
+def test_a_log_of_ten_gigabytes_is_not_copied(profile_folder: Path, tmp_path: Path) -> None:
+    open_profile(profile_folder).close()
+    file = profile_folder / FILE_NAME
+    with file.with_name(f"{FILE_NAME}-wal").open("wb") as log:
+        log.truncate(10**10)  # a hole
+    with pytest.raises(StorageProblem, match="larger than a profile may be"):
+        export_profile(file, tmp_path / "out.json")
+    assert not (tmp_path / "out.json").exists()
 
 
 @pytest.mark.parametrize(

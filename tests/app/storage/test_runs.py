@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.storage import JournalLine, Profile, RunId, StateHash, open_profile
+from app.storage import JournalLine, Profile, RunId, StateHash, open_profile, runs
 from tests.app.storage.conftest import begin
 
 
@@ -99,8 +99,8 @@ def test_a_journal_that_changed_is_never_resumed_in_silence(
 
 OPERATIONS = st.lists(
     st.one_of(
-        st.tuples(st.just("append"), st.integers(0, 10**9), st.text(max_size=50)),
-        st.tuples(st.just("heartbeat"), st.integers(0, 10**9), st.none()),
+        st.tuples(st.just("append"), st.integers(0, runs.TICK_MAX), st.text(max_size=50)),
+        st.tuples(st.just("heartbeat"), st.integers(0, runs.TICK_MAX), st.none()),
         st.tuples(st.just("reopen"), st.just(0), st.none()),
     ),
     max_size=20,
