@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from app.interfaces import mend_areas
 from app.language import tr
 from app.main_window.ahead import Ahead
 from app.main_window.appearance import apply_theme
@@ -37,6 +38,7 @@ def open_window(scenario: Scenario | None) -> int:
     store = WindowSettings()
     speak(app, store)
     apply_theme(store)
+    mend_areas()
     window = MainWindow(store)
     before, sys.excepthook = sys.excepthook, lambda *fault: _stop_loudly(window, before, *fault)
     with ExitStack() as at_the_end:

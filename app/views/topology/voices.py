@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QRect
 from PySide6.QtGui import QAccessible, QAccessibleInterface, QAccessibleObject
 from PySide6.QtWidgets import QAccessibleWidget
+
+from app.interfaces import offer
 
 if TYPE_CHECKING:
     from app.views.topology.scene import Item
@@ -77,31 +79,23 @@ class _ViewInterface(QAccessibleWidget):
         return len(self._view.voices())
 
     def child(self, index: int) -> QAccessibleInterface:
-        return QAccessible.queryAccessibleInterface(self._view.voices()[index])
+        voices = self._view.voices()
+        if not 0 <= index < len(voices):  # somebody asks for what has just gone
+            return None  # type: ignore[return-value]  # Qt's way of saying that there is none
+        return QAccessible.queryAccessibleInterface(voices[index])
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:
         voices = self._view.voices()
         return next((place for place, voice in enumerate(voices) if voice is child.object()), -1)
 
 
-_KEPT: Final[dict[int, QAccessibleInterface]] = {}
-"""Interfaces by the id of their object, until it goes: Qt itself keeps none of Python's objects alive."""
-
-
 def _interface_of(_: str, of: QObject) -> QAccessibleInterface | None:
     if isinstance(of, Voice):
-        made: QAccessibleInterface = _ItemInterface(of)
-    elif hasattr(of, "voices"):
-        made = _ViewInterface(of)
-    else:
-        return None
-    key = id(of)
-    _KEPT[key] = made
-    of.destroyed.connect(lambda: _KEPT.pop(key, None))
-    return made
+        return _ItemInterface(of)
+    return _ViewInterface(of) if hasattr(of, "voices") else None
 
 
 @cache
 def install() -> None:
     """Have Qt ask here as well; once for the program."""
-    QAccessible.installFactory(_interface_of)
+    offer(_interface_of)

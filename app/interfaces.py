@@ -1,0 +1,57 @@
+"""What screen readers are shown of a thing where Qt has no interface of its own for it, or one with a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from itertools import count
+from typing import Final
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QAccessible, QAccessibleInterface
+from PySide6.QtWidgets import QAbstractScrollArea, QAccessibleWidget
+
+Make = Callable[[str, QObject], QAccessibleInterface | None]
+"""An interface for an object as one of that class, or None; Qt asks for each class of an object, the last one first."""
+
+MENDED: Final = ("QScrollArea", "QAbstractScrollArea")
+"""Classes whose interface of Qt has the fault; lists, tables and texts are asked for before by their own names."""
+
+_KEPT: Final[dict[int, QAccessibleInterface]] = {}
+"""Interfaces, numbered, until their object goes: Qt itself keeps none of Python's objects alive."""
+_NUMBERS: Final = count()
+_ASKED: Final[list[Make]] = []
+
+
+def offer(make: Make) -> None:
+    """Have Qt ask *make* before it makes an interface itself."""
+
+    def asked(name: str, of: QObject) -> QAccessibleInterface | None:
+        made = make(name, of)
+        if made is not None:
+            number = next(_NUMBERS)
+            _KEPT[number] = made
+            # Not at once: Qt deletes the interface when its object goes, and must be the first to do so.
+            of.destroyed.connect(lambda: QTimer.singleShot(0, lambda: _KEPT.pop(number, None)))
+        return made
+
+    _ASKED.append(asked)
+    QAccessible.installFactory(asked)
+
+
+class _Area(QAccessibleWidget):
+    """The widgets in a scroll area, by the ordinary rules."""
+
+    def __init__(self, area: QAbstractScrollArea) -> None:
+        super().__init__(area, QAccessible.Role.Client)
+
+
+def _area(name: str, of: QObject) -> QAccessibleInterface | None:
+    return _Area(of) if name in MENDED and isinstance(of, QAbstractScrollArea) else None
+
+
+@cache
+def mend_areas() -> None:
+    """Qt's own interface of a scroll area reads beyond the end of its children (and crashes, Qt 6.11) when it is asked
+    for a scroll bar that has just gone, as it is by a reader that walks through a page which is left."""
+    offer(_area)
