@@ -31,9 +31,15 @@ class NotChanged(ValueError):
 def value_at(text: str, path: Path) -> Any:
     """What stands at *path*, in plain types; None if there is nothing. Raises NotChanged where it is not TOML."""
     try:
-        place: Any = tomllib.loads(text)  # seven times as fast as tomlkit, which is for changes
+        data = tomllib.loads(text)  # seven times as fast as tomlkit, which is for changes
     except (ValueError, RecursionError) as error:
         raise not_toml(error) from error
+    return value_in(data, path)
+
+
+def value_in(data: Mapping[str, Any], path: Path) -> Any:
+    """What stands at *path* of a scenario's data; None if there is nothing."""
+    place: Any = data
     for step in path:
         try:
             place = place[step]

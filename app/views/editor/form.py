@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QVBoxLayout, QWi
 
 from app import entry_edit, scenario_edit, theme
 from app.language import tr
-from app.scenario_edit import NotChanged
+from app.scenario_edit import NotChanged, value_in
 from app.views.editor.form_entries import FormEntries
 from app.views.editor.form_fields import Section, spoken
 from app.views.editor.form_new import begun, new_entry
-from app.views.editor.form_page import FormPage, Path, value_in
+from app.views.editor.form_page import FormPage, Path
 from app.views.editor.form_pools import Pools
 from app.views.editor.form_rows import Row
 from app.views.editor.form_schema import about, model_of, sections

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.language import tr
+from app.scenario_edit import value_in
 from app.views.editor.form_fields import Field, Kind, Section
 from app.views.editor.form_names import words_behind
 from app.views.editor.form_rows import Row, add_row
@@ -250,17 +251,6 @@ class FormPage(QScrollArea):
     def colour(self, bad: QColor) -> None:
         """What is wrong is framed in this colour."""
         self.setStyleSheet(f'*[wrong="true"] {{ border: 2px solid {bad.name()}; }}')
-
-
-def value_in(data: Mapping[str, Any], path: Path) -> Any:
-    """What stands at *path* of a scenario's data; None if there is nothing."""
-    place: Any = data
-    for step in path:
-        try:
-            place = place[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return place
 
 
 def _small(text: str, name: str) -> QPushButton:
