@@ -208,6 +208,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("query.snippets", mark("Insert a statement"), "Ctrl+Alt+T"),
         ("query.history", mark("History of batches"), "Ctrl+Alt+H"),
         ("query.next", mark("Next window"), "Ctrl+F6 | Ctrl+Tab", "Ctrl+PgDown | Ctrl+F6 | Ctrl+Tab"),
+        ("query.before", mark("Window before"), "Ctrl+Shift+F6 | Ctrl+Shift+Tab",
+         "Ctrl+PgUp | Ctrl+Shift+F6 | Ctrl+Shift+Tab"),
         ("query.close", mark("Close window"), "Ctrl+F4", "Ctrl+W | Ctrl+F4"),
     ),
     *_rows(

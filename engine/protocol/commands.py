@@ -481,6 +481,8 @@ def use_database(world: World, server: str, database: str) -> Outcome:
         raise SqlError(911, database) from None
     if copy.role is Role.MIRROR:
         raise SqlError(954, copy.database)
+    if copy.disk_failed:
+        raise SqlError(945, copy.database)
     if copy.guid is not None and copy.role is Role.PRINCIPAL:
         if copy.mirror_state is MirrorState.PENDING_FAILOVER:
             raise SqlError(952, copy.database)

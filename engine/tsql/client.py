@@ -252,6 +252,8 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
         elif not run.frames:
             step = (run.steps or ())[run.step]
             assert isinstance(step, script.Batch)
+            if step.count > 1 and not run.repeats:
+                machine.messages.append(Message(0, 0, 0, 0, _LOOP, server))
             machine.begin(step.text)
         done = not machine.run.waiting and machine.advance()
     except ConnectionLost as lost:
@@ -266,15 +268,25 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
         if run.waiting != "busy":
             world.at(run.due_tick, "tsql.continue", name, run.wait_id)
         return run, False
-    return _next_batch(run), True
+    return _next_batch(run, server), True
 
 
-def _next_batch(run: Run) -> Run:
+def _next_batch(run: Run, server: str) -> Run:
+    """The submission at its next batch, or at the same once more; `GO n` says how often it was run, as in SSMS."""
     step = (run.steps or ())[run.step]
-    again = isinstance(step, script.Batch) and run.repeats + 1 < step.count
-    return replace(
-        run, frames=(), repeats=run.repeats + 1 if again else 0, step=run.step if again else run.step + 1
-    )
+    assert isinstance(step, script.Batch)
+    repeats = run.repeats + 1
+    if repeats < step.count:
+        return replace(run, frames=(), repeats=repeats)
+    if step.count > 1:
+        said = Message(0, 0, 0, 0, _TIMES.format(step.count), server)
+        run = replace(run, messages=(*run.messages, said))
+    return replace(run, frames=(), repeats=0, step=run.step + 1)
+
+
+_LOOP: Final = "Beginning execution loop"
+_TIMES: Final = "Batch execution completed {0} times."
+"""What Management Studio says around the repetitions of `GO n`."""
 
 
 def _hang(world: World, name: str, run: Run, connected: bool) -> None:

@@ -66,12 +66,15 @@ COMPILE_ERROR_WORK: Final = 100
 """Work (work.py) of one instruction; of laying a submission by; of an error of the compiler. Measured."""
 
 BATCH_ENDS: Final = frozenset(
-    {137, 241, 242, 245, 248, 911, 1087, 8114, 8115, 927, 942, 952, 954, 955, 956, 921, 922}
+    {137, 241, 242, 245, 248, 911, 1087, 8114, 8115, 927, 942, 945, 952, 954, 955, 956, 921, 922}
 )
 """Errors after which the rest of the batch is not run. From the product's known behaviour, not documented whole."""
 
 SCOPE_ENDS: Final = frozenset({207, 208, 209, 4104, 4121, 195, 174, 189, 205, 116, 141, 147})
 """Errors of names that are found out when the statement is compiled: they end the batch or the text of an EXEC."""
+
+STATEMENT_ENDS: Final = frozenset({515, 2627, 8152})
+"""Errors in rows after which the client hears that the statement, and it alone, has been terminated."""
 
 
 class Machine:
@@ -342,6 +345,8 @@ class Machine:
         if worst >= 20:
             raise ConnectionLost
         aborts = dict(self.session.options).get("XACT_ABORT") == "ON"
+        if number in STATEMENT_ENDS and not aborts:
+            self.say_number(3621)
         if aborts and self.session.transactions:
             transactions.roll_back(self)
         if aborts or ends_batch or number in BATCH_ENDS:

@@ -133,7 +133,7 @@ def _check_unique(name: str, table: Table, rows: Sequence[Row]) -> None:
             value = row[place]
             key = comparable(value) if isinstance(value, str) else value
             if key in seen:
-                raise SqlError(2627, name)
+                raise SqlError(2627, name, "<NULL>" if value is None else to_text(value))
             seen.add(key)
 
 

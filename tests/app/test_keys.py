@@ -49,6 +49,8 @@ def test_names_are_unique_and_scopes_are_known() -> None:
         ("query.close", {"Ctrl+F4"}),
         ("editor.comment", {"Ctrl+K, Ctrl+C"}),
         ("table.copy_headers", {"Ctrl+Shift+C"}),
+        ("query.next", {"Ctrl+F6", "Ctrl+Tab"}),
+        ("query.before", {"Ctrl+Shift+F6", "Ctrl+Shift+Tab"}),
         ("explorer.refresh", {"F5"}),
         ("view.explorer", {"F8"}),
         ("view.full_screen", {"Alt+Shift+Return", "F11"}),

@@ -246,6 +246,7 @@ class Console(QWidget):
         yield Act("who", tr("Who is connected (sp_&who)"), "", self._ask_who)
         yield Act("about", tr("Wh&at the selected name is (sp_help)"), "", self._ask_about)
         yield Act("next", tr("Next window"), "", self.tabs.step)
+        yield Act("before", tr("Window before"), "", lambda: self.tabs.step(-1))
         yield Act("close", tr("C&lose window"), "", self._close_current)
 
     def _ask_who(self) -> None:
@@ -303,8 +304,11 @@ class Console(QWidget):
 
     def _fill_places(self) -> None:
         window = self.current
-        wanted = snippets.places(window.editor.toPlainText()) if window is not None else []
-        if window is None or not wanted:
+        if window is None:
+            return
+        wanted = snippets.places(window.editor.toPlainText())
+        if not wanted:
+            window.editor.said.emit(tr("There are no template parameters in this text."))
             return
         dialog = snippets.PlacesDialog(wanted, self)
         if dialog.exec() == QDialog.DialogCode.Accepted:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QTextCursor
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QWidget
 
 from app.code_edit import CodeEdit, Complete
@@ -96,6 +96,9 @@ class SqlEditor(CodeEdit):
             self.change_lines(lambda line: f"--{line}" if line.strip() else line)
         elif event.key() == Qt.Key.Key_U:
             self.change_lines(lambda line: _COMMENT.sub(r"\1", line))
+        elif event.key() != Qt.Key.Key_Escape:
+            keys = QKeySequence(event.keyCombination()).toString(QKeySequence.SequenceFormat.NativeText)
+            self.said.emit(tr("(Ctrl+K, {keys}) is no command.").format(keys=keys))
 
     def _change_selection(self, change: Callable[[str], str]) -> None:
         cursor = self.textCursor()

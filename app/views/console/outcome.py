@@ -96,6 +96,9 @@ def message_lines(outcome: Outcome) -> Iterator[tuple[str, str | None, int | Non
                 "bad",
                 message.above + message.line,
             )
+        elif message.number and 0 < message.severity < 10:  # RAISERROR: of 0 and 10 the text alone is printed
+            head = f"Msg {message.number}, Level {message.severity}, State {message.state}"
+            yield f"{message.text}\n{head}", None, None
         else:
             yield message.text, "bad" if message.is_error else None, None
 

@@ -170,7 +170,10 @@ class Results(QTabWidget):
         elif self._as_text or not grids:
             self._text.setFocus()
         else:
-            grids[0].setFocus()
+            grid = grids[0]
+            if not grid.currentIndex().isValid():
+                grid.setCurrentIndex(grid.table.index(0, 0))  # selected: Ctrl+C has something to copy at once
+            grid.setFocus()
 
     def _choose_page(self) -> None:
         has_rows = bool(self._outcome and self._outcome.results)

@@ -6,7 +6,7 @@ from collections.abc import Container
 from typing import Any, Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QColor, QIcon, QPalette, QPixmap, QResizeEvent
+from PySide6.QtGui import QColor, QIcon, QPalette, QPixmap, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QTabBar, QTabWidget, QWidget
 
 from app import theme
@@ -95,11 +95,18 @@ class QueryTabs(QTabWidget):
         self.drafts_changed.emit()
 
     def change_connection(self, window: QueryWindow, server: str) -> QueryWindow:
-        """A window on *server* with the text of *window*, in its place; the connection of before is closed."""
+        """A window on *server* with the text of *window*, in its place; the connection of before is closed.
+
+        Cursor and selection stay, so that what was just chosen can be run over there."""
         place, text = self.indexOf(window), window.editor.toPlainText()
+        chosen = window.editor.textCursor()
         self.closing.emit(window)
         self._remove(window)
         new = self.open_another(server, text)
+        cursor = new.editor.textCursor()
+        cursor.setPosition(chosen.anchor())
+        cursor.setPosition(chosen.position(), QTextCursor.MoveMode.KeepAnchor)
+        new.editor.setTextCursor(cursor)
         self.tabBar().moveTab(self.indexOf(new), place)
         return new
 
@@ -108,10 +115,10 @@ class QueryTabs(QTabWidget):
         server, text = self.closed.pop(number)
         self.open_another(server, text)
 
-    def step(self) -> None:
-        """The next window to the front."""
+    def step(self, by: int = 1) -> None:
+        """The next window to the front, or with -1 the one before."""
         if self.count():
-            self.setCurrentIndex((self.currentIndex() + 1) % self.count())
+            self.setCurrentIndex((self.currentIndex() + by) % self.count())
             self.window_at(self.currentIndex()).editor.setFocus()
 
     def _remove(self, window: QueryWindow) -> None:

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QKeyCombination, Qt
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QGuiApplication, QTextCursor
 
 from app.views.console import Console
+from app.views.console.outcome import Outcome, message_lines
 from engine import simulator
 from engine.inputs import parse_line
+from engine.messages import Message
 from tests.app.views.made import Run
 from tests.engine.worlds import lab
 
@@ -82,6 +84,10 @@ def test_a_window_goes_to_another_server_with_its_text(qtbot: Any, console: Any)
     run(qtbot, console, "SELECT @@SERVERNAME")
     console.new_query("SERVER_W")
     console.tabs.setCurrentIndex(0)
+    first = console.current.editor
+    for key in (Qt.Key.Key_Home, Qt.Key.Key_Right):
+        qtbot.keyClick(first, key)
+    qtbot.keyClick(first, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     console.tools["connection"].trigger()
     to_b = next(action for action in console._server_menu.actions() if action.text() == "SERVER_B")
     console._server_menu.hide()
@@ -89,6 +95,8 @@ def test_a_window_goes_to_another_server_with_its_text(qtbot: Any, console: Any)
     assert [window.server for window in console.windows()] == ["SERVER_B", "SERVER_W"]
     assert console.current.editor.toPlainText() == "SELECT @@SERVERNAME"
     assert console.tabs.closed == [], "it has gone on, nothing is lost"
+    assert console.current.editor.selected_text() == "E", "what was selected is"
+    console.current.editor.moveCursor(QTextCursor.MoveOperation.End)
     qtbot.keyClick(console.current.editor, Qt.Key.Key_F5)
     assert console.current.results.grids[0].table.index(0, 0).data() == "SERVER_B"
 
@@ -155,6 +163,35 @@ def test_panes_are_gone_through_forwards_and_backwards(qtbot: Any, console: Any)
     for stop in (messages, grid, editor):
         qtbot.keyClick(console.focusWidget(), Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier)
         assert stop.hasFocus()
+    qtbot.keyClick(editor, Qt.Key.Key_F6)
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    qtbot.keyClick(grid, Qt.Key.Key_C, both)
+    assert QGuiApplication.clipboard().text() == "one\n1", "the cell under the keyboard is selected"
+
+
+def test_keys_that_find_nothing_to_do_say_so(qtbot: Any, console: Any) -> None:
+    window, ctrl = console.current, Qt.KeyboardModifier.ControlModifier
+    window.editor.setPlainText("    SELECT 1")
+    qtbot.keyClick(window.editor, Qt.Key.Key_M, ctrl | Qt.KeyboardModifier.ShiftModifier)
+    assert "no template parameters" in window._state.text()
+    qtbot.keyClick(window.editor, Qt.Key.Key_K, ctrl)
+    qtbot.keyClick(window.editor, Qt.Key.Key_X, ctrl)
+    assert "(Ctrl+K, Ctrl+X) is no command" in window._state.text()
+    console.new_query("SERVER_B")
+    qtbot.keyClick(console.current.editor, Qt.Key.Key_Backtab, ctrl | Qt.KeyboardModifier.ShiftModifier)
+    assert console.current is window
+    assert window.editor.toPlainText() == "    SELECT 1", "the window before, and nothing is moved out"
+
+
+def test_what_raiserror_says_below_an_error() -> None:
+    """As Management Studio prints it: of 0 and 10 the text, of 1 to 9 also number and level."""
+    told = tuple(Message(50000, severity, 1, 1, "text") for severity in (5, 10, 11))
+    lines = list(message_lines(Outcome("SERVER_A", "SERVER_A", "", told, (), 0, 0)))
+    assert lines == [
+        ("text\nMsg 50000, Level 5, State 1", None, None),
+        ("text", None, None),
+        ("Msg 50000, Level 11, State 1, Server SERVER_A, Line 1\ntext", "bad", 1),
+    ]
 
 
 def test_enter_on_an_error_leads_to_its_line(qtbot: Any, console: Any) -> None:

@@ -118,6 +118,34 @@ def test_cancel_stops_the_batch_and_what_waits_behind_it() -> None:
     assert ask(world, P, "SELECT 1").value == 1
 
 
+def test_go_with_a_number_says_how_often_the_batch_was_run() -> None:
+    answer = ask(lab(), P, "PRINT 'once'\nGO\nPRINT 'x'\nGO 3\n")
+    assert answer.texts == [
+        *("once", "Beginning execution loop", "x", "x", "x"),
+        "Batch execution completed 3 times.",
+    ]
+
+
+def test_a_database_without_its_volume_cannot_be_opened() -> None:
+    world = lab()
+    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1)
+    do(world, f"fail-disk {P} {DB}", then_s=1)
+    answer = ask(world, P, f"USE {DB}\nPRINT 'not reached'")
+    assert answer.numbers == [945]
+    assert answer.texts[0].startswith("Msg 945, Level 14, State 1, Line 1: Database 'Sales' cannot be opened")
+
+
+def test_a_row_that_is_refused_ends_its_statement_alone() -> None:
+    doubled = "DECLARE @t TABLE (a int PRIMARY KEY)\nINSERT @t VALUES (1), (1)\nPRINT 'goes on'"
+    world = lab()
+    world.update_server(P, version=2014)
+    refused, terminated, after = ask(world, P, doubled).texts
+    assert refused.endswith("object 'dbo.@t'. The duplicate key value is (1).")
+    assert (terminated, after) == ("The statement has been terminated.", "goes on")
+    caught = ask(world, P, f"BEGIN TRY\n{doubled}\nEND TRY\nBEGIN CATCH PRINT 'caught' END CATCH")
+    assert caught.texts == ["caught"], "who catches it is told nothing more"
+
+
 def test_a_second_submission_waits_for_the_first() -> None:
     world = lab()
     tsql.submit(world, P, "WAITFOR DELAY '00:00:02' SELECT 1")
