@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
 
-from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
 from PySide6.QtGui import (
     QAction,
     QFocusEvent,
@@ -54,6 +54,8 @@ class Column:
     """As wide as this text at first, or as the longest of several lines, here and in the language of the interface;
     without one the width follows the title."""
     bold: Callable[[Any], bool] | None = None
+    sign: Callable[[Any], str | None] | None = None
+    """Name of an icon in front of the text, in the colour of its tone; None for none."""
     spoken: Callable[[Any], str] | None = None
     """What a screen reader says of the cell; its text unless given."""
     as_is: bool = False
@@ -153,6 +155,9 @@ class TableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ForegroundRole:
             tone = column.tone(row)
             return getattr(self.colours, tone) if tone else None
+        if role == Qt.ItemDataRole.DecorationRole and column.sign is not None:
+            name, tone = column.sign(row), column.tone(row)
+            return theme.icon(name, self.colours, getattr(self.colours, tone or "text")) if name else None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if column.right else _LEFT
         if role == Qt.ItemDataRole.ToolTipRole and column.tip is not None:
@@ -318,11 +323,14 @@ class TableView(QTableView):
         self.verticalHeader().setMinimumSectionSize(metrics.height())
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
         self._fit_height()
+        if any(column.sign is not None for column in self.table.columns):
+            self.setIconSize(QSize(metrics.height(), metrics.height()))
         for section, column in enumerate(self.table.columns):
             samples = column.sample.split("\n")
             texts = (column.heading, *samples, *map(tr, samples))
             widest = max(metrics.horizontalAdvance(text) for text in texts)
-            self.setColumnWidth(section, widest + CELL_PADDING_PX)
+            signed = self.iconSize().width() if column.sign is not None else 0
+            self.setColumnWidth(section, widest + CELL_PADDING_PX + signed)
 
     def _fit_height(self) -> None:
         if self._rows_shown:

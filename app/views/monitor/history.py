@@ -11,7 +11,7 @@ from app import formatting
 from app.language import mark, tr
 from app.reader import name_box
 from app.tables import Column, TableModel, TableView
-from app.views.monitor.readout import STATES, WITNESS_STATES
+from app.views.monitor.readout import STATES, WITNESS_STATES, hms, oldest_s, restore_s, send_s
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import World
@@ -39,21 +39,28 @@ def _number(title: str, value: Callable[[MonitorRow], float]) -> Column:
     )
 
 
+def _time(title: str, value: Callable[[MonitorRow], float | None]) -> Column:
+    return Column(title=title, text=lambda found: hms(value(found[1])), right=True, sample="00:00:00")
+
+
 def columns() -> list[Column]:
-    """Rows are (date, recorded row)."""
+    """Rows are (date, recorded row). The columns of the history dialog, then the transactions. Documented."""
     return [
         Column(title=mark("Time recorded"), text=lambda found: found[0], sample="2005-10-22 12:00:41"),
         Column(title=mark("Role"), text=lambda found: tr(found[1].role.name.capitalize()), sample=mark("Principal")),
         Column(title=mark("Mirroring state"), text=lambda found: tr(STATES[found[1].state][0]),
                tone=lambda found: STATES[found[1].state][1], sample=mark("Synchronizing")),
-        Column(title=mark("Witness"), text=lambda found: tr(WITNESS_STATES[found[1].witness_state][0]),
+        Column(title=mark("Witness connection"), text=lambda found: tr(WITNESS_STATES[found[1].witness_state][0]),
                sample=mark("Disconnected")),
         _number(mark("Unsent log (KB)"), lambda row: row.unsent_kb),
+        _time(mark("Time to send"), send_s),
         _number(mark("Send rate (KB/s)"), lambda row: row.send_rate_kb_per_s),
-        _number(mark("New transactions (KB/s)"), lambda row: row.log_rate_kb_per_s),
+        _number(mark("New transaction rate (KB/s)"), lambda row: row.log_rate_kb_per_s),
+        _time(mark("Oldest unsent transaction"), oldest_s),
         _number(mark("Unrestored log (KB)"), lambda row: row.unrestored_kb),
+        _time(mark("Time to restore"), restore_s),
         _number(mark("Restore rate (KB/s)"), lambda row: row.restore_rate_kb_per_s),
-        _number(mark("Commit overhead (ms)"), lambda row: row.average_delay_ms),
+        _number(mark("Mirror commit overhead (ms)"), lambda row: row.average_delay_ms),
         _number(mark("Transactions/s"), lambda row: row.transactions_per_s),
     ]  # fmt: skip
 

@@ -22,7 +22,7 @@ from app import formatting, theme
 from app.language import tr
 from app.reader import name_box
 from app.views.monitor.history import HistoryPage
-from app.views.monitor.readout import Readout, mirrored_databases, partners_of, readout
+from app.views.monitor.readout import SIGNS, Readout, mirrored_databases, partners_of, readout
 from app.views.monitor.status import Status
 from app.views.monitor.thresholds import Warnings
 from engine.constants import TICKS_PER_S
@@ -197,7 +197,7 @@ class Monitor(QWidget):
         if page is self.status:
             self.status.show_readout(chosen)
         elif isinstance(page, (Warnings, HistoryPage)):
-            servers = [partner.server for partner in chosen.partners] if chosen else []
+            servers = partners_of(world, chosen.database) if chosen else []  # in an order that stays
             page.show_world(world, chosen.database if chosen else "", servers)
 
     def _list(self, found: dict[str, Readout]) -> None:
@@ -209,8 +209,11 @@ class Monitor(QWidget):
             for name in found:
                 self.databases.addItem(name, name)
             self.databases.setCurrentIndex(list(found).index(before) if before in found else 0)
+        colours = theme.tokens(self.palette())
         for index, state in enumerate(found.values()):
             self.databases.setItemText(index, state.title)
+            colour = getattr(colours, state.tone)
+            self.databases.setItemIcon(index, theme.icon(SIGNS[state.tone], colours, colour))
         self.databases.blockSignals(False)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -226,6 +229,8 @@ class Monitor(QWidget):
         side = self.fontMetrics().height()
         self._button.setIcon(theme.icon("retry", theme.tokens(self.palette())))
         self._button.setIconSize(QSize(side, side))
+        self.databases.setIconSize(QSize(side, side))
+        self._draw()  # signs of the states in other colours
 
 
 def _age(world: World, found: Readout | None) -> str:

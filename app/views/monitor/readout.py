@@ -31,6 +31,12 @@ STATES: Final = {
 }
 """Words and token of the theme."""
 
+SIGNS: Final = {"ok": "database", "warn": "warning", "muted": "warning", "bad": "close"}
+"""Token -> icon in front of a state: a plain cylinder while all is well. Documented (Status page; overview)."""
+
+WITNESS_SIGNS: Final = {"ok": "check", "bad": "close"}
+"""Token -> icon in front of the witness's connection; which one is ours, that there is one is documented."""
+
 WITNESS_STATES: Final = {
     WitnessState.UNKNOWN: (mark("Unknown"), "muted"),
     WitnessState.CONNECTED: (mark("Connected"), "ok"),
@@ -82,6 +88,8 @@ class Readout:
     witness_address: str
     mode: str
     now_tick: int
+    start_time: str
+    """Of the servers' clocks, at tick 0."""
 
     @property
     def title(self) -> str:
@@ -91,9 +99,14 @@ class Readout:
         return f"{self.database} ({state}, {names.get(Role.PRINCIPAL, '?')} -> {names.get(Role.MIRROR, '?')})"
 
     @property
+    def tone(self) -> str:
+        """Token of the state in the title."""
+        return STATES[self.principal.state][1] if self.principal else "muted"
+
+    @property
     def age_s(self) -> float | None:
-        """Age of the older of the two partners' rows; None while one of them is missing."""
-        ticks = [row.tick for row in (self.principal, self.mirror) if row is not None]
+        """Age of the older of the rows that are shown, whatever role they tell of; None if there are none."""
+        ticks = [p.row.tick for p in self.partners if p.connected and p.row is not None]
         return (self.now_tick - min(ticks)) / TICKS_PER_S if ticks else None
 
     @property
@@ -113,7 +126,7 @@ def partners_of(world: World, database: str) -> list[str]:
 
 
 def readout(world: World, database: str) -> Readout:
-    """What the partners have recorded of *database*."""
+    """What the partners have recorded of *database*: the principal first, as far as it is known."""
     partners = []
     for server in partners_of(world, database):
         rows = rows_of(world, (server, database))
@@ -131,12 +144,13 @@ def readout(world: World, database: str) -> Readout:
     copy = world.copies.get((known.server, database)) if known else None
     return Readout(
         database=database,
-        partners=tuple(partners),
+        partners=tuple(sorted(partners, key=lambda partner: partner is not principal)),
         principal=_row(principal),
         mirror=_row(_last(partners, Role.MIRROR)),
         witness_address=(copy.witness_address or "") if copy else tr(UNKNOWN),
         mode=mode_of(copy),
         now_tick=world.tick,
+        start_time=world.settings.start_time,
     )
 
 
@@ -180,7 +194,8 @@ def _time_s(amount_kb: float, rate_kb_per_s: float) -> float | None:
     return amount_kb / rate_kb_per_s if rate_kb_per_s >= LEAST_RATE_KB_PER_S else None
 
 
-def _hms(value: float | None) -> str:
+def hms(value: float | None) -> str:
+    """`00:01:40`, or that it is not known."""
     return tr(UNKNOWN) if value is None else formatting.hms(value)
 
 
@@ -188,15 +203,32 @@ def _kb(value: float) -> str:
     return f"{formatting.number(value)} KB"
 
 
+def oldest_s(row: MonitorRow) -> float:
+    """Age of the oldest unsent transaction when the row was recorded; 0 with nothing unsent."""
+    return (row.tick - row.time_behind_tick) / TICKS_PER_S
+
+
+def log_titles(found: Readout) -> tuple[str, str]:
+    """Principal log and mirror log, each with the time on its server to which the figures below it belong."""
+    return (
+        _timed(tr("Principal log"), found.principal, found.start_time),
+        _timed(tr("Mirror log"), found.mirror, found.start_time),
+    )
+
+
+def _timed(title: str, row: MonitorRow | None, start_time: str) -> str:
+    time = formatting.server_time(start_time, row.tick, decimals=0).split()[-1] if row is not None else ""
+    return f"{title} ({time})" if time else title
+
+
 def principal_lines(found: Readout) -> list[tuple[str, str]]:
     """Principal log: (label, value)."""
     row = found.principal
-    labels = (tr("Unsent log"), tr("Oldest unsent transaction"), tr("Time to send log (est.)"), tr("Current send rate"),
-              tr("Rate of new transactions"))  # fmt: skip
+    labels = (tr("Unsent log"), tr("Oldest unsent transaction"), tr("Time to send log (estimated)"),
+              tr("Current send rate"), tr("Current rate of new transactions"))  # fmt: skip
     if row is None:
         return [(label, tr(UNKNOWN)) for label in labels]
-    oldest_s = (row.tick - row.time_behind_tick) / TICKS_PER_S
-    values = (_kb(row.unsent_kb), _hms(oldest_s), _hms(send_s(row)), f"{_kb(row.send_rate_kb_per_s)}/s",
+    values = (_kb(row.unsent_kb), hms(oldest_s(row)), hms(send_s(row)), f"{_kb(row.send_rate_kb_per_s)}/s",
               f"{_kb(row.log_rate_kb_per_s)}/s")  # fmt: skip
     return list(zip(labels, values, strict=True))
 
@@ -204,10 +236,10 @@ def principal_lines(found: Readout) -> list[tuple[str, str]]:
 def mirror_lines(found: Readout) -> list[tuple[str, str]]:
     """Mirror log: (label, value)."""
     row = found.mirror
-    labels = (tr("Unrestored log"), tr("Time to restore log (est.)"), tr("Current restore rate"))
+    labels = (tr("Unrestored log"), tr("Time to restore log (estimated)"), tr("Current restore rate"))
     if row is None:
         return [(label, tr(UNKNOWN)) for label in labels]
-    values = (_kb(row.unrestored_kb), _hms(restore_s(row)), f"{_kb(row.restore_rate_kb_per_s)}/s")
+    values = (_kb(row.unrestored_kb), hms(restore_s(row)), f"{_kb(row.restore_rate_kb_per_s)}/s")
     return list(zip(labels, values, strict=True))
 
 
@@ -221,7 +253,7 @@ def session_lines(found: Readout) -> list[tuple[str, str]]:
     both = None if send is None or restore is None else send + restore
     return [
         (tr("Mirror commit overhead"), overhead),
-        (tr("Time to send and restore all (est.)"), _hms(both)),
+        (tr("Time to send and restore all current log (estimated)"), hms(both)),
         (tr("Witness address"), found.witness_address),
         (tr("Operating mode"), found.mode),
     ]

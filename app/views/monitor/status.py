@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt
@@ -12,9 +13,12 @@ from app import theme
 from app.language import mark, tr
 from app.tables import Column, TableModel, TableView
 from app.views.monitor.readout import (
+    SIGNS,
     UNKNOWN,
     WAITING,
+    WITNESS_SIGNS,
     Readout,
+    log_titles,
     mirror_lines,
     principal_lines,
     session_lines,
@@ -27,10 +31,19 @@ COLUMNS: Final = (
     Column(title=mark("Current role"), text=lambda p: p.role, sample=mark("Principal"),
            tone=lambda p: "muted" if p.role == tr(UNKNOWN) else None),
     Column(title=mark("Mirroring state"), text=lambda p: p.state[0], tone=lambda p: p.state[1],
-           sample=mark("Waiting for data…")),
+           sign=lambda p: SIGNS.get(p.state[1]), sample=mark("Waiting for data…")),
     Column(title=mark("Witness connection"), text=lambda p: p.witness[0], tone=lambda p: p.witness[1],
-           sample=mark("Disconnected")),
+           sign=lambda p: WITNESS_SIGNS.get(p.witness[1]), sample=mark("Disconnected")),
 )  # fmt: skip
+
+
+SHORT: Final = tuple(
+    replace(column, title=title)
+    for column, title in zip(
+        COLUMNS, (mark("Server"), mark("Role"), mark("State"), mark("Witness")), strict=True
+    )
+)
+"""In a narrow dock, so that all that is said can be read there."""
 
 
 class Lines(QWidget):
@@ -86,8 +99,8 @@ class Status(QScrollArea):
         grid = TableView(self.partners, tr("Partners"))
         grid.show_rows(2)
         self._logs = logs = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        for title, lines in ((tr("Principal log"), self.principal), (tr("Mirror log"), self.mirror)):
-            box = QGroupBox(title)
+        self.logs = QGroupBox(tr("Principal log")), QGroupBox(tr("Mirror log"))
+        for box, lines in zip(self.logs, (self.principal, self.mirror), strict=True):
             inside = QVBoxLayout(box)
             inside.setContentsMargins(0, 0, 0, 0)
             inside.addWidget(lines)
@@ -113,9 +126,12 @@ class Status(QScrollArea):
         direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
         if self._logs.direction() != direction:
             self._logs.setDirection(direction)
+            self.partners.show_columns(COLUMNS if wide else SHORT)
 
     def show_readout(self, found: Readout | None) -> None:
         self.partners.update(list(found.partners) if found else [])
+        for box, title in zip(self.logs, log_titles(found) if found else (), strict=False):
+            box.setTitle(title)
         self.principal.show_lines(principal_lines(found) if found else [])
         self.mirror.show_lines(mirror_lines(found) if found else [])
         self.session.show_lines(session_lines(found) if found else [])

@@ -38,6 +38,9 @@ WARNINGS: Final = (
 )
 """In the order of the Warnings page. Documented."""
 
+WORDS_UNITS: Final = 17
+"""Width at which the words beside the fields break, in line heights."""
+
 NOT_ENABLED: Final = mark("Not enabled")
 
 
@@ -157,6 +160,15 @@ class Warnings(QWidget):
         dialog.deleteLater()
 
 
+def _wrapped(text: str) -> QLabel:
+    """A label of as many lines as it takes: in a grid of one-line fields Qt would give it one line's room."""
+    label = QLabel(text)
+    label.setWordWrap(True)
+    width = min(label.fontMetrics().horizontalAdvance(text) + 2, WORDS_UNITS * label.fontMetrics().height())
+    label.setMinimumSize(width, label.heightForWidth(width))
+    return label
+
+
 class ThresholdsDialog(QDialog):
     """A threshold for each warning at each partner."""
 
@@ -172,9 +184,7 @@ class ThresholdsDialog(QDialog):
         for column, server in enumerate(servers, start=1):
             grid.addWidget(QLabel(f"<b>{server}</b>"), 0, column)
         for row, (alert_id, words, unit, first) in enumerate(WARNINGS, start=1):
-            label = QLabel(tr(words))
-            label.setWordWrap(True)
-            grid.addWidget(label, row, 0)
+            grid.addWidget(_wrapped(tr(words)), row, 0)
             for column, server in enumerate(servers, start=1):
                 alert = alert_at(world, server, database, alert_id)
                 grid.addWidget(self._field((server, alert_id), alert, unit, first), row, column)

@@ -99,9 +99,10 @@ class AddCounters(QDialog):
         self.instances.clear()
         if self._world is None or server not in self._world.servers:
             return
-        self.counters.addItems(names_of(group, self._world.servers[server].version))
+        version = self._world.servers[server].version
+        self.counters.addItems(names_of(group, version))
         if group == MIRRORING:
-            for name in NOT_SIMULATED:
+            for name in (name for name, since in NOT_SIMULATED.items() if since <= version):
                 absent = QListWidgetItem(tr("{name} (not simulated)").format(name=name))
                 absent.setFlags(Qt.ItemFlag.NoItemFlags)
                 self.counters.addItem(absent)

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionComboBox
+from PySide6.QtWidgets import QApplication, QLabel, QStyle, QStyleOptionComboBox
 
+from app import theme
 from app.views.monitor import Monitor
+from app.views.monitor.history import columns
 from app.views.monitor.thresholds import ThresholdsDialog
 from engine import simulator
 from engine.inputs import parse_line
@@ -84,7 +86,7 @@ def test_a_queue_and_the_time_to_send_it(monitor: Any) -> None:
     shown = monitor.status.principal.shown
     assert shown["Unsent log"] == f"{row.unsent_kb:,.0f} KB"
     assert row.unsent_kb > 30_000
-    assert shown["Time to send log (est.)"] == "Unknown"
+    assert shown["Time to send log (estimated)"] == "Unknown"
     assert shown["Oldest unsent transaction"] == "00:01:00"
     assert partners(monitor)[0][2] == "Suspended"
 
@@ -106,6 +108,71 @@ def test_old_rows_stay_and_say_how_old_they_are(monitor: Any) -> None:
     assert [line.split()[1] for line in monitor.lines] == ["SERVER_A#monitor"]
     assert partners(monitor)[0][2] == "Disconnected"
     assert "Old data" not in monitor.banner.text()
+
+
+FAILOVER = "12 sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER"
+
+
+def test_after_a_failover_the_principal_stands_first_and_a_choice_stays(monitor: Any) -> None:
+    go_on(monitor, "", 10.0)
+    monitor.refresh()
+    monitor.tabs.setCurrentWidget(monitor.history)
+    monitor.history.servers.setCurrentText("SERVER_B")
+    go_on(monitor, FAILOVER, 120.0)
+    monitor.refresh()
+    assert monitor.history.servers.currentText() == "SERVER_B"
+    monitor.tabs.setCurrentWidget(monitor.status)
+    assert [row[:2] for row in partners(monitor)] == [["SERVER_B", "Principal"], ["SERVER_A", "Mirror"]]
+
+
+def test_two_principals_are_shown_and_the_older_row_tells_the_age(monitor: Any) -> None:
+    """Nobody refreshes but one partner after a failover: what the other says of itself is from before it."""
+    go_on(monitor, "", 10.0)
+    monitor.refresh()
+    go_on(monitor, f"{FAILOVER}\n190 sql SERVER_B EXEC msdb.dbo.sp_dbmmonitorupdate N'Sales'", 200.0)
+    assert [row[:2] for row in partners(monitor)] == [["SERVER_B", "Principal"], ["SERVER_A", "Principal"]]
+    assert "12:00:10 (3 min 10 s ago)" in monitor.banner.text()
+    assert "Old data" in monitor.banner.text()
+    assert [box.title() for box in monitor.status.logs] == ["Principal log (12:03:10)", "Mirror log"]
+
+
+def test_a_sign_stands_before_a_state_and_a_database(monitor: Any) -> None:
+    def signs() -> list[int]:
+        model = monitor.status.partners
+        icons = [model.index(0, column).data(Qt.ItemDataRole.DecorationRole) for column in (2, 3)]
+        return [icon.cacheKey() for icon in (*icons, monitor.databases.itemIcon(0))]
+
+    def drawn(name: str, tone: str) -> int:
+        colours = theme.tokens(monitor.palette())
+        return theme.icon(name, colours, getattr(colours, tone)).cacheKey()
+
+    go_on(monitor, "", 10.0)
+    monitor.refresh()
+    assert signs() == [drawn("database", "ok"), drawn("check", "ok"), drawn("database", "ok")]
+    go_on(monitor, "15 power-off SERVER_W\n15 power-off SERVER_B", 60.0)
+    monitor.refresh()
+    assert signs() == [drawn("close", "bad")] * 3
+    assert monitor.status.partners.index(0, 0).data(Qt.ItemDataRole.DecorationRole) is None
+
+
+def test_in_a_narrow_dock_the_grid_has_short_titles_and_all_of_its_words(monitor: Any) -> None:
+    go_on(monitor, "", 10.0)
+    monitor.refresh()
+    model = monitor.status.partners
+    assert model.columns[0].heading == "Server instance"
+    monitor.resize(480, 340)
+    QApplication.processEvents()
+    assert [column.heading for column in model.columns] == ["Server", "Role", "State", "Witness"]
+    assert partners(monitor)[0] == ["SERVER_A", "Principal", "Synchronized", "Connected"]
+
+
+def test_words_beside_the_thresholds_are_not_cut(qtbot: Any, monitor: Any) -> None:
+    dialog = ThresholdsDialog(monitor._world, "Sales", ["SERVER_A", "SERVER_B"])
+    qtbot.addWidget(dialog)
+    dialog.show()
+    words = [label for label in dialog.findChildren(QLabel) if label.wordWrap()]
+    assert len(words) == 4
+    assert all(label.height() >= label.heightForWidth(label.width()) for label in words)
 
 
 def test_it_refreshes_by_itself_when_asked_to(qtbot: Any, monitor: Any) -> None:
@@ -157,6 +224,36 @@ def test_history_lists_what_one_partner_recorded(monitor: Any) -> None:
     assert model.index(0, 1).data() == "Principal"
     monitor.history.servers.setCurrentText("SERVER_B")
     assert model.index(0, 1).data() == "Mirror"
+
+
+def test_history_has_the_columns_of_the_dialog(monitor: Any) -> None:
+    go_on(monitor, "", 10.0)
+    monitor.refresh()
+    go_on(monitor, "15 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 75.0)
+    monitor.refresh()
+    monitor.tabs.setCurrentWidget(monitor.history)
+    titles, row = zip(*((c.heading, c.text(monitor.history.model.rows[0])) for c in columns()), strict=True)
+    assert titles[:5] == (
+        "Time recorded",
+        "Role",
+        "Mirroring state",
+        "Witness connection",
+        "Unsent log (KB)",
+    )
+    assert titles[5:] == (
+        "Time to send",
+        "Send rate (KB/s)",
+        "New transaction rate (KB/s)",
+        "Oldest unsent transaction",
+        "Unrestored log (KB)",
+        "Time to restore",
+        "Restore rate (KB/s)",
+        "Mirror commit overhead (ms)",
+        "Transactions/s",
+    )
+    assert row[1:4] == ("Principal", "Suspended", "Connected")
+    assert (row[5], row[6], row[10]) == ("Unknown", "0", "00:00:00")
+    assert row[8].startswith("00:01:0")
 
 
 def test_without_a_session_there_is_nothing_to_monitor(monitor: Any) -> None:

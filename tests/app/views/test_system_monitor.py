@@ -217,8 +217,10 @@ def test_counters_are_added_by_the_dialog(qtbot: Any, monitor: SystemMonitor) ->
 def test_what_is_not_simulated_is_told_and_cannot_be_chosen(qtbot: Any, monitor: SystemMonitor) -> None:
     monitor.open_adding()
     dialog = monitor.findChild(AddCounters)
-    (absent,) = dialog.counters.findItems("Log Harden Time (ms) (not simulated)", Qt.MatchFlag.MatchExactly)
+    (absent,) = dialog.counters.findItems("Pages Sent/sec (not simulated)", Qt.MatchFlag.MatchExactly)
     assert not absent.flags() & Qt.ItemFlag.ItemIsSelectable
+    newer = dialog.counters.findItems("Log Harden Time (ms) (not simulated)", Qt.MatchFlag.MatchExactly)
+    assert not newer  # the product has it from 2008 on, and this is a 2005
     dialog.computer.setCurrentText("SERVER_W")
     assert not dialog.add.isEnabled()  # it has no database
     dialog.close()
