@@ -65,7 +65,7 @@ def hang(menu: QMenu, button: QToolButton) -> None:
     button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # its text has the arrow
     # When the click is over: the menu waits for its end, and so would whoever asked for it from outside.
     soon = QTimer(button, singleShot=True, interval=0)
-    soon.timeout.connect(button.showMenu)
+    soon.timeout.connect(lambda: menu.hide() if menu.isVisible() else button.showMenu())
     button.clicked.connect(lambda _=False: soon.start())
     close_when_chosen(menu)
 

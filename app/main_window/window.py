@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, Signal, SignalInstance
 from PySide6.QtGui import QAction, QCloseEvent
-from PySide6.QtWidgets import QLabel, QMainWindow, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QMenu, QVBoxLayout, QWidget
 
 from app import folders, settings, summary
 from app.language import mark, tr
@@ -270,7 +270,10 @@ class MainWindow(QMainWindow):
         self.go_to(self.history, tr("History"))
 
     def go_to(self, page: QWidget, title: str) -> None:
-        """Show one of the pages; what belongs to the desk is off elsewhere."""
+        """Show one of the pages; what belongs to the desk is off elsewhere, and no menu of the page before stays."""
+        menu = QApplication.activePopupWidget()
+        if isinstance(menu, QMenu):
+            menu.hide()
         self.pages.setCurrentWidget(page)
         on_desk = page is self.desk_page
         self.run_facts.setVisible(on_desk)

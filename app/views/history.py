@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -75,6 +75,9 @@ COLUMNS: Final = (
 )
 
 
+TITLE: Final = 1
+"""Place of the column with the title of the drill."""
+
 GOOD, FAIR = 80.0, 50.0
 """Points from which a run is green, and yellow, as in the ring of its debrief."""
 
@@ -118,11 +121,12 @@ class HistoryPage(QWidget):
         self._count = QLabel()
         self._count.setProperty("muted", "true")
         self._table = TableView(TableModel(COLUMNS), tr("Finished runs"))
-        header = self._table.horizontalHeader()
-        header.setStretchLastSection(False)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)  # the drill's title has the room
+        self._table.horizontalHeader().setStretchLastSection(False)
         self._table.doubleClicked.connect(lambda _: self._open())
         self._table.activated.connect(lambda _: self._open())
+        self._sharing = QTimer(self, singleShot=True, interval=0)
+        """When the table has its size and font, too."""
+        self._sharing.timeout.connect(self._share_width)
         self._runs: tuple[Run, ...] = ()
         self.drill, self.outcome, self.date = QComboBox(), QComboBox(), QComboBox()
         name_box(self.drill, tr("Drill"))
@@ -196,6 +200,7 @@ class HistoryPage(QWidget):
         self._table.say_if_empty(tr("No run is like that.") if self._runs else none)
         self._table.table.replace(runs)
         self._count.setText(_in_words(runs, len(self._runs)))
+        self._sharing.start()
         if runs:
             self._table.selectRow(0)
         self._show_chosen()
@@ -270,10 +275,22 @@ class HistoryPage(QWidget):
             self._chart_title.setText(" ".join((title, tr("(hollow: gone back)"))) if hollow else title)
             self._chart.show_runs(scored)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._sharing.start()
+
+    def _share_width(self) -> None:
+        """The drill's title has the room that the rest leaves; with large text all of it is reached by scrolling."""
+        others = sum(self._table.columnWidth(column) for column in range(len(COLUMNS)) if column != TITLE)
+        enough = self._table.viewport().width() - others >= self._table.sizeHintForColumn(TITLE)
+        mode = QHeaderView.ResizeMode.Stretch if enough else QHeaderView.ResizeMode.ResizeToContents
+        self._table.horizontalHeader().setSectionResizeMode(TITLE, mode)
+
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._show_font()
+            self._sharing.start()
 
     def _show_font(self) -> None:
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))

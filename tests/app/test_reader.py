@@ -49,6 +49,26 @@ def test_a_button_with_a_menu_opens_it_for_a_screen_reader(qtbot: QtBot) -> None
     assert seen == ["Do it"]
 
 
+def test_a_second_press_closes_the_menu_again(qtbot: QtBot) -> None:
+    seen: list[bool] = []
+
+    def fill(menu: QMenu) -> None:
+        menu.addAction("Do it")
+        QTimer.singleShot(0, menu, press)
+        menu.aboutToHide.connect(lambda: seen.append(menu.isVisible()))
+
+    button = menu_button("Actions ▾", "What can be done", fill)
+    qtbot.addWidget(button)
+    button.show()
+
+    def press() -> None:
+        QAccessible.queryAccessibleInterface(button).actionInterface().doAction("Press")
+
+    press()
+    qtbot.waitUntil(lambda: bool(seen), timeout=2000)
+    qtbot.waitUntil(lambda: not button.menu().isVisible(), timeout=2000)
+
+
 def test_a_menu_closes_once_something_in_it_was_done(qtbot: QtBot) -> None:
     menu = QMenu()
     qtbot.addWidget(menu)

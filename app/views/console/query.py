@@ -250,7 +250,10 @@ class QueryWindow(QWidget):
         parts = list(self._parts)
         while len(parts) > 1 and self._facts.fontMetrics().horizontalAdvance("   ".join(parts)) > room:
             parts.pop(1 if len(parts) > 2 else 0)
-        self._facts.setText("   ".join(parts))
+        text = "   ".join(parts)
+        while text and self._facts.fontMetrics().horizontalAdvance(text) > room:
+            text = text.partition("   ")[2]  # of time and rows the rows, then nothing: the tool tip has all
+        self._facts.setText(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

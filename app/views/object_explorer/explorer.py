@@ -94,9 +94,6 @@ class ObjectExplorer(QWidget):
     def _lay_out(self) -> None:
         bar = Bar(tr("Object Explorer"))
         bar.put([self.tools["explorer.refresh"], self.tools["explorer.query"]])
-        bar.addWidget(
-            menu_button(tr("Actions ▾"), tr("What can be done with the row"), self._fill_for_button)
-        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
