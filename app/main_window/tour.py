@@ -60,7 +60,12 @@ def stops(window: MainWindow) -> list[Stop]:
 def attach(window: MainWindow) -> None:
     """An entry in the Help menu; at the very first drill the tour opens by itself: it does not take the keyboard, and
     time waits until it is over, unless somebody lets it run."""
-    tour = window.tour = Tour(stops(window), window)
+
+    def key() -> str:
+        shortcut = window.actions_by_name["help.tour"].shortcut()
+        return shortcut.toString(shortcut.SequenceFormat.NativeText)
+
+    tour = window.tour = Tour(stops(window), window, key)
 
     held = {"offered": False, "paused": False}
     """Whether time is to wait for somebody who looks round for the first time, and whether it does."""

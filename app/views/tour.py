@@ -49,8 +49,10 @@ class Tour(QFrame):
 
     ended = Signal()
 
-    def __init__(self, stops: Sequence[Stop], parent: QWidget) -> None:
+    def __init__(self, stops: Sequence[Stop], parent: QWidget, key: Callable[[], str]) -> None:
+        """*key* brings the keyboard here: who has no mouse is told it while that is elsewhere."""
         super().__init__(parent)
+        self._key, self._listens = key, False
         self._stops, self._at, self._over = stops, 0, parent
         self.setObjectName("tour")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -93,10 +95,15 @@ class Tour(QFrame):
         return self._stops[self._at]
 
     def start(self, take_focus: bool = True) -> None:
-        """From the first stop; with *take_focus* the keyboard goes to the bubble."""
-        self._at = -1
-        self.show()
-        self._go(1)
+        """From the first stop, or on from where it is; with *take_focus* the keyboard goes to the bubble."""
+        if self.isHidden():
+            self._at = -1
+            self._listens = take_focus
+            self.show()
+            self._go(1)
+        elif take_focus:
+            self._listens = True
+            self._show()
         if take_focus:
             self.next.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -121,7 +128,10 @@ class Tour(QFrame):
         stop = self.stop_shown
         there = [place for place, other in enumerate(self._stops) if _seen(other.widget())]
         number = there.index(self._at) + 1
-        self.count.setText(tr("{number} of {count}").format(number=number, count=len(there)))
+        count = tr("{number} of {count}").format(number=number, count=len(there))
+        if not self._listens and self._key():
+            count += "  ·  " + tr("keyboard: {key}").format(key=self._key())
+        self.count.setText(count)
         self.title.setText(stop.title)
         self.text.setText(stop.text)
         self.back.setEnabled(number > 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from sqlglot import ErrorLevel, exp
@@ -75,6 +76,9 @@ def read(text: str, line: int = 1) -> exp.Expr:
     except ParseError as problem:
         first = problem.errors[0] if problem.errors else {}
         word = str(first.get("highlight") or "").strip() or text[:20]
+        starred = _NAMED_STAR.search(str(first.get("start_context") or ""))
+        if starred is not None:
+            word = starred[1]
         raise _near(word, line + int(first.get("line") or 1) - 1) from None
     except TokenError:
         raise SyntaxProblem(line, 102, text.strip()[:20]) from None
@@ -83,6 +87,10 @@ def read(text: str, line: int = 1) -> exp.Expr:
     if len(trees) != 1 or trees[0] is None:
         raise SyntaxProblem(line, 102, ";")
     return trees[0]
+
+
+_NAMED_STAR: Final = re.compile(r"\*\s+(\w+)\s+$")
+"""`SELECT * FORM t`: for sqlglot FORM names the star and t is wrong, for the server a star has no name."""
 
 
 def _near(word: str, line: int) -> SyntaxProblem:

@@ -33,6 +33,11 @@ def test_it_is_offered_once_and_leaves_the_keyboard_alone(
     tour = toured.tour
     assert tour.isVisible()
     assert not tour.isAncestorOf(QApplication.focusWidget())
+    assert tour.count.text() == "1 of 7  ·  keyboard: Ctrl+Alt+F1"
+    tour._go(1)
+    toured.actions_by_name["help.tour"].trigger()
+    assert tour.next.hasFocus()
+    assert tour.count.text() == "2 of 7", "it goes on from where it was"
     qtbot.mouseClick(tour.end, Qt.MouseButton.LeftButton)
     assert not tour.isVisible()
     assert store.get(settings.TOUR_SEEN)

@@ -150,3 +150,10 @@ def test_a_function_of_later_versions_is_not_known_and_one_that_is_not_simulated
     assert ask(world, P, "SELECT OBJECT_DEFINITION(1)").texts == [
         "Not simulated: the function object_definition"
     ]
+
+
+def test_a_misspelt_from_behind_a_star_is_where_the_syntax_is_wrong() -> None:
+    (told,) = ask(lab(), P, "SELECT * FORM sys.databases").texts
+    assert told.endswith("Incorrect syntax near 'FORM'.")
+    (told,) = ask(lab(), P, "SELECT 2 * 3 FORM sys.databases").texts
+    assert told.endswith("Incorrect syntax near 'sys'."), "a product may have that name"
