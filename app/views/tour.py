@@ -8,7 +8,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app import theme
 from app.language import tr
@@ -53,6 +53,8 @@ class Tour(QFrame):
         """*key* brings the keyboard here: who has no mouse is told it while that is elsewhere."""
         super().__init__(parent)
         self._key, self._listens = key, False
+        self._before: QWidget | None = None
+        """Who had the keyboard, and gets it back."""
         self._stops, self._at, self._over = stops, 0, parent
         self.setObjectName("tour")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -105,11 +107,17 @@ class Tour(QFrame):
             self._listens = True
             self._show()
         if take_focus:
+            focus = QApplication.focusWidget()
+            if focus is None or not self.isAncestorOf(focus):
+                self._before = focus
             self.next.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def stop(self) -> None:
         """Enough seen."""
         if not self.isHidden():
+            if self._before is not None and self.isAncestorOf(QApplication.focusWidget() or self):
+                self._before.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._before = None
             self.hide()
             self._ring.hide()
             self.ended.emit()

@@ -38,6 +38,11 @@ def test_it_is_offered_once_and_leaves_the_keyboard_alone(
     toured.actions_by_name["help.tour"].trigger()
     assert tour.next.hasFocus()
     assert tour.count.text() == "2 of 7", "it goes on from where it was"
+    assert toured.console.current is not None
+    typed_into = toured.console.current.editor
+    qtbot.keyClick(tour, Qt.Key.Key_Escape)
+    assert typed_into.hasFocus(), "where it was before"
+    toured.actions_by_name["help.tour"].trigger()
     qtbot.mouseClick(tour.end, Qt.MouseButton.LeftButton)
     assert not tour.isVisible()
     assert store.get(settings.TOUR_SEEN)
