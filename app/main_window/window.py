@@ -165,6 +165,7 @@ class MainWindow(QMainWindow):
         column.addWidget(scrolling(self.pages))
         self.setCentralWidget(middle)
         self.run_facts = QLabel()
+        self.run_facts.setContentsMargins(0, 0, 6, 0)  # in full screen no size grip keeps it from the edge
         self.statusBar().addPermanentWidget(self.run_facts)
         self.setWindowTitle(TITLE)
         self._size()

@@ -62,7 +62,7 @@ class Comparison(QScrollArea):
         pair.addWidget(_label(tr("Side by side"), 1.15, bold=True))
         pair.addStretch()
         for box in (self.left, self.right):
-            box.setMinimumContentsLength(12)
+            box.setMinimumContentsLength(8)
             pair.addWidget(box)
         column.addLayout(pair)
         column.addWidget(self._parted)

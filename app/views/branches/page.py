@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -37,6 +38,11 @@ TIPS = (
     mark("Points so far, or in the end"),
 )
 _CURRENT = "● "
+
+AROUND_UNITS: Final = 3
+"""Margins and scroll bar beside the columns, in line heights."""
+TREE_MOST: Final = 0.55
+"""Share of the page that the tree takes at most."""
 
 
 class BranchPage(QWidget):
@@ -142,12 +148,13 @@ class BranchPage(QWidget):
         self._make_room()
 
     def _make_room(self) -> None:
-        """The tree as wide as its columns, where that leaves half of the page to the comparison."""
+        """The tree as wide as its columns, as far as that leaves nearly half of the page to the comparison."""
         widths = [self.tree.sizeHintForColumn(column) for column in range(len(COLUMNS))]
         heads = [self.tree.header().sectionSizeHint(column) for column in range(len(COLUMNS))]
-        wanted = sum(map(max, widths, heads)) + 6 * self.fontMetrics().height()
         whole = sum(self._split.sizes())
-        if self._split.sizes()[0] < wanted <= whole // 2:
+        around = AROUND_UNITS * self.fontMetrics().height()
+        wanted = min(sum(map(max, widths, heads)) + around, round(TREE_MOST * whole))
+        if self._split.sizes()[0] < wanted:
             self._split.setSizes([wanted, whole - wanted])
 
     @property

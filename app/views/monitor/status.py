@@ -26,12 +26,15 @@ from app.views.monitor.readout import (
 
 NARROW_PX: Final = 600
 
+LARGE_VALUE: Final = "100,000 KB/s"
+"""What a value has room for beside its label."""
+
 COLUMNS: Final = (
-    Column(title=mark("Server instance"), text=lambda p: p.server, sample="SERVER_A", bold=lambda p: True),
+    Column(title=mark("Server instance"), text=lambda p: p.server, sample="SERVER_A01", bold=lambda p: True),
     Column(title=mark("Current role"), text=lambda p: p.role, sample=mark("Principal"),
            tone=lambda p: "muted" if p.role == tr(UNKNOWN) else None),
     Column(title=mark("Mirroring state"), text=lambda p: p.state[0], tone=lambda p: p.state[1],
-           sign=lambda p: SIGNS.get(p.state[1]), sample=mark("Waiting for data…")),
+           tip=lambda p: p.state[0], sign=lambda p: SIGNS.get(p.state[1]), sample=mark("Waiting for data…")),
     Column(title=mark("Witness connection"), text=lambda p: p.witness[0], tone=lambda p: p.witness[1],
            sign=lambda p: WITNESS_SIGNS.get(p.witness[1]), sample=mark("Disconnected")),
 )  # fmt: skip
@@ -62,6 +65,12 @@ class Lines(QWidget):
     @property
     def shown(self) -> dict[str, str]:
         return dict(self._shown)
+
+    def needed_px(self) -> int:
+        """Width at which every label and a large value beside it stand in one line."""
+        metrics = self.fontMetrics()
+        label = max((metrics.horizontalAdvance(f"{label}:") for label in self._values), default=0)
+        return label + metrics.horizontalAdvance(LARGE_VALUE) + 2 * metrics.height()
 
     def show_lines(self, lines: list[tuple[str, str]]) -> None:
         if lines == self._shown:
@@ -120,13 +129,19 @@ class Status(QScrollArea):
         self.setWidget(page)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow dock the two logs stand below each other."""
+        """Where there is no room for both, the two logs stand below each other."""
         super().resizeEvent(event)
-        wide = event.size().width() >= NARROW_PX
+        self._arrange()
+
+    def _arrange(self) -> None:
+        room = self.viewport().width()
+        wide = room >= max(NARROW_PX, self.principal.needed_px() + self.mirror.needed_px())
         direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
         if self._logs.direction() != direction:
             self._logs.setDirection(direction)
-            self.partners.show_columns(COLUMNS if wide else SHORT)
+        columns = COLUMNS if room >= NARROW_PX else SHORT
+        if columns != self.partners.columns:
+            self.partners.show_columns(columns)
 
     def show_readout(self, found: Readout | None) -> None:
         self.partners.update(list(found.partners) if found else [])
@@ -135,3 +150,4 @@ class Status(QScrollArea):
         self.principal.show_lines(principal_lines(found) if found else [])
         self.mirror.show_lines(mirror_lines(found) if found else [])
         self.session.show_lines(session_lines(found) if found else [])
+        self._arrange()

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app import formatting
 from app.language import mark, tr
+from app.number_locale import number_locale
 from app.tables import Column, TableModel, TableView
 from app.views.monitor.readout import UNKNOWN
 from engine.constants import TICKS_PER_S
@@ -95,7 +96,7 @@ def columns_for(servers: Sequence[str]) -> list[Column]:
 
     return [
         Column(title=mark("Warning"), text=lambda line: tr(line.words), tip=lambda line: tr(line.words),
-               sample=mark("Oldest unsent transaction is older than")),
+               sample="\n".join(words for _, words, _, _ in WARNINGS)),
         *(at(index, server) for index, server in enumerate(servers)),
         Column(title=mark("Last raised"), text=lambda line: line.raised, tone=lambda line: "warn",
                sample="1:00:00 SERVER_A"),
@@ -201,6 +202,7 @@ class ThresholdsDialog(QDialog):
         enabled, value = QCheckBox(), QSpinBox()
         enabled.setAccessibleName(tr("Enabled at {server}").format(server=key[0]))
         value.setRange(0, 1_000_000_000)
+        value.setLocale(number_locale())
         value.setGroupSeparatorShown(True)
         value.setSuffix(f" {unit}")
         value.setValue(round(alert.threshold) if alert else first)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QLocale, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
@@ -19,8 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, language, theme
+from app import formatting, theme
 from app.language import tr
+from app.number_locale import number_locale
 
 STEPS_PER_DECADE: Final = 60
 DIGITS: Final = 3
@@ -106,8 +107,7 @@ class FigureBox(QDoubleSpinBox):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        known = language.current() in language.LANGUAGES
-        self.setLocale(QLocale(language.current() if known else language.ENGLISH))
+        self.setLocale(number_locale())
         self._show_font()
 
     def changeEvent(self, event: QEvent) -> None:

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QStyle, QStyleOptionComboBox
 
-from app import theme
+from app import language, theme
 from app.views.monitor import Monitor
 from app.views.monitor.history import columns
 from app.views.monitor.thresholds import ThresholdsDialog
@@ -173,6 +173,19 @@ def test_words_beside_the_thresholds_are_not_cut(qtbot: Any, monitor: Any) -> No
     words = [label for label in dialog.findChildren(QLabel) if label.wordWrap()]
     assert len(words) == 4
     assert all(label.height() >= label.heightForWidth(label.width()) for label in words)
+
+
+def test_in_german_ten_thousand_does_not_read_as_ten(qtbot: Any, monitor: Any) -> None:
+    language.use(language.GERMAN)
+    try:
+        dialog = ThresholdsDialog(monitor._world, "Sales", ["SERVER_A"])
+    finally:
+        language.use(language.ENGLISH)
+    qtbot.addWidget(dialog)
+    enabled, value = dialog.fields["SERVER_A", 2]
+    assert value.text() == "10.000 KB"
+    enabled.setChecked(True)
+    assert dialog.batches()[0][1].endswith(" 2, 10000, 1")
 
 
 def test_it_refreshes_by_itself_when_asked_to(qtbot: Any, monitor: Any) -> None:
