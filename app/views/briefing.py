@@ -344,6 +344,10 @@ class Briefing(QScrollArea):
         for box in self._asked:
             box.answered.connect(self.requested)
             self._ask_box.addWidget(box)
+        before: QWidget = self
+        for button in (button for box in self._asked for button in box.choices):
+            QWidget.setTabOrder(before, button)  # as they stand: above the hints, which cost points
+            before = button
         if self._asked:
             self._verdict.hide()
             self._asked[0].take_focus()
@@ -398,8 +402,8 @@ class _Asked(QFrame):
             until = QLabel(tr("by {time}").format(time=formatting.run_time(asked.until_tick / TICKS_PER_S)))
             until.setProperty("muted", "true")
             layout.addWidget(until)
-        self._choices = [WrapButton(choice) for choice in asked.choices]
-        for number, button in enumerate(self._choices, start=1):
+        self.choices = [WrapButton(choice) for choice in asked.choices]
+        for number, button in enumerate(self.choices, start=1):
             line = f"answer {asked.name} {number}"
             button.clicked.connect(lambda _=False, line=line: self.answered.emit(line))
             layout.addWidget(button)
@@ -408,7 +412,7 @@ class _Asked(QFrame):
     def take_focus(self) -> None:
         """Not from who is typing: the next space would be an answer."""
         if not isinstance(QApplication.focusWidget(), (QLineEdit, QPlainTextEdit)):
-            self._choices[0].setFocus()
+            self.choices[0].setFocus()
 
 
 class _GoalRow(QWidget):

@@ -159,6 +159,7 @@ class ScenarioPicker(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cards: list[Card] = []
+        self._led = False
         self._heading = QLabel("Mirrordrill")
         self._claim = QLabel(tr("Practise failover of mirrored SQL Server databases until it is boring."))
         self._claim.setProperty("muted", "true")
@@ -255,6 +256,16 @@ class ScenarioPicker(QWidget):
         self._filter()
         if before is not None:
             self.choose_card(before.name)
+        if not self._led and any(card.known for card in cards):
+            self._lead()
+
+    def _lead(self) -> None:
+        """Once: who has begun nothing, and chosen nothing so far, finds the drill selected that says "begin here"."""
+        self._led = True
+        if self._list.currentRow() == 0:
+            for card in self._cards:
+                if card.first:
+                    self.choose_card(card.name)
 
     def show_reading(self) -> None:
         """No drill is known yet."""

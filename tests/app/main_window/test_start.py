@@ -98,6 +98,21 @@ def test_what_was_chosen_stays_chosen_when_results_come(bare: MainWindow, rest: 
     assert bare.picker._list.count() > 50
 
 
+def test_a_newcomer_finds_the_first_drill_selected_and_may_select_another(
+    bare: MainWindow, rest: Start, qtbot: QtBot
+) -> None:
+    with qtbot.waitSignal(bare.ready):
+        rest.begin()
+    card = bare.picker.current()
+    assert card is not None
+    assert "begin here" in card.facts
+    bare.picker.choose_card("lab")
+    bare.show_home()
+    card = bare.picker.current()
+    assert card is not None
+    assert card.name == "lab"
+
+
 def test_a_menu_that_is_opened_early_is_full(bare: MainWindow, rest: Start) -> None:
     menu = bare.menus["&Tools"]
     assert not menu.actions()

@@ -160,6 +160,10 @@ def test_a_question_is_answered_by_an_input_line(qtbot: QtBot, view: Briefing, a
     (box,) = view._asked
     first, second = box.findChildren(WrapButton)
     assert first.height() > 1.5 * second.height()  # its text has several lines
+    stops = [view.nextInFocusChain()]
+    while stops[-1] is not view:
+        stops.append(stops[-1].nextInFocusChain())
+    assert [stop for stop in stops if isinstance(stop, QPushButton)][:2] == [first, second], "before any hint"
     with qtbot.waitSignal(view.requested, timeout=100) as asked:
         qtbot.keyClick(second, Qt.Key.Key_Space)
     assert asked.args == ["answer who 2"]
