@@ -336,6 +336,9 @@ class Briefing(QScrollArea):
         waiting = drill.open_questions() if not drill.finished else []
         if [asked.name for asked in waiting] == [box.name for box in self._asked]:
             return
+        focus = QApplication.focusWidget()
+        if focus is not None and any(box.isAncestorOf(focus) for box in self._asked):
+            self.setFocus()  # Qt would go on to the hints, and the next space would buy one
         for box in self._asked:
             self._ask_box.removeWidget(box)
             box.hide()

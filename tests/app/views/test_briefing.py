@@ -168,8 +168,12 @@ def test_a_question_is_answered_by_an_input_line(qtbot: QtBot, view: Briefing, a
         qtbot.keyClick(second, Qt.Key.Key_Space)
     assert asked.args == ["answer who 2"]
     known = len(drill.events)
+    view.activateWindow()
+    second.setFocus()
+    qtbot.waitUntil(second.hasFocus)
     drill.do("answer who 2")
     view.add_events(drill.events[known:])
     assert "Who serves Sales now? You said: “SERVER_B”." in shown(view)
     assert not box.isVisible()
     assert view._asked == []
+    assert view.hasFocus(), "not a hint, which the next space would buy"
