@@ -380,6 +380,16 @@ def test_a_refused_line_frees_the_window_and_says_why(qtbot: Any, console: Any) 
     assert console.current.results.messages.toPlainText() == "the drill is over"
 
 
+def test_the_status_line_says_no_more_than_it_has_room_for(console: Any) -> None:
+    window = console.current
+    window._parts = ["SERVER_A (9.0)", "CORP\\dba (51)", "Sales", "00:00:05   3 rows"]
+    metrics, beside = window._facts.fontMetrics(), window._state.sizeHint().width() + 24
+    for shown in ("SERVER_A (9.0)   00:00:05   3 rows", "00:00:05   3 rows", "3 rows", ""):
+        window.resize(beside + metrics.horizontalAdvance(shown), window.height())
+        window._fit_facts()
+        assert window._facts.text() == shown
+
+
 def test_the_status_line_knows_the_connection(console: Any, run: Any, world: Any) -> None:
     assert "Not connected" in console.current._state.text()
     session = Session(server="SERVER_A", spid=51, login="CORP\\dba", database="Sales")

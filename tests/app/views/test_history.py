@@ -1,0 +1,27 @@
+"""The page of finished runs by itself: its columns at any width."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from app.views.history import TITLE, HistoryPage, Run
+
+
+def test_the_title_of_a_drill_is_whole_however_little_room_there_is(qtbot: Any) -> None:
+    page = HistoryPage()
+    qtbot.addWidget(page)
+    page.resize(900, 500)
+    page.show()
+    page.show_runs(
+        [Run(1, datetime(2026, 11, 21, tzinfo=UTC), "The principal loses its power", "lab", None, 0.0, 0)]
+    )
+    table = page._table
+    header, needed = table.horizontalHeader(), table.sizeHintForColumn(TITLE)
+    modes = (header.ResizeMode.ResizeToContents, header.ResizeMode.Stretch)
+    for width, mode in zip(
+        (2 * needed, 20 * needed), modes, strict=True
+    ):  # too little for all columns; enough
+        page.setFixedWidth(width)
+        qtbot.waitUntil(lambda mode=mode: header.sectionResizeMode(TITLE) is mode)
+        assert table.columnWidth(TITLE) >= needed
