@@ -270,8 +270,12 @@ class Debrief(QScrollArea):
         return box
 
     def _choose_moment(self, t_s: float) -> None:
+        """Offer to try again from there: the button may be far above what was pressed, so it comes into sight."""
         self._moment_s = t_s
         self._show_moment()
+        if self._can_retry:
+            self._retry_here.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.ensureWidgetVisible(self._retry_here)
 
     def _show_moment(self) -> None:
         known = self._moment_s is not None and self._can_retry

@@ -101,7 +101,14 @@ def test_the_strip_walks_from_marker_to_marker_by_keys(qtbot: QtBot, page: Debri
     times = [marker.t_s for marker in strip._course.markers]
     qtbot.keyClick(strip, Qt.Key.Key_Left)
     qtbot.keyClick(strip, Qt.Key.Key_Left)
+    page.verticalScrollBar().setValue(page.verticalScrollBar().maximum())
     with qtbot.waitSignal(strip.moment_chosen, timeout=100) as chosen:
         qtbot.keyClick(strip, Qt.Key.Key_Return)
     assert chosen.args == [times[-2]]
     assert strip.accessibleDescription()
+    again = page.widget().focusWidget()
+    assert isinstance(again, QPushButton)
+    with qtbot.waitSignal(page.retry_wanted, timeout=100) as wanted:
+        qtbot.keyClick(again, Qt.Key.Key_Space)
+    assert wanted.args == chosen.args, "one more key tries again from there"
+    assert not again.visibleRegion().isEmpty(), "it has come into sight"
