@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 
-from app import keys
+from app import keys, language
 from app.views.console import Console
 
 SSMS = keys.keys_of(keys.SSMS)
@@ -64,6 +64,19 @@ def test_the_other_scheme_differs_where_it_is_known_to() -> None:
     other = keys.keys_of(keys.VS_CODE)
     assert "Ctrl+F5" not in other["query.parse"]  # runs there, parses in Management Studio
     assert other["editor.comment"] == SSMS["editor.comment"]
+
+
+@pytest.mark.parametrize("words", [language.ENGLISH, language.GERMAN])
+def test_each_letter_of_the_query_menu_chooses_one_entry(qtbot: Any, words: str) -> None:
+    language.use(words)
+    console = Console()
+    language.use(language.ENGLISH)
+    qtbot.addWidget(console)
+    letters = [
+        QKeySequence.mnemonic(tool.text()).toString() for tool in console.tools.values() if "&" in tool.text()
+    ]
+    assert len(letters) == 17
+    assert len(set(letters)) == len(letters)
 
 
 def test_tools_of_the_sql_windows_have_the_keys_of_the_table(qtbot: Any) -> None:
