@@ -320,8 +320,11 @@ class TableView(QTableView):
     def _fit(self) -> None:
         """Row height and first column widths from the font in use."""
         metrics = self.fontMetrics()
-        self.verticalHeader().setMinimumSectionSize(metrics.height())
+        self.verticalHeader().setMinimumSectionSize(
+            1
+        )  # rows that a new minimum resizes follow no default again
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
+        self.verticalHeader().setMinimumSectionSize(metrics.height())
         self._fit_height()
         if any(column.sign is not None for column in self.table.columns):
             self.setIconSize(QSize(metrics.height(), metrics.height()))

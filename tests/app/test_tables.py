@@ -207,3 +207,15 @@ def test_a_column_is_as_wide_as_the_longest_of_its_samples_in_the_language_in_us
     qtbot.addWidget(view)
     assert longest == "Ausgefallen"
     assert view.columnWidth(0) > view.fontMetrics().horizontalAdvance(longest)
+
+
+def test_rows_follow_the_text_up_and_down_again(qtbot: Any) -> None:
+    model = TableModel(COLUMNS)
+    model.replace([("a", 1), ("b", 2)])
+    view = TableView(model, "Values")
+    qtbot.addWidget(view)
+    before = view.rowHeight(0)
+    for scale in (2.0, 1.0):  # as for presenting, and back
+        view.setFont(theme.sized(QApplication.font(), scale))
+        assert view.rowHeight(0) == view.fontMetrics().height() + 6
+    assert view.rowHeight(1) == before

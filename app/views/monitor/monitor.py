@@ -214,6 +214,7 @@ class Monitor(QWidget):
             self.databases.setItemText(index, state.title)
             colour = getattr(colours, state.tone)
             self.databases.setItemIcon(index, theme.icon(SIGNS[state.tone], colours, colour))
+        self.databases.setToolTip(self.databases.currentText())  # with large text the end of it is cut
         self.databases.blockSignals(False)
 
     def showEvent(self, event: QShowEvent) -> None:

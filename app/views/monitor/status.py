@@ -24,7 +24,11 @@ from app.views.monitor.readout import (
     session_lines,
 )
 
-NARROW_PX: Final = 600
+NARROW_UNITS: Final = 38.0
+"""Below this width, in line heights, the grid has short titles."""
+
+FIGURE_LETTERS: Final = 16
+"""A value of so many letters is a figure with its unit, which stays in one line."""
 
 LARGE_VALUE: Final = "100,000 KB/s"
 """What a value has room for beside its label."""
@@ -79,12 +83,26 @@ class Lines(QWidget):
         for label, value in lines:
             if label not in self._values:
                 field = self._values[label] = QLabel()
-                field.setWordWrap(True)
                 field.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
                 self._form.addRow(f"{label}:", field)
             self._values[label].setText(value)
+            self._values[label].setWordWrap(len(value) > FIGURE_LETTERS)
             self._values[label].setAccessibleName(f"{label}: {value}")
         self._recolour()
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """A label that is longer than the line takes two; of a shorter one Qt would make two as well."""
+        margins = self._form.contentsMargins()
+        room = self.width() - margins.left() - margins.right()
+        for field in self._values.values():
+            label = self._form.labelForField(field)
+            if isinstance(label, QLabel):
+                label.setWordWrap(label.fontMetrics().horizontalAdvance(label.text()) > room)
 
     def _recolour(self) -> None:
         muted = theme.tokens(self.palette()).muted.name()
@@ -123,6 +141,7 @@ class Status(QScrollArea):
         layout.addLayout(logs)
         layout.addWidget(self.session)
         layout.addStretch(1)
+        page.setMinimumWidth(1)  # never wider than its place: lines wrap instead
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -135,11 +154,11 @@ class Status(QScrollArea):
 
     def _arrange(self) -> None:
         room = self.viewport().width()
-        wide = room >= max(NARROW_PX, self.principal.needed_px() + self.mirror.needed_px())
+        wide = room >= self.principal.needed_px() + self.mirror.needed_px()
         direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
         if self._logs.direction() != direction:
             self._logs.setDirection(direction)
-        columns = COLUMNS if room >= NARROW_PX else SHORT
+        columns = COLUMNS if room >= NARROW_UNITS * self.fontMetrics().height() else SHORT
         if columns != self.partners.columns:
             self.partners.show_columns(columns)
 

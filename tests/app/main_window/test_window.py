@@ -342,3 +342,13 @@ def test_the_fidelity_page_opens_from_the_tools_and_stops_with_the_window(hands:
     hands.window.tools.show_fidelity()
     assert hands.window.pages.currentWidget() is hands.window.tools.fidelity
     assert hands.window.windowTitle().startswith("Fidelity")
+
+
+def test_a_menu_goes_with_the_page_that_it_was_opened_on(hands: Hands) -> None:
+    play_lab(hands)
+    menu = QMenu(hands.window)
+    menu.addAction("Do it")
+    menu.popup(hands.window.pos())
+    assert menu.isVisible()
+    hands.window.show_history()  # as the end of a run brings its debrief, while somebody reads a menu
+    assert not menu.isVisible()

@@ -158,9 +158,11 @@ def test_a_sign_stands_before_a_state_and_a_database(monitor: Any) -> None:
 def test_in_a_narrow_dock_the_grid_has_short_titles_and_all_of_its_words(monitor: Any) -> None:
     go_on(monitor, "", 10.0)
     monitor.refresh()
-    model = monitor.status.partners
+    model, unit = monitor.status.partners, monitor.fontMetrics().height()
+    monitor.resize(60 * unit, 340)
+    QApplication.processEvents()
     assert model.columns[0].heading == "Server instance"
-    monitor.resize(480, 340)
+    monitor.resize(30 * unit, 340)
     QApplication.processEvents()
     assert [column.heading for column in model.columns] == ["Server", "Role", "State", "Witness"]
     assert partners(monitor)[0] == ["SERVER_A", "Principal", "Synchronized", "Connected"]
