@@ -134,7 +134,7 @@ class BranchPage(QWidget):
                 parent.addChild(item)
         self.tree.expandAll()
         header = self.tree.header()
-        header.setStretchLastSection(True)
+        header.setStretchLastSection(False)  # or it keeps its 100 px where there is less
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)  # with large text it scrolls
         said = tr(
             "A branch begins where somebody looks back and goes on from there. ● is the one that is played."

@@ -198,6 +198,8 @@ def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot:
     hands.press(Key.Key_B, Mod.ControlModifier, Mod.AltModifier, on=window.topology)
     page = window.branches.page
     assert page is not None
+    QApplication.processEvents()
+    assert page.tree.horizontalScrollBar().maximum() == 0, "columns that cannot be seen"
     assert window.pages.currentWidget() is page
     assert page.chosen == "branch 1"
     said = texts(page.comparison)
