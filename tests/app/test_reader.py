@@ -23,7 +23,7 @@ def test_a_row_that_is_selected_from_outside_is_the_current_one(
     rows.addItems(["one", "two", "three"])
     rows.setCurrentRow(0)
     follow_selection(rows)
-    with qtbot.waitSignal(rows.currentRowChanged, timeout=2000) as heard:
+    with qtbot.waitSignal(rows.currentRowChanged, timeout=30_000) as heard:
         rows.item(0).setSelected(False)  # as Qt's own "Toggle" does
         rows.item(2).setSelected(True)
     assert heard.args == [2]
@@ -45,7 +45,7 @@ def test_a_button_with_a_menu_opens_it_for_a_screen_reader(qtbot: QtBot) -> None
     qtbot.addWidget(button)
     button.show()
     QAccessible.queryAccessibleInterface(button).actionInterface().doAction("Press")
-    qtbot.waitUntil(lambda: bool(seen), timeout=2000)
+    qtbot.waitUntil(lambda: bool(seen), timeout=30_000)
     assert seen == ["Do it"]
 
 
@@ -65,8 +65,8 @@ def test_a_second_press_closes_the_menu_again(qtbot: QtBot) -> None:
         QAccessible.queryAccessibleInterface(button).actionInterface().doAction("Press")
 
     press()
-    qtbot.waitUntil(lambda: bool(seen), timeout=2000)
-    qtbot.waitUntil(lambda: not button.menu().isVisible(), timeout=2000)
+    qtbot.waitUntil(lambda: bool(seen), timeout=30_000)
+    qtbot.waitUntil(lambda: not button.menu().isVisible(), timeout=30_000)
 
 
 def test_a_menu_closes_once_something_in_it_was_done(qtbot: QtBot) -> None:

@@ -186,7 +186,7 @@ def test_frames_of_any_length_give_the_same_run(desk: Desk, lab: Scenario) -> No
 def test_frames_come_by_themselves_only_while_something_is_to_be_done(qtbot: QtBot, lab: Scenario) -> None:
     session = Session()
     session.open(Drill(lab, mode=Mode.LAB), Record())
-    with qtbot.waitSignal(session.world_changed, timeout=2000):
+    with qtbot.waitSignal(session.world_changed, timeout=30_000):
         session.play()
     session.pause()
     assert session.drill is not None
