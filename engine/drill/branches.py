@@ -10,9 +10,10 @@ from engine.drill.drill import Drill
 from engine.drill.history import History
 from engine.drill.modes import Mode
 from engine.drill.schema import Scenario
-from engine.drill.slices import Slices, again, at_once, part
+from engine.drill.slices import Slices, again, part
 from engine.inputs import InputProblem, parse_script
 from engine.model import Tick
+from engine.stepwise import at_once
 
 MAIN: Final = "main"
 """Name of the first branch until somebody gives it another."""

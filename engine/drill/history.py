@@ -12,10 +12,11 @@ from engine.drill.drill import Drill
 from engine.drill.kept import Kept, keep
 from engine.drill.markers import Marker, markers
 from engine.drill.modes import Mode
-from engine.drill.slices import Slices, again, at_once
+from engine.drill.slices import Slices, again
 from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import Tick
+from engine.stepwise import at_once
 
 KEEP_EVERY: Final = 15 * TICKS_PER_S
 """Ticks between two kept moments, beside those at inputs. Assumed: a quarter of a minute is played again within

@@ -12,12 +12,13 @@ from engine.drill.difference import FirstDifference, OutcomeRow
 from engine.drill.drill import Drill
 from engine.drill.markers import Marker, markers
 from engine.drill.mistakes import Mistake, mistakes
-from engine.drill.slices import Slices, at_once, part
+from engine.drill.slices import Slices, part
 from engine.drill.solution import solving
 from engine.drill.watch import DOWN, HOLDS, Lanes, Precondition, Span, watching
 from engine.inputs import Input, InputProblem
 from engine.model import Tick
 from engine.protocol import why
+from engine.stepwise import at_once
 
 PHASES: Final = (
     ("failed", "detected", "detection"),

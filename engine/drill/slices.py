@@ -1,6 +1,7 @@
 """Long work in slices: a generator that tells after each what share is done, and returns what was wanted.
 
-Who has a window goes on with it between two frames, and may give it up; who has none takes it `at_once`.
+Who has a window goes on with it between two frames, and may give it up; who has none
+takes it `at_once` (engine/stepwise.py).
 """
 
 from __future__ import annotations
@@ -30,22 +31,14 @@ SQL_TICKS: Final = 5
 """Ticks of a slice while T-SQL has more to do than it may at once: one turn of some ms (engine/tsql/work.py)."""
 
 
-def at_once(work: Slices[Done]) -> Done:
-    """What *work* comes to, without a rest."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]  # a generator's value, which StopIteration has no type for
-
-
 def part(work: Slices[Done], start: float, end: float) -> Slices[Done]:
     """*work* as the part from share *start* to share *end* of a larger one."""
     while True:
         try:
             share = next(work)
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]  # as above
+        except StopIteration as end_of_it:
+            found: Done = end_of_it.value
+            return found
         yield start + share * (end - start)
 
 

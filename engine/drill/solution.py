@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 from engine.constants import TICKS_PER_S
 from engine.drill.drill import Drill
 from engine.drill.schema import Scenario
-from engine.drill.slices import Slices, at_once, passing
+from engine.drill.slices import Slices, passing
 from engine.inputs import parse_script
 from engine.model import Tick, ticks
+from engine.stepwise import at_once
 
 if TYPE_CHECKING:
     from engine.drill.history import History

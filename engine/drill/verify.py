@@ -12,10 +12,11 @@ from engine.drill.drill import Drill, Mode, play_inputs
 from engine.drill.kept import StateHash
 from engine.drill.report import plain
 from engine.drill.schema import Scenario
-from engine.drill.slices import Slices, at_once
+from engine.drill.slices import Slices
 from engine.events import Event
 from engine.inputs import InputProblem, parse_script
 from engine.model import Tick, ticks
+from engine.stepwise import at_once
 
 EVENTS: Final = 200
 """Events that are compared in one slice: some 3 ms."""

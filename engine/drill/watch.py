@@ -11,9 +11,10 @@ from operator import itemgetter
 from engine.constants import TICKS_PER_S
 from engine.drill import facts
 from engine.drill.drill import Drill
-from engine.drill.slices import Slices, at_once, passing
+from engine.drill.slices import Slices, passing
 from engine.model import Tick, World
 from engine.protocol import availability, why
+from engine.stepwise import at_once
 
 SERVING, DOWN = "serving", "not serving"
 PROTECTED, EXPOSED, UNSERVED = "protected", "exposed", "nothing to protect"

@@ -10,13 +10,14 @@ from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
 from engine.messages import SqlError
+from engine.stepwise import at_once
 from engine.tsql.dialect import Unreadable, read
 from engine.tsql.lexer import SyntaxProblem, Token, TooLong, tokens_of
 from engine.tsql.plans import UNNAMED, Plan, TableRef, Unsimulated
 from engine.tsql.reader import STATEMENT_TOKENS_MAX
 from engine.tsql.rewrite import Rewritten, rewriting, table_ref, variable_name
 from engine.tsql.scales import Scale, scales_of
-from engine.tsql.work import Recall, Stepwise, at_once, remembered
+from engine.tsql.work import Recall, Stepwise, remembered
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
 

@@ -131,15 +131,6 @@ class Stepwise(Generic[T]):
         return self._result  # type: ignore[return-value]
 
 
-def at_once(steps: Generator[int, None, T]) -> T:
-    """What *steps* come to, without a pause."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-
-
 class Recall(Generic[T]):
     """The latest results for texts of *characters* in all: of 64 short ones or of one that is very long."""
 

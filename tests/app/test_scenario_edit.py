@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import partial
 from importlib.resources import files
 
 import pytest
@@ -87,8 +88,8 @@ def test_text_that_is_no_toml_says_so() -> None:
 def test_a_change_made_in_its_table_alone_is_the_same_as_in_all_of_the_text(
     path: Path, value: object
 ) -> None:
-    changed = lambda text, inner: scenario_edit._set(text, inner, value)  # noqa: E731
-    quick = scenario_edit._in_its_table(TEXT, path, scenario_edit._remove if value is None else changed)
+    change = scenario_edit._remove if value is None else partial(scenario_edit._set, value=value)
+    quick = scenario_edit._in_its_table(TEXT, path, change)
     slow = scenario_edit._remove(TEXT, path) if value is None else scenario_edit._set(TEXT, path, value)
     assert (quick or TEXT) == slow
     assert quick is not None or scenario_edit.value_at(TEXT, path) == value

@@ -118,23 +118,24 @@ def test_a_run_that_ends_before_there_is_room_says_that_nothing_of_it_is_kept(
     assert (profile.results(), lines(profile)) == ([], [])
 
 
-def test_a_result_that_finds_no_room_comes_with_the_next_start(heard: Heard, profile: Profile) -> None:
+def test_a_result_that_finds_no_room_comes_with_the_next_start(
+    heard: Heard, profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
     heard.begin()
     heard.session.do("finish")
     assert len(profile.results()) == 1
     heard.begin()
     assert heard.play.run_id is not None
-    finish = profile.finish
 
     def no_room(*_: object) -> None:
         raise StorageProblem(ProblemKind.DISK_FULL, "It is full.")
 
-    profile.finish = no_room  # type: ignore[method-assign,assignment]
-    heard.session.do("finish")
+    with monkeypatch.context() as patch:
+        patch.setattr(profile, "finish", no_room)
+        heard.session.do("finish")
     assert heard.said[-1] == (
         "It is full. This run is over: continue it from the start page, and its result is kept."
     )
-    profile.finish = finish  # type: ignore[method-assign]
     (left,) = profile.unfinished()
     heard.play.resume(left)
     while heard.session.busy:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -49,9 +50,9 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """What would wait fails at once."""
     usual = os.open
 
-    def opening(path: object, *arguments: object, **named: object) -> int:
+    def opening(path: Any, *arguments: Any, **named: Any) -> int:
         assert not (isinstance(path, str | Path) and Path(path).is_fifo()), f"{path} is opened"
-        return usual(path, *arguments, **named)  # type: ignore[arg-type]
+        return usual(path, *arguments, **named)
 
     monkeypatch.setattr(os, "open", opening)
 

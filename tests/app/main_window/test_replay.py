@@ -525,7 +525,8 @@ def test_who_does_not_wait_for_the_reference_keeps_the_run(hands: Hands) -> None
     assert window.play.watching
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == 0
-    assert session.look(session.history.drill.tick // 2)  # type: ignore[union-attr]  # just opened
+    assert session.history is not None
+    assert session.look(session.history.drill.tick // 2)
 
 
 def test_going_on_from_a_moment_waits_for_branches_that_are_only_stored(

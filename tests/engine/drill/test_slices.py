@@ -8,9 +8,10 @@ from engine.drill.branches import Branches, grown
 from engine.drill.drill import Drill, Mode
 from engine.drill.history import History
 from engine.drill.review import review, reviewing
-from engine.drill.slices import SLICE_ROWS, Slices, again, at_once, part
+from engine.drill.slices import SLICE_ROWS, Slices, again, part
 from engine.drill.solution import play_solution, solving
 from engine.inputs import Input, InputProblem
+from engine.stepwise import at_once
 from tests.engine.drill.texts import drill
 
 LINES = ((1000, "power-off SERVER_A"), (3000, "power-on SERVER_A"), (3000, "note mended"))
