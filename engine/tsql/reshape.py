@@ -8,19 +8,18 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
+from engine.tsql.catalog.shapes import TABLE_FUNCTIONS
 from engine.tsql.plans import Unsimulated
 
 PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
     "dm_exec_sql_text": ("asked_handle",),
     "dm_exec_query_plan": ("asked_handle",),
     "dm_io_virtual_file_stats": ("database_id", "file_id"),
-    "fn_virtualfilestats": ("dbid", "fileid"),
+    "fn_virtualfilestats": ("DbId", "FileId"),
     "dm_os_volume_stats": ("database_id", "file_id"),
     "fn_trace_getinfo": ("traceid",),
-    "fn_helpcollations": (),
-    "fn_my_permissions": ("securable", "class"),
 }
-"""Functions that return a table here, and the columns of that table which take their arguments (NULL: every row)."""
+"""Columns of the table of a function that take its arguments (NULL: every row); of others all rows come."""
 
 
 RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous)
@@ -135,12 +134,12 @@ def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None
     name, arguments, parts = _call_of(call)
     if name == "nodes":
         raise Unsimulated("the method nodes() of XML")
-    if name not in PARAMETERS:
+    if name not in TABLE_FUNCTIONS:
         raise Unsimulated(f"the function {'.'.join(parts)}()")
     table = _function_table(parts, alias or name)
     join.set("this", table)
     join.set("side", "LEFT" if outer else None)
-    join.set("on", _matches(PARAMETERS[name], arguments, alias or name) or exp.true())
+    join.set("on", _matches(PARAMETERS.get(name, ()), arguments, alias or name) or exp.true())
 
 
 def _call_of(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
@@ -180,21 +179,21 @@ def _call(table: exp.Table) -> None:
     """FROM function(arguments): the rows of its table that match."""
     parts: tuple[str, ...]
     name, arguments, parts = _call_of(table.this)
-    if name not in PARAMETERS:
+    if name not in TABLE_FUNCTIONS:
         return
     parts = (*(part.name for part in (table.args.get("db"),) if part is not None), *parts)
     alias = table.alias or name
     source = _function_table(parts, alias)
-    condition = _matches(PARAMETERS[name], arguments, alias)
-    inner = exp.Select(expressions=[exp.Star()], from_=exp.From(this=source))
-    if condition is not None:
-        inner.set("where", exp.Where(this=condition))
-    whole = exp.Subquery(
-        this=inner,
-        alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
-        joins=table.args.get("joins"),
-    )
-    table.replace(whole)
+    source.set("joins", table.args.get("joins"))
+    condition = _matches(PARAMETERS.get(name, ()), arguments, alias)
+    holder = table.parent
+    table.replace(source)
+    if condition is not None and isinstance(holder, exp.Join):
+        holder.on(condition, copy=False)
+    elif condition is not None:
+        select = source.find_ancestor(exp.Select)
+        assert select is not None
+        select.where(condition, copy=False)
 
 
 def _apply_values(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Any, Final
@@ -74,7 +74,11 @@ ROW_WORK: Final = 5
 Columns = tuple[tuple[str, str], ...]
 """Names and T-SQL types of a table."""
 
-Fetch = Callable[[TableRef], tuple[Columns, Iterable[tuple[Scalar, ...]]]]
+Rows = Iterable[tuple[Scalar, ...]]
+Source = Rows | Callable[[Sequence[str]], Rows]
+"""The rows of a table; or a function that makes those columns of them that a query reads, in the order given."""
+
+Fetch = Callable[[TableRef], tuple[Columns, Source]]
 """What a table consists of; raises SqlError 208 for an unknown one."""
 
 Call = Callable[..., Scalar]
@@ -119,9 +123,13 @@ class Scratch:
         parameters = {f"p{number}": values(name) for number, name in enumerate(plan.variables)}
         filled: list[str] = []  # what was not made must not be dropped either: sqlite_master is always there
         try:
+            sources: dict[str, tuple[Columns, Source]] = {}
             for ref in plan.tables:
-                self._fill(ref)
+                sources[ref.key] = self._table(ref)
                 filled.append(ref.key)
+            read = self._columns_read(plan, parameters) if any(map(_lazy, sources.values())) else {}
+            for key, (columns, source) in sources.items():
+                self._fill(key, columns, source, read.get(key, set()))
             self._problem = None
             self._connection.set_authorizer(_authorize)
             # Closed before its tables are dropped: a query cut off at ROWS_MAX would still hold them.
@@ -139,14 +147,40 @@ class Scratch:
         self._meter.charge(0)  # a long sort may have come to its end in spite of everything
         return names, rows
 
-    def _fill(self, ref: TableRef) -> None:
-        columns, rows = self._fetch(ref)
+    def _table(self, ref: TableRef) -> tuple[Columns, Source]:
+        """Make the table, still empty."""
+        columns, source = self._fetch(ref)
         declared = ", ".join(f"{_quoted(name)} {_affinity(kind)}" for name, kind in columns)
         self._connection.execute(f"CREATE TABLE {_quoted(ref.key)} ({declared})")
-        marks = ", ".join("?" * len(columns))
-        there = list(rows)
-        self._meter.charge(len(there) * (ROW_WORK + len(columns) // 2))
-        self._connection.executemany(f"INSERT INTO {_quoted(ref.key)} VALUES ({marks})", there)
+        return columns, source
+
+    def _columns_read(self, plan: Plan, parameters: dict[str, Scalar]) -> dict[str, set[str]]:
+        """The columns of each table that the query reads, as SQLite names them while it prepares it."""
+        read: dict[str, set[str]] = {}
+
+        def note(
+            action: int, first: str | None, second: str | None, schema: str | None, trigger: str | None
+        ) -> int:
+            if action == sqlite3.SQLITE_READ and first is not None and second is not None:
+                read.setdefault(first, set()).add(second)
+            return _authorize(action, first, second, schema, trigger)
+
+        self._connection.set_authorizer(note)
+        self._connection.execute(f"EXPLAIN {plan.sql}", parameters).close()
+        self._connection.set_authorizer(None)
+        return read
+
+    def _fill(self, key: str, columns: Columns, source: Source, read: set[str]) -> None:
+        names = [name for name, _ in columns]
+        if callable(source):
+            names = [name for name in names if name in read] or names[:1]
+            rows = list(source(names))
+        else:
+            rows = list(source)
+        marks = ", ".join("?" * len(names))
+        self._meter.charge(len(rows) * (ROW_WORK + len(names) // 2))
+        into = f"{_quoted(key)} ({', '.join(map(_quoted, names))})"
+        self._connection.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
 
     def _tick(self) -> int:
         self._meter.add(CHECK_WORK)
@@ -214,6 +248,10 @@ def _read(cursor: sqlite3.Cursor, meter: Meter) -> list[tuple[Scalar, ...]]:
         if characters > CHARACTERS_MAX:
             raise Unsimulated(f"results of more than {CHARACTERS_MAX} characters")
     return rows
+
+
+def _lazy(table: tuple[Columns, Source]) -> bool:
+    return callable(table[1])
 
 
 def _authorize(

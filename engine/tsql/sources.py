@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -12,7 +12,7 @@ from engine.tsql import catalog, linked, objects, tables
 from engine.tsql.context import Context
 from engine.tsql.data import Row, Table
 from engine.tsql.plans import TableRef, Unsimulated, plan_statement
-from engine.tsql.scratch import SCRATCH_WORK, Columns, Scratch
+from engine.tsql.scratch import SCRATCH_WORK, Columns, Scratch, Source
 
 if TYPE_CHECKING:
     from engine.tsql.machine import Machine
@@ -25,7 +25,7 @@ INSERT_WORK: Final = 3
 """Work (work.py) of putting a row into a table. Measured."""
 
 
-def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
+def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
     """Columns and rows of whatever a name in a query means. Raises 208, 1087, 7202 …, or Unsimulated."""
     if ref.query:
         return _rows_over_there(machine, ref)
@@ -44,9 +44,28 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
     database = catalog.database_of(context, parts) or context.session.database
     if database.lower() != context.session.database.lower():
         context = Context(context.world, replace(context.session, database=database))
-    columns = found.columns_in(context.version)
-    rows = (tuple(record.get(column.name) for column in columns) for record in found.rows(context))
-    return tuple((column.name, column.type) for column in columns), rows
+    columns = tuple((column.name, column.type) for column in found.columns_in(context.version))
+    return columns, partial(_view_records, machine, context, found)
+
+
+def _view_records(
+    machine: Machine, context: Context, found: catalog.View, wanted: Sequence[str]
+) -> Iterable[Row]:
+    """The columns *wanted* of a system view's rows; remarks those that none of the rows names."""
+    if found.rows is None:
+        machine.remark(f"the rows of {found.name}; it is empty here")
+        return
+    same = catalog.fixed(found.shape.name)
+    unknown, some = set(wanted).difference(same), False
+    for record in found.rows(context):
+        some = True
+        if unknown:
+            unknown.difference_update(record)
+        yield tuple(record[name] if name in record else same.get(name) for name in wanted)
+    silent = [name for name in wanted if name in unknown]
+    if some and silent:
+        columns = "column" if len(silent) == 1 else "columns"
+        machine.remark(f"{columns} {', '.join(silent)} of {found.name}; NULL here")
 
 
 def _rows_over_there(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:

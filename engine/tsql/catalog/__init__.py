@@ -20,12 +20,14 @@ from engine.tsql.catalog import (
     returned,
     security,
 )
-from engine.tsql.catalog.known import KNOWN, OLD
-from engine.tsql.catalog.view import VIEWS, Column, Record, View
+from engine.tsql.catalog.fixed import fixed
+from engine.tsql.catalog.known import KNOWN
+from engine.tsql.catalog.shapes import Column
+from engine.tsql.catalog.view import VIEWS, Record, View
 from engine.tsql.context import Context
 from engine.tsql.plans import Unsimulated
 
-__all__ = ["VIEWS", "Column", "Record", "View", "find", "names", "object_id", "partial_view", "rows_of"]
+__all__ = ["VIEWS", "Column", "Record", "View", "find", "fixed", "names", "object_id", "rows_of"]
 
 _PARTS: Final = (
     activity,
@@ -41,20 +43,6 @@ _PARTS: Final = (
     security,
 )
 """Importing a part defines its views."""
-
-_OLD: Final = frozenset(
-    {
-        "sysdatabases",
-        "sysprocesses",
-        "sysaltfiles",
-        "syslogins",
-        "sysservers",
-        "sysperfinfo",
-        "sysusers",
-        "sysobjects",
-    }
-)
-"""Views of SQL Server 2000, which need no schema."""
 
 
 def find(context: Context, parts: tuple[str, ...]) -> View:
@@ -103,7 +91,7 @@ def _candidates(database: str, schema: str, name: str) -> Iterable[str]:
         yield f"{schema}.{name}"
     if schema in ("dbo", ""):
         yield f"{database}.dbo.{name}"
-        if name in _OLD or name in OLD:
+        if name.startswith("sys"):  # the views of SQL Server 2000 need no schema
             yield f"sys.{name}"
 
 
@@ -112,8 +100,9 @@ def _far(context: Context, server: str) -> SqlError:
 
 
 def rows_of(context: Context, name: str) -> Iterable[Record]:
-    """The rows of a view by its full name in small letters."""
-    return VIEWS[name].rows(context)
+    """The rows of a view by its full name in small letters, without the columns that are the same in all (fixed)."""
+    rows = VIEWS[name].rows
+    return () if rows is None else rows(context)
 
 
 def names(version: int) -> list[str]:
@@ -137,15 +126,3 @@ def object_id(context: Context, name: str) -> int | None:
     except (SqlError, Unsimulated):
         return None
     return -objects.object_id(found.name)
-
-
-def partial_view(context: Context, names: Iterable[tuple[str, ...]]) -> str:
-    """The first of the named views of which the product has more columns than are here; empty if there is none."""
-    for parts in names:
-        if len(parts) > 3 or parts[-1].startswith(("#", "@")):
-            continue
-        if objects.find(context, parts) is None:
-            found = find(context, parts)
-            if found.partial:
-                return found.name
-    return ""

@@ -105,17 +105,7 @@ def _requests(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "sys.dm_exec_requests",
-    """session_id smallint, request_id int, start_time datetime, status nvarchar, command nvarchar,
-    sql_handle varbinary, statement_start_offset int, statement_end_offset int, plan_handle varbinary,
-    database_id smallint, user_id int, connection_id uniqueidentifier, blocking_session_id smallint,
-    wait_type nvarchar, wait_time int, last_wait_type nvarchar, wait_resource nvarchar,
-    open_transaction_count int, open_resultset_count int, transaction_id bigint, percent_complete real,
-    estimated_completion_time bigint, cpu_time int, total_elapsed_time int, scheduler_id int, reads bigint,
-    writes bigint, logical_reads bigint, …""",
-    _requests,
-)
+view("sys.dm_exec_requests", _requests)
 
 
 def _sessions(context: Context) -> Iterable[Record]:
@@ -146,16 +136,7 @@ def _sessions(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "sys.dm_exec_sessions",
-    """session_id smallint, login_time datetime, host_name nvarchar, program_name nvarchar, host_process_id int,
-    client_interface_name nvarchar, security_id varbinary, login_name nvarchar, nt_domain nvarchar,
-    nt_user_name nvarchar, status nvarchar, cpu_time int, memory_usage int, total_elapsed_time int,
-    last_request_start_time datetime, last_request_end_time datetime, reads bigint, writes bigint,
-    logical_reads bigint, is_user_process bit, language nvarchar, row_count bigint, original_login_name nvarchar,
-    database_id smallint 2012, open_transaction_count int 2012, …""",
-    _sessions,
-)
+view("sys.dm_exec_sessions", _sessions)
 
 
 def _connections(context: Context) -> Iterable[Record]:
@@ -175,15 +156,7 @@ def _connections(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "sys.dm_exec_connections",
-    """session_id int, most_recent_session_id int, connect_time datetime, net_transport nvarchar,
-    protocol_type nvarchar, encrypt_option nvarchar, auth_scheme nvarchar, client_net_address varchar,
-    client_tcp_port int, local_net_address varchar, local_tcp_port int, connection_id uniqueidentifier,
-    most_recent_sql_handle varbinary, num_reads int,
-    num_writes int, last_read datetime, last_write datetime, net_packet_size int, …""",
-    _connections,
-)
+view("sys.dm_exec_connections", _connections)
 
 
 def _sysprocesses(context: Context) -> Iterable[Record]:
@@ -218,16 +191,7 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "sys.sysprocesses",
-    """spid smallint, kpid smallint, blocked smallint, waittype binary, waittime bigint, lastwaittype nchar(32),
-    waitresource nchar(256), dbid smallint, uid smallint, cpu int, physical_io bigint, memusage int,
-    login_time datetime, last_batch datetime, ecid smallint, open_tran smallint, status nchar(30),
-    hostname nchar(128), program_name nchar(128), hostprocess nchar(10), cmd nchar(16), nt_domain nchar(128),
-    nt_username nchar(128), net_address nchar(12), net_library nchar(12), loginame nchar(128),
-    context_info binary, sql_handle binary, stmt_start int, stmt_end int, request_id int""",
-    _sysprocesses,
-)
+view("sys.sysprocesses", _sysprocesses)
 
 # --- waits -----------------------------------------------------------------------------------------------
 
@@ -293,12 +257,7 @@ def _waits(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "sys.dm_os_wait_stats",
-    """wait_type nvarchar, waiting_tasks_count bigint, wait_time_ms bigint, max_wait_time_ms bigint,
-    signal_wait_time_ms bigint""",
-    _waits,
-)
+view("sys.dm_os_wait_stats", _waits)
 
 
 def worker_threads(context: Context) -> int:
@@ -321,13 +280,7 @@ def _system_info(context: Context) -> Iterable[Record]:
     }
 
 
-view(
-    "sys.dm_os_sys_info",
-    """cpu_count int, hyperthread_ratio int, physical_memory_in_bytes bigint, physical_memory_kb bigint 2012,
-    virtual_memory_in_bytes bigint, virtual_memory_kb bigint 2012,
-    max_workers_count int, scheduler_count int, ms_ticks bigint, sqlserver_start_time datetime 2008, …""",
-    _system_info,
-)
+view("sys.dm_os_sys_info", _system_info)
 
 
 def _schedulers(context: Context) -> Iterable[Record]:
@@ -349,16 +302,6 @@ def _schedulers(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "sys.dm_os_schedulers",
-    """scheduler_id int, cpu_id smallint, status nvarchar, is_online bit, current_tasks_count int,
-    runnable_tasks_count int, current_workers_count int, active_workers_count int, work_queue_count bigint,
-    pending_disk_io_count int, …""",
-    _schedulers,
-)
-view(
-    "sys.dm_tran_active_transactions",
-    "transaction_id bigint, name nvarchar, transaction_begin_time datetime, …",
-    none,
-)
-view("sys.dm_tran_locks", "resource_type nvarchar, resource_database_id int, request_session_id int, …", none)
+view("sys.dm_os_schedulers", _schedulers)
+view("sys.dm_tran_active_transactions", none)
+view("sys.dm_tran_locks", none)

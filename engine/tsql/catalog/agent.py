@@ -46,13 +46,8 @@ def _jobs(context: Context) -> Iterable[Record]:
         }
 
 
-_JOBS: Final = """job_id uniqueidentifier, originating_server_id int, originating_server sysname, name sysname,
-    enabled tinyint, description nvarchar, start_step_id int, category_id int, owner_sid varbinary,
-    notify_level_eventlog int, notify_level_email int, notify_level_netsend int, notify_level_page int,
-    notify_email_operator_id int, notify_netsend_operator_id int, notify_page_operator_id int, delete_level int,
-    date_created datetime, date_modified datetime, version_number int"""
-view("msdb.dbo.sysjobs", _JOBS, _jobs)
-view("msdb.dbo.sysjobs_view", _JOBS, _jobs)
+view("msdb.dbo.sysjobs", _jobs)
+view("msdb.dbo.sysjobs_view", _jobs)
 
 
 def _steps(context: Context) -> Iterable[Record]:
@@ -75,16 +70,7 @@ def _steps(context: Context) -> Iterable[Record]:
             }
 
 
-view(
-    "msdb.dbo.sysjobsteps",
-    """job_id uniqueidentifier, step_id int, step_name sysname, subsystem nvarchar, command nvarchar, flags int,
-    additional_parameters nvarchar, cmdexec_success_code int, on_success_action tinyint, on_success_step_id int,
-    on_fail_action tinyint, on_fail_step_id int, server sysname, database_name sysname, database_user_name sysname,
-    retry_attempts int, retry_interval int, os_run_priority int, output_file_name nvarchar,
-    last_run_outcome int, last_run_duration int, last_run_retries int, last_run_date int, last_run_time int,
-    proxy_id int, step_uid uniqueidentifier""",
-    _steps,
-)
+view("msdb.dbo.sysjobsteps", _steps)
 
 # --- what is shown as it was written down ----------------------------------------------------------------
 
@@ -139,12 +125,6 @@ def _alert(context: Context, row: Record) -> Record:
 
 view(
     "msdb.dbo.sysalerts",
-    """id int, name sysname, event_source nvarchar, event_category_id int, event_id int, message_id int, severity int,
-    enabled tinyint, delay_between_responses int, last_occurrence_date int, last_occurrence_time int,
-    last_response_date int, last_response_time int, notification_message nvarchar, include_event_description tinyint,
-    database_name nvarchar, event_description_keyword nvarchar, occurrence_count int, count_reset_date int,
-    count_reset_time int, job_id uniqueidentifier, has_notification int, flags int, performance_condition nvarchar,
-    category_id int""",
     _book(
         "sysalerts",
         _same(
@@ -156,23 +136,13 @@ view(
 )
 view(
     "msdb.dbo.sysoperators",
-    """id int, name sysname, enabled tinyint, email_address nvarchar, last_email_date int, last_email_time int,
-    pager_address nvarchar, last_pager_date int, last_pager_time int, weekday_pager_start_time int,
-    weekday_pager_end_time int, saturday_pager_start_time int, saturday_pager_end_time int,
-    sunday_pager_start_time int, sunday_pager_end_time int, pager_days tinyint, netsend_address nvarchar,
-    last_netsend_date int, last_netsend_time int, category_id int""",
     _book("sysoperators", _same("id name enabled email_address pager_address pager_days netsend_address")),
 )
 view(
-    "msdb.dbo.sysnotifications",
-    "alert_id int, operator_id int, notification_method tinyint",
-    _book("sysnotifications", _same("alert_id operator_id notification_method")),
+    "msdb.dbo.sysnotifications", _book("sysnotifications", _same("alert_id operator_id notification_method"))
 )
 view(
     "msdb.dbo.sysjobhistory",
-    """instance_id int, job_id uniqueidentifier, step_id int, step_name sysname, sql_message_id int, sql_severity int,
-    message nvarchar, run_status int, run_date int, run_time int, run_duration int, operator_id_emailed int,
-    operator_id_netsent int, operator_id_paged int, retries_attempted int, server sysname""",
     _book(
         "sysjobhistory",
         _same("step_id step_name message run_status run_date run_time run_duration", id="instance_id"),
@@ -183,21 +153,13 @@ _SCHEDULE: Final = """enabled freq_type freq_interval freq_subday_type freq_subd
 freq_recurrence_factor active_start_date active_end_date active_start_time active_end_time"""
 view(
     "msdb.dbo.sysschedules",
-    """schedule_id int, schedule_uid uniqueidentifier, originating_server_id int, name sysname, owner_sid varbinary,
-    enabled int, freq_type int, freq_interval int, freq_subday_type int, freq_subday_interval int,
-    freq_relative_interval int, freq_recurrence_factor int, active_start_date int, active_end_date int,
-    active_start_time int, active_end_time int, date_created datetime, date_modified datetime, version_number int""",
     _book(
         "sysschedules",
         _same(_SCHEDULE, id="schedule_id", name="name"),
         lambda context, row: {"schedule_uid": unique_id("schedule", context.session.server, row["id"])},
     ),
 )
-view(
-    "msdb.dbo.sysjobschedules",
-    "schedule_id int, job_id uniqueidentifier, next_run_date int, next_run_time int",
-    _book("sysjobschedules", _same("schedule_id"), _with_job),
-)
+view("msdb.dbo.sysjobschedules", _book("sysjobschedules", _same("schedule_id"), _with_job))
 
 
 def _activity(context: Context) -> Iterable[Record]:
@@ -223,18 +185,9 @@ def _activity(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "msdb.dbo.sysjobactivity",
-    """session_id int, job_id uniqueidentifier, run_requested_date datetime, run_requested_source sysname,
-    queued_date datetime, start_execution_date datetime, last_executed_step_id int,
-    last_exectued_step_date datetime, stop_execution_date datetime, job_history_id int,
-    next_scheduled_run_date datetime""",
-    _activity,
-)
+view("msdb.dbo.sysjobactivity", _activity)
 view(
     "msdb.dbo.sysjobservers",
-    """job_id uniqueidentifier, server_id int, last_run_outcome tinyint, last_outcome_message nvarchar,
-    last_run_date int, last_run_time int, last_run_duration int""",
     lambda context: (
         {"job_id": _job_id(context, job.name), "server_id": 0, "last_run_outcome": 5}
         for job in context.server.jobs
@@ -254,23 +207,13 @@ def _categories(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "msdb.dbo.syscategories",
-    "category_id int, category_class int, category_type tinyint, name sysname",
-    _categories,
-)
+view("msdb.dbo.syscategories", _categories)
 
 # --- Database Mail ---------------------------------------------------------------------------------------
 
-view(
-    "msdb.dbo.sysmail_profile",
-    "profile_id int, name sysname, description nvarchar, last_mod_datetime datetime, last_mod_user nvarchar",
-    _book("sysmail_profile", _same("name description", id="profile_id")),
-)
+view("msdb.dbo.sysmail_profile", _book("sysmail_profile", _same("name description", id="profile_id")))
 view(
     "msdb.dbo.sysmail_account",
-    """account_id int, name sysname, description nvarchar, email_address nvarchar, display_name nvarchar,
-    replyto_address nvarchar, last_mod_datetime datetime, last_mod_user nvarchar""",
     _book(
         "sysmail_account",
         _same("name description email_address display_name replyto_address", id="account_id"),
@@ -278,17 +221,9 @@ view(
 )
 view(
     "msdb.dbo.sysmail_profileaccount",
-    "profile_id int, account_id int, sequence_number int, last_mod_datetime datetime, last_mod_user nvarchar",
     _book("sysmail_profileaccount", _same("profile_id account_id sequence_number")),
 )
-view(
-    "msdb.dbo.sysmail_principalprofile",
-    "profile_id int, principal_sid varbinary, is_default bit, last_mod_datetime datetime, last_mod_user nvarchar",
-    _book("sysmail_principalprofile", _same("profile_id is_default")),
-)
-_ITEMS: Final = """mailitem_id int, profile_id int, recipients varchar, copy_recipients varchar,
-    blind_copy_recipients varchar, subject nvarchar, body nvarchar, send_request_date datetime, sent_status varchar,
-    sent_date datetime, last_mod_date datetime"""
+view("msdb.dbo.sysmail_principalprofile", _book("sysmail_principalprofile", _same("profile_id is_default")))
 _MAILS: Final = _book(
     "sysmail_mailitems",
     _same(
@@ -296,4 +231,4 @@ _MAILS: Final = _book(
     ),
 )
 for _name in ("sysmail_allitems", "sysmail_unsentitems", "sysmail_mailitems"):
-    view(f"msdb.dbo.{_name}", _ITEMS, _MAILS)
+    view(f"msdb.dbo.{_name}", _MAILS)

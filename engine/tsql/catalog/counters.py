@@ -169,15 +169,5 @@ def _client_connections(context: Context) -> int:
     return total
 
 
-view(
-    "sys.dm_os_performance_counters",
-    """object_name nchar(128), counter_name nchar(128), instance_name nchar(128), cntr_value bigint,
-    cntr_type int""",
-    _counters,
-)
-view(
-    "sys.sysperfinfo",
-    """object_name nchar(128), counter_name nchar(128), instance_name nchar(128), cntr_value bigint,
-    cntr_type int""",
-    _counters,
-)
+view("sys.dm_os_performance_counters", _counters)
+view("sys.sysperfinfo", _counters)

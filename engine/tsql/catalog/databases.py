@@ -168,28 +168,7 @@ def all_databases(context: Context) -> Iterable[Record]:
         }
 
 
-DATABASES: Final = view(
-    "sys.databases",
-    """name sysname, database_id int, source_database_id int, owner_sid varbinary, create_date datetime,
-    compatibility_level tinyint, collation_name sysname, user_access tinyint, user_access_desc nvarchar,
-    is_read_only bit, is_auto_close_on bit, is_auto_shrink_on bit, state tinyint, state_desc nvarchar,
-    is_in_standby bit, is_cleanly_shutdown bit, is_supplemental_logging_enabled bit,
-    snapshot_isolation_state tinyint, snapshot_isolation_state_desc nvarchar, is_read_committed_snapshot_on bit,
-    recovery_model tinyint, recovery_model_desc nvarchar, page_verify_option tinyint,
-    page_verify_option_desc nvarchar, is_auto_create_stats_on bit, is_auto_update_stats_on bit,
-    is_auto_update_stats_async_on bit, is_ansi_null_default_on bit, is_ansi_nulls_on bit, is_ansi_padding_on bit,
-    is_ansi_warnings_on bit, is_arithabort_on bit, is_concat_null_yields_null_on bit, is_numeric_roundabort_on bit,
-    is_quoted_identifier_on bit, is_recursive_triggers_on bit, is_cursor_close_on_commit_on bit,
-    is_local_cursor_default bit, is_fulltext_enabled bit, is_trustworthy_on bit, is_db_chaining_on bit,
-    is_parameterization_forced bit, is_master_key_encrypted_by_server bit, is_published bit, is_subscribed bit,
-    is_merge_published bit, is_distributor bit, is_sync_with_backup bit, is_date_correlation_on bit,
-    is_honor_broker_priority_on bit 2008, target_recovery_time_in_seconds int 2012,
-    resource_pool_id int 2014, service_broker_guid uniqueidentifier, is_broker_enabled bit,
-    log_reuse_wait tinyint, log_reuse_wait_desc nvarchar, is_cdc_enabled bit 2008, is_encrypted bit 2008,
-    replica_id uniqueidentifier 2012, group_database_id uniqueidentifier 2012, containment tinyint 2012,
-    containment_desc nvarchar 2012, delayed_durability int 2014, delayed_durability_desc nvarchar 2014""",
-    all_databases,
-)
+view("sys.databases", all_databases)
 
 
 # --- the views of SQL Server 2000 ------------------------------------------------------------------------
@@ -223,9 +202,7 @@ def _sysdatabases(context: Context) -> Iterable[Record]:
         }
 
 
-_SYSDATABASES: Final = """name sysname, dbid smallint, sid varbinary, mode smallint, status int, status2 int,
-    crdate datetime, reserved datetime, category int, cmptlevel tinyint, filename nvarchar, version smallint"""
-view("sys.sysdatabases", _SYSDATABASES, _sysdatabases)
+view("sys.sysdatabases", _sysdatabases)
 
 
 # --- files -----------------------------------------------------------------------------------------------
@@ -305,11 +282,8 @@ def _database_files(context: Context) -> Iterable[Record]:
     return files_of(context, copy) if copy is not None else _system_files(context, name)
 
 
-_FILES: Final = """file_id int, file_guid uniqueidentifier, type tinyint, type_desc nvarchar, data_space_id int,
-    name sysname, physical_name nvarchar, state tinyint, state_desc nvarchar, size int, max_size int, growth int,
-    is_media_read_only bit, is_read_only bit, is_sparse bit, is_percent_growth bit, is_name_reserved bit"""
-view("sys.master_files", "database_id int, " + _FILES, _master_files)
-view("sys.database_files", _FILES, _database_files)
+view("sys.master_files", _master_files)
+view("sys.database_files", _database_files)
 
 
 def _sysaltfiles(context: Context) -> Iterable[Record]:
@@ -327,12 +301,7 @@ def _sysaltfiles(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "sys.sysaltfiles",
-    """fileid smallint, groupid smallint, size int, maxsize int, growth int, status int, dbid smallint,
-    name sysname, filename nvarchar""",
-    _sysaltfiles,
-)
+view("sys.sysaltfiles", _sysaltfiles)
 
 
 # --- recovery, log space ---------------------------------------------------------------------------------
@@ -351,12 +320,7 @@ def _recovery_status(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "sys.database_recovery_status",
-    """database_id int, database_guid uniqueidentifier, family_guid uniqueidentifier, last_log_backup_lsn numeric,
-    recovery_fork_guid uniqueidentifier, first_recovery_fork_guid uniqueidentifier, fork_point_lsn numeric""",
-    _recovery_status,
-)
+view("sys.database_recovery_status", _recovery_status)
 
 
 def log_space(context: Context) -> Iterable[tuple[str, float, float]]:
@@ -390,13 +354,7 @@ def _log_space_usage(context: Context) -> Iterable[Record]:
             }
 
 
-view(
-    "sys.dm_db_log_space_usage",
-    """database_id int, total_log_size_in_bytes bigint, used_log_space_in_bytes bigint,
-    used_log_space_in_percent real, log_space_in_bytes_since_last_backup bigint 2014""",
-    _log_space_usage,
-    since=2012,
-)
+view("sys.dm_db_log_space_usage", _log_space_usage)
 
 
 def end_of_log_kb(context: Context, copy: Copy) -> float:

@@ -22,12 +22,7 @@ def _windows(context: Context) -> Iterable[Record]:
     }
 
 
-view(
-    "sys.dm_os_windows_info",
-    """windows_release nvarchar, windows_service_pack_level nvarchar, windows_sku int, os_language_version int""",
-    _windows,
-    since=2008,
-)
+view("sys.dm_os_windows_info", _windows)
 
 
 def _memory(context: Context) -> Iterable[Record]:
@@ -40,15 +35,7 @@ def _memory(context: Context) -> Iterable[Record]:
     }
 
 
-view(
-    "sys.dm_os_sys_memory",
-    """total_physical_memory_kb bigint, available_physical_memory_kb bigint, total_page_file_kb bigint,
-    available_page_file_kb bigint, system_cache_kb bigint, kernel_paged_pool_kb bigint,
-    kernel_nonpaged_pool_kb bigint, system_high_memory_signal_state bit, system_low_memory_signal_state bit,
-    system_memory_state_desc nvarchar""",
-    _memory,
-    since=2008,
-)
+view("sys.dm_os_sys_memory", _memory)
 
 
 def _services(context: Context) -> Iterable[Record]:
@@ -72,14 +59,7 @@ def _services(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "sys.dm_server_services",
-    """servicename nvarchar, startup_type int, startup_type_desc nvarchar, status int, status_desc nvarchar,
-    process_id int, last_startup_time datetime, service_account nvarchar, filename nvarchar, is_clustered nvarchar,
-    cluster_nodename nvarchar""",
-    _services,
-    since=2008,
-)
+view("sys.dm_server_services", _services)
 
 
 def _filegroups(context: Context) -> Iterable[Record]:
@@ -94,9 +74,4 @@ def _filegroups(context: Context) -> Iterable[Record]:
     }
 
 
-view(
-    "sys.filegroups",
-    """name sysname, data_space_id int, type char(2), type_desc nvarchar, is_default bit, is_system bit 2012,
-    filegroup_guid uniqueidentifier, log_filegroup_id int, is_read_only bit""",
-    _filegroups,
-)
+view("sys.filegroups", _filegroups)

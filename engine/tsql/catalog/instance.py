@@ -83,12 +83,7 @@ def _configurations(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "sys.configurations",
-    """configuration_id int, name nvarchar, value sql_variant, minimum sql_variant, maximum sql_variant,
-    value_in_use sql_variant, description nvarchar, is_dynamic bit, is_advanced bit""",
-    _configurations,
-)
+view("sys.configurations", _configurations)
 
 
 def _messages(context: Context) -> Iterable[Record]:
@@ -103,11 +98,7 @@ def _messages(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "sys.messages",
-    "message_id int, language_id smallint, severity tinyint, is_event_logged bit, text nvarchar",
-    _messages,
-)
+view("sys.messages", _messages)
 
 
 def _rpc_out(context: Context, name: str) -> bool:
@@ -131,12 +122,7 @@ def _servers(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "sys.servers",
-    """server_id int, name sysname, product sysname, provider sysname, data_source nvarchar, is_linked bit,
-    is_remote_login_enabled bit, is_rpc_out_enabled bit, is_data_access_enabled bit, …""",
-    _servers,
-)
+view("sys.servers", _servers)
 
 
 def _sysservers(context: Context) -> Iterable[Record]:
@@ -144,7 +130,7 @@ def _sysservers(context: Context) -> Iterable[Record]:
         yield {"srvid": row["server_id"], "srvname": row["name"], "datasource": row["data_source"]}
 
 
-view("sys.sysservers", "srvid smallint, srvname sysname, datasource nvarchar, …", _sysservers)
+view("sys.sysservers", _sysservers)
 
 
 def _system_views(context: Context) -> Iterable[Record]:
@@ -160,12 +146,10 @@ def _system_views(context: Context) -> Iterable[Record]:
             }
 
 
-_OBJECT: Final = """name sysname, object_id int, principal_id int, schema_id int, parent_object_id int, type char(2),
-    type_desc nvarchar, create_date datetime, modify_date datetime, is_ms_shipped bit"""
-view("sys.all_objects", _OBJECT, _system_views)
-view("sys.system_objects", _OBJECT, _system_views)
-view("sys.system_views", _OBJECT, _system_views)
-view("sys.all_views", _OBJECT, _system_views)
+view("sys.all_objects", _system_views)
+view("sys.system_objects", _system_views)
+view("sys.system_views", _system_views)
+view("sys.all_views", _system_views)
 
 
 def _made(*kinds: str) -> Rows:
@@ -189,52 +173,34 @@ def _made(*kinds: str) -> Rows:
                     "xtype": kind,
                     "uid": 1,
                     "crdate": context.now(),
-                    "table_catalog": context.session.database,
-                    "table_schema": "dbo",
-                    "table_name": name,
-                    "table_type": "BASE TABLE" if kind == "U " else "VIEW",
+                    "TABLE_CATALOG": context.session.database,
+                    "TABLE_SCHEMA": "dbo",
+                    "TABLE_NAME": name,
+                    "TABLE_TYPE": "BASE TABLE" if kind == "U " else "VIEW",
                 }
 
     return rows
 
 
-view("sys.objects", _OBJECT, _made())
-view("sys.tables", _OBJECT + ", …", _made("U"))
-view("sys.views", _OBJECT + ", …", _made("V"))
-view("sys.procedures", _OBJECT + ", …", _made("P"))
-view(
-    "sys.sysobjects",
-    "name sysname, id int, xtype char(2), uid smallint, type char(2), crdate datetime, …",
-    _made(),
-)
-view("sys.indexes", "object_id int, name sysname, index_id int, type tinyint, type_desc nvarchar, …", none)
-view("sys.schemas", "name sysname, schema_id int, principal_id int, …", lambda context: [
+view("sys.objects", _made())
+view("sys.tables", _made("U"))
+view("sys.views", _made("V"))
+view("sys.procedures", _made("P"))
+view("sys.sysobjects", _made())
+view("sys.indexes", none)
+view("sys.schemas", lambda context: [
     {"name": "dbo", "schema_id": 1, "principal_id": 1},
     {"name": "sys", "schema_id": 4, "principal_id": 4},
 ])  # fmt: skip
-view(
-    "information_schema.tables",
-    "table_catalog sysname, table_schema sysname, table_name sysname, table_type varchar",
-    _made("U", "V"),
-)
-view("sys.assemblies", "name sysname, principal_id int, assembly_id int, …", none)
-view("sys.event_notifications", "name sysname, object_id int, parent_class tinyint, …", none)
-view("sys.server_event_notifications", "name sysname, object_id int, parent_class tinyint, …", none)
-view("sys.database_snapshots", "name sysname", none)
-view("sys.traces", "id int, status int, path nvarchar, is_default bit, …", none)
-view("sys.availability_groups", "group_id uniqueidentifier, name sysname, …", none, since=2012)
-view(
-    "sys.availability_replicas",
-    "replica_id uniqueidentifier, group_id uniqueidentifier, replica_server_name nvarchar, endpoint_url nvarchar, …",
-    none,
-    since=2012,
-)
-view(
-    "sys.dm_hadr_availability_replica_states",
-    "replica_id uniqueidentifier, group_id uniqueidentifier, is_local bit, role tinyint, role_desc nvarchar, …",
-    none,
-    since=2012,
-)
+view("information_schema.tables", _made("U", "V"))
+view("sys.assemblies", none)
+view("sys.event_notifications", none)
+view("sys.server_event_notifications", none)
+view("sys.database_snapshots", none)
+view("sys.traces", none)
+view("sys.availability_groups", none)
+view("sys.availability_replicas", none)
+view("sys.dm_hadr_availability_replica_states", none)
 
 
 def _modules(context: Context) -> Iterable[Record]:
@@ -244,29 +210,24 @@ def _modules(context: Context) -> Iterable[Record]:
             yield {"object_id": objects.object_id(name), "definition": text, "uses_ansi_nulls": 1}
 
 
-view("sys.sql_modules", "object_id int, definition nvarchar, uses_ansi_nulls bit, …", _modules)
-view("sys.all_sql_modules", "object_id int, definition nvarchar, uses_ansi_nulls bit, …", _modules)
+view("sys.sql_modules", _modules)
+view("sys.all_sql_modules", _modules)
 
 
 def _routines(context: Context) -> Iterable[Record]:
     for name, item in objects.listed(context):
         if isinstance(item, objects.Procedure):
             yield {
-                "specific_schema": "dbo",
-                "specific_name": name,
-                "routine_catalog": context.session.database,
-                "routine_schema": "dbo",
-                "routine_name": name,
-                "routine_type": "PROCEDURE",
+                "SPECIFIC_SCHEMA": "dbo",
+                "SPECIFIC_NAME": name,
+                "ROUTINE_CATALOG": context.session.database,
+                "ROUTINE_SCHEMA": "dbo",
+                "ROUTINE_NAME": name,
+                "ROUTINE_TYPE": "PROCEDURE",
             }
 
 
-view(
-    "information_schema.routines",
-    """specific_schema sysname, specific_name sysname, routine_catalog sysname, routine_schema sysname,
-    routine_name sysname, routine_type nvarchar, data_type nvarchar, routine_definition nvarchar, …""",
-    _routines,
-)
+view("information_schema.routines", _routines)
 
 
 def _table_columns(context: Context) -> Iterable[Record]:
@@ -274,14 +235,15 @@ def _table_columns(context: Context) -> Iterable[Record]:
         if isinstance(item, Table):
             for place, column in enumerate(item.columns, start=1):
                 yield {
-                    "table_catalog": context.session.database,
-                    "table_schema": "dbo",
-                    "table_name": name,
-                    "column_name": column.name,
-                    "ordinal_position": place,
-                    "column_default": column.default or None,
-                    "is_nullable": "YES" if column.nullable else "NO",
-                    "data_type": column.type.split("(")[0],
+                    "TABLE_CATALOG": context.session.database,
+                    "TABLE_SCHEMA": "dbo",
+                    "TABLE_NAME": name,
+                    "COLUMN_NAME": column.name,
+                    "ORDINAL_POSITION": place,
+                    "COLUMN_DEFAULT": column.default or None,
+                    "is_nullable": int(column.nullable),
+                    "IS_NULLABLE": "YES" if column.nullable else "NO",
+                    "DATA_TYPE": column.type.split("(")[0],
                     "object_id": objects.object_id(name),
                     "name": column.name,
                     "column_id": place,
@@ -289,21 +251,10 @@ def _table_columns(context: Context) -> Iterable[Record]:
                 }
 
 
-view(
-    "information_schema.columns",
-    """table_catalog sysname, table_schema sysname, table_name sysname, column_name sysname, ordinal_position int,
-    column_default nvarchar, is_nullable varchar, data_type nvarchar, character_maximum_length int, …""",
-    _table_columns,
-)
-view(
-    "sys.columns",
-    """object_id int, name sysname, column_id int, system_type_id tinyint, user_type_id int, max_length smallint,
-    is_nullable bit, is_identity bit, …""",
-    _table_columns,
-)
+view("information_schema.columns", _table_columns)
+view("sys.columns", _table_columns)
 view(
     "sys.data_spaces",
-    "name sysname, data_space_id int, type char(2), type_desc nvarchar, is_default bit, …",
     lambda context: [
         {"name": "PRIMARY", "data_space_id": 1, "type": "FG", "type_desc": "ROWS_FILEGROUP", "is_default": 1}
     ],

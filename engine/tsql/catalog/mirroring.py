@@ -56,17 +56,7 @@ def _database_mirroring(context: Context) -> Iterable[Record]:
         yield _session(context, copy)
 
 
-view(
-    "sys.database_mirroring",
-    """database_id int, mirroring_guid uniqueidentifier, mirroring_state tinyint, mirroring_state_desc nvarchar,
-    mirroring_role tinyint, mirroring_role_desc nvarchar, mirroring_role_sequence int,
-    mirroring_safety_level tinyint, mirroring_safety_level_desc nvarchar, mirroring_safety_sequence int,
-    mirroring_partner_name nvarchar, mirroring_partner_instance nvarchar, mirroring_witness_name nvarchar,
-    mirroring_witness_state tinyint, mirroring_witness_state_desc nvarchar, mirroring_failover_lsn numeric,
-    mirroring_connection_timeout int, mirroring_redo_queue int, mirroring_redo_queue_type nvarchar,
-    mirroring_end_of_log_lsn numeric 2008, mirroring_replication_lsn numeric 2008""",
-    _database_mirroring,
-)
+view("sys.database_mirroring", _database_mirroring)
 
 
 def _witness_records(context: Context) -> Iterable[Record]:
@@ -91,14 +81,7 @@ def _witness_records(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "sys.database_mirroring_witnesses",
-    """database_name sysname, principal_server_name sysname, mirror_server_name sysname, safety_level tinyint,
-    safety_level_desc nvarchar, safety_sequence_number int, role_sequence_number int,
-    mirroring_guid uniqueidentifier, family_guid uniqueidentifier, is_suspended bit,
-    is_suspended_sequence_number int, partner_sync_state tinyint, partner_sync_state_desc nvarchar""",
-    _witness_records,
-)
+view("sys.database_mirroring_witnesses", _witness_records)
 
 
 # --- endpoints -------------------------------------------------------------------------------------------
@@ -211,22 +194,9 @@ def _tcp_endpoints(context: Context) -> Iterable[Record]:
         }
 
 
-_ENDPOINT: Final = """name sysname, endpoint_id int, principal_id int, protocol tinyint, protocol_desc nvarchar,
-    type tinyint, type_desc nvarchar, state tinyint, state_desc nvarchar, is_admin_endpoint bit"""
-view("sys.endpoints", _ENDPOINT, _endpoints)
-view(
-    "sys.database_mirroring_endpoints",
-    _ENDPOINT
-    + """, role tinyint, role_desc nvarchar, is_encryption_enabled bit, connection_auth tinyint,
-    connection_auth_desc nvarchar, certificate_id int, encryption_algorithm tinyint,
-    encryption_algorithm_desc nvarchar""",
-    _mirroring_endpoints,
-)
-view(
-    "sys.tcp_endpoints",
-    _ENDPOINT + ", port int, is_dynamic_port bit, ip_address nvarchar",
-    _tcp_endpoints,
-)
+view("sys.endpoints", _endpoints)
+view("sys.database_mirroring_endpoints", _mirroring_endpoints)
+view("sys.tcp_endpoints", _tcp_endpoints)
 
 
 # --- connections, page repair ----------------------------------------------------------------------------
@@ -287,18 +257,7 @@ def _bytes_to(context: Context, peer: str) -> int:
     return int(total_kb * 1024)
 
 
-view(
-    "sys.dm_db_mirroring_connections",
-    """connection_id uniqueidentifier, transport_stream_id uniqueidentifier, state smallint, state_desc nvarchar,
-    connect_time datetime, login_time datetime, authentication_method nvarchar, principal_name nvarchar,
-    remote_user_name nvarchar, last_activity_time datetime, is_accept bit, login_state smallint,
-    login_state_desc nvarchar, peer_certificate_id int, encryption_algorithm smallint,
-    encryption_algorithm_desc nvarchar, receives_posted smallint, is_receive_flow_controlled bit,
-    sends_posted smallint, is_send_flow_controlled bit, total_bytes_sent bigint, total_bytes_received bigint,
-    total_fragments_sent bigint, total_fragments_received bigint, total_sends bigint, total_receives bigint,
-    peer_arbitration_id uniqueidentifier""",
-    _connections,
-)
+view("sys.dm_db_mirroring_connections", _connections)
 
 
 def _page_repairs(context: Context) -> Iterable[Record]:
@@ -314,10 +273,4 @@ def _page_repairs(context: Context) -> Iterable[Record]:
             }
 
 
-view(
-    "sys.dm_db_mirroring_auto_page_repair",
-    """database_id int, file_id int, page_id bigint, error_type smallint, page_status tinyint,
-    modification_time datetime""",
-    _page_repairs,
-    since=2008,
-)
+view("sys.dm_db_mirroring_auto_page_repair", _page_repairs)

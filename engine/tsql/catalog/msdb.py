@@ -34,13 +34,7 @@ def _monitor_rows(context: Context) -> Iterable[Record]:
             }
 
 
-view(
-    "msdb.dbo.dbm_monitor_data",
-    """database_id smallint, role bit, status tinyint, witness_status tinyint, log_flush_rate bigint,
-    send_queue_size bigint, send_rate bigint, redo_queue_size bigint, redo_rate bigint, transaction_delay bigint,
-    transactions_per_sec bigint, time datetime, end_of_log_lsn numeric, failover_lsn numeric, local_time datetime""",
-    _monitor_rows,
-)
+view("msdb.dbo.dbm_monitor_data", _monitor_rows)
 
 _THRESHOLDS: Final = {1: "time_behind", 2: "send_queue", 3: "redo_queue", 4: "average_delay"}
 """Columns of the thresholds by the number of their alert."""
@@ -61,12 +55,7 @@ def _monitor_alerts(context: Context) -> Iterable[Record]:
         yield record
 
 
-view(
-    "msdb.dbo.dbm_monitor_alerts",
-    """database_id smallint, retention_period int, time_behind int, enable_time_behind bit, send_queue int,
-    enable_send_queue bit, redo_queue int, enable_redo_queue bit, average_delay int, enable_average_delay bit""",
-    _monitor_alerts,
-)
+view("msdb.dbo.dbm_monitor_alerts", _monitor_alerts)
 
 # --- pages, backups --------------------------------------------------------------------------------------
 
@@ -86,11 +75,7 @@ def _suspect_pages(context: Context) -> Iterable[Record]:
             }
 
 
-view(
-    "msdb.dbo.suspect_pages",
-    "database_id int, file_id int, page_id bigint, event_type int, error_count int, last_update_date datetime",
-    _suspect_pages,
-)
+view("msdb.dbo.suspect_pages", _suspect_pages)
 
 _KINDS: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.LOG: "L"}
 
@@ -133,19 +118,8 @@ def _media(context: Context) -> Iterable[Record]:
         yield {"media_set_id": one.id, "physical_device_name": path, "device_type": 2}
 
 
-view(
-    "msdb.dbo.backupset",
-    """backup_set_id int, media_set_id int, name nvarchar, user_name nvarchar, first_lsn numeric, last_lsn numeric,
-    checkpoint_lsn numeric, database_backup_lsn numeric, backup_start_date datetime, backup_finish_date datetime,
-    type char(1), database_name nvarchar, server_name nvarchar, recovery_model nvarchar, backup_size numeric,
-    is_copy_only bit, compressed_backup_size numeric 2008, …""",
-    _backup_sets,
-)
-view(
-    "msdb.dbo.backupmediafamily",
-    "media_set_id int, physical_device_name nvarchar, device_type tinyint, …",
-    _media,
-)
+view("msdb.dbo.backupset", _backup_sets)
+view("msdb.dbo.backupmediafamily", _media)
 
 
 def _restores(context: Context) -> Iterable[Record]:
@@ -162,9 +136,4 @@ def _restores(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "msdb.dbo.restorehistory",
-    """restore_history_id int, restore_date datetime, destination_database_name sysname, user_name sysname,
-    backup_set_id int, restore_type char(1), replace bit, recovery bit, …""",
-    _restores,
-)
+view("msdb.dbo.restorehistory", _restores)

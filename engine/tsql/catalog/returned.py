@@ -20,7 +20,7 @@ def _texts(context: Context) -> Iterable[Record]:
         if running is not None:
             yield {
                 "asked_handle": sql_handle(session.spid),
-                "dbid": None,
+                "DbId": None,
                 "objectid": None,
                 "number": None,
                 "encrypted": 0,
@@ -28,21 +28,9 @@ def _texts(context: Context) -> Iterable[Record]:
             }
 
 
-view(
-    "sys.dm_exec_sql_text()",
-    "dbid smallint, objectid int, number smallint, encrypted bit, text nvarchar, asked_handle varbinary",
-    _texts,
-)
-view(
-    "sys.dm_exec_query_plan()",
-    "dbid smallint, objectid int, number smallint, encrypted bit, query_plan nvarchar, asked_handle varbinary",
-    none,
-)
-view(
-    "sys.fn_trace_getinfo()",
-    "traceid int, property int, value sql_variant",
-    none,
-)
+view("sys.dm_exec_sql_text()", _texts)
+view("sys.dm_exec_query_plan()", none)
+view("sys.fn_trace_getinfo()", none)
 
 
 # --- files -----------------------------------------------------------------------------------------------
@@ -70,20 +58,13 @@ def _file_stats(context: Context) -> Iterable[Record]:
             }
 
 
-view(
-    "sys.dm_io_virtual_file_stats()",
-    """database_id smallint, file_id smallint, sample_ms bigint, num_of_reads bigint, num_of_bytes_read bigint,
-    io_stall_read_ms bigint, num_of_writes bigint, num_of_bytes_written bigint, io_stall_write_ms bigint,
-    io_stall bigint, size_on_disk_bytes bigint, file_handle varbinary, io_stall_queued_read_ms bigint 2014,
-    io_stall_queued_write_ms bigint 2014""",
-    _file_stats,
-)
+view("sys.dm_io_virtual_file_stats()", _file_stats)
 _OLD_NAMES: Final = {
-    "database_id": "dbid",
-    "file_id": "fileid",
-    "sample_ms": "timestamp",
-    "num_of_bytes_written": "byteswritten",
-    "size_on_disk_bytes": "bytesondisk",
+    "database_id": "DbId",
+    "file_id": "FileId",
+    "sample_ms": "TimeStamp",
+    "num_of_bytes_written": "BytesWritten",
+    "size_on_disk_bytes": "BytesOnDisk",
 }
 """Columns of fn_virtualfilestats for those of its successor."""
 
@@ -93,12 +74,7 @@ def _old_file_stats(context: Context) -> Iterable[Record]:
         yield {_OLD_NAMES[name]: value for name, value in row.items()}
 
 
-view(
-    "sys.fn_virtualfilestats()",
-    """dbid smallint, fileid smallint, timestamp bigint, numberreads bigint, bytesread bigint, iostallreadms bigint,
-    numberwrites bigint, byteswritten bigint, iostallwritems bigint, iostallms bigint, bytesondisk bigint""",
-    _old_file_stats,
-)
+view("sys.fn_virtualfilestats()", _old_file_stats)
 
 
 def _volume_stats(context: Context) -> Iterable[Record]:
@@ -124,11 +100,4 @@ def _volume_stats(context: Context) -> Iterable[Record]:
             }
 
 
-view(
-    "sys.dm_os_volume_stats()",
-    """database_id int, file_id int, volume_mount_point nvarchar, volume_id nvarchar, logical_volume_name nvarchar,
-    file_system_type nvarchar, total_bytes bigint, available_bytes bigint, supports_compression bit,
-    supports_alternate_streams bit, supports_sparse_files bit, is_read_only bit, is_compressed bit""",
-    _volume_stats,
-    since=2008,
-)
+view("sys.dm_os_volume_stats()", _volume_stats)

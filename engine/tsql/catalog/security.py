@@ -49,14 +49,7 @@ def _principal(context: Context, name: str, number: int, kind: str, sid: bytes, 
     }
 
 
-_PRINCIPAL: Final = """name sysname, principal_id int, sid varbinary, type char(1), type_desc nvarchar, is_disabled bit,
-    create_date datetime, modify_date datetime, default_database_name sysname, default_language_name sysname,
-    credential_id int"""
-view(
-    "sys.server_principals",
-    _PRINCIPAL + ", owning_principal_id int 2012, is_fixed_role bit 2012",
-    _principals,
-)
+view("sys.server_principals", _principals)
 
 
 def _sql_logins(context: Context) -> Iterable[Record]:
@@ -65,11 +58,7 @@ def _sql_logins(context: Context) -> Iterable[Record]:
             yield {**row, "password_hash": b"\x01\x00" + str(row["name"]).encode()[:20]}
 
 
-view(
-    "sys.sql_logins",
-    _PRINCIPAL + ", is_policy_checked bit, is_expiration_checked bit, password_hash varbinary",
-    _sql_logins,
-)
+view("sys.sql_logins", _sql_logins)
 
 
 def _syslogins(context: Context) -> Iterable[Record]:
@@ -91,13 +80,7 @@ def _syslogins(context: Context) -> Iterable[Record]:
             }
 
 
-view(
-    "sys.syslogins",
-    """sid varbinary, createdate datetime, updatedate datetime, name sysname, dbname sysname, password nvarchar,
-    language sysname, denylogin int, hasaccess int, isntname int, isntgroup int, isntuser int, sysadmin int,
-    loginname sysname, …""",
-    _syslogins,
-)
+view("sys.syslogins", _syslogins)
 
 
 def _permissions(context: Context) -> Iterable[Record]:
@@ -127,19 +110,14 @@ def _permission(number: int, kind: str, major: int, grantee: object, code: str, 
     }
 
 
-view(
-    "sys.server_permissions",
-    """class tinyint, class_desc nvarchar, major_id int, minor_id int, grantee_principal_id int,
-    grantor_principal_id int, type char(4), permission_name nvarchar, state char(1), state_desc nvarchar""",
-    _permissions,
-)
+view("sys.server_permissions", _permissions)
 
 
 def _role_members(context: Context) -> Iterable[Record]:
     yield {"role_principal_id": 3, "member_principal_id": 1}
 
 
-view("sys.server_role_members", "role_principal_id int, member_principal_id int", _role_members)
+view("sys.server_role_members", _role_members)
 
 
 def _certificates(context: Context) -> Iterable[Record]:
@@ -166,14 +144,7 @@ def _certificates(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "sys.certificates",
-    """name sysname, certificate_id int, principal_id int, pvt_key_encryption_type char(2),
-    pvt_key_encryption_type_desc nvarchar, is_active_for_begin_dialog bit, issuer_name nvarchar,
-    cert_serial_number nvarchar, sid varbinary, string_sid nvarchar, subject nvarchar, expiry_date datetime,
-    start_date datetime, thumbprint varbinary, attested_by nvarchar, pvt_key_last_backup_date datetime 2008""",
-    _certificates,
-)
+view("sys.certificates", _certificates)
 
 
 def _symmetric_keys(context: Context) -> Iterable[Record]:
@@ -194,12 +165,7 @@ def _key(name: str, number: int) -> Record:
     }
 
 
-view(
-    "sys.symmetric_keys",
-    """name sysname, principal_id int, symmetric_key_id int, key_length int, key_algorithm char(2),
-    algorithm_desc nvarchar, create_date datetime, modify_date datetime""",
-    _symmetric_keys,
-)
+view("sys.symmetric_keys", _symmetric_keys)
 
 
 def _users(context: Context) -> Iterable[Record]:
@@ -224,12 +190,7 @@ def _user(context: Context, name: str, number: int, sid: bytes) -> Record:
     }
 
 
-view(
-    "sys.database_principals",
-    """name sysname, principal_id int, type char(1), type_desc nvarchar, default_schema_name sysname,
-    create_date datetime, modify_date datetime, owning_principal_id int, sid varbinary, is_fixed_role bit, …""",
-    _users,
-)
+view("sys.database_principals", _users)
 
 
 def _sysusers(context: Context) -> Iterable[Record]:
@@ -247,9 +208,4 @@ def _sysusers(context: Context) -> Iterable[Record]:
         }
 
 
-view(
-    "sys.sysusers",
-    """uid smallint, status smallint, name sysname, sid varbinary, createdate datetime, updatedate datetime,
-    hasdbaccess int, islogin int, isntname int, issqluser int, issqlrole int, …""",
-    _sysusers,
-)
+view("sys.sysusers", _sysusers)

@@ -1,4 +1,4 @@
-"""What a catalog view is: its columns by version, and a function that makes its rows."""
+"""What a catalog view is: its shape, and a function that makes its rows."""
 
 from __future__ import annotations
 
@@ -8,61 +8,49 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from engine.tsql.catalog.shapes import SHAPES, Column, Shape
 from engine.tsql.context import Context
 from engine.tsql.values import Scalar
 
 Record = dict[str, Scalar]
-"""One row; a column that it does not name is NULL."""
+"""One row; a column that no record of a view names is not simulated, and NULL."""
 
 Rows = Callable[[Context], Iterable[Record]]
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    name: str
-    type: str
-    since: int = 2005
-    """Version that brought it."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
     """A view or system table."""
 
-    name: str
-    columns: tuple[Column, ...]
-    rows: Rows
-    since: int = 2005
-    partial: bool = False
-    """The product has more columns than are named here."""
+    shape: Shape
+    rows: Rows | None = None
+    """None: what it would show is not simulated; it has no rows then, and says so."""
+
+    @property
+    def name(self) -> str:
+        return self.shape.name
+
+    @property
+    def since(self) -> int:
+        return self.shape.since
 
     def columns_in(self, version: int) -> tuple[Column, ...]:
-        return tuple(column for column in self.columns if column.since <= version)
+        return self.shape.columns_in(version)
 
 
-VIEWS: Final[dict[str, View]] = {}
-"""Every view by its full name in small letters: sys.databases, msdb.dbo.sysjobs, master.dbo.syslogins."""
+VIEWS: Final[dict[str, View]] = {name: View(shape) for name, shape in SHAPES.items()}
+"""Every view by its full name in small letters: sys.databases, msdb.dbo.sysjobs."""
 
 
-def view(name: str, columns: str, rows: Rows, since: int = 2005) -> View:
-    """Define a view. *columns*: `name type` separated by commas; a year behind them is the first version, and `…` at
-    the end says that the product has more."""
-    text = columns.strip().removesuffix("…").rstrip().rstrip(",")
-    made = View(name, parse_columns(text), rows, since, columns.strip().endswith("…"))
-    VIEWS[name.lower()] = made
+def view(name: str, rows: Rows) -> View:
+    """Give a view its rows."""
+    made = View(SHAPES[name], rows)
+    VIEWS[name] = made
     return made
 
 
-def parse_columns(text: str) -> tuple[Column, ...]:
-    columns = []
-    for part in text.split(","):
-        name, kind, *since = part.split()
-        columns.append(Column(name, kind.replace(";", ","), int(since[0]) if since else 2005))
-    return tuple(columns)
-
-
 def none(context: Context) -> Iterable[Record]:
-    """The rows of a view that is always empty here."""
+    """The rows of a view that is empty because there is nothing to show."""
     return ()
 
 

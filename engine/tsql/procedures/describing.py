@@ -70,8 +70,7 @@ def _help(call: Call) -> None:
     _head(call, view.name.split(".")[-1], "sys", "view", None)
     _show_columns(call, [(c.name, c.type, None) for c in view.columns_in(call.machine.context.version)])
     _show_identity(call, None)
-    more = f", and more columns of {view.name}" if view.partial else ""
-    call.machine.not_simulated(f"lengths and NULL of the columns of system views{more}")
+    call.machine.not_simulated("NULL of the columns of system views")
 
 
 def _unknown(call: Call, name: str) -> SqlError | Unsimulated:

@@ -7,7 +7,6 @@ from typing import Final
 from engine.messages import SqlError
 from engine.protocol import accounts, volumes
 from engine.tsql import catalog, maintenance
-from engine.tsql.catalog.databases import DATABASES
 from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.values import Scalar, comparable, to_text
@@ -20,7 +19,7 @@ def _rows(call: Call, view: str) -> list[dict[str, Scalar]]:
 def _help_database(call: Call) -> None:
     """sp_helpdb [name]; 15010 for an unknown one."""
     wanted = call.text("@dbname")
-    rows = list(DATABASES.rows(call.machine.context))
+    rows = _rows(call, "sys.databases")
     if wanted:
         rows = [row for row in rows if comparable(to_text(row["name"])) == comparable(wanted)]
         if not rows:
@@ -73,7 +72,7 @@ def _help_file(call: Call) -> None:
 
 
 def _databases(call: Call) -> None:
-    rows = [(row["name"], None, None) for row in DATABASES.rows(call.machine.context)]
+    rows = [(row["name"], None, None) for row in _rows(call, "sys.databases")]
     call.show(("DATABASE_NAME", "DATABASE_SIZE", "REMARKS"), rows)
 
 

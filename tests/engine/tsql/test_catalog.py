@@ -6,6 +6,8 @@ import pytest
 
 from engine.model import World
 from engine.tsql.catalog.view import VIEWS
+from engine.tsql.context import Context
+from engine.tsql.data import Session
 from tests.engine.tsql.console import ask, run_on
 from tests.engine.worlds import M, P, W, do, lab
 
@@ -27,31 +29,33 @@ def busy() -> World:
     return world
 
 
-@pytest.mark.parametrize("name", sorted(VIEWS))
-def test_every_view_answers_with_its_columns(busy: World, name: str) -> None:
-    view, world = VIEWS[name], busy.fork()  # all at one tick would be more than it takes
+GROUPS = [sorted(VIEWS)[start : start + 40] for start in range(0, len(VIEWS), 40)]
+
+
+@pytest.mark.parametrize("names", GROUPS, ids=lambda names: names[0])
+def test_every_view_answers_with_its_columns(busy: World, names: list[str]) -> None:
+    world = busy.fork()
     for server in (P, M, W):
-        answer = ask(world, f"{server}#views", f"SELECT * FROM {name}")
-        assert answer.numbers == [], (server, answer.texts)
-        assert answer.columns == [[column.name for column in view.columns_in(2014)]]
+        for name in names:
+            answer = ask(world, f"{server}#views", f"SELECT * FROM {name}", then_s=1.0)
+            assert answer.numbers == [], (server, answer.texts)
+            assert answer.columns == [[column.name for column in VIEWS[name].columns_in(2014)]]
 
 
-@pytest.mark.parametrize("name", sorted(VIEWS))
-def test_rows_have_no_value_outside_their_columns(busy: World, name: str) -> None:
-    from engine.tsql.context import Context
-    from engine.tsql.data import Session
-
-    view = VIEWS[name]
-    names = {column.name for column in view.columns}
+def test_rows_have_no_value_outside_their_columns(busy: World) -> None:
     context = Context(busy, Session(server=P, spid=51, login="x"))
-    for row in view.rows(context):
-        assert set(row) - names <= HIDDEN, name
+    for name, view in VIEWS.items():
+        columns = {column.name for version in VERSIONS for column in view.columns_in(version)}
+        for row in view.rows(context) if view.rows is not None else ():
+            assert set(row) - columns <= HIDDEN, name
 
 
+VERSIONS = (2005, 2008, 2012, 2014)
 HIDDEN = {
     "role", "port", "is_policy_checked", "is_expiration_checked", "is_fixed_role", "owning_principal_id",
-    "database_id", "password_hash", "id", "xtype", "uid", "crdate", "table_catalog", "table_schema", "table_name",
-    "table_type",
+    "database_id", "password_hash", "id", "xtype", "uid", "crdate", "TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME",
+    "TABLE_TYPE", "COLUMN_NAME", "ORDINAL_POSITION", "COLUMN_DEFAULT", "IS_NULLABLE", "DATA_TYPE", "object_id", "name",
+    "column_id", "is_nullable", "is_identity",
 }  # fmt: skip
 """Fields that views built on others have beyond their own columns."""
 

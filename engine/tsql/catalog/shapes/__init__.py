@@ -1,0 +1,96 @@
+"""The shape of every documented view, system table and table function: its columns by version. Data only.
+
+An entry begins at the margin: `name since: column type, column type since, column type since-until`; the name is in
+small letters, a version stands where it is not the view's own. A name with `()` is a function of tables. Columns that
+no version of the product shows (asked_handle …) take the arguments of a function (engine/tsql/reshape.py).
+
+Documented [DOC: system catalog views, dynamic management views, compatibility views, system tables, information schema
+views]: column, type, `Applies to`. The documentation begins with 2008; what 2005 did not have is from memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from engine.tsql.catalog.shapes import (
+    availability,
+    compatibility,
+    dynamic_views,
+    functions,
+    information,
+    msdb,
+    object_views,
+    server_views,
+    system_views,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: str
+    since: int = 2005
+    until: int = 9999
+    """First and last version that has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A view before its rows."""
+
+    name: str
+    since: int
+    text: str
+
+    def columns_in(self, version: int) -> tuple[Column, ...]:
+        """The columns that *version* has, in the order of SELECT *."""
+        return _columns_in(self, version)
+
+
+@lru_cache(maxsize=2048)
+def _columns_in(shape: Shape, version: int) -> tuple[Column, ...]:
+    return tuple(column for column in _columns(shape) if column.since <= version <= column.until)
+
+
+@lru_cache(maxsize=1024)
+def _columns(shape: Shape) -> tuple[Column, ...]:
+    found = []
+    for part in shape.text.split(", "):
+        name, kind, *versions = part.split()
+        since, _, until = versions[0].partition("-") if versions else (shape.since, "", "")
+        found.append(Column(name, kind, int(since), int(until or 9999)))
+    return tuple(found)
+
+
+def _read(texts: Iterable[str]) -> dict[str, Shape]:
+    found = {}
+    for text in texts:
+        for entry in re.split(r"\n(?=\S)", text.strip()):
+            head, _, columns = entry.partition(":")
+            name, since = head.split()
+            found[name] = Shape(name, int(since), " ".join(columns.split()))
+    return found
+
+
+SHAPES: Final = _read(
+    part.TEXT
+    for part in (
+        availability,
+        compatibility,
+        dynamic_views,
+        functions,
+        information,
+        msdb,
+        object_views,
+        server_views,
+        system_views,
+    )
+)
+"""Every shape by its full name in small letters."""
+
+TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in SHAPES if name.endswith("()"))
+"""Functions of schema sys that return a table, without the schema."""
