@@ -471,6 +471,8 @@ class Client:
     login_since: Tick = 0
     """When the login that is under way began."""
     epoch: int = 0
+    no_partner_at: str | None = None
+    """Server that let it in by the partner's name and reported no partner; already told."""
     failed_logins: int = 0
     cut_connections: int = 0
     lost_since: Tick | None = None
@@ -496,7 +498,8 @@ class Failover:
     decided_tick: Tick | None = None
     online_tick: Tick | None = None
     undo_done_tick: Tick | None = None
-    cancelled: bool = False
+    why: str = ""
+    """Why it came to nothing; empty while it has not."""
     decision_s: float = 0.0
     close_s: float = 0.0
     """Manual: the principal cuts its clients and writes its dirty pages."""
@@ -505,6 +508,10 @@ class Failover:
     undo_s: float = 0.0
     lost_transactions: int = 0
     lost_kb: float = 0.0
+
+    @property
+    def cancelled(self) -> bool:
+        return bool(self.why)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -681,6 +688,14 @@ class World:
     def session_copies(self, guid: int) -> list[Copy]:
         """The copies whose servers believe that they belong to session *guid*."""
         return [copy for copy in self.copies_of(self.mirrored[guid]) if copy.guid == guid]
+
+    def failover_under_way(self, guid: int | None) -> Failover | None:
+        """The failover of session *guid* that has begun and has neither ended nor come to nothing."""
+        place = self.latest_failover.get(guid or 0)
+        if place is None:
+            return None
+        failover = self.failovers[place]
+        return None if failover.cancelled or failover.online_tick is not None else failover
 
     def databases(self) -> list[str]:
         return sorted({database for _, database in self.copies})

@@ -55,12 +55,20 @@ def _run(options: argparse.Namespace) -> int:
     if options.until is not None and not 0.0 <= options.until <= 1e6:
         raise Unusable(f"--until {options.until:g} is not from 0 to 1e6 seconds")
     drill = Drill(scenario, options.seed)
-    if options.solution:
-        if not scenario.solution:
-            raise Unusable(f"{scenario.name} has no reference solution")
-        _play_solution(drill)
-    else:
-        _play_inputs(drill, _inputs(options.inputs, drill), options.until)
+    if options.solution and not scenario.solution:
+        raise Unusable(f"{scenario.name} has no reference solution")
+    inputs = [] if options.solution else _inputs(options.inputs, drill)
+    try:
+        if options.solution:
+            _play_solution(drill)
+        else:
+            _play_inputs(drill, inputs, options.until)
+    except Unusable:
+        raise
+    except Exception:  # an error of ours: what happened until then is not lost
+        if options.json is not None:
+            write_json(drill.report(), options.json)
+        raise
     _export(drill, options)
     if options.json is None:
         print("\n".join(_told(drill)))
@@ -160,6 +168,11 @@ def _told(drill: Drill) -> list[str]:
         published = f", published {failover['published_s']:g} s" if "published_s" in failover else ""
         way = f"{failover['from_server']} -> {failover['to_server']}"
         lines.append(f"{failover['kind']} failover {way} ({failover['cause']}): {took_text}{published}")
+    for attempt in report["attempts"]:
+        way = f"{attempt['from_server']} -> {attempt['to_server']}"
+        lines.append(f"{attempt['kind']} failover {way} came to nothing: {attempt['why']}")
+    for part in report.get("failed_parts", ()):
+        lines.append(f"not in this report, an error of ours: {part['part']} ({part['error']})")
     sums = report["availability"]
     lines.append(
         f"downtime {sums['downtime_s']:g} s, exposed {sums['exposed_s']:g} s, "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from app import formatting
 from app.export.course_svg import MARKS
@@ -112,6 +112,13 @@ def _goals(source: Source) -> str:
     return paragraph("\n".join(lines) or tr("Nothing: free play."))
 
 
+def _attempt_words(row: Mapping[str, Any]) -> str:
+    said_so = tr(
+        "The {kind} failover of {database} from {from_server} to {to_server} came to nothing: {why}."
+    )
+    return said_so.format(**{**row, "kind": said(row["kind"]), "why": said(row["why"])})
+
+
 def _why(source: Source) -> str:
     lines = [
         tr("{database} stood still from {start} to {end}, {length}. {why}").format(
@@ -124,6 +131,7 @@ def _why(source: Source) -> str:
         for outage in source.review.outages
     ]
     lines += [_failover_words(failover) for failover in source.review.failovers]
+    lines += [_attempt_words(row) for row in source.report["attempts"]]
     lines += [
         tr(
             "{count} committed transactions ({size}) of {database} are not on {server}, since {moment}."

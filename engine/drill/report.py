@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
@@ -23,51 +24,102 @@ STEPS: Final = ("failed", "detected", "redo_done", "decided", "online", "undo_do
 
 
 def report(drill: Drill) -> dict[str, Any]:
-    """Everything about the run so far, of plain JSON types."""
+    """Everything about the run so far, of plain JSON types.
+
+    A part that cannot be made is empty and named under `failed_parts`: no error of ours may cost a trainee the report.
+    """
+    out: dict[str, Any] = {}
+    failed: list[dict[str, str]] = []
+    for name, (make, empty) in _parts(drill).items():
+        try:
+            out[name] = make()
+        except Exception as problem:  # whatever it is, the other parts are written
+            out[name] = empty
+            failed.append({"part": name, "error": f"{type(problem).__name__}: {problem}"})
+    return {**out, "failed_parts": failed} if failed else out
+
+
+def _parts(drill: Drill) -> dict[str, tuple[Callable[[], Any], Any]]:
+    """Each part of the report: how it is made, and what stands there if that fails."""
+    return {
+        "scenario": (lambda: drill.scenario.name, ""),
+        "title": (lambda: drill.scenario.title, ""),
+        "seed": (lambda: drill.seed, 0),
+        "mode": (lambda: drill.mode.value, ""),
+        "version": (lambda: program_version(), ""),
+        "scenario_text": (lambda: drill.scenario.text, ""),
+        "ended_at_s": (lambda: drill.world.t_s, 0.0),
+        "ended_by": (lambda: drill.ended_by.name.lower() if drill.ended_by else None, None),
+        "state_hash": (lambda: drill.state_hash(), ""),
+        "inputs": (lambda: [item.line for item in drill.journal], []),
+        "events": (lambda: [plain(event.as_json()) for event in drill.events], []),
+        "failovers": (lambda: _failovers(drill), []),
+        "attempts": (lambda: _attempts(drill), []),
+        "availability": (
+            lambda: availability_json(drill.world),
+            {**_account(Availability(database="")), "databases": {}},
+        ),
+        "sql": (lambda: _sql(drill), []),
+        "goals": (lambda: _goals(drill), []),
+        "questions": (lambda: [_inquiry_json(drill, inquiry) for inquiry in drill.scenario.inquiries], []),
+        "rewinds": (lambda: [{"from_s": _s(a), "to_s": _s(b)} for a, b in drill.rewinds], []),
+        "hashes": (
+            lambda: [{"t_s": _s(h.tick), "inputs": h.inputs, "hash": h.digest} for h in drill.hashes],
+            [],
+        ),
+        "score": (lambda: _score(drill), {"total": None, "scored": False, "finished": False, "items": []}),
+        "readings": (lambda: readings(drill), {"t_s": [], "database": None}),
+    }
+
+
+def _failovers(drill: Drill) -> list[dict[str, Any]]:
+    return [
+        failover_json(failover, drill.published.get(place))
+        for place, failover in enumerate(drill.world.failovers)
+        if failover.online_tick is not None
+    ]
+
+
+def _attempts(drill: Drill) -> list[dict[str, Any]]:
+    """What began as a failover and has not become one, with its reason."""
+    return [
+        {**failover_json(failover, None), "why": failover.why or UNDECIDED}
+        for failover in drill.world.failovers
+        if failover.online_tick is None
+    ]
+
+
+UNDECIDED: Final = "it was not decided when the run ended"
+
+
+def _sql(drill: Drill) -> list[dict[str, Any]]:
+    return [
+        {
+            "t_s": event.get("started_tick") / TICKS_PER_S,
+            "done_t_s": event.t_s,
+            "server": event.server,
+            **{key: plain(value) for key, value in event.data},
+        }
+        for event in drill.events
+        if event.kind == "sql_done"
+    ]
+
+
+def _goals(drill: Drill) -> list[dict[str, Any]]:
+    return [
+        {"name": goal.name, "text": goal.text, "met": state.met, "met_t_s": _s(state.met_tick)}
+        for goal in drill.scenario.goals
+        for state in [drill.goals[goal.name]]
+    ]
+
+
+def _score(drill: Drill) -> dict[str, Any]:
     score = drill.score()
     return {
-        "scenario": drill.scenario.name,
-        "title": drill.scenario.title,
-        "seed": drill.seed,
-        "mode": drill.mode.value,
-        "version": program_version(),
-        "scenario_text": drill.scenario.text,
-        "ended_at_s": drill.world.t_s,
-        "ended_by": drill.ended_by.name.lower() if drill.ended_by else None,
-        "state_hash": drill.state_hash(),
-        "inputs": [item.line for item in drill.journal],
-        "events": [plain(event.as_json()) for event in drill.events],
-        "failovers": [
-            failover_json(failover, drill.published.get(place))
-            for place, failover in enumerate(drill.world.failovers)
-            if not failover.cancelled
-        ],
-        "availability": availability_json(drill.world),
-        "sql": [
-            {
-                "t_s": event.get("started_tick") / TICKS_PER_S,
-                "done_t_s": event.t_s,
-                "server": event.server,
-                **{key: plain(value) for key, value in event.data},
-            }
-            for event in drill.events
-            if event.kind == "sql_done"
-        ],
-        "goals": [
-            {"name": goal.name, "text": goal.text, "met": state.met, "met_t_s": _s(state.met_tick)}
-            for goal in drill.scenario.goals
-            for state in [drill.goals[goal.name]]
-        ],
-        "questions": [_inquiry_json(drill, inquiry) for inquiry in drill.scenario.inquiries],
-        "rewinds": [{"from_s": _s(a), "to_s": _s(b)} for a, b in drill.rewinds],
-        "hashes": [{"t_s": _s(h.tick), "inputs": h.inputs, "hash": h.digest} for h in drill.hashes],
-        "score": {
-            "total": score.total,
-            "scored": score.scored,
-            "finished": score.finished,
-            "items": [item.as_json() for item in score.items],
-        },
-        "readings": readings(drill),
+        "total": score.total,
+        "scored": score.scored,
+        "finished": score.finished,
+        "items": [item.as_json() for item in score.items],
     }
 
 
@@ -167,19 +219,19 @@ def readings(drill: Drill) -> dict[str, Any]:
     None stands where no copy of the database was alive.
     """
     arrays = by_database(drill)
-    first = next(iter(arrays))
+    first = next(iter(arrays), None)
     times = [tick / TICKS_PER_S for tick in drill.samples.ticks.tolist()]
-    out = {"t_s": times, "database": first, **arrays[first]}
+    out = {"t_s": times, "database": first, **(arrays[first] if first is not None else {})}
     return {**out, "databases": arrays} if len(arrays) > 1 else out
 
 
 def by_database(drill: Drill) -> dict[str, dict[str, list[float | None]]]:
-    """Every counter of every database at each second; None where no copy of it was alive."""
+    """Every counter of every database at each second; None where no copy of it was alive, or before it was there."""
     return {name: _arrays(drill, name) for name in drill.world.availability}
 
 
 def _arrays(drill: Drill, database: str) -> dict[str, list[float | None]]:
-    rows = [entry[database] for entry in drill.rows]
+    rows = [entry.get(database) for entry in drill.rows]
     values = drill.samples.of_rows(0, np.array([0 if row is None else row for row in rows], dtype=np.int64))
     return {
         counter: [

@@ -172,8 +172,8 @@ def reviewing(drill: Drill) -> Slices[Review]:
 def _failovers(drill: Drill) -> list[FailoverReview]:
     found = []
     for place, failover in enumerate(drill.world.failovers):
-        if failover.cancelled:
-            continue
+        if failover.online_tick is None:
+            continue  # an attempt: the debrief tells it among the events
         stamps = {step: getattr(failover, f"{step}_tick") for step in report.STEPS}
         phases = tuple(
             Phase(

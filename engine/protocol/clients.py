@@ -80,7 +80,10 @@ def attempt(world: World, name: str, epoch: int) -> None:
     met = answer(world, client, server)
     refusal = accounts.login_refusal(world, client, server) if met == "serves" else None
     if met == "serves" and refusal is None:
-        _connected(world, client, server)
+        if _names_no_partner(world, client, server):
+            _refuse_partner(world, client, server)
+        else:
+            _connected(world, client, server)
         return
     if refusal is not None:
         met = "refused"
@@ -99,6 +102,23 @@ def attempt(world: World, name: str, epoch: int) -> None:
     world.clients[name] = replace(client, attempt=client.attempt + 1, epoch=epoch + 1)
 
 
+def _names_no_partner(world: World, client: Client, server: str) -> bool:
+    """The driver came by the partner's name, and the server there reports no partner: the session was removed.
+
+    SqlClient (`LoginWithFailover`) and the JDBC driver (`R_invalidPartnerConfiguration`) then close the connection.
+    """
+    return server != client.data_source and world.copies[server, client.databases[0]].guid is None
+
+
+def _refuse_partner(world: World, client: Client, server: str) -> None:
+    """The driver gives the whole login up at once; the application shows the error and tries anew."""
+    if client.no_partner_at != server:
+        problem = f"Server {server}, database {client.databases[0]} is not configured for database mirroring."
+        world.emit("client", f"{client.name}: {problem}", server=server, client=client.name,
+                   what="partner refused")  # fmt: skip
+    _begin_again(world, replace(client, no_partner_at=server))
+
+
 def _note_refused_login(world: World, client: Client, server: str, refusal: SqlError) -> None:
     """The server is there and serves, but not this login: a user without its login, say, after a failover."""
     errorlog.write(world, server, 18456, client.login)
@@ -113,11 +133,19 @@ def timed_out(world: World, name: str, epoch: int) -> None:
     if client.epoch != epoch or client.connected_to is not None:
         return
     world.emit("client", f"{name}: login timeout expired", client=name, what="timeout")
+    _begin_again(world, client)
+
+
+def _begin_again(world: World, client: Client) -> None:
     start = world.tick + ticks(CLIENT_PAUSE_S)
-    world.clients[name] = replace(
-        client, attempt=0, login_since=start, failed_logins=client.failed_logins + 1, epoch=epoch + 1
+    world.clients[client.name] = replace(
+        client,
+        attempt=0,
+        login_since=start,
+        failed_logins=client.failed_logins + 1,
+        epoch=client.epoch + 1,
     )
-    world.at(start, "client.try", name, epoch + 1)
+    world.at(start, "client.try", client.name, client.epoch + 1)
 
 
 def _connected(world: World, client: Client, server: str) -> None:
@@ -127,6 +155,7 @@ def _connected(world: World, client: Client, server: str) -> None:
         client,
         connected_to=server,
         known_partner=copy.partner,
+        no_partner_at=None,
         attempt=0,
         lost_since=None,
         epoch=client.epoch + 1,

@@ -104,7 +104,7 @@ def _need_connection(world: World, copy: Copy) -> None:
 
 
 def _not_busy(world: World, copy: Copy) -> None:
-    if failover.active(world, copy.guid) is not None:
+    if world.failover_under_way(copy.guid) is not None:
         raise SqlError(1404)
 
 
@@ -146,7 +146,7 @@ def partner_force(world: World, server: str, database: str) -> Outcome:
             raise SqlError(1431, copy.database)
         if quorum.witness_sees(world, copy, copy.partner):
             raise SqlError(1455, copy.database)
-    running = failover.active(world, copy.guid)
+    running = world.failover_under_way(copy.guid)
     if running is not None and (running.kind != "automatic" or running.decided_tick is not None):
         raise SqlError(1404)
     if copy.redo_failed or copy.row is None:
@@ -162,12 +162,11 @@ def partner_off(world: World, server: str, database: str) -> Outcome:
         world.update_copy(_key(copy), partner=None, partner_address=None)  # the session never began
         return []
     copy = _in_session(world, server, database)
-    running = failover.active(world, copy.guid)
+    running = world.failover_under_way(copy.guid)
     if running is not None and running.decided_tick is not None:
         raise SqlError(1404)
     if running is not None:
-        failover.cancel_automatic(world, copy.guid)
-        failover.cancel_manual(world, copy.guid)
+        failover.cancel(world, copy.guid, running.kind, "mirroring was removed")
     guid = copy.guid
     assert guid is not None
     told = [copy.partner] if quorum.sees_partner(world, copy) else []
@@ -377,6 +376,7 @@ def witness_off(world: World, server: str, database: str) -> Outcome:
     witness, guid = copy.witness, copy.guid
     assert guid is not None
     reachable = quorum.sees_witness(world, copy)
+    failover.cancel(world, guid, "automatic", "the witness was removed")
     for key in _both(world, copy):
         world.update_copy(key, witness=None, witness_address=None, armed=False)
         world.contacts.pop((guid, key[0], witness), None)

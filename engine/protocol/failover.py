@@ -11,15 +11,6 @@ from engine.protocol import causes, errorlog, lineage, losses, network, quorum, 
 from engine.protocol.roles import Cause
 
 
-def active(world: World, guid: int | None) -> Failover | None:
-    """The failover of session *guid* that is under way."""
-    place = world.latest_failover.get(guid or 0)
-    if place is None:
-        return None
-    failover = world.failovers[place]
-    return failover if not failover.cancelled and failover.online_tick is None else None
-
-
 def _update(world: World, failover: Failover, **changes: Any) -> Failover:
     new = replace(failover, **changes)
     world.failovers[world.latest_failover[failover.guid]] = new
@@ -28,9 +19,11 @@ def _update(world: World, failover: Failover, **changes: Any) -> Failover:
 
 
 def _step(world: World, failover: Failover, step: str, server: str | None = None) -> None:
-    text = f"{failover.kind} failover {failover.from_server} -> {failover.to_server}: {step}"
+    text = f"{failover.kind} failover {failover.from_server} -> {failover.to_server}"
+    text += f" came to nothing: {failover.why}" if failover.why else f": {step}"
     world.emit("failover", text, server=server or failover.to_server, database=failover.database,
-               step=step, failover_kind=failover.kind, cause=failover.cause)  # fmt: skip
+               step=step, failover_kind=failover.kind, cause=failover.cause,
+               **({"why": failover.why} if failover.why else {}))  # fmt: skip
 
 
 def _begin(world: World, mirror: Copy, kind: str, **ticks_known: Any) -> Failover:
@@ -62,6 +55,30 @@ def _begin(world: World, mirror: Copy, kind: str, **ticks_known: Any) -> Failove
     return failover
 
 
+def _give_up(world: World, failover: Failover, why: str) -> None:
+    """The failover under way comes to nothing."""
+    failover = _update(world, failover, why=why)
+    _step(world, failover, "cancelled", failover.from_server if failover.kind == "manual" else None)
+
+
+def cancel(world: World, guid: int | None, kind: str, why: str) -> None:
+    """The failover of *kind* that is under way comes to nothing; what mirror and witness have decided stands."""
+    failover = world.failover_under_way(guid)
+    if failover is None or failover.kind != kind:
+        return
+    if kind == "manual" or failover.decided_tick is None:
+        _give_up(world, failover, why)
+
+
+def cancel_at(world: World, key: Key, why: str) -> None:
+    """The copy is gone: it cannot become the principal, and has no role to hand over."""
+    failover = world.failover_under_way(world.copies[key].guid)
+    if failover is None:
+        return
+    if failover.to_server == key[0] or (failover.kind == "manual" and failover.from_server == key[0]):
+        _give_up(world, failover, why)
+
+
 def rows_owner(world: World, mirror: Copy) -> Key:
     assert mirror.row is not None
     return world.rows[mirror.row][0]
@@ -79,21 +96,41 @@ def prepare_automatic(world: World, mirror: Key) -> None:
 
 def consider(world: World, guid: int) -> None:
     """Something that a waiting failover depends on may have changed."""
-    failover = active(world, guid)
-    if failover is None or failover.decided_tick is not None or failover.redo_done_tick is None:
+    failover = world.failover_under_way(guid)
+    if failover is None or failover.decided_tick is not None:
         return
     if failover.kind == "automatic":
-        mirror = world.copies[failover.to_server, failover.database]
-        if not mirror.armed:
-            cancel_automatic(world, guid)
-        elif failover.agreed_tick is None and quorum.witness_agrees(world, mirror):
-            if not _hears_witness(world, mirror):
-                world.after(ASK_WITNESS_S, "failover.ask", guid, failover.detected_tick)
-                return
-            failover = _update(world, failover, agreed_tick=world.tick)
-            world.after(failover.decision_s, "failover.decide", guid, failover.detected_tick)
-    elif failover.agreed_tick is not None:
+        _ask_witness(world, failover, world.copies[failover.to_server, failover.database])
+    elif failover.agreed_tick is not None and failover.redo_done_tick is not None:
         _decided(world, failover)
+
+
+def _ask_witness(world: World, failover: Failover, mirror: Copy) -> None:
+    """Redo goes on meanwhile; the decision comes when all log is redone and the witness agrees. [WP, failover]"""
+    why = _refusal(world, mirror)
+    if why:
+        _give_up(world, failover, why)
+    elif failover.redo_done_tick is None or failover.agreed_tick is not None:
+        return
+    elif quorum.witness_agrees(world, mirror):
+        if not _hears_witness(world, mirror):
+            world.after(ASK_WITNESS_S, "failover.ask", failover.guid, failover.detected_tick)
+            return
+        failover = _update(world, failover, agreed_tick=world.tick)
+        world.after(failover.decision_s, "failover.decide", failover.guid, failover.detected_tick)
+
+
+def _refusal(world: World, mirror: Copy) -> str:
+    """Why the mirror may no longer fail over by itself; empty while it may, or while the witness cannot say yet."""
+    if mirror.redo_failed:
+        return f"redo failed on {mirror.server}"
+    if not mirror.armed:
+        return f"{mirror.server} lost the witness"
+    record = quorum.record_of(world, mirror)
+    told = record is not None and quorum.sees_witness(world, mirror) and _hears_witness(world, mirror)
+    if told and record is not None and record.exposed and record.role_sequence <= mirror.role_sequence:
+        return f"the witness knows that {mirror.partner} went on without {mirror.server}"
+    return ""
 
 
 ASK_WITNESS_S = 0.5
@@ -110,14 +147,14 @@ def _hears_witness(world: World, mirror: Copy) -> bool:
 
 def ask(world: World, guid: int, detected_tick: int) -> None:
     """Timer: the mirror still waits for the witness's answer."""
-    failover = active(world, guid)
+    failover = world.failover_under_way(guid)
     if failover is not None and failover.detected_tick == detected_tick:
         consider(world, guid)
 
 
 def decide(world: World, guid: int, detected_tick: int) -> None:
     """Timer: mirror and witness have conferred."""
-    failover = active(world, guid)
+    failover = world.failover_under_way(guid)
     if failover is None or failover.detected_tick != detected_tick or failover.decided_tick is not None:
         return
     mirror = world.copies[failover.to_server, failover.database]
@@ -145,13 +182,6 @@ def _decided(world: World, failover: Failover) -> None:
     world.after(failover.promote_s, "failover.online", failover.guid, failover.detected_tick)
 
 
-def cancel_automatic(world: World, guid: int | None) -> None:
-    """The principal is back, or quorum is lost, before the decision: no failover is needed or allowed."""
-    failover = active(world, guid)
-    if failover is not None and failover.kind == "automatic" and failover.decided_tick is None:
-        _step(world, _update(world, failover, cancelled=True), "cancelled")
-
-
 # --- manual, forced --------------------------------------------------------------------------------
 
 
@@ -169,24 +199,20 @@ def start_manual(world: World, principal: Key) -> None:
 
 def closed(world: World, guid: int, detected_tick: int) -> None:
     """Timer: the principal has cut its clients and written its pages."""
-    failover = active(world, guid)
-    if failover is not None and failover.detected_tick == detected_tick and failover.kind == "manual":
-        _update(world, failover, agreed_tick=world.tick)
-        consider(world, guid)
-
-
-def cancel_manual(world: World, guid: int | None) -> None:
-    """The partners lost each other before roles were swapped: the principal stays what it is."""
-    failover = active(world, guid)
-    if failover is None or failover.kind != "manual":
+    failover = world.failover_under_way(guid)
+    if failover is None or failover.detected_tick != detected_tick or failover.kind != "manual":
         return
-    _step(world, _update(world, failover, cancelled=True), "cancelled", failover.from_server)
+    if world.servers[failover.from_server].hung:
+        world.after(LOOK_AGAIN_S, "failover.closed", guid, detected_tick)
+        return
+    _update(world, failover, agreed_tick=world.tick)
+    consider(world, guid)
 
 
 def start_forced(world: World, mirror: Key) -> None:
     """FORCE_SERVICE_ALLOW_DATA_LOSS was accepted: the mirror recovers to the end of what it has."""
-    cancel_automatic(world, world.copies[mirror].guid)
     copy = world.copies[mirror]
+    cancel(world, copy.guid, "automatic", "service was forced instead")
     lost_at = quorum.contact(world, copy.guid, copy.server, copy.partner).since_tick
     failover = _begin(world, copy, "forced", agreed_tick=world.tick)
     _update(world, failover, failed_tick=min(failover.failed_tick, lost_at))
@@ -200,7 +226,7 @@ def start_forced(world: World, mirror: Key) -> None:
 def redo_done(world: World, row: int) -> None:
     """Crossing: the mirror of *row* has applied all the log that it has."""
     principal, mirror = world.rows[row]
-    failover = active(world, world.copies[principal].guid)
+    failover = world.failover_under_way(world.copies[principal].guid)
     if mirror is None or failover is None or failover.redo_done_tick is not None:
         return
     at = world.flow.positions(row)
@@ -214,17 +240,24 @@ REASON = {"automatic": "Auto Failover", "manual": "Failover from partner", "forc
 """Reason words of 1480 on the new principal. From memory of the product; see facts 1.8."""
 
 
+LOOK_AGAIN_S = 0.5
+"""How soon a frozen instance is looked at again that has a step of a failover to take. Assumed."""
+
+
 def online(world: World, guid: int, detected_tick: int) -> None:
     """Timer: the mirror takes the role of the principal and opens the database."""
-    failover = active(world, guid)
+    failover = world.failover_under_way(guid)
     if failover is None or failover.detected_tick != detected_tick:
         return
     new, old = (failover.to_server, failover.database), (failover.from_server, failover.database)
-    if not world.servers[new[0]].answering or world.copies[new].row is None:
-        _step(world, _update(world, failover, cancelled=True), "cancelled")
+    if world.servers[new[0]].hung:
+        world.after(LOOK_AGAIN_S, "failover.online", guid, detected_tick)
+        return
+    if not world.servers[new[0]].running or world.copies[new].row is None:
+        _give_up(world, failover, f"{new[0]} went down")
         return
     _promote(world, failover, new, old)
-    failover = _update(world, active(world, guid) or failover, online_tick=world.tick)
+    failover = _update(world, world.failover_under_way(guid) or failover, online_tick=world.tick)
     _step(world, failover, "online")
     world.after(failover.undo_s, "failover.undone", guid, detected_tick)
     world.after(0.0, "session.meet", guid)

@@ -203,9 +203,8 @@ def _watched(world: World, owner: Key, setup: RowSetup) -> Crossing:
     wanted = Crossing(0)
     if copy.mirror_state is MirrorState.SYNCHRONIZING and setup.connected and setup.carrying:
         wanted |= Crossing.SEND_DONE
-    place = world.latest_failover.get(copy.guid or 0)
-    running = world.failovers[place] if place is not None else None
-    if running is not None and running.redo_done_tick is None and not running.cancelled:
+    running = world.failover_under_way(copy.guid)
+    if running is not None and running.redo_done_tick is None:
         wanted |= Crossing.REDO_DONE
     if not copy.log_full:
         wanted |= Crossing.LOG_FULL
@@ -263,7 +262,7 @@ def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
         and peer.answering
         and network.passing(world, copy.server, other.server),
         sending=sending or waiting,
-        redoing=peer.answering and not suspended and not other.redo_failed,
+        redoing=peer.answering and not other.redo_failed and (not suspended or _forced(world, other)),
         rtt_ms=path.rtt_ms,
         jitter_ms=path.jitter_ms,
         loss=path.loss,
@@ -274,6 +273,12 @@ def _setup(world: World, owner: Key, mirror: Key | None) -> RowSetup:
         mirror_data_disk_factor=peer.data_disk_factor,
         mirror_cpu_factor=peer.cpu_factor,
     )
+
+
+def _forced(world: World, mirror: Copy) -> bool:
+    """Service is being forced to *mirror*: it redoes what it has, though the session was suspended."""
+    running = world.failover_under_way(mirror.guid)
+    return running is not None and running.kind == "forced" and running.to_server == mirror.server
 
 
 MBPS_PER_KB_PER_S = 8.0 * 1024.0 / 1e6

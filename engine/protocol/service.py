@@ -7,7 +7,7 @@ from typing import Any
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
 from engine.inputs import InputProblem
 from engine.model import Copy, DbState, MirrorState, Role, Service, WitnessState, World, ticks
-from engine.protocol import causes, errorlog, network, rows, security
+from engine.protocol import causes, errorlog, failover, network, rows, security
 
 
 def _announce(world: World, server: str, text: str) -> None:
@@ -165,6 +165,7 @@ def fail_disk(world: World, server: str, database: str) -> None:
     """The volume of one database is lost: this copy closes, its session ends with a hard error, others go on."""
     copy = _copy(world, server, database)
     key = (server, database)
+    failover.cancel_at(world, key, f"the volume of {database} on {server} failed")
     world.update_copy(key, disk_failed=True, db_state=DbState.RECOVERY_PENDING, armed=False)
     if copy.guid is not None:
         network.drop_contacts(world, copy.guid, server)
@@ -202,6 +203,7 @@ def _gone(world: World, server: str) -> None:
             continue
         if copy.row is not None and world.rows[copy.row][0] == key:
             rows.crash(world, copy.row)
+        failover.cancel_at(world, key, f"{server} went down")
         if copy.guid is not None and copy.mirror_state is not MirrorState.SUSPENDED:
             # Known only to the dead process; after a restart the session begins disconnected.
             world.update_copy(key, mirror_state=MirrorState.DISCONNECTED, trace=0)

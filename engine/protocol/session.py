@@ -66,9 +66,12 @@ def _partner_lost(world: World, copy: Copy, peer: str) -> None:
         roles.trace_steady(world, key)
 
 
+PARTED: Final = "the partners lost each other before the roles were swapped"
+
+
 def _principal_loses_mirror(world: World, key: Key) -> None:
     copy = world.copies[key]
-    failover.cancel_manual(world, copy.guid)
+    failover.cancel(world, copy.guid, "manual", PARTED)
     roles.move(world, key, Cause.PARTNER_LOST)
     errorlog.trace(world, key, 6)
     errorlog.write(world, key[0], 1442, key[1])
@@ -94,10 +97,12 @@ def ask_witnesses(world: World) -> None:
             world.witnesses[record.server, record.guid] = replace(record, exposed=True)
             world.update_copy(key)
             errorlog.trace(world, key, 12)
+            failover.consider(world, record.guid)
 
 
 def _mirror_loses_principal(world: World, key: Key) -> None:
     copy = world.copies[key]
+    failover.cancel(world, copy.guid, "manual", PARTED)
     armed = quorum.arms_at_loss(world, copy)
     if not world.settings.auto_failover_after_witness_cut and not quorum.witness_sees(
         world, copy, copy.partner
@@ -214,6 +219,7 @@ def _meets_witness(world: World, copy: Copy) -> None:
             record = quorum.record_of(world, world.copies[key])
             assert record is not None
             world.witnesses[record.server, record.guid] = replace(record, exposed=True)
+            failover.consider(world, record.guid)
             if not world.copies[key].recovering:
                 if copy.db_state is not DbState.ONLINE:
                     sync.start_serving(world, key)
@@ -228,14 +234,11 @@ def _partners_meet(world: World, a: Copy, b: Copy) -> None:
     """Two partners are connected: the one with the lower role sequence follows the other."""
     if a.recovering or b.recovering:
         return  # the one that is still starting joins when it has recovered
-    running = failover.active(world, a.guid)
+    running = world.failover_under_way(a.guid)
     if running is not None and (running.decided_tick is not None or running.kind != "automatic"):
         return  # roles are changing; `meet` follows when they have
     if a.role is b.role is Role.PRINCIPAL:
         first, second = sorted((a, b), key=lambda copy: -copy.role_sequence)
-        if quorum.opens(world, (second.server, second.database)) and first.fork != second.fork:
-            _split_brain(world, first, second)
-            return
         _step_down(world, second, first)
     elif a.role is b.role is Role.MIRROR:
         first, second = sorted((a, b), key=lambda copy: -copy.role_sequence)
@@ -261,30 +264,17 @@ def _key(copy: Copy) -> Key:
     return copy.server, copy.database
 
 
-def _split_brain(world: World, first: Copy, second: Copy) -> None:
-    """Both copies have served since service was forced; neither gives way until one session is removed."""
-    for copy, other in ((first, second), (second, first)):
-        errorlog.write(world, copy.server, 1438, other.server, 1460, 1, state=1)
-        world.emit("detected", f"{other.server} serves another copy of the database",
-                   server=copy.server, database=copy.database, peer=other.server, how="split brain")  # fmt: skip
-    assert first.guid is not None
-    for me, peer in ((first.server, second.server), (second.server, first.server)):
-        contact = world.contacts[first.guid, me, peer]
-        # Not tried again until something about the link or a session changes.
-        world.contacts[first.guid, me, peer] = replace(contact, connected=False, pending="reconnect")
-
-
 def _step_down(world: World, copy: Copy, leader: Copy) -> None:
-    """The old principal finds that the other one leads, and becomes its mirror."""
+    """The old principal finds that the other one leads, and becomes its mirror, even if it still serves. [BOL: Role
+    Switching, Risks of Forcing Service]
+    """
     key = _key(copy)
     if copy.row is not None:
         rows.remove_row(world, copy.row)
     roles.take_role(world, key, Role.MIRROR, reason="Role Synchronization", sequence=leader.role_sequence)
     errorlog.write(world, key[0], 17137, key[1])
     errorlog.write(world, key[0], 1444, key[1])
-    forced = leader.mirror_state is MirrorState.SUSPENDED
-    world.update_copy(key, db_state=DbState.RESTORING, trace=0,
-                      mirror_state=MirrorState.SUSPENDED if forced else copy.mirror_state)  # fmt: skip
+    world.update_copy(key, db_state=DbState.RESTORING, trace=0)
 
 
 def _join(world: World, principal: Key, mirror: Key) -> None:
@@ -309,7 +299,7 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
         armed=False,
     )
     world.update_copy(principal, role_sequence=max(lead.role_sequence, follow.role_sequence))
-    failover.cancel_automatic(world, lead.guid)
+    failover.cancel(world, lead.guid, "automatic", f"{principal[0]} was connected again before the decision")
     if lead.db_state is not DbState.ONLINE:
         sync.start_serving(world, principal, announce=suspended)
     if not suspended:
@@ -319,7 +309,16 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
             if world.copies[key].mirror_state is not MirrorState.SUSPENDED:
                 roles.move(world, key, Cause.SUSPEND)
             errorlog.trace(world, key, 9)
+        world.update_copy(mirror, db_state=_mirror_db_state(world.copies[mirror]))
     sync.tell_witness(world, principal)
+
+
+def _mirror_db_state(mirror: Copy) -> DbState:
+    """RESTORING; "recovering" for an old principal whose own log has not been rolled back: that waits for RESUME.
+    [BOL: Role Switching, Risks of Forcing Service]
+    """
+    keeps_its_log = mirror.row is None and mirror.mirror_state is MirrorState.SUSPENDED
+    return DbState.RECOVERING if keeps_its_log else DbState.RESTORING
 
 
 # --- an instance starts ----------------------------------------------------------------------------
@@ -350,7 +349,7 @@ def recovered(world: World, server: str, database: str, started_tick: int) -> No
         return
     if copy.role is Role.MIRROR:
         errorlog.write(world, server, 1444, database)
-        world.update_copy(key, db_state=DbState.RESTORING)
+        world.update_copy(key, db_state=_mirror_db_state(copy))
     else:
         errorlog.write(world, server, 1445, database)
     for other in world.copies_of(database):

@@ -43,6 +43,7 @@ def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
         _discard_diverged_log(world, principal, mirror)
         rows.attach_mirror(world, row, mirror)
     rows.resend(world, row)
+    world.update_copy(mirror, db_state=DbState.RESTORING)
     world.after(0.0, "redo.replay", *mirror, rows.end_of_log_kb(world, world.copies[principal]))
     for key, active in ((principal, 1440), (mirror, 1441)):
         resumed = world.copies[key].mirror_state is MirrorState.SUSPENDED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from PySide6.QtCore import QRectF, QSize, Qt
@@ -43,6 +43,21 @@ class Failover(QWidget):
         )
         layout.addWidget(_PhaseBar(failover))
         layout.addWidget(label(verdict(failover, unlike)))
+
+
+def attempt(row: Mapping[str, Any]) -> QWidget:
+    """A failover that began and was not completed, and why."""
+    said = tr("{at}  {database}: {kind} failover {from_server} → {to_server}. {why}.")
+    why = said_of(str(row["why"]))
+    at = formatting.run_time(row["detected_t_s"])
+    shown = {**row, "at": at, "kind": said_of(str(row["kind"])), "why": why[:1].upper() + why[1:]}
+    return label(said.format(**shown))
+
+
+def missing(parts: Sequence[Mapping[str, str]]) -> str:
+    """What is not in the report, because of an error of ours."""
+    said = tr("An error in this program: these parts of the report are missing: {parts}.")
+    return said.format(parts=", ".join(f"{row['part']} ({row['error']})" for row in parts))
 
 
 def phases_of(failover: Mapping[str, Any]) -> list[tuple[str, float]]:

@@ -23,7 +23,7 @@ from app.language import mark, tr
 from app.sentences import said as said_of
 from app.strip import Strip
 from app.views.debrief import answers, story
-from app.views.debrief.failovers import Failover
+from app.views.debrief.failovers import Failover, attempt, missing
 from app.views.debrief.mistakes import mistakes
 from app.views.debrief.parts import Points, ScoreRing, card, label, muted
 from app.views.debrief.reference import reference
@@ -126,6 +126,8 @@ class Debrief(QScrollArea):
     def _parts(self, report: Report) -> Iterator[QWidget]:
         review = self._review
         yield self._head(report)
+        if report.get("failed_parts"):
+            yield muted(missing(report["failed_parts"]))
         planned = story.goals(report)
         if planned:
             yield card(tr("What was planned"), *planned)
@@ -141,6 +143,8 @@ class Debrief(QScrollArea):
                 yield card(tr("Why there was an automatic failover, or none"), *guards)
         if report["failovers"]:
             yield card(tr("Failovers beside the published times"), *self._failovers(report))
+        if report.get("attempts"):
+            yield card(tr("Failovers that came to nothing"), *[attempt(row) for row in report["attempts"]])
         if report["score"]["scored"]:
             yield card(tr("Score, point by point"), self._score(report))
         asked = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]

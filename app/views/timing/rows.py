@@ -89,7 +89,7 @@ class Row:
             )
             for name, ticks, done in self.phases
         ]
-        return ", ".join([*parts, *([tr("cancelled")] if self.failover.cancelled else [])])
+        return ", ".join([*parts, *([said_of(self.failover.why)] if self.failover.cancelled else [])])
 
 
 def tick_of(failover: Failover, step: str) -> int | None:
@@ -207,7 +207,7 @@ def verdict(row: Row | None) -> str:
     if row is None:
         return ""
     if row.failover.cancelled:
-        return tr("Not compared: the failover was cancelled.")
+        return tr("Not compared: it came to nothing ({why}).").format(why=said_of(row.failover.why))
     if row.unlike:
         return tr("Not compared: {why}.").format(why=said_of(row.unlike))
     if row.published is None:

@@ -14,9 +14,7 @@ from engine.published.table6 import FAILOVER_S
 from tests.engine.worlds import P, lab, play
 
 
-def failover(
-    kind: str, cause: str, at: int, *ticks: int, load: bool = True, cancelled: bool = False
-) -> Failover:
+def failover(kind: str, cause: str, at: int, *ticks: int, load: bool = True, why: str = "") -> Failover:
     """One that failed at tick *at*; each of its steps came *ticks* after the one before."""
     steps, tick = {}, at
     for (name, _), took in zip(STEPS[1:], ticks, strict=False):
@@ -24,7 +22,7 @@ def failover(
         steps[f"{name}_tick"] = tick
     return Failover(
         guid=1, database="Sales", kind=kind, cause=cause, from_server="SERVER_A", to_server="SERVER_B",
-        under_load=load, failed_tick=at, cancelled=cancelled, **steps,
+        under_load=load, failed_tick=at, why=why, **steps,
     )  # fmt: skip
 
 
@@ -112,7 +110,10 @@ def test_a_new_failover_comes_to_the_top_and_is_chosen(timing: Timing, run: Any)
     first = failover("automatic", "power-off", 1000, 82, 4, 101, 160, 40)
     run.world.failovers = [first]
     timing.show_world(run.world)
-    run.world.failovers = [first, failover("manual", "manual", 9000, 0, 10, 1500, cancelled=True)]
+    run.world.failovers = [
+        first,
+        failover("manual", "manual", 9000, 0, 10, 1500, why="mirroring was removed"),
+    ]
     timing.show_world(run.world)
     assert [row[0] for row in cells(timing.model)] == [
         "1:30  Sales: manual",
@@ -120,7 +121,7 @@ def test_a_new_failover_comes_to_the_top_and_is_chosen(timing: Timing, run: Any)
     ]
     assert timing.chosen is not None
     assert timing.chosen.failover.kind == "manual"
-    assert timing.verdict.text() == "Not compared: the failover was cancelled."
+    assert timing.verdict.text() == "Not compared: it came to nothing (mirroring was removed)."
 
 
 def test_the_keyboard_goes_through_the_list(qtbot: Any, timing: Timing, run: Any) -> None:

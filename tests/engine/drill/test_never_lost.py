@@ -1,0 +1,119 @@
+"""Whatever is created, restored, renamed, dropped or broken in a run, its report, review and readings are there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.drill import report
+from engine.drill.drill import Drill
+from engine.drill.review import review
+from engine.inputs import InputProblem
+from engine.protocol import why
+from tests.engine.drill.texts import FREE, drill, run
+
+NAMES = ("Sales", "NewDb", "sales_copy", "SALES")
+BACKUP = r"\\SERVER_B\Backup\s.bak"
+STATEMENTS = (
+    "CREATE DATABASE {d}",
+    "DROP DATABASE {d}",
+    "ALTER DATABASE {d} MODIFY NAME = {e}",
+    "EXEC sp_renamedb '{d}', '{e}'",
+    "EXEC sp_detach_db '{d}'",
+    r"CREATE DATABASE {d} ON (FILENAME = 'D:\Data\{e}.mdf') FOR ATTACH",
+    r"EXEC sp_attach_db '{d}', 'D:\Data\{e}.mdf'",
+    f"BACKUP DATABASE {{d}} TO DISK = '{BACKUP}' WITH INIT",
+    f"BACKUP LOG {{d}} TO DISK = '{BACKUP}'",
+    r"RESTORE DATABASE {d} FROM DISK = 'D:\Backup\s.bak' WITH NORECOVERY, REPLACE",
+    r"RESTORE DATABASE {d} FROM DISK = 'D:\Backup\s.bak'",
+    "RESTORE DATABASE {d} WITH RECOVERY",
+    "ALTER DATABASE {d} SET PARTNER OFF",
+    "ALTER DATABASE {d} SET PARTNER FAILOVER",
+    "ALTER DATABASE {d} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
+    "ALTER DATABASE {d} SET PARTNER = 'TCP://SERVER_A:5022'",
+    "ALTER DATABASE {d} SET PARTNER = 'TCP://SERVER_B:5022'",
+    "ALTER DATABASE {d} SET OFFLINE",
+    "ALTER DATABASE {d} SET RECOVERY SIMPLE",
+    "CREATE DATABASE Snap ON (NAME = Sales, FILENAME = 'D:\\s.ss') AS SNAPSHOT OF {d}",
+    "SELECT name FROM sys.databases",
+)
+ACTS = (
+    "power-off {s}", "power-on {s}", "stop-service {s}", "start-service {s}", "fail-disk {s} {d}", "mend-disk {s} {d}",
+    "stop-app APP", "start-app APP", "point-app APP {s}", "workload {d} Workload2", "fill-log {d}", "open-transaction {d}",
+    "rebuild-index {d}",
+)  # fmt: skip
+
+
+@st.composite
+def acts(draw: st.DrawFn) -> str:
+    names = {
+        "d": draw(st.sampled_from(NAMES)),
+        "e": draw(st.sampled_from(NAMES)),
+        "s": draw(st.sampled_from(("SERVER_A", "SERVER_B"))),
+    }
+    line = draw(st.sampled_from([*(f"sql {{s}} {statement}" for statement in STATEMENTS), *ACTS]))
+    return line.format(**names)
+
+
+def nothing_is_lost(taken: Drill) -> None:
+    made = taken.report()
+    assert "failed_parts" not in made, made.get("failed_parts")
+    json.dumps(made, allow_nan=False)
+    assert set(made["availability"]["databases"]) == set(taken.world.availability)
+    arrays = report.by_database(taken)
+    assert all(
+        len(array) == len(made["readings"]["t_s"]) for each in arrays.values() for array in each.values()
+    )
+    review(taken).as_json()
+    for database in [*taken.world.availability, "Sales"]:
+        why.preconditions(taken.world, database)
+
+
+@given(st.lists(st.tuples(acts(), st.sampled_from((0.5, 4.0, 30.0))), max_size=14))
+@settings(max_examples=25, deadline=None)
+def test_no_act_loses_the_report(script: list[tuple[str, float]]) -> None:
+    taken = run(drill(text=FREE), 5)
+    for line, wait_s in script:
+        try:
+            taken.do(line)
+        except InputProblem:
+            continue
+        run(taken, taken.world.t_s + wait_s)
+    nothing_is_lost(taken)
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("CREATE DATABASE NewDb", "DROP DATABASE NewDb", "CREATE DATABASE NewDb"),
+        ("ALTER DATABASE Sales SET PARTNER OFF", "EXEC sp_detach_db 'Sales'"),
+        (
+            f"BACKUP DATABASE Sales TO DISK = '{BACKUP}'",
+            f"RESTORE DATABASE sales_copy FROM DISK = '{BACKUP}'",
+        ),
+    ],
+)
+def test_the_databases_of_a_salvage_are_in_the_report(statements: tuple[str, ...]) -> None:
+    taken = drill(text=FREE)
+    taken.do("stop-app APP")
+    for statement in statements:
+        run(taken, taken.world.t_s + 20.0)
+        taken.do(f"sql SERVER_A {statement}")
+    nothing_is_lost(run(taken, taken.world.t_s + 1500.0))
+
+
+def test_a_part_that_fails_is_named_and_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: Drill) -> None:
+        raise KeyError("NewDb")
+
+    monkeypatch.setattr(report, "readings", broken)
+    taken = run(drill(text=FREE), 10)
+    taken.do("power-off SERVER_A")
+    made = run(taken, 60).report()
+    assert made["failed_parts"] == [{"part": "readings", "error": "KeyError: 'NewDb'"}]
+    assert made["readings"]["t_s"] == []
+    assert len(made["failovers"]) == 1
+    assert made["availability"]["downtime_s"] > 0.0

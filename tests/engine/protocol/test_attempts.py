@@ -1,0 +1,122 @@
+"""Failovers that begin and come to nothing: each ends, says why, and none completes later by itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import DbState, MirrorState, Role, Safety, World
+from engine.protocol import quorum
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
+
+FAILOVER = f"sql {P} ALTER DATABASE {DB} SET PARTNER FAILOVER"
+PARTED = "the partners lost each other before the roles were swapped"
+
+
+def reasons(world: World) -> list[tuple[str, str]]:
+    """(kind, why) of the failovers that came to nothing, an open one with an empty reason."""
+    return [(f.kind, f.why) for f in world.failovers if f.online_tick is None]
+
+
+@pytest.mark.parametrize("witness", [True, False])
+@pytest.mark.parametrize("how", ["cut", "black-hole", "cut-one-way", "reset-link"])
+@pytest.mark.parametrize("after_s", [0.5, 2.0, 8.0, 15.0])
+def test_a_manual_failover_that_is_cut_does_not_complete_later(
+    witness: bool, how: str, after_s: float
+) -> None:
+    world = lab(witness=witness)
+    do(world, FAILOVER, then_s=after_s)
+    do(world, f"{how} {P} {M}", then_s=30.0)
+    do(world, f"mend {P} {M}", then_s=120.0)
+    assert ("manual", PARTED) in reasons(world)
+    assert not [f for f in world.failovers if f.online_tick is not None]
+    assert quorum.serves(world, PRINCIPAL)
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+
+
+@pytest.mark.parametrize("witness", [True, False])
+@pytest.mark.parametrize("after_s", [0.5, 2.0, 8.0, 15.0])
+def test_a_manual_failover_whose_principal_dies_is_no_manual_failover(witness: bool, after_s: float) -> None:
+    world = lab(witness=witness)
+    do(world, FAILOVER, then_s=after_s)
+    do(world, f"power-off {P}", then_s=60.0)
+    assert ("manual", f"{P} went down") in reasons(world)
+    done = [f.kind for f in world.failovers if f.online_tick is not None]
+    assert done == (["automatic"] if witness else [])
+    assert (world.copies[MIRROR].role is Role.PRINCIPAL) is witness
+
+
+@pytest.mark.parametrize("who", [P, M])
+@pytest.mark.parametrize("hung_s", [2.0, 6.0])
+def test_a_manual_failover_goes_on_when_a_short_freeze_is_over(who: str, hung_s: float) -> None:
+    world = lab(witness=False)
+    do(world, FAILOVER, then_s=1.0)
+    do(world, f"hang {who}", then_s=hung_s)
+    do(world, f"unhang {who}", then_s=120.0)
+    assert [f.kind for f in world.failovers if f.online_tick is not None] == ["manual"]
+    assert world.copies[MIRROR].mirror_state is MirrorState.SYNCHRONIZED
+
+
+def test_a_frozen_mirror_takes_its_role_when_it_thaws_and_never_before() -> None:
+    world = lab(witness=False)
+    do(world, FAILOVER, then_s=15.0)
+    do(world, f"hang {M}", then_s=60.0)
+    assert world.copies[PRINCIPAL].db_state is DbState.ONLINE
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED
+    do(world, f"unhang {M}", then_s=120.0)
+    assert reasons(world) == [("manual", PARTED)]
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ((f"cut {P} {M}",), f"the witness knows that {P} went on without {M}"),
+        ((f"black-hole {P} {M}",), f"the witness knows that {P} went on without {M}"),
+        (
+            (f"sql {P} ALTER ENDPOINT Mirroring STATE = STOPPED", f"power-off {W}"),
+            f"{M} lost the witness",
+        ),
+        ((f"power-off {P}", f"cut {M} {W}"), f"{M} lost the witness"),
+        ((f"pull-cable {M}",), f"{M} lost the witness"),
+    ],
+)
+def test_an_automatic_failover_that_the_witness_does_not_grant_ends_with_its_reason(
+    lines: tuple[str, ...], why: str
+) -> None:
+    world = lab()
+    do(world, *lines, then_s=60.0)
+    assert reasons(world) == [("automatic", why)]
+
+
+def test_the_principal_that_is_back_in_time_ends_it() -> None:
+    world = lab()
+    do(world, f"slow-disk {M} data factor=200", then_s=60.0)
+    do(world, f"restart-service {P}", then_s=60.0)
+    assert reasons(world) == [("automatic", f"{P} was connected again before the decision")]
+
+
+def test_what_an_administrator_does_instead_is_the_reason() -> None:
+    def after(line: str) -> list[tuple[str, str]]:
+        world = lab()
+        do(world, f"slow-disk {M} data factor=200", then_s=60.0)
+        do(world, f"power-off {P}", then_s=5.0)
+        do(world, line, then_s=1.0)
+        return [reason for reason in reasons(world) if reason[0] == "automatic"]
+
+    option = f"sql {M} ALTER DATABASE {DB} SET"
+    assert after(f"{option} PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS") == [
+        ("automatic", "service was forced instead")
+    ]
+    assert after(f"{option} PARTNER OFF") == [("automatic", "mirroring was removed")]
+    assert after(f"{option} WITNESS OFF") == [("automatic", "the witness was removed")]
+    assert after(f"power-off {M}") == [("automatic", f"{M} went down")]
+    assert after(f"fail-disk {M} {DB}") == [("automatic", f"the volume of {DB} on {M} failed")]
+
+
+def test_no_attempt_stays_open_once_everything_is_well_again() -> None:
+    for safety in (Safety.FULL, Safety.OFF):
+        for line in (f"cut {P} {M}", f"black-hole {M} {W}", f"hang {P}", f"power-off {W}", f"pull-cable {M}"):
+            world = lab(safety=safety)
+            do(world, line, then_s=40.0)
+            do(world, "revert-all", then_s=120.0)
+            assert all(why for _, why in reasons(world)), line

@@ -1,0 +1,65 @@
+"""What drivers make of a partner that reports no partner: SqlClient `LoginWithFailover`, and mssql-jdbc."""
+
+from __future__ import annotations
+
+from engine.events import Event
+from engine.model import World
+from tests.engine.worlds import DB, M, P, do, lab
+
+OFF = f"sql {M} ALTER DATABASE {DB} SET PARTNER OFF"
+RECOVER = f"sql {M} RESTORE DATABASE {DB} WITH RECOVERY"
+FORCE = f"sql {M} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+REFUSED = f"APP: Server {M}, database {DB} is not configured for database mirroring."
+
+
+def app_is_on(world: World) -> str | None:
+    return world.clients["APP"].connected_to
+
+
+def client_texts(events: list[Event]) -> list[str]:
+    return [event.text for event in events if event.kind == "client"]
+
+
+def recovered() -> tuple[World, list[Event]]:
+    world = lab(witness=False)
+    do(world, f"power-off {P}")
+    do(world, OFF, then_s=2.0)
+    return world, do(world, RECOVER, then_s=120.0)
+
+
+def test_the_recovered_former_mirror_is_refused_and_this_is_told_once() -> None:
+    world, events = recovered()
+    assert app_is_on(world) is None
+    assert client_texts(events).count(REFUSED) == 1
+    assert world.clients["APP"].failed_logins > 10
+
+
+def test_a_new_connection_string_brings_the_application_back() -> None:
+    world, _ = recovered()
+    do(world, f"point-app APP {M}", then_s=10.0)
+    assert app_is_on(world) == M
+
+
+def test_forced_service_needs_no_new_connection_string() -> None:
+    world = lab(witness=False)
+    do(world, f"power-off {P}")
+    events = do(world, FORCE, then_s=60.0)
+    assert app_is_on(world) == M
+    assert REFUSED not in client_texts(events)
+
+
+def test_the_first_server_of_the_connection_string_may_be_without_mirroring() -> None:
+    world = lab(witness=False)
+    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=5.0)
+    do(world, f"restart-service {P}", then_s=60.0)
+    assert app_is_on(world) == P
+
+
+def test_an_open_connection_outlives_the_session() -> None:
+    world = lab()
+    do(world, f"power-off {P}", then_s=40.0)
+    assert app_is_on(world) == M
+    do(world, OFF, then_s=60.0)
+    assert app_is_on(world) == M, "what is connected stays connected"
+    do(world, f"restart-service {M}", then_s=90.0)
+    assert app_is_on(world) is None, "a new login by the partner's name is refused"

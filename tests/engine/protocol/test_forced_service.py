@@ -1,0 +1,121 @@
+"""Forced service: from which states it works, what becomes of the old principal, and what RESUME throws away.
+
+Role Switching During a Database Mirroring Session, section "Forced Service (with Possible Data Loss)", and the last
+table of Database Mirroring Operating Modes, both in SQL Server's documentation.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import DbState, MirrorState, Role, Safety, World
+from engine.protocol import quorum, rows
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
+
+SET = f"ALTER DATABASE {DB} SET PARTNER"
+FORCE = f"sql {M} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS"
+KINDS = {
+    "FULL without witness": (Safety.FULL, False),
+    "OFF without witness": (Safety.OFF, False),
+    "FULL with witness": (Safety.FULL, True),
+    "OFF with witness": (Safety.OFF, True),
+}
+
+
+def world_of(kind: str) -> World:
+    safety, witness = KINDS[kind]
+    return lab(safety=safety, witness=witness)
+
+
+def stands(world: World) -> list[tuple[Role | None, MirrorState | None, DbState]]:
+    """Role, mirroring state and database state of the copies on the two partners."""
+    return [
+        (copy.role, copy.mirror_state, copy.db_state)
+        for copy in (world.copies[PRINCIPAL], world.copies[MIRROR])
+    ]
+
+
+SERVES_ALONE = (Role.PRINCIPAL, MirrorState.SUSPENDED, DbState.ONLINE)
+RECOVERS = (Role.MIRROR, MirrorState.SUSPENDED, DbState.RECOVERING)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("before", ["SUSPENDED", "SUSPENDED with a redo queue", "behind"])
+def test_the_mirror_can_be_forced_from_every_state_that_is_documented(kind: str, before: str) -> None:
+    world = world_of(kind)
+    if before == "behind":
+        do(world, f"cut {P} {M}", then_s=15.0)
+        if KINDS[kind][1]:
+            do(world, f"cut {P} {W}", then_s=5.0)
+    else:
+        if before.endswith("queue"):
+            do(world, f"slow-disk {M} data factor=50", then_s=30.0)
+        do(world, f"sql {P} {SET} SUSPEND", then_s=5.0)
+        do(world, f"power-off {P}")
+        do(world, f"slow-disk {M} data factor=1", then_s=1.0)
+    do(world, FORCE, then_s=60.0)
+    assert stands(world)[1] == SERVES_ALONE
+    assert quorum.serves(world, MIRROR)
+
+
+@pytest.mark.parametrize("how", ["power-on", "restarted once more"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_old_principal_comes_back_as_a_suspended_mirror_that_is_recovering(kind: str, how: str) -> None:
+    world = world_of(kind)
+    do(world, f"sql {P} {SET} SUSPEND", f"power-off {P}")
+    do(world, FORCE, then_s=30.0)
+    do(world, f"power-on {P}", then_s=100.0)
+    if how != "power-on":
+        do(world, f"restart-service {P}", then_s=40.0)
+    assert stands(world) == [RECOVERS, SERVES_ALONE]
+    do(world, f"sql {M} {SET} RESUME", then_s=60.0)
+    assert stands(world) == [
+        (Role.MIRROR, MirrorState.SYNCHRONIZED, DbState.RESTORING),
+        (Role.PRINCIPAL, MirrorState.SYNCHRONIZED, DbState.ONLINE),
+    ]
+
+
+def forced_beside_a_living_principal() -> World:
+    """Without a witness the line was cut, service forced, and both have served for a minute."""
+    world = lab(witness=False)
+    do(world, f"cut {P} {M}", then_s=15.0)
+    do(world, FORCE, then_s=60.0)
+    assert all(quorum.serves(world, key) for key in (PRINCIPAL, MIRROR))
+    return world
+
+
+def test_partners_that_meet_again_do_not_both_stay_open() -> None:
+    world = forced_beside_a_living_principal()
+    do(world, f"mend {P} {M}", then_s=20.0)
+    assert stands(world) == [RECOVERS, SERVES_ALONE]
+
+
+def test_resume_throws_away_what_the_old_principal_alone_has() -> None:
+    world = forced_beside_a_living_principal()
+    do(world, f"mend {P} {M}", then_s=20.0)
+    kept_kb, lost_before = world.copies[PRINCIPAL].end_of_log_kb, world.availability[DB].lost_transactions
+    assert rows.end_of_log_kb(world, world.copies[PRINCIPAL]) == kept_kb
+    do(world, f"sql {M} {SET} RESUME", then_s=60.0)
+    assert stands(world)[0][1] is MirrorState.SYNCHRONIZED
+    assert world.availability[DB].lost_transactions > lost_before + 10_000
+
+
+def test_removing_the_session_saves_the_old_principals_copy() -> None:
+    world = forced_beside_a_living_principal()
+    do(world, f"mend {P} {M}", then_s=20.0)
+    kept_kb = world.copies[PRINCIPAL].end_of_log_kb
+    do(world, f"sql {P} {SET} OFF", then_s=5.0)
+    assert world.copies[PRINCIPAL].db_state is DbState.RESTORING
+    do(world, f"sql {P} RESTORE DATABASE {DB} WITH RECOVERY", then_s=10.0)
+    assert world.copies[PRINCIPAL].db_state is DbState.ONLINE
+    assert world.copies[PRINCIPAL].failover_lsn_kb == kept_kb
+
+
+def test_the_copy_that_waits_for_resume_cannot_be_forced() -> None:
+    world = forced_beside_a_living_principal()
+    do(world, f"mend {P} {M}", then_s=20.0)
+    do(world, f"power-off {M}")
+    events = do(world, f"sql {P} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=20.0)
+    (done,) = [event for event in events if event.kind == "sql_done"]
+    assert [message["number"] for message in done.get("messages")] == [1406]
+    assert world.copies[PRINCIPAL].role is Role.MIRROR
