@@ -13,8 +13,9 @@ from engine.messages import Message, text_of
 from engine.model import Copy, DbState, Key, MirrorState, PageRepair, Role, Snapshot, World
 from engine.protocol import commands, errorlog, quorum, redo, roles, sync
 
-NOT_REPAIRABLE: Final = (0, 9)
-"""Page 0 is the file header, page 9 the boot page of a database. Documented."""
+NOT_REPAIRABLE: Final = (0, 1, 2, 3, 9)
+"""The file header, the first PFS, GAM and SGAM page, and the boot page of a database. Documented; the allocation pages
+further on in a file are not told apart from others."""
 
 REPAIRS_KEPT: Final = 100
 """Rows of sys.dm_db_mirroring_auto_page_repair for each database. Documented."""
@@ -40,7 +41,7 @@ def read(world: World, server: str, database: str, page: int) -> None:
     if not meets:
         return
     if not _can_repair(world, copy, page):
-        _leave_damaged(world, key, page)
+        _leave_damaged(world, key, page, tried=_tries(world, copy))
         return
     errorlog.write(world, server, 824, page, database)
     _note(world, key, page, status=3)
@@ -50,19 +51,30 @@ def read(world: World, server: str, database: str, page: int) -> None:
     world.after(PAGE_REPAIR_S, "page.repaired", server, database, page)
 
 
-def _can_repair(world: World, copy: Copy, page: int) -> bool:
-    """Both partners are of 2008 or later and connected, and the partner's page is a good one."""
+def _tries(world: World, copy: Copy) -> bool:
+    """Both partners are of 2008 or later and connected; a principal tries only while SYNCHRONIZED [DOC: automatic page
+    repair], a mirror whenever redo meets the page.
+    """
     partner = world.copies.get((copy.partner or "", copy.database))
     if copy.guid is None or partner is None or not quorum.sees_partner(world, copy):
         return False
+    states = [MirrorState.SYNCHRONIZED]
+    states += [MirrorState.SYNCHRONIZING] if copy.role is Role.MIRROR else []
     new_enough = all(world.servers[name].version >= 2008 for name in (copy.server, partner.server))
-    running = copy.mirror_state in (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZING)
-    return new_enough and running and page not in (*NOT_REPAIRABLE, *partner.bad_pages)
+    return new_enough and copy.mirror_state in states
 
 
-def _leave_damaged(world: World, key: Key, page: int) -> None:
+def _can_repair(world: World, copy: Copy, page: int) -> bool:
+    """The repair is tried, can be made to such a page, and the partner's page is a good one."""
+    if not _tries(world, copy):
+        return False
+    partner = world.copies[copy.partner or "", copy.database]
+    return page not in (*NOT_REPAIRABLE, *partner.bad_pages)
+
+
+def _leave_damaged(world: World, key: Key, page: int, *, tried: bool) -> None:
     copy = world.copies[key]
-    if world.servers[key[0]].version >= 2008 and copy.guid is not None:
+    if tried:
         _note(world, key, page, status=6)
         errorlog.write(world, key[0], 1481, key[1], f"(1:{page})")
     if copy.role is Role.MIRROR and copy.row is not None and not copy.redo_failed:
@@ -90,7 +102,7 @@ def repaired(world: World, server: str, database: str, page: int) -> None:
         return
     partner = (copy.partner or "", copy.database)
     if copy.guid is None or not quorum.sees_partner(world, copy) or page in world.copies[partner].bad_pages:
-        _leave_damaged(world, key, page)
+        _leave_damaged(world, key, page, tried=True)
         return
     world.update_copy(key, bad_pages=tuple(other for other in copy.bad_pages if other != page))
     _note(world, key, page, status=5)

@@ -42,8 +42,8 @@ STATEMENTS = (
 )
 ACTS = (
     "power-off {s}", "power-on {s}", "stop-service {s}", "start-service {s}", "fail-disk {s} {d}", "mend-disk {s} {d}",
-    "stop-app APP", "start-app APP", "point-app APP {s}", "workload {d} Workload2", "fill-log {d}", "open-transaction {d}",
-    "rebuild-index {d}",
+    "stop-app APP", "start-app APP", "point-app APP {s}", "workload {d} Workload2", "fill-log {d}",
+    "open-transaction {d}", "rebuild-index {d}",
 )  # fmt: skip
 
 
