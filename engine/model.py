@@ -14,6 +14,7 @@ from enum import IntEnum, StrEnum
 from typing import Any, Final
 
 from engine.chance import Chance
+from engine.commits import Commit
 from engine.constants import PARTNER_TIMEOUT_S, TICKS_PER_S
 from engine.events import Event
 from engine.flow import Flow, Operation, RowSetup
@@ -221,6 +222,10 @@ class Snapshot:
     source_id: int
     tick: Tick
     """When it was taken."""
+    family: int = 1
+    lineage: tuple[tuple[int, float], ...] = ((0, 0.0),)
+    end_of_log_kb: float = 0.0
+    """Family, lineage and position of the source then: what is committed up to there is in the picture."""
     drive: str = "D"
     files: tuple[tuple[str, str], ...] = ()
     """(logical name, path) of each of its sparse files."""
@@ -605,6 +610,8 @@ class World:
     """Rows that the Database Mirroring Monitor has recorded."""
     objects: dict[tuple[str, str, str], Any] = field(default_factory=dict)
     """(server, system database, name): tables, procedures and views that scripts have made there."""
+    commits: dict[tuple[int, int], Commit] = field(default_factory=dict)
+    """(family, stretch of log) -> the latest commit of a T-SQL window in it: what user databases hold."""
     errorlog: dict[str, tuple[LogLine, ...]] = field(default_factory=dict)
     """Server -> latest lines of its ERRORLOG; xp_readerrorlog reads them. Each is told as an event too."""
     rows: dict[int, tuple[Key, Key | None]] = field(default_factory=dict)
@@ -728,6 +735,7 @@ class World:
             transfers=self.transfers.copy(),
             monitor=self.monitor.copy(),
             objects=self.objects.copy(),
+            commits=self.commits.copy(),
             errorlog=self.errorlog.copy(),
             rows=self.rows.copy(),
             setups=self.setups.copy(),
@@ -764,7 +772,7 @@ def _sorted(part: dict[Any, Any]) -> bytes:
 
 HASHED: Final = (
     "servers", "links", "copies", "witnesses", "contacts", "clients", "availability", "files", "sessions", "batches",
-    "transfers", "monitor", "objects", "errorlog", "rows",
+    "transfers", "monitor", "objects", "commits", "errorlog", "rows",
 )  # fmt: skip
 """Dictionaries of a world that decide its future."""
 

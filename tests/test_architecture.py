@@ -15,7 +15,14 @@ QT = ("PySide6", "shiboken6", "pyqtgraph")
 DATABASE = ("sqlalchemy", "alembic")
 
 ENGINE_LAYERS = (
-    ("engine.constants", "engine.chance", "engine.messages", "engine.stepwise", "engine.written"),
+    (
+        "engine.constants",
+        "engine.chance",
+        "engine.commits",
+        "engine.messages",
+        "engine.stepwise",
+        "engine.written",
+    ),
     ("engine.events", "engine.inputs", "engine.flow"),
     ("engine.model",),  # the world holds the flow's arrays and the events to come
     ("engine.protocol",),

@@ -440,12 +440,11 @@ def _account_recovery_loss(world: World, copy: Copy) -> None:
     ]
     if any(quorum.opens(world, _key(other)) for other in others):
         return
-    committed = max((rows.committed_kb(world, other) for other in others), default=0.0)
-    lost_kb = max(0.0, committed - copy.end_of_log_kb)
-    per_transaction = max(rows.workload_of(c).log_kb_per_transaction for c in [copy, *others])
-    count = round(lost_kb / per_transaction) if per_transaction else 0
+    richest = max(others, key=lambda other: rows.committed_kb(world, other), default=None)
+    told = rows.committed_kb(world, richest) if richest is not None else 0.0
+    count = losses.count(world, richest, copy.end_of_log_kb, told) if richest is not None else 0
     if count:
-        losses.note(world, copy.database, copy.server, count, lost_kb, "this copy")
+        losses.note(world, copy.database, copy.server, count, told - copy.end_of_log_kb, "this copy")
         for other in others:
             world.update_copy(_key(other), written_off_kb=rows.committed_kb(world, other))
 

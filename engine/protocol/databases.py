@@ -122,13 +122,13 @@ def create_snapshot(
         source=copy.database,
         source_id=copy.database_id,
         tick=world.tick,
+        family=copy.family,
+        lineage=copy.lineage,
+        end_of_log_kb=rows.redone_kb(world, copy),
         drive=drive,
         files=files,
     )
     world.update_server(server, snapshots=(*state.snapshots, made))
-    for (home, database, item), kept in list(world.objects.items()):
-        if database == copy.database.lower() and home in (server, copy.partner or server):
-            world.objects.setdefault((server, name.lower(), item), kept)
     return []
 
 

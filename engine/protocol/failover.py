@@ -307,10 +307,11 @@ def _hand_over(world: World, old: Key, sequence: int, hardened_kb: float) -> Non
 
 def _account_loss(world: World, failover: Failover, old: Copy, row: int) -> None:
     """Commits that clients were told of and that the new principal does not have."""
-    lost_kb = max(0.0, rows.committed_kb(world, old) - world.flow.positions(row).hardened_kb)
-    count = losses.count(world, old, lost_kb)
+    told, kept = rows.committed_kb(world, old), world.flow.positions(row).hardened_kb
+    count = losses.count(world, old, kept, told)
     if count == 0:
         return
+    lost_kb = max(0.0, told - kept)
     _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
     world.update_copy((old.server, old.database), written_off_kb=rows.committed_kb(world, old))
     losses.note(world, old.database, failover.to_server, count, lost_kb, "this copy")

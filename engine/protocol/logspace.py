@@ -72,6 +72,19 @@ def file_full(world: World, row: int) -> None:
                        number=9002)  # fmt: skip
 
 
+def write(world: World, key: Key, kb: float) -> float:
+    """A statement of a window writes *kb* of log; where that begins. 9002 without room in a file that cannot grow."""
+    copy = world.copies[key]
+    assert copy.row is not None and world.rows[copy.row][0] == key, f"{key} is open and writes no log"
+    room_kb = volumes.log_room_kb(copy) - used_kb(world, copy)
+    grows = volumes.next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB
+    if copy.log_full or (room_kb < kb and not grows):
+        raise SqlError(9002, copy.database, reuse_wait(world, copy.row))
+    begin_kb = world.flow.position_kb(copy.row, "generated_kb")
+    world.flow.add_log_kb(copy.row, kb)
+    return begin_kb
+
+
 def _resize(world: World, key: Key, size_kb: float) -> None:
     old = world.copies[key].log_size_kb
     world.update_copy(key, log_size_kb=size_kb)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.model import Copy, World
-from engine.protocol import lineage, rows
+from engine.protocol import commits, lineage, rows
 
 
 def note(world: World, database: str, server: str, count: int, lost_kb: float, where: str) -> None:
@@ -22,10 +22,12 @@ def note(world: World, database: str, server: str, count: int, lost_kb: float, w
     )
 
 
-def count(world: World, copy: Copy, lost_kb: float) -> int:
-    """Transactions in so much log of the copy."""
+def count(world: World, copy: Copy, after_kb: float, upto_kb: float) -> int:
+    """Transactions that end in this part of the copy's log: of its workload, and of T-SQL windows."""
+    windows = list(commits.between(world, copy, after_kb, upto_kb))
+    lost_kb = upto_kb - after_kb - sum(commit.log_kb for commit in windows)
     per_transaction = rows.workload_of(copy).log_kb_per_transaction
-    return round(lost_kb / per_transaction) if lost_kb > 0.0 and per_transaction else 0
+    return len(windows) + (round(lost_kb / per_transaction) if lost_kb > 0.0 and per_transaction else 0)
 
 
 def others(world: World, copy: Copy) -> list[Copy]:
@@ -44,8 +46,8 @@ def give_up(world: World, copy: Copy, kept: list[Copy]) -> None:
         min(lineage.common_kb(copy.lineage, other.lineage), rows.end_of_log_kb(world, other))
         for other in kept
     )
-    lost_kb = rows.committed_kb(world, copy) - max(elsewhere, copy.written_off_kb)
-    number = count(world, copy, lost_kb)
+    known, told = max(elsewhere, copy.written_off_kb), rows.committed_kb(world, copy)
+    number = count(world, copy, known, told)
     if number:
-        note(world, copy.database, copy.server, number, lost_kb,
+        note(world, copy.database, copy.server, number, told - known,
              f"any copy that remains: {copy.server} alone had them")  # fmt: skip

@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from engine.commits import Commit
 from engine.constants import BACKUP_LEAST_S, RECOVER_RESTORED_S
 from engine.messages import Message, SqlError
 from engine.model import Availability, Copy, DbFile, DbState, Key, Restored, Tick, User, World, ticks
 from engine.protocol import (
     backup,
     commands,
+    commits,
     errorlog,
     files,
     jobs,
@@ -275,16 +277,23 @@ def restore_log(
     if any(file not in copy.extra_files for file in lacking):
         raise SqlError(5133, volumes.path_of(copy, lacking[0]), also=(3013,), title=title)
     stop = ending.stop_tick
-    if stop is not None and (stop < chosen.from_tick or _stop_kb(chosen, stop) < end):
+    if stop is not None and (stop < chosen.from_tick or _stop_kb(world, chosen, stop) < end):
         raise SqlError(4335, also=(3013,), title=title)
     return _roll_forward(world, copy, path, chosen, ending)
 
 
-def _stop_kb(chosen: BackupSet, stop_tick: Tick) -> float:
-    """Where the log of a backup stood at a time; log is taken to have been written evenly in between."""
+def _stop_kb(world: World, chosen: BackupSet, stop_tick: Tick) -> float:
+    """Where the log of a backup stood at a time: written evenly, and with every commit of a window at its own time."""
     whole = max(1, chosen.started_tick - chosen.from_tick)
     share = min(1.0, (stop_tick - chosen.from_tick) / whole)
-    return chosen.first_kb + (chosen.last_kb - chosen.first_kb) * share
+    even_kb = chosen.first_kb + (chosen.last_kb - chosen.first_kb) * share
+    commit = commits.upto(world, chosen.family, chosen.lineage, chosen.last_kb)
+    later: Commit | None = None
+    while commit is not None and commit.tick > stop_tick:
+        later, commit = commit, commit.previous
+    if later is not None:
+        even_kb = min(even_kb, later.kb - commits.COMMIT_KB)
+    return max(even_kb, commit.kb) if commit is not None and commit.kb > chosen.first_kb else even_kb
 
 
 def _ready(world: World, server: str, database: str, old: Copy | None, title: str) -> Copy:
@@ -326,7 +335,7 @@ def _done(
     last_kb, reached = chosen.last_kb, True
     if ending.stop_tick is not None:
         reached = chosen.kind == LOG and ending.stop_tick <= chosen.started_tick
-        last_kb = _stop_kb(chosen, ending.stop_tick) if reached else last_kb
+        last_kb = _stop_kb(world, chosen, ending.stop_tick) if reached else last_kb
     end = max(copy.end_of_log_kb, last_kb)
     world.update_copy(
         key,

@@ -10,7 +10,7 @@ from engine.flow import Crossing, Mode, RowSetup, recovery
 from engine.flow.setup import Site, Workload
 from engine.flow.sites import SITES, WORKLOADS
 from engine.model import Copy, Key, MirrorState, RecoveryModel, Safety, Service, World
-from engine.protocol import network, quorum, security, volumes
+from engine.protocol import lineage, network, quorum, security, volumes
 
 TRACE_FLAG_NO_COMPRESSION = 1462
 """Turns compression of the log stream off, globally and at once. Documented [DOC]."""
@@ -18,11 +18,20 @@ TRACE_FLAG_NO_COMPRESSION = 1462
 
 def add_row(world: World, key: Key, at_kb: float) -> int:
     """Give the copy a row of its own, its log ending at *at_kb*."""
+    _leave_path(world, key, at_kb)
     row = world.flow.add_row(_setup(world, key, None))
     world.rows[row] = (key, None)
     world.flow.set_positions(row, **_all_at(at_kb))
     world.update_copy(key, row=row, log_start_kb=min(at_kb, world.copies[key].log_start_kb))
     return row
+
+
+def _leave_path(world: World, key: Key, at_kb: float) -> None:
+    """A log that is written on from *at_kb*, with commits beyond that it never hardened, is another from there on."""
+    copy = world.copies[key]
+    latest = world.commits.get((copy.family, copy.lineage[-1][0]))
+    if latest is not None and latest.kb > at_kb:
+        world.update_copy(key, lineage=lineage.branch(world, copy.lineage, at_kb))
 
 
 def remove_row(world: World, row: int) -> None:
@@ -85,6 +94,10 @@ def restart(world: World, row: int) -> None:
     at = world.flow.positions(row)
     world.flow.set_positions(row, generated_kb=at.flushed_kb)
     resend(world, row)
+    owner, mirror = world.rows[row]
+    _leave_path(world, owner, at.flushed_kb)
+    if mirror is not None:
+        world.update_copy(mirror, lineage=world.copies[owner].lineage)
 
 
 def resend(world: World, row: int) -> None:
@@ -133,6 +146,14 @@ def end_of_log_kb(world: World, copy: Copy) -> float:
         return copy.end_of_log_kb
     at = world.flow.positions(copy.row)
     return at.flushed_kb if world.rows[copy.row][0] == (copy.server, copy.database) else at.hardened_kb
+
+
+def redone_kb(world: World, copy: Copy) -> float:
+    """Up to where the data of the copy follow its log: all of it, or what a mirror has redone."""
+    if copy.row is None:
+        return copy.redone_kb
+    at = world.flow.positions(copy.row)
+    return at.generated_kb if world.rows[copy.row][0] == (copy.server, copy.database) else at.redone_kb
 
 
 def committed_kb(world: World, copy: Copy) -> float:

@@ -37,8 +37,6 @@ def drop(world: World, server: str, found: Snapshot) -> list[Message]:
     """DROP DATABASE of a snapshot; its source is left alone."""
     state = world.servers[server]
     world.update_server(server, snapshots=tuple(one for one in state.snapshots if one is not found))
-    for key in [key for key in world.objects if key[:2] == (server, found.name.lower())]:
-        del world.objects[key]
     return []
 
 

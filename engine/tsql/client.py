@@ -9,8 +9,8 @@ from typing import Any, Final
 from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
-from engine.protocol import commands, logspace
-from engine.tsql import script, work
+from engine.protocol import commands
+from engine.tsql import script, transactions, work
 from engine.tsql.data import ConnectionLost, Run, Session, Window
 from engine.tsql.execute import perform
 from engine.tsql.machine import OUTPUT_MAX, Machine
@@ -240,6 +240,10 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
     if world.servers[server].hung and world.servers[server].running:
         _hang(world, name, run, connected=kept.session is not None)
         return run, False
+    if kept.lost:
+        world.sessions[name] = replace(kept, lost=0)
+        _finish(world, name, _said(world, name, run, kept.lost))
+        return run, False
     session = _connected(world, name, kept, server)
     if session is None:
         _finish(world, name, _said(world, name, run, _refusal(world, server), server))
@@ -386,14 +390,8 @@ def _alive(world: World, session: Session) -> bool:
 
 def note_transactions(world: World) -> None:
     """Have the log of each database wait for the transactions that windows hold open in it."""
-    holders: dict[tuple[str, str], list[int]] = {}
-    for kept in world.sessions.values():
-        session = kept.session
-        if session is not None and session.transactions:
-            holders.setdefault((session.server, session.database), []).append(session.spid)
-    held = [key for key, copy in world.copies.items() if copy.window_transactions]
-    for key in sorted({*holders, *held}):
-        logspace.note_window_transactions(world, *key, tuple(holders.get(key, ())))
+    sessions = [window.session for window in world.sessions.values() if window.session is not None]
+    transactions.note_holders(world, sessions, world.servers)
 
 
 def check_connections(world: World) -> None:
@@ -406,7 +404,7 @@ def check_connections(world: World) -> None:
         there = world.servers[session.server]
         if not _alive(world, session):
             _lose(world, name, 64 if not there.powered or not there.nic_up else 10054)
-        elif not there.hung and not _database_open(world, session):
+        elif not there.hung and not _databases_open(world, session):
             _lose(world, name, 10054)
     run: Run
     for name, run in list(world.batches.items()):
@@ -422,26 +420,39 @@ def check_connections(world: World) -> None:
             _go_on(world, name)
 
 
-def _database_open(world: World, session: Session) -> bool:
+def _databases_open(world: World, session: Session) -> bool:
+    """The current database, and every other that its transaction has written to."""
+    used = {session.database, *(database for (_, database), _, _ in session.logs)}
     try:
-        commands.use_database(world, session.server, session.database)
+        for database in used:
+            commands.use_database(world, session.server, database)
     except SqlError:
         return False
     return True
 
 
 def _lose(world: World, name: str, number: int) -> None:
-    """The connection of a window breaks; a batch that runs ends with the error of the transport."""
+    """The connection of a window breaks, and what it had not committed is undone.
+
+    A batch that runs ends with the error of the transport. Where none runs the next one meets it if a transaction was
+    open; any other connection is made anew unseen, as drivers do.
+    """
     kept: Window = world.sessions[name]
-    world.sessions[name] = replace(kept, session=None)
     run: Run | None = world.batches.get(name)
     if run is not None:
         _abandon(world, name, run)
+    open_work = kept.session is not None and kept.session.transactions > 0
+    lost = number if run is None and open_work else 0
+    world.sessions[name] = replace(kept, session=None, lost=lost)
+    if run is not None:
         _finish(world, name, _said(world, name, run, number))
 
 
 def _abandon(world: World, name: str, run: Run) -> None:
-    """What a pending statement had begun is taken back."""
+    """What a pending statement had begun is taken back; a commit that waits for its log is not."""
+    kept: Window = world.sessions[name]
+    if kept.session is not None:
+        world.sessions[name] = replace(kept, session=transactions.without_transaction(kept.session))
     if run.pending is not None:
         server = world.sessions[name].server or server_of(name)
         commands.abandon(world, server, *run.pending)

@@ -9,9 +9,9 @@ from typing import Any
 
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
-from engine.model import Copy, Server, Snapshot, World
+from engine.model import Copy, Key, Server, Snapshot, World
 from engine.protocol import commands, snapshots
-from engine.tsql.data import Caught, Declared, Session, Table
+from engine.tsql.data import Caught, Declared, Place, Session, Table
 from engine.tsql.values import Scalar, stamp
 
 SYSTEM_DATABASES = {"master": 1, "tempdb": 2, "model": 3, "msdb": 4}
@@ -26,8 +26,14 @@ class Context:
     variables: dict[str, Declared] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
     caught: Caught | None = None
-    written: list[tuple[tuple[str, str, str], Any]] = field(default_factory=list)
-    """Objects that the statement has written to, as they were before (transactions.py)."""
+    writes: dict[Place, Any] = field(init=False)
+    """What the transaction has done to objects so far (objects.py), as in Session.writes."""
+    logs: dict[Key, tuple[float, float]] = field(init=False)
+    """Where its log begins in each database, and how much that is."""
+
+    def __post_init__(self) -> None:
+        self.writes = dict(self.session.writes)
+        self.logs = {key: (begin_kb, kb) for key, begin_kb, kb in self.session.logs}
 
     @property
     def server(self) -> Server:
@@ -75,6 +81,11 @@ class Context:
         known = {copy.database_id: copy.database for copy in self.copies()}
         known.update({one.database_id: one.name for one in self.server.snapshots})
         return known.get(number)
+
+    def database_shown(self, name: str) -> str:
+        """The name of a database as this server writes it."""
+        copy = self.copy_named(name)
+        return copy.database if copy is not None else name
 
     def snapshot_named(self, name: str) -> Snapshot | None:
         """The database snapshot of that name on this server."""

@@ -30,10 +30,26 @@ class Table:
     next_identity: int = 1
     characters: int = 0
     """In all its texts."""
+    ids: tuple[int, ...] = ()
+    """A number for each row, which it keeps: connections that change different rows do not meet."""
+    next_id: int = 1
 
     @property
     def cells(self) -> int:
         return len(self.columns) * len(self.rows)
+
+
+Place = tuple[str, str, str]
+"""(server, database, name in small letters) of an object that a script has made."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowChanges:
+    """What a transaction did to the rows of a table: (number of the row, the row as it is now, None if gone)."""
+
+    rows: tuple[tuple[int, Row | None], ...]
+    next_identity: int
+    next_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +132,10 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """What ROLLBACK returns to: the temp tables, and every object written to since, as it was before."""
+    """What ROLLBACK returns to: the temp tables, and what had been written to other objects."""
 
     tables: tuple[tuple[str, Table], ...]
-    written: tuple[tuple[tuple[str, str, str], Any], ...] = ()
+    writes: tuple[tuple[Place, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +164,15 @@ class Session:
     savepoints: tuple[tuple[str, Undo], ...] = ()
     doomed: bool = False
     """An error under XACT_ABORT has been caught: the transaction can only be rolled back."""
+    writes: tuple[tuple[Place, Any], ...] = ()
+    """What the transaction has done to objects, by object: RowChanges, an object made, or None for one dropped. It is
+    in no log yet: whatever ends the connection undoes it."""
+    logs: tuple[tuple[tuple[str, str], float, float], ...] = ()
+    """Log that it has written: (copy, where it begins, KB)."""
+    held: tuple[tuple[Place, str], ...] = ()
+    """Locks on whole tables that it keeps until the end of the transaction (locks.py)."""
+    committing: tuple[tuple[tuple[str, str], float], ...] = ()
+    """(copy, position) of commits whose log is not yet hardened where it has to be; until then it keeps its locks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,8 +194,12 @@ class Run:
     """What is shown decides nothing."""
     started_tick: int = 0
     waiting: str = ""
-    """Why it waits: delay, pending, busy, server, login; empty while it does not."""
+    """Why it waits: delay, pending, busy, server, login, lock, commit; empty while it does not."""
     due_tick: int = 0
+    since_tick: int | None = None
+    """When the wait for a lock or commit began, which is looked after several times."""
+    blocked: tuple[tuple[int, ...], Place, str] = ((), ("", "", ""), "")
+    """The sessions that have the lock it waits for, the object, and the mode that it wants."""
     wait_id: int = 0
     """Number of the wait; a timer of an older one is void."""
     pending: tuple[str, tuple[Any, ...]] | None = None
@@ -199,5 +228,7 @@ class Window:
     """Server that `:CONNECT` has chosen; empty for the window's own."""
     variables: tuple[tuple[str, str], ...] = ()
     """sqlcmd variables."""
+    lost: int = 0
+    """A connection with an open transaction has broken since: the next batch meets this error, then all is new."""
     queue: tuple[str, ...] = ()
     """Submissions that wait until the running one is done."""

@@ -10,7 +10,7 @@ from typing import Final
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import commands
-from engine.tsql import program, queries, sources, tables, transactions
+from engine.tsql import locks, program, queries, sources, tables, transactions
 from engine.tsql import statements as s
 from engine.tsql.columns import parse_columns
 from engine.tsql.context import Context
@@ -59,6 +59,9 @@ HELD_CHARACTERS_MAX: Final = 20_000_000
 
 ACTS_MAX: Final = 5_000
 """Commands that one submission may carry out: each leaves something in the world or its log. Assumed."""
+
+POLL_TICKS_MAX: Final = 10
+"""Longest time between two looks at what a batch waits for. Assumed: a tenth of a second."""
 
 INSTRUCTION_WORK: Final = 10
 FREEZE_WORK: Final = 150
@@ -140,6 +143,8 @@ class Machine:
             self.meter.begin_statement()
         self.meter.add(INSTRUCTION_WORK)
         self._attempt(instruction.action)
+        if not self.run.waiting and self.run.since_tick is not None:
+            self.run = replace(self.run, since_tick=None)
 
     def _compile(self, scope: Scope) -> None:
         """Go on with compiling the text of a frame; an error of that leaves nothing of it to run."""
@@ -175,11 +180,20 @@ class Machine:
         number = self.world.next_id()
         self.run = replace(self.run, waiting=why, due_tick=due_tick, wait_id=number, pending=pending)
 
+    def poll(self, why: str) -> None:
+        """Look again soon, and less often the longer it takes."""
+        since = self.world.tick if self.run.since_tick is None else self.run.since_tick
+        self.run = replace(self.run, since_tick=since)
+        pause = max(1, min(POLL_TICKS_MAX, (self.world.tick - since) // 4))
+        self.wait(why, self.world.tick + pause)
+
     def resume(self) -> None:
         """The wait is over; a pending statement says how it ended. Then call advance."""
-        pending = self.run.pending
+        why, pending = self.run.waiting, self.run.pending
         self.run = replace(self.run, waiting="", pending=None)
-        if pending is not None:
+        if why == "commit":
+            transactions.await_log(self)
+        elif pending is not None:
             handler, arguments = pending
             self._guard(
                 lambda: self.outcome(
@@ -196,15 +210,21 @@ class Machine:
             self._guard(lambda: self._perform(action))
 
     def _guard(self, work: Callable[[], None]) -> None:
-        """Do *work*; what goes wrong is said or caught as T-SQL has it."""
+        """Do *work*, all of it or nothing; what goes wrong is said or caught as T-SQL has it."""
+        before = dict(self.context.writes)
         try:
             work()
+        except locks.Blocked as found:
+            self.context.writes = before
+            locks.wait(self, found)
         except SqlError as problem:
+            self.context.writes = before
             self.fail(problem)
         except Unsimulated as problem:
+            self.context.writes = before
             self.not_simulated(str(problem))
         finally:
-            transactions.note_written(self)
+            transactions.after_statement(self)
 
     def _perform(self, action: program.Do | program.Branch) -> None:
         scope = self.scopes[-1]
@@ -358,6 +378,14 @@ class Machine:
             self.end_batch()
         elif number in SCOPE_ENDS:
             self.scopes[-1].position = len(self.scopes[-1].code)
+
+    def deadlocked(self) -> None:
+        """This connection is the victim of a deadlock: its transaction is lost, and the batch unless it is caught."""
+        self.fail(SqlError(1205, self.session.spid, "lock"), ends_batch=True)
+        if self.scopes:
+            self.note(doomed=bool(self.session.transactions))
+        elif self.session.transactions:
+            transactions.roll_back(self)
 
     def _catch(self, error: Caught) -> bool:
         """Go to the CATCH block of the innermost frame that has one around its statement."""

@@ -1,14 +1,24 @@
-"""Tables, procedures and views that scripts make in the databases of an instance, kept in the world."""
+"""Tables, procedures and views that scripts make. Those of a user database stand in its log (protocol/commits.py).
+
+What a transaction has done lies with its connection until COMMIT (Session.writes). An object as it is now is therefore
+what is committed, with the changes of all open connections on top: whatever ends one of them undoes its work.
+"""
 
 from __future__ import annotations
 
 import zlib
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from engine.commits import Commit
 from engine.messages import SqlError
+from engine.model import Copy, World
+from engine.protocol import commits, logspace
+from engine.tsql import locks, tables
 from engine.tsql.context import Context
-from engine.tsql.data import Table
+from engine.tsql.data import Place, RowChanges, Session, Table
 from engine.tsql.plans import Unsimulated
 from engine.tsql.statements import Parameter
 
@@ -45,78 +55,221 @@ class Kept:
     item: UserObject
 
 
-_SCHEMAS: Final = frozenset({"dbo", "guest", ""})
+# --- what is committed -----------------------------------------------------------------------------------
+
+CONTENTS_KEPT: Final = 16
+"""Moments of databases whose objects are held ready. Assumed: those of a few copies and their backups."""
+
+_CONTENTS: OrderedDict[Commit, dict[str, Kept]] = OrderedDict()
 
 
-def _home(context: Context, database: str) -> str:
-    """The server under whose name the objects of a database are kept: its partner's, if they were made over there."""
-    here = context.session.server
-    copy = context.copy_named(database)
-    if copy is None or copy.guid is None:
-        return here
-    partners = sorted(
-        server
-        for (server, name), other in context.world.copies.items()
-        if name == copy.database and other.guid == copy.guid
-    )
-    key = copy.database.lower()
-    owners = {server for server, name, _ in context.world.objects if name == key}
-    return next((server for server in (here, *partners) if server in owners), here)
+def contents(last: Commit | None) -> Mapping[str, Kept]:
+    """All objects, by name in small letters, as the commit *last* and those before it have left them."""
+    later: list[Commit] = []
+    known, commit = None, last
+    while commit is not None and (known := _CONTENTS.get(commit)) is None:
+        later.append(commit)
+        commit = commit.previous
+    content = known if known is not None else {}
+    if last is None or not later:
+        return content
+    content = dict(content)
+    for commit in reversed(later):
+        for name, edit in commit.edits:
+            _put(content, name, applied(content.get(name), edit))
+    _CONTENTS[last] = content
+    while len(_CONTENTS) > CONTENTS_KEPT:
+        _CONTENTS.popitem(last=False)
+    return content
 
 
-def place_of(context: Context, parts: tuple[str, ...]) -> tuple[str, str, str]:
+def _put(objects: dict[Any, Kept], name: Any, new: Kept | None) -> None:
+    if new is None:
+        objects.pop(name, None)
+    else:
+        objects[name] = new
+
+
+def _committed(context: Context, database: str) -> Mapping[str, Kept]:
+    """The objects of a database of this server that are committed."""
+    world, here = context.world, context.session.server
+    copy, picture = context.copy_named(database), context.snapshot_named(database)
+    if copy is not None:
+        return contents(commits.newest(world, copy))
+    if picture is not None:
+        return contents(commits.upto(world, picture.family, picture.lineage, picture.end_of_log_kb))
+    return {
+        name: kept
+        for (server, where, name), kept in world.objects.items()
+        if (server, where) == (here, database.lower()) and isinstance(kept, Kept)
+    }
+
+
+# --- what is done and not committed ------------------------------------------------------------------------
+
+Edit = RowChanges | Kept | None
+"""What a transaction has made of an object: changes of its rows, another object, nothing."""
+
+
+def applied(old: Kept | None, edit: Edit) -> Kept | None:
+    """The object after the edit."""
+    if not isinstance(edit, RowChanges):
+        return edit
+    assert old is not None and isinstance(old.item, Table)
+    return Kept(old.name, tables.changed(old.item, edit))
+
+
+def _edit(old: Kept | None, new: Kept | None) -> Edit:
+    """What makes *new* of *old*."""
+    if old is None or new is None or not (isinstance(old.item, Table) and isinstance(new.item, Table)):
+        return new
+    return new if old.item.columns != new.item.columns else tables.changes(old.item, new.item)
+
+
+def _after(first: Edit, second: Edit) -> Edit:
+    """One edit that does both."""
+    if not isinstance(second, RowChanges):
+        return second
+    return tables.together(first, second) if isinstance(first, RowChanges) else applied(first, second)
+
+
+def others(context: Context) -> Iterator[Session]:
+    """The other connections to this server that have changed something and not committed it."""
+    for _, session in context.sessions():
+        if session.spid != context.session.spid and session.writes:
+            yield session
+
+
+def _now(context: Context, place: Place, *, others_too: bool = True) -> Kept | None:
+    """The object as this connection finds it: committed, with what others (unless told not to) and itself did."""
+    found = _committed(context, place[1]).get(place[2])
+    for session in others(context) if others_too else ():
+        if place in (edits := dict(session.writes)):
+            found = applied(found, edits[place])
+    return applied(found, context.writes[place]) if place in context.writes else found
+
+
+# --- by name -----------------------------------------------------------------------------------------------
+
+
+def place_of(context: Context, parts: tuple[str, ...]) -> Place:
     """(server, database, name in small letters) that a name of up to three parts means; its database must be open."""
-    names = list(parts)
-    database = context.session.database
-    if len(names) == 3 or (len(names) == 2 and names[0].lower() not in _SCHEMAS):
-        database = context.open_database(names[0]) if len(names) == 3 else database
-    return _home(context, database), database.lower(), names[-1].lower()
+    database = context.open_database(parts[0]) if len(parts) == 3 else context.session.database
+    return context.session.server, database.lower(), parts[-1].lower()
 
 
-def find(context: Context, parts: tuple[str, ...]) -> UserObject | None:
-    """The object of that name, or None; `sp_…` is also looked for in master."""
+def kept(context: Context, parts: tuple[str, ...], *, others_too: bool = True) -> tuple[Place, Kept | None]:
+    """Where an object of that name is, and the object or None; `sp_…` is also looked for in master."""
+    place = place_of(context, parts)
+    found = _now(context, place, others_too=others_too)
+    if found is None and len(parts) == 1 and place[2].startswith("sp_"):
+        central = (place[0], "master", place[2])
+        found = _now(context, central, others_too=others_too)
+        place = central if found is not None else place
+    return place, found
+
+
+def find(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> UserObject | None:
+    """The object of that name, or None. Blocked while another transaction makes, alters or drops it, if it *waits*."""
     if len(parts) > 3 or (len(parts) == 3 and context.database_id(parts[0]) is None):
         return None
-    place = place_of(context, parts)
-    kept: Kept | None = context.world.objects.get(place)
-    if kept is None and len(parts) == 1 and place[2].startswith("sp_"):
-        kept = context.world.objects.get((place[0], "master", place[2]))
-    return None if kept is None else kept.item
+    place, found = kept(context, parts, others_too=waits)
+    if waits:
+        locks.need(context, place, locks.SCHEMA_STABLE)
+    return None if found is None else found.item
 
 
-def put(context: Context, parts: tuple[str, ...], new: UserObject) -> None:
-    """Keep an object under its name. Those of a mirrored database are on both sides; their log is not counted."""
+def without_locked(context: Context, parts: tuple[str, ...], table: Table) -> Table:
+    """The table without the rows that other connections have locked: READPAST."""
     place = place_of(context, parts)
+    locked: set[int] = set()
+    for session in others(context):
+        edit = dict(session.writes).get(place)
+        locked |= {number for number, _ in edit.rows} if isinstance(edit, RowChanges) else set()
+    return tables.delete(table, [(at,) for at, number in enumerate(table.ids, start=1) if number in locked])
+
+
+ROW_KB: Final = 0.1
+OBJECT_KB: Final = 6.0
+"""Log of a changed row beside its text, and of an object made, altered or dropped: rows of a dozen system tables.
+Assumed; it is some hundred bytes and a few KB."""
+
+
+def _log_kb(edit: Edit) -> float:
+    if not isinstance(edit, RowChanges):
+        whole = edit.item if edit is not None else None
+        rows = whole.rows if isinstance(whole, Table) else ()
+        return OBJECT_KB + ROW_KB * len(rows) + tables.characters_in(rows) / 512
+    texts = tables.characters_in(row for _, row in edit.rows if row is not None)
+    return ROW_KB * len(edit.rows) + texts / 512
+
+
+def _change(context: Context, place: Place, old: Kept | None, new: Kept | None) -> None:
+    """Note what the statement has done to an object, and write it into the log. 3906 a copy that is only read, 9002."""
     picture = context.snapshot_named(place[1])
     if picture is not None:
         raise SqlError(3906, picture.name)
-    source = context.copy_named(place[1])
-    if source is not None and source.standby:
-        raise SqlError(3906, source.database)
-    old: Kept | None = context.world.objects.get(place)
+    copy = context.copy_named(place[1])
+    if copy is not None and copy.standby:
+        raise SqlError(3906, copy.database)
+    edit = _edit(old, new)
+    locks.need(context, place, _lock_of(old, edit))
+    if copy is not None:
+        _write_log(context, copy, _log_kb(edit))
+    context.writes[place] = _after(context.writes[place], edit) if place in context.writes else edit
+
+
+def _lock_of(old: Kept | None, edit: Edit) -> str:
+    """The lock that an edit needs: new rows are in nobody's way."""
+    if not isinstance(edit, RowChanges):
+        return locks.SCHEMA
+    assert old is not None and isinstance(old.item, Table)
+    adds = all(row is not None and number >= old.item.next_id for number, row in edit.rows)
+    return locks.INSERT if adds else locks.ROWS
+
+
+def _write_log(context: Context, copy: Copy, kb: float) -> None:
+    key = (copy.server, copy.database)
+    last = commits.newest(context.world, copy)
+    if last is not None and last.weight > commits.WRITTEN_MAX:
+        raise Unsimulated(f"more than {commits.WRITTEN_MAX} characters written into the tables of a database")
+    begin_kb = logspace.write(context.world, key, kb)
+    first_kb, sum_kb = context.logs.get(key, (begin_kb, 0.0))
+    context.logs[key] = first_kb, sum_kb + kb
+
+
+def put(context: Context, parts: tuple[str, ...], new: UserObject) -> None:
+    """Keep an object under its name, in place of what was there."""
+    place = place_of(context, parts)
+    old = _now(context, place)
     _check_room(context, place, new)
-    context.written.append((place, old))
-    context.world.objects[place] = Kept(parts[-1] if old is None else old.name, new)
+    _change(context, place, old, Kept(parts[-1] if old is None else old.name, new))
+
+
+def keep_in_system_database(world: World, place: Place, edit: Edit) -> None:
+    """A transaction has committed a change of an object in master and its kind: no log of theirs is simulated."""
+    _put(world.objects, place, applied(world.objects.get(place), edit))
 
 
 OBJECTS_MAX: Final = 1_000
 CELLS_MAX: Final = 1_000_000
 CHARACTERS_MAX: Final = 20_000_000
-"""Objects of all databases of all servers, the values in their rows, and the characters in them. Assumed."""
+"""Objects of a database, the values in their rows, and the characters in them. Assumed."""
 
 
-def _check_room(context: Context, place: tuple[str, str, str], new: UserObject) -> None:
-    kept = [
-        found.item for key, found in context.world.objects.items() if isinstance(found, Kept) and key != place
+def _check_room(context: Context, place: Place, new: UserObject) -> None:
+    known = [found.item for name, found in _committed(context, place[1]).items() if name != place[2]]
+    known += [
+        edit.item for where, edit in context.writes.items() if where != place and isinstance(edit, Kept)
     ]
-    if len(kept) >= OBJECTS_MAX:
-        raise Unsimulated(f"more than {OBJECTS_MAX} tables, procedures and views on all servers together")
-    made = [item for item in (*kept, new) if isinstance(item, Table)]
-    texts = sum(len(item.body) for item in (*kept, new) if isinstance(item, Procedure))
+    if len(known) >= OBJECTS_MAX:
+        raise Unsimulated(f"more than {OBJECTS_MAX} tables, procedures and views in a database")
+    made = [item for item in (*known, new) if isinstance(item, Table)]
+    texts = sum(len(item.body) for item in (*known, new) if isinstance(item, Procedure))
     if sum(item.cells for item in made) > CELLS_MAX:
-        raise Unsimulated(f"more than {CELLS_MAX} values in the tables of all servers together")
+        raise Unsimulated(f"more than {CELLS_MAX} values in the tables of a database")
     if texts + sum(item.characters for item in made) > CHARACTERS_MAX:
-        raise Unsimulated(f"more than {CHARACTERS_MAX} characters in the objects of all servers together")
+        raise Unsimulated(f"more than {CHARACTERS_MAX} characters in the objects of a database")
 
 
 def create(context: Context, parts: tuple[str, ...], new: UserObject, *, alter: bool = False) -> None:
@@ -131,23 +284,20 @@ def create(context: Context, parts: tuple[str, ...], new: UserObject, *, alter: 
 
 def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> None:
     """DROP; 3701 if there is none of that kind."""
-    if type(find(context, parts)) is not kind:
+    place, old = kept(context, parts)
+    if old is None or type(old.item) is not kind:
         raise SqlError(3701, KINDS[kind][2], ".".join(parts))
-    place = place_of(context, parts)
-    context.written.append((place, context.world.objects[place]))
-    del context.world.objects[place]
+    _change(context, place, old, None)
 
 
 def listed(context: Context) -> list[tuple[str, UserObject]]:
-    """The objects of the current database, by name."""
+    """The objects of the current database, by name: those committed and one's own."""
     database = context.session.database
-    here = (_home(context, database), database.lower())
-    kept = sorted(
-        (key[2], found)
-        for key, found in context.world.objects.items()
-        if key[:2] == here and isinstance(found, Kept)
-    )
-    return [(found.name, found.item) for _, found in kept]
+    found = dict(_committed(context, database))
+    for (server, where, name), edit in context.writes.items():
+        if (server, where) == (context.session.server, database.lower()):
+            _put(found, name, applied(found.get(name), edit))
+    return [(kept.name, kept.item) for _, kept in sorted(found.items(), key=lambda entry: entry[0])]
 
 
 def object_id(name: str) -> int:

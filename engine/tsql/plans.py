@@ -32,6 +32,8 @@ class TableRef:
     """It is written with brackets, as a table-valued function."""
     query: str = ""
     """OPENQUERY: what to ask the server that the one part names."""
+    hints: frozenset[str] = frozenset()
+    """NOLOCK, READPAST, UPDLOCK … as written, in capitals."""
 
     @property
     def dotted(self) -> str:

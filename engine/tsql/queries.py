@@ -252,7 +252,8 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
             raise SqlError(4924, statement.dropped[0], ref.parts[-1])
         made = tables.made(ref.parts[-1], tuple(table.columns[place] for place in keep))
         rows = tuple(tuple(row[place] for place in keep) for row in table.rows)
-    sources.keep(machine, ref, replace(made, rows=rows, next_identity=table.next_identity))
+    made = replace(made, rows=rows, next_identity=table.next_identity)
+    sources.keep(machine, ref, replace(made, ids=table.ids, next_id=table.next_id))
     machine.note(error=0, rowcount=0)
 
 

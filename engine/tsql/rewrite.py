@@ -120,7 +120,13 @@ def table_ref(table: exp.Table | None) -> TableRef:
         return TableRef((*names, str(this.this).removeprefix("t_")), call=True)
     if isinstance(this, exp.Dot):
         return TableRef((*names, *(part.name for part in this.flatten())))
-    return TableRef((*names, _part(this)))
+    return TableRef((*names, _part(this)), hints=_hints(table))
+
+
+def _hints(table: exp.Table) -> frozenset[str]:
+    """What stands in WITH (…) behind a table."""
+    given = [word for hint in table.args.get("hints") or () for word in hint.expressions]
+    return frozenset(str(word.name).upper() for word in given)
 
 
 def _open_query(call: exp.Anonymous) -> TableRef:

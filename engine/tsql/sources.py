@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
-from engine.tsql import catalog, linked, objects, tables
+from engine.tsql import catalog, linked, locks, objects, tables
 from engine.tsql.context import Context
 from engine.tsql.data import Row, Table
 from engine.tsql.plans import TableRef, Unsimulated, plan_statement
@@ -35,7 +35,7 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
     if len(parts) == 4:
         context, parts = linked.context_of(machine, parts[0]), parts[1:]
     else:
-        made = _made(machine, ref)
+        made = _read(machine, ref)
         if isinstance(made, Table):
             return tuple((column.name, column.type) for column in made.columns), made.rows
         if isinstance(made, objects.View):
@@ -101,6 +101,16 @@ def _made(machine: Machine, ref: TableRef) -> objects.UserObject | None:
     return objects.find(machine.context, ref.parts)
 
 
+def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
+    """The same for a query, which may have to wait for others to let go of it."""
+    made, name = _made(machine, ref), ref.parts[-1].lower()
+    if not isinstance(made, Table) or name.startswith(("#", "@")) or name in machine.pseudo:
+        return made
+    hints = locks.hints_of(machine.context, ref.hints)
+    locks.read(machine, objects.kept(machine.context, ref.parts)[0], hints)
+    return objects.without_locked(machine.context, ref.parts, made) if "READPAST" in hints else made
+
+
 def made_table(machine: Machine, ref: TableRef) -> Table | None:
     """The table that a script has made under that name, if there is one."""
     try:
@@ -153,7 +163,15 @@ def keep(machine: Machine, ref: TableRef, new: Table) -> None:
 def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> None:
     """Insert rows."""
     machine.meter.charge(len(rows) * INSERT_WORK)
-    after, identity = tables.insert(ref.parts[-1], table(machine, ref), columns, rows, machine.evaluate)
+    before = table(machine, ref)
+    try:
+        after, identity = tables.insert(ref.parts[-1], before, columns, rows, machine.evaluate)
+    except SqlError as problem:
+        if problem.number == 2627 and not ref.parts[-1].startswith(
+            ("#", "@")
+        ):  # is it another's, not yet committed?
+            locks.need(machine.context, objects.kept(machine.context, ref.parts)[0], locks.SHARED)
+        raise
     keep(machine, ref, after)
     if identity is not None:
         machine.note(identity=identity)

@@ -8,7 +8,7 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql.columns import ColumnDefinition
-from engine.tsql.data import Row, Table
+from engine.tsql.data import Row, RowChanges, Table
 from engine.tsql.plans import Unsimulated
 from engine.tsql.values import Scalar, comparable, convert, is_moment, parse_type, to_text
 
@@ -40,7 +40,12 @@ def from_rows(names: Sequence[str], rows: Sequence[Row]) -> Table:
     for place, name in enumerate(names):
         values = [row[place] for row in rows if row[place] is not None]
         columns.append(ColumnDefinition(name=name, type=_type_of(values)))
-    return Table(tuple(columns), tuple(rows), characters=characters_in(rows))
+    return numbered(Table(tuple(columns), tuple(rows), characters=characters_in(rows)))
+
+
+def numbered(table: Table) -> Table:
+    """The table with a number for each of its rows."""
+    return replace(table, ids=tuple(range(1, len(table.rows) + 1)), next_id=len(table.rows) + 1)
 
 
 def characters_in(rows: Iterable[Row]) -> int:
@@ -89,7 +94,15 @@ def insert(
         raise Unsimulated(f"tables of more than {ROWS_MAX} rows")
     characters = _checked(table.characters + characters_in(added))
     _check_unique(name, table, everything)
-    return replace(table, rows=everything, next_identity=number, characters=characters), last
+    ids = range(table.next_id, table.next_id + len(added))
+    return replace(
+        table,
+        rows=everything,
+        next_identity=number,
+        characters=characters,
+        ids=(*table.ids, *ids),
+        next_id=ids.stop,
+    ), last
 
 
 def _checked(characters: int) -> int:
@@ -157,4 +170,58 @@ def delete(table: Table, numbers: Sequence[Row]) -> Table:
     """The table without the rows of these numbers (from 1)."""
     gone = {int(str(number[0])) - 1 for number in numbers}
     rows = tuple(row for place, row in enumerate(table.rows) if place not in gone)
-    return replace(table, rows=rows, characters=characters_in(rows))
+    ids = tuple(number for place, number in enumerate(table.ids) if place not in gone)
+    return replace(table, rows=rows, ids=ids, characters=characters_in(rows))
+
+
+# --- what a transaction changes --------------------------------------------------------------------------
+
+
+def changes(old: Table, new: Table) -> RowChanges:
+    """What makes *new* of *old*, a table with the same columns."""
+    before = dict(zip(old.ids, old.rows, strict=True))
+    after = dict(zip(new.ids, new.rows, strict=True))
+    put = [(number, row) for number, row in after.items() if before.get(number) is not row]
+    gone = [(number, None) for number in before if number not in after]
+    return RowChanges((*put, *gone), new.next_identity, new.next_id)
+
+
+def together(first: RowChanges, second: RowChanges) -> RowChanges:
+    """Both, one after the other."""
+    rows = {**dict(first.rows), **dict(second.rows)}
+    return RowChanges(tuple(rows.items()), second.next_identity, second.next_id)
+
+
+def _appended(table: Table, made: RowChanges, new: tuple[tuple[int, Row], ...]) -> Table:
+    """The table with new rows, which is what happens most."""
+    rows = tuple(row for _, row in new)
+    return replace(
+        table,
+        rows=table.rows + rows,
+        ids=table.ids + tuple(number for number, _ in new),
+        next_identity=max(table.next_identity, made.next_identity),
+        next_id=max(table.next_id, made.next_id),
+        characters=table.characters + characters_in(rows),
+    )
+
+
+def changed(table: Table, made: RowChanges) -> Table:
+    """The table after the changes; rows keep their order, new ones come last."""
+    new = [(number, row) for number, row in made.rows if row is not None and number >= table.next_id]
+    if len(new) == len(made.rows):
+        return _appended(table, made, tuple(new))
+    rows = dict(zip(table.ids, table.rows, strict=True))
+    for number, row in made.rows:
+        if row is not None:
+            rows[number] = row
+        else:
+            rows.pop(number, None)
+    ordered = tuple(sorted(rows.items()))
+    return replace(
+        table,
+        ids=tuple(number for number, _ in ordered),
+        rows=tuple(row for _, row in ordered),
+        next_identity=max(table.next_identity, made.next_identity),
+        next_id=max(table.next_id, made.next_id),
+        characters=characters_in(row for _, row in ordered),
+    )

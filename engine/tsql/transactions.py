@@ -1,18 +1,22 @@
-"""BEGIN, COMMIT, ROLLBACK and SAVE of a connection: what a transaction wrote into tables is taken back with it.
+"""BEGIN, COMMIT, ROLLBACK and SAVE of a connection, and the commit of a statement that stands alone.
 
-Table variables and what commands did to the world are not: the product does not roll those back either (commands that
-it would roll back are refused inside transactions, message 226).
+What a transaction writes lies with its connection until COMMIT puts it into the log (objects.py), so a rollback forgets
+it. Table variables and what commands did to the world are not rolled back, as in the product (commands that it would
+roll back are refused inside transactions, message 226).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.messages import SqlError
-from engine.protocol import logspace
+from engine.model import Key, World
+from engine.protocol import commits, logspace
+from engine.tsql import objects
 from engine.tsql import statements as s
-from engine.tsql.data import Undo
+from engine.tsql.data import Session, Undo
 from engine.tsql.plans import Unsimulated
 
 if TYPE_CHECKING:
@@ -54,7 +58,7 @@ def _save(machine: Machine, statement: s.Transaction) -> None:
         raise SqlError(628)
     if len(session.savepoints) >= SAVEPOINTS_MAX:
         raise Unsimulated(f"more than {SAVEPOINTS_MAX} savepoints of one transaction")
-    point = (statement.name.lower(), Undo(session.tables, session.undo.written))
+    point = (statement.name.lower(), Undo(session.tables, tuple(machine.context.writes.items())))
     machine.note(savepoints=(*session.savepoints, point))
 
 
@@ -77,59 +81,97 @@ def _roll_back_to(machine: Machine, name: str) -> None:
         raise SqlError(6401, name)
     if session.doomed:
         raise SqlError(3931)
-    kept = session.savepoints[places[-1]][1]
-    assert session.undo is not None
-    for place, old in reversed(session.undo.written[len(kept.written) :]):
-        _put_back(machine, place, old)
-    undo = Undo(session.undo.tables, kept.written)
-    machine.note(tables=kept.tables, undo=undo, savepoints=session.savepoints[: places[-1] + 1])
+    point = session.savepoints[places[-1]][1]
+    machine.context.writes = dict(point.writes)
+    machine.note(tables=point.tables, savepoints=session.savepoints[: places[-1] + 1])
 
 
 def roll_back(machine: Machine) -> None:
     """The whole transaction, however deep it is nested."""
     undo = machine.session.undo
     if undo is not None:
-        for place, old in reversed(undo.written):
-            _put_back(machine, place, old)
         machine.note(tables=undo.tables)
-    machine.note(transactions=0, undo=None, savepoints=(), doomed=False)
+    machine.context.writes, machine.context.logs = {}, {}
+    machine.note(transactions=0, undo=None, savepoints=(), doomed=False, writes=(), logs=(), held=())
     _hold_log(machine)
 
 
-def _put_back(machine: Machine, place: tuple[str, str, str], old: object) -> None:
-    if old is None:
-        machine.world.objects.pop(place, None)
-    else:
-        machine.world.objects[place] = old
-
-
-def note_written(machine: Machine) -> None:
-    """After a statement: what it wrote belongs to the transaction, if there is one."""
-    if not machine.context.written:
-        return
-    written, machine.context.written = machine.context.written, []
-    undo, points = machine.session.undo, machine.session.savepoints
-    if undo is None:
-        return
-    since = undo.written[len(points[-1][1].written) if points else 0 :]
-    known = {place for place, _ in since}  # what it was before the first change is what a rollback restores
-    new = [
-        (place, old)
-        for number, (place, old) in enumerate(written)
-        if place not in known and place not in {earlier for earlier, _ in written[:number]}
-    ]
-    if new:
-        machine.note(undo=Undo(undo.tables, (*undo.written, *new)))
-
-
 def _hold_log(machine: Machine) -> None:
-    """An open transaction keeps its log; what the world does not know yet is noted at once, for DBCC OPENTRAN."""
-    copy = machine.context.copy_named(machine.session.database)
-    if copy is None:
-        return
-    others = tuple(spid for spid, _, _ in copy.window_transactions if spid != machine.session.spid)
-    mine = (machine.session.spid,) if machine.session.transactions else ()
-    logspace.note_window_transactions(machine.world, copy.server, copy.database, (*others, *mine))
+    """What the world does not know yet of who keeps log is noted at once, for DBCC OPENTRAN."""
+    mine = machine.session
+    rest = [session for _, session in machine.context.sessions() if session.spid != mine.spid]
+    note_holders(machine.world, [*rest, mine], {mine.server})
+
+
+def note_holders(world: World, sessions: list[Session], servers: Collection[str]) -> None:
+    """Have the log of each database of *servers* wait for the transactions that their *sessions* hold open in it."""
+    holders: dict[Key, list[int]] = {}
+    for session in sessions:
+        held = {key for key, _, _ in session.logs}
+        if session.transactions:
+            held.add((session.server, session.database))
+        for key in held:
+            holders.setdefault(key, []).append(session.spid)
+    known = [key for key, copy in world.copies.items() if copy.window_transactions and key[0] in servers]
+    for key in sorted({*holders, *known}):
+        logspace.note_window_transactions(world, *key, tuple(holders.get(key, ())))
+
+
+# --- the log ---------------------------------------------------------------------------------------------
+
+
+def after_statement(machine: Machine) -> None:
+    """Note what the statement wrote; outside a transaction it is committed now, and its client waits for the log."""
+    context, session = machine.context, machine.session
+    writes = tuple(context.writes.items())
+    if writes != session.writes or context.logs:
+        logs = tuple((key, begin_kb, kb) for key, (begin_kb, kb) in context.logs.items())
+        machine.note(writes=writes, logs=logs)
+    if not machine.session.transactions and not machine.run.waiting:
+        if writes:
+            _put_into_log(machine)
+        elif machine.session.held:
+            machine.note(held=())
+
+
+def _put_into_log(machine: Machine) -> None:
+    """Commit: what was written is in the log of its database; in master and its kind it counts at once."""
+    world, context = machine.world, machine.context
+    edits: dict[Key, list[tuple[str, Any]]] = {}
+    for (server, database, name), edit in context.writes.items():
+        copy = context.copy_named(database)
+        if copy is not None:
+            edits.setdefault((server, copy.database), []).append((name, edit))
+        else:
+            objects.keep_in_system_database(world, (server, database, name), edit)
+    waits = tuple(
+        (key, commits.append(world, key, tuple(made), context.logs.get(key, (0.0, 0.0))[1]))
+        for key, made in edits.items()
+    )
+    machine.note(committing=waits)
+    if not machine.session.spid:  # a linked server's end of it: the caller cannot wait over there
+        _finished(machine)
+    else:
+        await_log(machine)
+
+
+def await_log(machine: Machine) -> None:
+    """Go on when every commit may be answered, which under FULL safety means on the mirror, too."""
+    if all(commits.told(machine.world, key, kb) for key, kb in machine.session.committing):
+        _finished(machine)
+    else:
+        machine.poll("commit")
+
+
+def _finished(machine: Machine) -> None:
+    machine.context.writes, machine.context.logs = {}, {}
+    machine.run = replace(machine.run, since_tick=None)
+    machine.note(writes=(), logs=(), held=(), committing=())
+
+
+def without_transaction(session: Session) -> Session:
+    """The connection when its batch is stopped while it waits for a commit: that is in the log whatever follows."""
+    return replace(session, writes=(), logs=(), held=(), committing=()) if session.committing else session
 
 
 _VERBS: Final[dict[str, Callable[[Machine, s.Transaction], None]]] = {

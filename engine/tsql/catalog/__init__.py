@@ -119,7 +119,7 @@ def object_id(context: Context, name: str) -> int | None:
         known = [table for table, _ in context.session.tables]
         lower = plain[-1].lower()
         return -1_000_000 - known.index(lower) if lower in known else None
-    if objects.find(context, tuple(plain)) is not None:
+    if objects.find(context, tuple(plain), waits=False) is not None:
         return objects.object_id(plain[-1])
     try:
         found = find(context, tuple(plain))

@@ -94,6 +94,6 @@ def test_views_about_what_nobody_has_are_empty() -> None:
 
 def test_objects_of_a_mirrored_database_are_there_after_its_failover() -> None:
     world = modern()
-    ask(world, P, "USE Sales CREATE TABLE Kept (n int) INSERT Kept SELECT 7")
+    ask(world, P, "USE Sales CREATE TABLE Kept (n int) INSERT Kept SELECT 7", then_s=2)
     ask(world, P, "USE master ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
     assert ask(world, "SERVER_B", "SELECT n FROM Sales.dbo.Kept").value == 7

@@ -1,0 +1,47 @@
+"""Commits of T-SQL windows as links of a chain along the log: each knows the one that was committed before it."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+WEIGHT_LEAST: Final = 200
+"""Characters that a commit counts as beside what it wrote. Assumed."""
+
+
+class Commit:
+    """One transaction in the log of a database. Two worlds may share it; it never changes."""
+
+    __slots__ = ("digest", "edits", "kb", "log_kb", "previous", "tick", "weight")
+
+    def __init__(
+        self, previous: Commit | None, kb: float, log_kb: float, tick: int, edits: tuple[tuple[str, Any], ...]
+    ) -> None:
+        """*kb* is the end of its log, *log_kb* how much log it wrote, *edits* are (object, what became of it)."""
+        self.previous, self.kb, self.log_kb, self.tick, self.edits = previous, kb, log_kb, tick, edits
+        text = repr((kb, tick, edits))
+        before = previous.digest if previous is not None else b""
+        self.digest: bytes = hashlib.blake2b(before + text.encode(), digest_size=16).digest()
+        self.weight: int = (previous.weight if previous is not None else 0) + len(text) + WEIGHT_LEAST
+        """Characters in this and all commits before it."""
+
+    def __repr__(self) -> str:
+        """Short, and different for different pasts: the state's hash reads it."""
+        return f"Commit({self.kb!r}, {self.digest.hex()})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As one flat list: a chain of links would be too deep for pickle and copy."""
+        links, link = [], self
+        while True:
+            links.append((link.kb, link.log_kb, link.tick, link.edits))
+            if link.previous is None:
+                return chain, (tuple(reversed(links)),)
+            link = link.previous
+
+
+def chain(links: tuple[tuple[float, float, int, tuple[tuple[str, Any], ...]], ...]) -> Commit | None:
+    """The last of a row of commits given as (kb, log_kb, tick, edits), oldest first."""
+    last: Commit | None = None
+    for link in links:
+        last = Commit(last, *link)
+    return last

@@ -1,0 +1,79 @@
+"""What T-SQL windows write into the log of a database, and which of it a copy has: that is a question of position.
+
+A copy holds the commits along its lineage up to the end of its log. Nothing is undone, sent or restored here: that
+follows from the positions of the flow model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Final
+
+from engine.commits import Commit
+from engine.model import Copy, Key, World
+from engine.protocol import rows
+from engine.protocol.lineage import Lineage
+
+SLACK_KB: Final = 0.001
+"""A byte: the flow model comes as near as that to a position, which is as good as there."""
+
+COMMIT_KB: Final = 0.5
+"""Log of a commit: one sector, the least that is written. Known."""
+
+WRITTEN_MAX: Final = 60_000_000
+"""Characters that all commits of one database may write, old rows included. Assumed."""
+
+
+def upto(world: World, family: int, path: Lineage, kb: float) -> Commit | None:
+    """The last commit along *path* whose log ends at *kb* or before."""
+    for stretch, begins_kb in reversed(path):
+        commit = world.commits.get((family, stretch))
+        while commit is not None and commit.kb > kb + SLACK_KB:
+            commit = commit.previous
+        if commit is not None:
+            return commit
+        kb = min(kb, begins_kb)
+    return None
+
+
+def newest(world: World, copy: Copy) -> Commit | None:
+    """The last commit in the log of the copy, hardened or not."""
+    owner = copy.row is not None and world.rows[copy.row][0] == (copy.server, copy.database)
+    return upto(world, copy.family, copy.lineage, math.inf if owner else rows.end_of_log_kb(world, copy))
+
+
+def between(world: World, copy: Copy, after_kb: float, upto_kb: float) -> Iterator[Commit]:
+    """Commits in the log of the copy that end after *after_kb* and not after *upto_kb*, newest first."""
+    commit = upto(world, copy.family, copy.lineage, upto_kb)
+    while commit is not None and commit.kb > after_kb + SLACK_KB:
+        yield commit
+        commit = commit.previous
+
+
+def append(world: World, key: Key, edits: tuple[tuple[str, Any], ...], log_kb: float) -> float:
+    """A transaction commits; the position up to which log must be hardened before its client is told so.
+
+    There is always room for it: the log keeps that free for those that are under way.
+    """
+    copy = world.copies[key]
+    assert copy.row is not None, f"{key} is open and writes no log"
+    world.flow.add_log_kb(copy.row, COMMIT_KB)
+    at = world.flow.position_kb(copy.row, "generated_kb")
+    before = newest(world, copy)
+    world.commits[copy.family, copy.lineage[-1][0]] = Commit(
+        before, at, log_kb + COMMIT_KB, world.tick, edits
+    )
+    return at
+
+
+def told(world: World, key: Key, kb: float) -> bool:
+    """A commit that ends at *kb* may be answered: hardened here and, if the session waits for it, on the mirror."""
+    copy = world.copies.get(key)
+    if copy is None or copy.row is None or copy.delayed_durability == DELAYED:
+        return True
+    return rows.committed_kb(world, copy) + SLACK_KB >= kb
+
+
+DELAYED: Final = 2
+"""DELAYED_DURABILITY = FORCED."""

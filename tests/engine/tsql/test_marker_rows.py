@@ -1,0 +1,282 @@
+"""The marker row, a DBA's first test: what a window writes is undone, lost, sent, restored as its log is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.model import Safety, World
+from engine.protocol import quorum
+from tests.engine.tsql.console import answers, ask, run_on
+from tests.engine.worlds import DB, M, P, do, lab
+
+FORCE = f"ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+
+
+def marked(workload: str = "Workload1", witness: bool = True, safety: Safety = Safety.FULL) -> World:
+    """A lab with Sales.dbo.t, which holds row 1."""
+    world = lab(workload=workload, witness=witness, safety=safety)
+    ask(world, P, "CREATE TABLE Sales.dbo.t (n int) INSERT Sales.dbo.t VALUES (1)", then_s=2)
+    run_on(world, 1)
+    return world
+
+
+def rows_on(world: World, server: str, table: str = "Sales.dbo.t") -> list[int]:
+    answer = ask(world, f"{server}#look", f"SELECT n FROM {table} ORDER BY n", then_s=1)
+    assert not answer.numbers, answer.texts
+    return [row[0] for row in answer.grids[-1]]
+
+
+def insert(world: World, server: str, n: int, then_s: float = 2.0) -> bool:
+    """Whether the client was told of the commit."""
+    ended = answers(world, server, f"INSERT Sales.dbo.t VALUES ({n})", then_s)
+    return bool(ended) and not ended[-1].numbers
+
+
+def open_work(world: World, window: str = P) -> None:
+    ask(world, window, "USE Sales BEGIN TRAN INSERT t VALUES (2)", then_s=1)
+
+
+@pytest.mark.parametrize(
+    ("ends", "serves"),
+    [
+        (f"power-off {P}", M),
+        (f"stop-service {P}", M),
+        (f"sql {P}#x ALTER DATABASE Sales SET PARTNER FAILOVER", M),
+        (f"sql {P}#x SHUTDOWN WITH NOWAIT", M),
+    ],
+)
+def test_what_was_not_committed_is_undone(ends: str, serves: str) -> None:
+    world = marked()
+    open_work(world)
+    assert rows_on(world, P, "Sales.dbo.t WITH (NOLOCK)") == [1, 2]
+    do(world, ends, then_s=60)
+    assert rows_on(world, serves) == [1]
+
+
+@pytest.mark.parametrize("restart", [f"restart-service {P}", f"hang {P}"])
+def test_nor_does_it_come_back_with_its_own_server(restart: str) -> None:
+    world = marked(witness=False)
+    open_work(world)
+    do(world, restart, then_s=30)
+    if restart.startswith("hang"):
+        do(world, f"unhang {P}", then_s=5)
+        assert ask(world, P, "ROLLBACK").numbers == []
+    assert rows_on(world, P) == [1]
+
+
+def test_the_next_batch_of_a_broken_transaction_hears_of_it_and_no_other_does() -> None:
+    world = marked()
+    open_work(world)
+    ask(world, f"{P}#idle", "USE Sales SELECT 1")
+    ask(world, f"{P}#master", "SELECT 1")
+    spid = ask(world, f"{P}#master", "SELECT @@SPID").value
+    do(world, f"sql {P}#x ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
+    assert ask(world, P, "COMMIT").numbers == [10054]
+    assert ask(world, P, "COMMIT").numbers == [3902]
+    assert ask(world, f"{P}#idle", "SELECT DB_NAME()").value == "master"
+    assert ask(world, f"{P}#master", "SELECT @@SPID").value == spid
+
+
+def test_a_transaction_from_master_is_cut_by_the_role_change_too() -> None:
+    world = marked()
+    ask(world, P, "BEGIN TRAN INSERT Sales.dbo.t VALUES (2)")
+    do(world, f"sql {P}#x ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
+    assert ask(world, P, "COMMIT").numbers == [10054]
+    assert rows_on(world, M) == [1]
+
+
+def test_a_commit_that_was_not_sent_is_lost_and_counted() -> None:
+    world = marked(workload="none", witness=False, safety=Safety.OFF)
+    do(world, f"cut {P} {M}", then_s=0.1)
+    for n in (2, 3, 4):
+        assert insert(world, P, n, 20)
+    do(world, f"power-off {P}", then_s=20)
+    do(world, f"sql {M} {FORCE}", then_s=60)
+    assert rows_on(world, M) == [1]
+    assert world.availability[DB].lost_transactions == world.failovers[0].lost_transactions == 3
+
+
+def test_objects_made_while_the_link_was_cut_are_not_on_the_other_side() -> None:
+    world = marked(witness=False)
+    do(world, f"cut {P} {M}", then_s=20)
+    made = """USE Sales CREATE TABLE late (n int) INSERT late VALUES (1) DROP TABLE t
+        EXEC('CREATE VIEW seen AS SELECT 1 AS one') EXEC('CREATE PROCEDURE act AS SELECT 1')"""
+    ask(world, P, made, then_s=2)
+    do(world, f"power-off {P}", then_s=5)
+    do(world, f"sql {M} {FORCE}", then_s=60)
+    assert rows_on(world, M) == [1]
+    assert ask(world, M, "USE Sales SELECT name FROM sys.objects WHERE type IN ('U', 'V', 'P')").grids == [
+        [["t"]]
+    ]
+
+
+def test_the_old_principal_gives_up_its_rows_when_the_session_goes_on() -> None:
+    world = marked(witness=False)
+    do(world, f"cut {P} {M}", then_s=20)
+    assert insert(world, P, 2)
+    do(world, f"power-off {P}", then_s=5)
+    do(world, f"sql {M} {FORCE}", then_s=60)
+    assert insert(world, M, 3)
+    do(world, f"power-on {P}", f"mend {P} {M}", then_s=120)
+    do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER RESUME", then_s=60)
+    do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER FAILOVER", then_s=60)
+    assert rows_on(world, P) == [1, 3]
+
+
+def test_a_commit_waits_while_the_mirror_is_silent_and_then_goes_on() -> None:
+    world = marked(workload="none")
+    do(world, f"black-hole {P} {M}", then_s=0.5)
+    assert not insert(world, P, 2, then_s=5)
+    assert answers(world, f"{P}#read", "SELECT n FROM Sales.dbo.t", 1) == []
+    ended = run_on(world, 10)
+    assert {event.get("window") for event in ended if event.kind == "sql_done"} == {P, f"{P}#read"}
+    assert rows_on(world, P) == [1, 2]
+
+
+def test_a_cancelled_commit_is_in_the_log_and_locks_nothing() -> None:
+    world = marked(workload="none")
+    do(world, f"black-hole {P} {M}", then_s=0.5)
+    assert not insert(world, P, 2, then_s=1)
+    do(world, f"cancel {P}", then_s=30)
+    assert ask(world, P, "SELECT @@TRANCOUNT").value == 0
+    assert rows_on(world, P) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT t VALUES (2)",
+        "UPDATE t SET n = 2",
+        "DELETE t",
+        "TRUNCATE TABLE t",
+        "CREATE TABLE u (n int)",
+        "SELECT n INTO u FROM t",
+        "DROP TABLE t",
+        "ALTER TABLE t ADD m int",
+        "EXEC('CREATE VIEW v AS SELECT 1 AS one')",
+    ],
+)
+def test_a_full_log_refuses_every_change_and_nothing_of_it_stays(statement: str) -> None:
+    world = marked(workload="none")
+    do(world, f"fill-log {DB}", then_s=5)
+    answer = ask(world, P, f"USE Sales {statement}", then_s=1)
+    assert answer.numbers == [9002]
+    assert rows_on(world, P) == [1]
+    assert ask(world, P, "SELECT COUNT(*) FROM sys.objects WHERE name IN ('u', 'v')").value == 0
+
+
+# --- backups, snapshots ------------------------------------------------------------------------------------
+
+OTHER = "MOVE 'Sales' TO 'D:\\Other.mdf', MOVE 'Sales_log' TO 'L:\\Other.ldf'"
+
+
+def test_a_restore_brings_back_the_rows_of_its_position_under_another_name_too() -> None:
+    world = marked(workload="none")
+    backup = "BACKUP DATABASE Sales TO DISK = 'D:\\s.bak' WITH INIT BACKUP LOG Sales TO DISK = 'D:\\s1.trn'"
+    ask(world, P, backup, then_s=900)
+    assert insert(world, P, 2)
+    open_work(world, f"{P}#2")
+    ask(world, P, "BACKUP LOG Sales TO DISK = 'D:\\s2.trn'", then_s=60)
+    ask(world, f"{P}#2", "ROLLBACK")
+    for files, found in (((), [1]), (("s1",), [1]), (("s1", "s2"), [1, 2])):
+        restore = f"RESTORE DATABASE Other FROM DISK = 'D:\\s.bak' WITH NORECOVERY, REPLACE, {OTHER}"
+        for file in files:
+            restore += f" RESTORE LOG Other FROM DISK = 'D:\\{file}.trn' WITH NORECOVERY"
+        done = ask(world, P, f"{restore} RESTORE DATABASE Other WITH RECOVERY", then_s=1800)
+        assert rows_on(world, P, "Other.dbo.t") == found, done.texts
+    ask(world, P, "INSERT Other.dbo.t VALUES (9)", then_s=1)
+    assert rows_on(world, P) == [1, 2]
+
+
+def test_stopat_stops_between_two_commits() -> None:
+    world = marked(workload="none")
+    ask(
+        world,
+        P,
+        "BACKUP DATABASE Sales TO DISK = 'D:\\s.bak' BACKUP LOG Sales TO DISK = 'D:\\s1.trn'",
+        then_s=900,
+    )
+    insert(world, P, 2)
+    now = ask(world, P, "SELECT CONVERT(varchar(30), GETDATE(), 121)").value
+    run_on(world, 0.5)
+    insert(world, P, 3)
+    ask(world, P, "BACKUP LOG Sales TO DISK = 'D:\\s2.trn'", then_s=60)
+    text = f"""RESTORE DATABASE Other FROM DISK = 'D:\\s.bak' WITH NORECOVERY, {OTHER}
+        RESTORE LOG Other FROM DISK = 'D:\\s1.trn' WITH NORECOVERY
+        RESTORE LOG Other FROM DISK = 'D:\\s2.trn' WITH RECOVERY, STOPAT = '{now}'"""
+    ask(world, P, text, then_s=1800)
+    assert rows_on(world, P, "Other.dbo.t") == [1, 2]
+
+
+def test_a_snapshot_of_the_mirror_keeps_what_was_redone_then() -> None:
+    world = marked()
+    run_on(world, 5)
+    taken = "CREATE DATABASE Look ON (NAME = Sales, FILENAME = 'D:\\look.ss') AS SNAPSHOT OF Sales"
+    ask(world, M, taken)
+    assert insert(world, P, 2)
+    assert rows_on(world, M, "Look.dbo.t") == [1]
+    do(world, f"power-off {P}", then_s=60)
+    assert (rows_on(world, M), rows_on(world, M, "Look.dbo.t")) == ([1, 2], [1])
+
+
+def test_a_database_that_was_detached_has_its_rows_when_it_is_attached() -> None:
+    world = lab(workload="none")
+    ask(world, P, "CREATE DATABASE Own CREATE TABLE Own.dbo.t (n int) INSERT Own.dbo.t VALUES (7)", then_s=2)
+    ask(world, P, "EXEC sp_detach_db 'Own'")
+    ask(world, P, "CREATE DATABASE Again ON (FILENAME = 'D:\\Data\\Own.mdf') FOR ATTACH")
+    assert rows_on(world, P, "Again.dbo.t") == [7]
+    ask(world, P, "DROP DATABASE Again CREATE DATABASE Again")
+    assert ask(world, P, "SELECT * FROM Again.dbo.t").numbers == [208]
+
+
+# --- any sequence ------------------------------------------------------------------------------------------
+
+STEPS = ("insert", "insert", "open", "rollback", "crash", "failover", "cut", "mend", "on", "force")
+
+
+def serving(world: World) -> list[str]:
+    return [server for server in (P, M) if quorum.serves(world, (server, DB))]
+
+
+def step(world: World, name: str, n: int, told: set[int], doubtful: set[int]) -> None:
+    here = serving(world)
+    if name == "insert" and here:
+        (told if insert(world, f"{here[-1]}#w{n}", n, 16) else doubtful).add(n)
+    elif name == "open" and here:
+        answers(world, f"{here[0]}#open{n}", f"BEGIN TRAN INSERT Sales.dbo.t VALUES ({n})", 0.5)
+    elif name == "rollback":
+        for window in [window for window in world.sessions if "#open" in window]:
+            answers(world, window, "IF @@TRANCOUNT > 0 ROLLBACK", 0.5)
+    elif name == "crash" and here:
+        do(world, f"power-off {here[0]}", then_s=20)
+    elif name == "failover" and here:
+        do(world, f"sql {here[0]}#f ALTER DATABASE {DB} SET PARTNER FAILOVER", then_s=40)
+    elif name in ("cut", "mend"):
+        do(world, f"{name} {P} {M}", then_s=15)
+    elif name == "on":
+        do(world, f"power-on {P}", f"power-on {M}", then_s=90)
+    elif name == "force":
+        for server in (P, M):
+            do(world, f"sql {server}#f {FORCE}", then_s=10)
+
+
+def ended(world: World) -> set[int]:
+    """The rows where the database serves once all is mended and nothing is open."""
+    step(world, "rollback", 0, set(), set())
+    do(world, f"power-on {P}", f"power-on {M}", f"mend {P} {M}", then_s=150)
+    (server,) = serving(world)
+    return set(rows_on(world, server))
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(st.sampled_from(STEPS[:-1]), max_size=8))
+def test_with_a_witness_no_commit_is_lost_and_nothing_else_stays(steps: list[str]) -> None:
+    world = marked(workload="none")
+    told, doubtful = {1}, set[int]()
+    for n, name in enumerate(steps, start=100):
+        step(world, name, n, told, doubtful)
+    found = ended(world)
+    assert told <= found <= told | doubtful
+    assert world.availability[DB].lost_transactions == 0
