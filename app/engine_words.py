@@ -300,6 +300,19 @@ SCHEMA_NOTES: Final = frozenset(
         mark("Time for the answer. None: until the end."),
         mark("What can be answered."),
         mark("Numbers of the choices that are right, from 1; any of them will do."),
+        mark("Numbers of the choices that are right then, from 1."),
+        mark("With `when`: asked this long after the condition began to hold, if it holds then."),
+        mark(
+            "What the question takes for granted. While it does not hold the question is not asked, and one "
+            "that was never asked is not counted."
+        ),
+        mark(
+            "What `why` takes for granted, such as `Sales is ARMED`. Where it does not hold when the act is "
+            "seen, the act costs nothing here."
+        ),
+        mark("The other course, such as `forced_failovers(Sales) > 0`; looked at when the question is asked."),
+        mark("The explanation that fits, read when the drill is over."),
+        mark("Other right answers for other courses of the run; the first whose condition holds counts."),
         mark("The explanation, read when the drill is over."),
         mark("Share of the points for diagnosis."),
         mark("Time stands still until it is answered."),

@@ -7,7 +7,7 @@ import heapq
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from engine import simulator
 from engine.chance import Chance
@@ -29,7 +29,7 @@ from engine.flow import Samples
 from engine.inputs import Input, InputProblem, parse_line, parse_script
 from engine.model import Key, Server, Tick, World, ticks
 
-__all__ = ["Drill", "End", "Mode", "play_inputs", "replay"]
+__all__ = ["Awaited", "Drill", "End", "Mode", "play_inputs", "replay"]
 
 NO_REVERT_ALL: Final = (
     "revert-all would take the story's faults back without anybody having found them: in a drill with points each "
@@ -73,6 +73,18 @@ class Standing:
     servers: Mapping[str, Server]
 
 
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """One thing for which a drill waits whose goals are all reached."""
+
+    what: Literal["answer", "judgement", "story"]
+    """An answer of the trainee; the moment at which a prediction is judged; the rest of the story."""
+    name: str
+    """Of the question; empty for the story."""
+    until_tick: Tick | None
+    """When the wait ends by itself; None: it does not, or is not told."""
+
+
 class Drill:
     """The one way to run a scenario. Reading its fields is free; change it by `do` and `advance_to` only.
 
@@ -102,7 +114,9 @@ class Drill:
         self.standings: list[Standing] = []
         """For each entry of the samples."""
         self.goals = {goal.name: GoalState() for goal in scenario.goals}
-        self.first_held: dict[str, Tick] = {}
+        self.first_held: dict[str, Tick | None] = {}
+        """When each forbidden state and each price's act was first seen; None: what the price takes for granted was
+        not so then."""
         self.hints: list[Opened] = []
         self.answers = {inquiry.name: Answer() for inquiry in scenario.inquiries}
         self.rewinds: list[tuple[Tick, Tick]] = []
@@ -199,6 +213,7 @@ class Drill:
                 answers=self.answers,
                 over=self.finished,
                 left_early=self.ended_by is End.ASKED and bool(self._waiting),
+                given_up=self.ended_by is End.ASKED,
                 answers_at_once=self.terms.answers_at_once,
                 rewinds=self.rewinds,
                 rewind_cost=self.terms.rewind_cost,
@@ -234,6 +249,24 @@ class Drill:
         waiting = [self._inquiry(name) for name, answer in self.answers.items() if answer.open]
         shown = [questions.shown(inquiry, self.answers[inquiry.name]) for inquiry in waiting]
         return sorted(shown, key=lambda asked: asked.asked_tick)
+
+    def awaited(self) -> list[Awaited]:
+        """With every goal reached, what keeps the drill from ending; empty before, and where the mode tells nothing.
+
+        Of a story that is still to come only that it is: its moment and its kind are the drill's secret.
+        """
+        if self.finished or not (
+            self.terms.progress and self.goals and all(s.met for s in self.goals.values())
+        ):
+            return []
+        waiting = []
+        for inquiry in self.scenario.inquiries:
+            answer = self.answers[inquiry.name]
+            if answer.asked_tick is None or questions.settled(inquiry, answer):
+                continue
+            until = questions.until(inquiry, answer)
+            waiting.append(Awaited("answer" if answer.open else "judgement", inquiry.name, until))
+        return waiting or ([Awaited("story", "", None)] if self._waiting else [])
 
     def next_hint(self) -> Hint | None:
         """The hint for the first goal that is not reached; None without hints, and where the mode has none."""
@@ -366,7 +399,7 @@ class Drill:
     def _answered(self, event: Event) -> Event:
         name, choice = str(event.get("question")), int(event.get("choice"))
         inquiry = self._inquiry(name)
-        answer = self.answers[name] = questions.given(inquiry, self.answers[name], choice, event.tick)
+        answer = self.answers[name] = questions.given(self.answers[name], choice, event.tick)
         text = f"answered: {inquiry.texts[choice - 1]}"
         data: tuple[tuple[str, Any], ...] = (("question", name), ("choice", choice))
         if answer.right and self.terms.answers_at_once:
@@ -385,9 +418,7 @@ class Drill:
             elif known.what == "missed":
                 self.answers[known.name] = questions.missed(self.answers[known.name], tick)
             else:
-                inquiry = self._inquiry(known.name)
-                before = self.answers[known.name]
-                self.answers[known.name] = questions.given(inquiry, before, known.number, tick)
+                self.answers[known.name] = questions.given(self.answers[known.name], known.number, tick)
 
     def _note_hash(self) -> None:
         self.hashes.append(StateHash(self.world.tick, len(self.journal), self.world.state_hash()))
@@ -456,13 +487,18 @@ class Drill:
             self._tell("answer", questions.verdict(inquiry, answer), question=name, right=answer.correct)
 
     def _note_first_held(self) -> None:
-        watched = [(f"forbidden:{f.name}", f.when, f.text) for f in self.scenario.forbidden]
+        watched: list[tuple[str, str, str | None, str]] = [
+            (f"forbidden:{f.name}", f.when, None, f.text) for f in self.scenario.forbidden
+        ]
         for rule in self.scenario.rubric:
-            if isinstance(rule, ConductRule):
-                watched += [(f"price:{rule.name}:{i}", p.when, p.why) for i, p in enumerate(rule.prices)]
-        for name, when, text in watched:
-            if name not in self.first_held and self.holds(when):
-                self.first_held[name] = self.world.tick
+            for i, price in enumerate(rule.prices if isinstance(rule, ConductRule) else ()):
+                watched.append((f"price:{rule.name}:{i}", price.when, price.premise, price.why))
+        for name, when, premise, text in watched:
+            if name in self.first_held or not self.holds(when):
+                continue
+            so = premise is None or self.holds(premise)
+            self.first_held[name] = self.world.tick if so else None
+            if so:
                 self._tell("score", text, rule=name)
 
     def _compare_failovers(self) -> None:

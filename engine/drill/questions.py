@@ -31,6 +31,10 @@ class Answer:
     judged_tick: Tick | None = None
     right: tuple[int, ...] = ()
     """Numbers of the right choices, once that is settled."""
+    why: str = ""
+    """The explanation, once it is settled which one fits the run."""
+    void_tick: Tick | None = None
+    """When it should have been asked, and its premise was not so. (One with `when` waits for another occasion.)"""
 
     @property
     def open(self) -> bool:
@@ -71,6 +75,20 @@ def predicts(inquiry: Inquiry) -> bool:
     return isinstance(inquiry, Prediction)
 
 
+def counts(inquiry: Inquiry, answer: Answer, given_up: bool) -> bool:
+    """Whether it takes part in the score of a drill that is over.
+
+    Not where the run took another course: it was never asked, the drill ended before it could be judged, or none of
+    its choices came true although one was chosen. *given_up*: the trainee ended the drill, and with it what was
+    still to be asked.
+    """
+    if answer.void_tick is not None:
+        return False
+    if answer.asked_tick is None or (predicts(inquiry) and answer.judged_tick is None):
+        return given_up
+    return bool(answer.right) or answer.choice is None
+
+
 def settled(inquiry: Inquiry, answer: Answer) -> bool:
     """Nothing about it is open any more: the drill need not wait for it."""
     return not answer.open and (answer.judged_tick is not None or not predicts(inquiry))
@@ -80,6 +98,8 @@ def look(
     inquiry: Inquiry, answer: Answer, holds: Callable[[str], bool], tick: Tick
 ) -> tuple[Answer, News | None]:
     """The answer's state after a look at *tick*, and the news if there is any. *holds* tells conditions."""
+    if answer.void_tick is not None:
+        return answer, None
     if answer.asked_tick is None:
         return _maybe_ask(inquiry, answer, holds, tick)
     if isinstance(inquiry, Prediction) and answer.judged_tick is None:
@@ -102,7 +122,10 @@ def _maybe_ask(
         since = tick if inquiry.when is not None else ticks(inquiry.at or 0.0)
     if tick < since + ticks(inquiry.after):
         return replace(answer, since_tick=since), None
-    asked = replace(answer, since_tick=since, asked_tick=tick, right=_known(inquiry))
+    if not all(holds(text) for text in (inquiry.when, inquiry.premise) if text is not None):
+        return replace(answer, since_tick=None, void_tick=tick if inquiry.when is None else None), None
+    right, why = _known(inquiry, holds)
+    asked = replace(answer, since_tick=since, asked_tick=tick, right=right, why=why)
     return asked, "asked" if asked.open else None  # before a rewind it may have been answered already
 
 
@@ -117,18 +140,29 @@ def _maybe_judge(
     )
 
 
-def _known(inquiry: Inquiry) -> tuple[int, ...]:
-    """The right choices of a question; of a prediction nobody knows them yet."""
-    return inquiry.right if isinstance(inquiry, Question) else ()
+def _known(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple[tuple[int, ...], str]:
+    """The right choices of a question on the course that the run has taken, and why; a prediction's are not settled."""
+    if not isinstance(inquiry, Question):
+        return (), inquiry.why
+    fitting = next((other for other in inquiry.instead if holds(other.when)), inquiry)
+    return fitting.right, fitting.why
+
+
+def until(inquiry: Inquiry, answer: Answer) -> Tick | None:
+    """When the wait for its answer, or for its judgement once it is answered, is over; None: never."""
+    assert answer.asked_tick is not None, "only what has been asked is waited for"
+    if isinstance(inquiry, Prediction) and not answer.open:
+        return answer.asked_tick + ticks(inquiry.judged_after)
+    return _until(inquiry, answer.asked_tick)
 
 
 def _until(inquiry: Inquiry, asked: Tick) -> Tick | None:
     return None if inquiry.within is None else asked + ticks(inquiry.within)
 
 
-def given(inquiry: Inquiry, answer: Answer, choice: int, tick: Tick) -> Answer:
+def given(answer: Answer, choice: int, tick: Tick) -> Answer:
     """The answer with *choice* given at *tick*."""
-    return replace(answer, answered_tick=tick, choice=choice, right=answer.right or _known(inquiry))
+    return replace(answer, answered_tick=tick, choice=choice)
 
 
 def missed(answer: Answer, tick: Tick) -> Answer:
@@ -144,7 +178,7 @@ def verdict(inquiry: Inquiry, answer: Answer) -> str:
     if isinstance(inquiry, Prediction) and answer.judged_tick is None:
         return f"{inquiry.text} {said} The drill ended before it could be seen."
     right = f"Right: {_quoted(inquiry, answer.right)}." if answer.right else "None of the choices came true."
-    return f"{inquiry.text} {said} {'That is right.' if answer.correct else right} {inquiry.why}"
+    return f"{inquiry.text} {said} {'That is right.' if answer.correct else right} {answer.why}"
 
 
 def _quoted(inquiry: Inquiry, numbers: tuple[int, ...]) -> str:

@@ -261,17 +261,22 @@ def _conditions(scenario: Scenario) -> Iterable[tuple[Path, str]]:
         ("rubric", scenario.rubric),
     ):
         for i, part in enumerate(parts):
-            when: str | None = getattr(part, "when", None)
-            if when is not None:
-                yield (table, i, "when"), when
+            for key in ("when", "premise"):
+                text: str | None = getattr(part, key, None)
+                if text is not None:
+                    yield (table, i, key), text
+    for i, question in enumerate(scenario.questions):
+        for j, other in enumerate(question.instead):
+            yield ("question", i, "instead", j, "when"), other.when
     for i, prediction in enumerate(scenario.predictions):
         for j, choice in enumerate(prediction.choices):
             yield ("predict", i, "choice", j, "when"), choice.when
     for i, rule in enumerate(scenario.rubric):
         if isinstance(rule, ConductRule):
-            yield from (
-                (("rubric", i, "price", j, "when"), price.when) for j, price in enumerate(rule.prices)
-            )
+            for j, price in enumerate(rule.prices):
+                yield ("rubric", i, "price", j, "when"), price.when
+                if price.premise is not None:
+                    yield ("rubric", i, "price", j, "premise"), price.premise
 
 
 def _check_goals(scenario: Scenario, finder: Finder) -> None:
@@ -298,13 +303,22 @@ def _check_inquiries(scenario: Scenario, finder: Finder) -> None:
             _check_when(inquiry, ("at", "when"), path, finder)
             if scenario.length is not None and (inquiry.at or 0.0) >= scenario.length:
                 finder.add((*path, "at"), "the drill is over by then", f"before {scenario.length:g} s", 0)
-            if isinstance(inquiry, Question) and max(inquiry.right) > len(inquiry.choices):
-                expected = f"numbers from 1 to {len(inquiry.choices)}"
-                finder.add((*path, "right"), "there are not so many choices", expected, 0)
+            if isinstance(inquiry, Question):
+                _check_right(inquiry, path, finder)
         if inquiries and scenario.scored and kind not in kinds:
             finder.add((table, 0), "nothing is earned by it", f'a rule of kind "{kind}"')
         if kind in kinds and not inquiries:
             finder.add(("rubric",), f'nothing is asked for the rule of kind "{kind}"', f"a [[{table}]] table")
+
+
+def _check_right(question: Question, path: Path, finder: Finder) -> None:
+    """Every choice that is called right is there."""
+    numbers = {(*path, "right"): question.right}
+    numbers |= {(*path, "instead", i, "right"): other.right for i, other in enumerate(question.instead)}
+    for where, right in numbers.items():
+        if max(right) > len(question.choices):
+            expected = f"numbers from 1 to {len(question.choices)}"
+            finder.add(where, "there are not so many choices", expected, 0)
 
 
 def _check_rubric(scenario: Scenario, finder: Finder, names: Names) -> None:

@@ -136,7 +136,7 @@ def _inquiry_json(drill: Drill, inquiry: Inquiry) -> dict[str, Any]:
         "choice": answer.choice,
     }
     if drill.finished:
-        out |= {"right": list(answer.right), "correct": answer.correct, "why": inquiry.why}
+        out |= {"right": list(answer.right), "correct": answer.correct, "why": answer.why or inquiry.why}
     return out
 
 

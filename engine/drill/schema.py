@@ -376,6 +376,17 @@ class Forbidden(Part):
     """What would have been better, for the debrief."""
 
 
+class Instead(Part):
+    """[[question.instead]]: what is right, and why, where the run has taken another course."""
+
+    when: Condition
+    """The other course, such as `forced_failovers(Sales) > 0`; looked at when the question is asked."""
+    right: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False, min_length=1)]
+    """Numbers of the choices that are right then, from 1."""
+    why: Text
+    """The explanation that fits, read when the drill is over."""
+
+
 class Question(Part):
     """[[question]]: what has happened, and why? Asked at a moment, answered once, explained when the drill is over."""
 
@@ -388,7 +399,10 @@ class Question(Part):
     when: Condition | None = None
     """It is asked when this holds."""
     after: Duration = 0.0
-    """With `when`: asked this long after the condition first held."""
+    """With `when`: asked this long after the condition began to hold, if it holds then."""
+    premise: Condition | None = None
+    """What the question takes for granted. While it does not hold the question is not asked, and one that was never
+    asked is not counted."""
     within: Duration | None = None
     """Time for the answer. None: until the end."""
     choices: Annotated[tuple[Line, ...], Field(strict=False, min_length=2, max_length=8)]
@@ -397,6 +411,8 @@ class Question(Part):
     """Numbers of the choices that are right, from 1; any of them will do."""
     why: Text
     """The explanation, read when the drill is over."""
+    instead: Annotated[tuple[Instead, ...], Field(strict=False, max_length=8)] = ()
+    """Other right answers for other courses of the run; the first whose condition holds counts."""
     weight: float = Field(default=1.0, gt=0, le=100)
     """Share of the points for diagnosis."""
     pause: bool = False
@@ -428,7 +444,10 @@ class Prediction(Part):
     when: Condition | None = None
     """It is asked when this holds."""
     after: Duration = 0.0
-    """With `when`: asked this long after the condition first held."""
+    """With `when`: asked this long after the condition began to hold, if it holds then."""
+    premise: Condition | None = None
+    """What the question takes for granted. While it does not hold the question is not asked, and one that was never
+    asked is not counted."""
     within: Duration = 10.0
     """Time for the answer: who waits has seen it."""
     judged_after: Duration
@@ -581,6 +600,9 @@ class Price(Part):
 
     when: Condition
     """The condition by which the act is seen, such as `ran "SET PARTNER OFF"`."""
+    premise: Condition | None = None
+    """What `why` takes for granted, such as `Sales is ARMED`. Where it does not hold when the act is seen, the act
+    costs nothing here."""
     price: Points
     """Points that it costs."""
     why: Line

@@ -7,13 +7,13 @@ doing nothing is never worth more than doing it badly, and nobody who did not fi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from engine.constants import TICKS_PER_S
-from engine.drill import facts, needless
+from engine.drill import disarmed, facts, needless
 from engine.drill.goals import GoalState, Opened
-from engine.drill.questions import LATER, Answer, Inquiry, verdict
+from engine.drill.questions import LATER, Answer, Inquiry, counts, verdict
 from engine.drill.schema import (
     AnyRule,
     ConditionRule,
@@ -67,6 +67,8 @@ class Item:
     better: str = ""
     losses: tuple[Loss, ...] = ()
     """What took the points that are missing."""
+    counted: bool = True
+    """False: the run gave no occasion for it, so it is worth what the rest is worth."""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -101,8 +103,8 @@ class Course:
     world: World
     events: Sequence[Event]
     goals: Mapping[str, GoalState]
-    first_held: Mapping[str, Tick]
-    """Condition (`forbidden:…`, `price:…`) -> when it first held."""
+    first_held: Mapping[str, Tick | None]
+    """Condition (`forbidden:…`, `price:…`) -> when it first held; None: then it was nothing to be charged."""
     holds_now: Callable[[str], bool]
     """Whether a condition of the scenario holds at this moment."""
     hints: Sequence[Opened]
@@ -111,6 +113,8 @@ class Course:
     """The drill is over: nothing that is told now can help any more."""
     left_early: bool
     """It was ended while the story still had something to come."""
+    given_up: bool
+    """The trainee ended it; what was still to be asked is missing."""
     answers_at_once: bool
     rewinds: Sequence[tuple[Tick, Tick]]
     """(from, to) of each time that somebody went back."""
@@ -126,7 +130,7 @@ def score(course: Course) -> Score:
         return UNSCORED
     reached = [goal for goal in course.scenario.goals if course.goals[goal.name].met]
     finished = len(reached) == len(course.scenario.goals) and not course.left_early
-    items = [_item(course, rule) for rule in course.scenario.rubric]
+    items = _shared_out([_item(course, rule) for rule in course.scenario.rubric])
     if not finished:
         items = [
             item if isinstance(rule, GoalsRule) else _withheld(course, item, len(reached))
@@ -134,7 +138,7 @@ def score(course: Course) -> Score:
         ]
     pairs = zip(items, course.scenario.rubric, strict=True)
     besides_goals = sum(item.points for item, rule in pairs if not isinstance(rule, GoalsRule))
-    for deducted in (_hints, _needless, _rewinds):
+    for deducted in (_disarmed, _hints, _needless, _rewinds):
         taken = deducted(course, besides_goals)
         besides_goals += sum(item.points for item in taken)
         items += taken
@@ -159,10 +163,21 @@ class Judged:
     why: str
     at: Sequence[Tick] = ()
     losses: Sequence[Loss] = ()
+    counted: bool = True
+    """False: the run gave no occasion to earn them."""
+
+
+def _shared_out(items: list[Item]) -> list[Item]:
+    """What the run gave no occasion for takes the share of its points that the rest has of its own."""
+    rest = [item for item in items if item.counted]
+    share = sum(item.points for item in rest) / max(1e-9, sum(item.max for item in rest))
+    return [item if item.counted else replace(item, points=round(item.max * share, 1)) for item in items]
 
 
 def _item(course: Course, rule: AnyRule) -> Item:
     judged = RULES[rule.kind](course, rule)
+    if not judged.counted:
+        return Item(rule.name, 0.0, rule.points, judged.why, counted=False)
     points = round(max(0.0, min(rule.points, judged.points)), 1)
     moments = tuple(tick / TICKS_PER_S for tick in judged.at)
     if points >= rule.points:
@@ -247,7 +262,7 @@ def _forbidden(course: Course, rule: ForbiddenRule) -> Judged:
     broken = [state for state in course.scenario.forbidden if f"forbidden:{state.name}" in course.first_held]
     if not broken:
         return Judged(rule.points, "Nothing happened that must never happen.")
-    at = [course.first_held[f"forbidden:{state.name}"] for state in broken]
+    at = [tick for state in broken if (tick := course.first_held[f"forbidden:{state.name}"]) is not None]
     share = round(rule.points / len(broken), 1)
     losses = [
         Loss(share, tick, f"{state.text}.", state.better) for state, tick in zip(broken, at, strict=True)
@@ -267,9 +282,16 @@ def _answered(course: Course, rule: AnyRule, inquiries: Sequence[Inquiry]) -> Ju
     """Points by weight for right answers. While the drill runs nothing is told that anybody could use."""
     if not course.over and not course.answers_at_once:
         return Judged(0.0, LATER)
-    weights = sum(inquiry.weight for inquiry in inquiries)
+    counted = [
+        inquiry
+        for inquiry in inquiries
+        if not course.over or counts(inquiry, course.answers[inquiry.name], course.given_up)
+    ]
+    if not counted:
+        return Judged(0.0, NO_OCCASION, counted=False)
+    weights = sum(inquiry.weight for inquiry in counted)
     points, said, at, losses = 0.0, [], [], []
-    for inquiry in inquiries:
+    for inquiry in counted:
         answer = course.answers[inquiry.name]
         if not course.over and (answer.asked_tick is None or answer.open):
             continue
@@ -284,6 +306,10 @@ def _answered(course: Course, rule: AnyRule, inquiries: Sequence[Inquiry]) -> Ju
             losses.append(Loss(round(share, 1), moment, told, rule.better))
     return Judged(points, " ".join(said) or LATER, at, losses)
 
+
+NO_OCCASION: Final = (
+    "Not counted, as the run took another course: these points follow the other parts of the score."
+)
 
 REFUSAL_RANGES: Final = ((1400, 1500), (3101, 3121), (5011, 5012))
 """Errors that say "this command was wrong here": mirroring, RESTORE, no such database. Looking (954, 955, …) and
@@ -342,6 +368,30 @@ def _conduct(course: Course, rule: ConductRule) -> Judged:
     why = " ".join(f"-{loss.points:g}: {loss.why} Better: {loss.better}" for loss in losses)
     moments = [loss.tick for loss in losses if loss.tick is not None]
     return Judged(rule.points - sum(loss.points for loss in losses), why, moments, losses)
+
+
+def _disarmed(course: Course, besides_goals: float) -> list[Item]:
+    """Automatic failover that was given up; never more than was earned besides the goals."""
+    done = disarmed.found(course.events, course.scenario)
+    if not done:
+        return []
+    taken = round(min(disarmed.PRICE * len(done), disarmed.PRICE_MAX, besides_goals), 1)
+    why = f"Automatic failover was given up by command: {'; '.join(each.what for each in done)}."
+    better = (
+        "leave witness, safety FULL and session in place: only with them the mirror takes over by itself."
+    )
+    losses = tuple(
+        Loss(
+            round(taken / len(done), 1),
+            each.tick,
+            "Automatic failover was given up by command.",
+            better,
+            each.what,
+        )
+        for each in done
+    )
+    moments = tuple(each.tick / TICKS_PER_S for each in done)
+    return [Item("Automatic failover given up", 0.0 - taken, 0.0, why, moments, better, losses)]
 
 
 def _hints(course: Course, besides_goals: float) -> list[Item]:

@@ -1,0 +1,243 @@
+"""Questions and prices follow what happened: nothing false is asked, charged or called right."""
+
+from __future__ import annotations
+
+import pytest
+
+from app import scenario_files
+from engine.drill.drill import Drill, Mode
+from engine.drill.problems import ScenarioProblems
+from engine.drill.score import Item
+from tests.engine.drill.test_questions import CHANGES, asking
+from tests.engine.drill.texts import drill, run, small
+
+FORCE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+WITNESS_OFF = "sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF"
+
+
+def items(taken: Drill) -> dict[str, Item]:
+    return {item.name: item for item in taken.score().items}
+
+
+def ended(taken: Drill) -> Drill:
+    return run(taken, 300)
+
+
+def premise(text: str) -> tuple[str, str]:
+    return ('at = "50s"\n', f'at = "50s"\npremise = "{text}"\n')
+
+
+# --- a premise ----------------------------------------------------------------------------------------------
+
+
+def test_what_a_question_takes_for_granted_has_to_be_so() -> None:
+    told = run(asking(None, premise("Sales serves on SERVER_B")), 51)
+    assert "role" in [asked.name for asked in told.open_questions()]
+    untold = run(asking(None, premise("Sales serves on SERVER_A")), 51)
+    assert "role" not in [asked.name for asked in untold.open_questions()]
+
+
+def test_what_was_not_asked_is_not_counted() -> None:
+    taken = run(asking(None, premise("Sales serves on SERVER_A")), 24)
+    taken.do("answer next 1")
+    taken.do("answer cause 2")
+    run(taken, 30).do("power-on SERVER_A")
+    ended(taken)
+    assert items(taken)["Diagnosis"].points == 20.0, "the question that was asked bears all the points"
+    assert not items(taken)["Diagnosis"].losses
+
+
+def test_with_nothing_to_ask_the_points_follow_the_rest() -> None:
+    nothing = ('when = "not Sales serves"', 'when = "SERVER_W is OFF"')
+    taken = run(asking(None, premise("Sales serves on SERVER_A"), nothing), 22)
+    run(taken, 60).do("power-on SERVER_A")
+    ended(taken)
+    diagnosis = items(taken)["Diagnosis"]
+    rest = [item for item in items(taken).values() if item is not diagnosis]
+    assert not diagnosis.counted
+    assert not diagnosis.losses
+    share = sum(item.points for item in rest) / sum(item.max for item in rest)
+    assert 0.0 < share < 1.0
+    assert diagnosis.points == pytest.approx(20.0 * share, abs=0.05)
+    assert "another course" in diagnosis.why
+
+
+def test_who_ends_the_drill_before_a_question_has_not_earned_it() -> None:
+    taken = run(asking(), 24)
+    taken.do("answer next 1")
+    taken.do("answer cause 2")
+    taken.do("power-on SERVER_A")
+    taken.finish()
+    assert [loss.why for loss in items(taken)["Diagnosis"].losses] == ["Who leads now? It was never asked."]
+
+
+def test_a_question_waits_for_a_moment_at_which_its_premise_holds() -> None:
+    """A cable that was pulled for a moment is not yet the failure that the question is about."""
+    later = ('when = "not Sales serves"', 'when = "not Sales serves"\npremise = "SERVER_A is OFF"')
+    taken = run(asking(None, later), 5)
+    taken.do("stop-service SERVER_W")
+    run(taken, 8).do("pull-cable SERVER_A")
+    run(taken, 13).do("plug-cable SERVER_A")
+    assert "cause" not in [asked.name for asked in run(taken, 19).open_questions()]
+    assert "cause" in [asked.name for asked in run(taken, 26).open_questions()]
+
+
+def test_a_question_whose_occasion_has_passed_is_not_asked() -> None:
+    taken = run(asking(None, ('after = "2s"', 'after = "20s"')), 60)
+    assert "cause" not in [asked.name for asked in taken.open_questions()], "by then Sales serves again"
+
+
+def test_a_prediction_of_which_nothing_came_true_is_not_counted() -> None:
+    never = [
+        (f'when = "automatic_failovers(Sales) {sign} 0"', 'when = "SERVER_W is OFF"') for sign in (">", "==")
+    ]
+    taken = run(asking(None, *never), 22)
+    taken.do("answer next 1")
+    run(taken, 60).do("power-on SERVER_A")
+    assert not items(ended(taken))["Prediction"].counted
+    silent = run(asking(None, *never), 60)
+    silent.do("power-on SERVER_A")
+    assert items(ended(silent))["Prediction"].counted, "who said nothing has earned nothing"
+
+
+# --- another right answer -----------------------------------------------------------------------------------
+
+INSTEAD = (
+    'why = "It took over."',
+    'why = "It took over."\n\n[[question.instead]]\nwhen = "witness of Sales is NONE"\n'
+    'right = [1]\nwhy = "No witness."',
+)
+
+
+@pytest.mark.parametrize(
+    ("sabotage", "right", "why"), [(False, [2], "It took over."), (True, [1], "No witness.")]
+)
+def test_the_right_answer_follows_the_run(sabotage: bool, right: list[int], why: str) -> None:
+    taken = run(asking(None, INSTEAD), 2)
+    if sabotage:
+        taken.do(WITNESS_OFF)
+    run(taken, 60).do("answer role 1")
+    run(taken, 300)
+    (role,) = [each for each in taken.report()["questions"] if each["name"] == "role"]
+    assert (role["right"], role["why"], role["correct"]) == (right, why, sabotage)
+    assert why in items(taken)["Diagnosis"].why
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('right = [1]\nwhy = "No', 'right = [3]\nwhy = "No'), "not so many choices"),
+        (("witness of Sales is NONE", "witness of Salez is NONE"), "Salez"),
+    ],
+)
+def test_what_is_wrong_with_another_answer(change: tuple[str, str], said: str) -> None:
+    with pytest.raises(ScenarioProblems, match=said):
+        small(*CHANGES, INSTEAD, change)
+
+
+def test_a_premise_is_checked() -> None:
+    with pytest.raises(ScenarioProblems, match="SERVER_X"):
+        small(*CHANGES, premise("SERVER_X is OFF"))
+    with pytest.raises(ScenarioProblems, match="SERVER_X"):
+        small(("price = 20", 'premise = "SERVER_X is OFF"\nprice = 20'))
+
+
+# --- prices -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("so", "taken_points"), [("SERVER_A is OFF", 20.0), ("SERVER_A is RUNNING", 0.0)])
+def test_a_price_is_charged_only_where_its_reason_is_true(so: str, taken_points: float) -> None:
+    taken = run(drill(("price = 20", f'premise = "{so}"\nprice = 20')), 40)
+    taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
+    run(taken, 45).do("power-on SERVER_A")
+    ended(taken)
+    assert 30.0 - items(taken)["Conduct"].points - sum(
+        loss.points for loss in items(taken)["Conduct"].losses if "removed" not in loss.why
+    ) == pytest.approx(taken_points if taken.score().finished else 30.0)
+    told = [event.text for event in taken.events if event.kind == "score" and event.get("rule")]
+    assert ("The session was removed." in told) == bool(taken_points)
+
+
+def sabotage(mode: Mode | None = None) -> Drill:
+    taken = Drill(scenario_files.find("automatic-failover").load(), mode=mode)
+    for at_s, line in (
+        (48, WITNESS_OFF),
+        (80.7, FORCE),
+        (100, "power-on SERVER_A"),
+        (190, "sql SERVER_B ALTER DATABASE Sales SET PARTNER RESUME"),
+        (195, "sql SERVER_B ALTER DATABASE Sales SET WITNESS = 'TCP://SERVER_W:5022'"),
+    ):
+        run(taken, at_s)
+        taken.do(line)
+        if at_s == 100:
+            taken.do("answer whose-word 4")
+    run(taken, 900)
+    return taken
+
+
+def test_sabotage_does_not_pay_and_nothing_false_is_said() -> None:
+    taken = sabotage()
+    assert taken.score().finished
+    assert taken.score().total < 60.0
+    assert items(taken)["Automatic failover given up"].points == -30.0
+    assert items(taken)["Diagnosis"].points == 10.0, "who forced knows whose word it was"
+    assert "about to" not in items(taken)["Conduct"].why
+
+
+# --- automatic failover given up ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "changes", "cost"),
+    [
+        (WITNESS_OFF, (), -30.0),
+        ("sql SERVER_A alter database [Sales] /* x */ set partner safety off", (), -30.0),
+        ("sql SERVER_A PRINT 'ALTER DATABASE Sales SET WITNESS OFF'", (), 0.0),
+        ("sql SERVER_B ALTER DATABASE Sales SET WITNESS OFF -- refused by none", (), -30.0),
+        ("sql SERVER_W ALTER DATABASE Sales SET WITNESS OFF", (), 0.0),
+        ("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF", (), 0.0),
+        (WITNESS_OFF, (('witness = "SERVER_W"\n', ""),), 0.0),
+    ],
+)
+def test_giving_automatic_failover_up_costs(
+    line: str, changes: tuple[tuple[str, str], ...], cost: float
+) -> None:
+    """Once, and not where a server refused it, the author has a price for it, or no witness was planned."""
+    taken = run(drill(*changes), 2)
+    taken.do(line)
+    taken.do("sql SERVER_A ALTER DATABASE Sales SET WITNESS = 'TCP://SERVER_W:5022'")
+    taken.do("sql SERVER_A ALTER DATABASE Sales SET SAFETY FULL")
+    assert (
+        sum(item.points for item in taken.score().items if item.name == "Automatic failover given up") <= 0.0
+    )
+    found = [item for item in taken.score().items if item.name == "Automatic failover given up"]
+    assert bool(found) == (cost < 0.0)
+
+
+# --- what a drill waits for ---------------------------------------------------------------------------------
+
+
+def test_the_drill_says_what_it_waits_for() -> None:
+    taken = run(asking(), 51)
+    assert taken.awaited() == [], "the goals are not reached"
+    taken.do("answer cause 2")
+    taken.do("power-on SERVER_A")
+    run(taken, 200)
+    (waiting,) = taken.awaited()
+    assert (waiting.what, waiting.name, waiting.until_tick) == ("answer", "role", None)
+    taken.do("answer role 2")
+    assert run(taken, 202).awaited() == []
+    exam = run(asking(Mode.EXAM), 51)
+    exam.do("power-on SERVER_A")
+    assert run(exam, 200).awaited() == [], "an exam does not tell that the goals are reached"
+
+
+def test_of_a_story_that_goes_on_only_that_it_does() -> None:
+    more = (
+        '[[goal]]\nname = "served"',
+        '[[timeline]]\nat = "200s"\ndo = "power-off SERVER_W"\n\n[[goal]]\nname = "served"',
+    )
+    taken = run(drill(more), 40)
+    taken.do("power-on SERVER_A")
+    (waiting,) = run(taken, 190).awaited()
+    assert (waiting.what, waiting.name, waiting.until_tick) == ("story", "", None)
