@@ -127,7 +127,7 @@ class Scratch:
             for ref in plan.tables:
                 sources[ref.key] = self._table(ref)
                 filled.append(ref.key)
-            read = self._columns_read(plan, parameters) if any(map(_lazy, sources.values())) else {}
+            read = self._columns_read(plan, parameters) if _worth_a_look(sources) else {}
             for key, (columns, source) in sources.items():
                 self._fill(key, columns, source, read.get(key, set()))
             self._problem = None
@@ -155,7 +155,11 @@ class Scratch:
         return columns, source
 
     def _columns_read(self, plan: Plan, parameters: dict[str, Scalar]) -> dict[str, set[str]]:
-        """The columns of each table that the query reads, as SQLite names them while it prepares it."""
+        """The columns of each table that the query reads, as SQLite names them while it prepares it.
+
+        It also keeps SQLite from looking texts up in an index of its own making: the Bloom filter before such an
+        index takes texts of different lengths for different, whatever the collation says of trailing blanks.
+        """
         read: dict[str, set[str]] = {}
 
         def note(
@@ -166,8 +170,10 @@ class Scratch:
             return _authorize(action, first, second, schema, trigger)
 
         self._connection.set_authorizer(note)
-        self._connection.execute(f"EXPLAIN {plan.sql}", parameters).close()
+        steps = self._connection.execute(f"EXPLAIN {plan.sql}", parameters).fetchall()
         self._connection.set_authorizer(None)
+        by_text = any(step[1] == "OpenAutoindex" and COLLATION in str(step[5]) for step in steps)
+        self._connection.execute(f"PRAGMA automatic_index = {int(not by_text)}")
         return read
 
     def _fill(self, key: str, columns: Columns, source: Source, read: set[str]) -> None:
@@ -250,8 +256,9 @@ def _read(cursor: sqlite3.Cursor, meter: Meter) -> list[tuple[Scalar, ...]]:
     return rows
 
 
-def _lazy(table: tuple[Columns, Source]) -> bool:
-    return callable(table[1])
+def _worth_a_look(sources: dict[str, tuple[Columns, Source]]) -> bool:
+    """Several tables, or one that makes only what is read."""
+    return len(sources) > 1 or any(callable(source) for _, source in sources.values())
 
 
 def _authorize(

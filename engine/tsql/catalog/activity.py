@@ -7,6 +7,7 @@ from typing import Final
 
 from engine.flow import redo_threads
 from engine.model import Role
+from engine.tsql.catalog.load import Work, up_s, work_here
 from engine.tsql.catalog.view import Record, none, view
 from engine.tsql.context import Context
 
@@ -195,26 +196,28 @@ view("sys.sysprocesses", _sysprocesses)
 
 # --- waits -----------------------------------------------------------------------------------------------
 
-_WAITS: Final = (
-    "ASYNC_NETWORK_IO",
+_BENIGN: Final = (
     "CHECKPOINT_QUEUE",
-    "CXPACKET",
-    "DBMIRROR_DBM_EVENT",
-    "DBMIRROR_DBM_MUTEX",
-    "DBMIRROR_EVENTS_QUEUE",
-    "DBMIRROR_SEND",
-    "DBMIRROR_WORKER_QUEUE",
-    "DBMIRRORING_CMD",
+    "DIRTY_PAGE_POLL",
+    "FT_IFTS_SCHEDULER_IDLE_WAIT",
     "LAZYWRITER_SLEEP",
     "LOGMGR_QUEUE",
-    "PAGEIOLATCH_EX",
-    "PAGEIOLATCH_SH",
+    "REQUEST_FOR_DEADLOCK_SEARCH",
     "SLEEP_TASK",
-    "SOS_SCHEDULER_YIELD",
-    "THREADPOOL",
-    "WAITFOR",
-    "WRITELOG",
+    "SQLTRACE_BUFFER_FLUSH",
+    "XE_TIMER_EVENT",
 )
+"""Threads that only wait for something to do: they wait all the time."""
+_OTHERS: Final = """
+ASYNC_IO_COMPLETION ASYNC_NETWORK_IO BACKUPBUFFER BACKUPIO BACKUPTHREAD BROKER_RECEIVE_WAITFOR BROKER_TASK_STOP
+BROKER_TO_FLUSH CHKPT CLR_AUTO_EVENT CMEMTHREAD CXPACKET DBMIRROR_DBM_EVENT DBMIRROR_DBM_MUTEX DBMIRROR_EVENTS_QUEUE
+DBMIRROR_SEND DBMIRROR_WORKER_QUEUE DBMIRRORING_CMD DISPATCHER_QUEUE_SEMAPHORE IO_COMPLETION LATCH_EX LATCH_SH
+LCK_M_IS LCK_M_IX LCK_M_S LCK_M_SCH_M LCK_M_SCH_S LCK_M_U LCK_M_X LOGBUFFER MSQL_XP OLEDB PAGEIOLATCH_EX
+PAGEIOLATCH_SH PAGEIOLATCH_UP PAGELATCH_EX PAGELATCH_SH PAGELATCH_UP PREEMPTIVE_OS_WRITEFILE RESOURCE_SEMAPHORE
+RESOURCE_SEMAPHORE_QUERY_COMPILE SOS_SCHEDULER_YIELD THREADPOOL TRACEWRITE WAITFOR WRITELOG
+"""
+_WAITS: Final = tuple(sorted({*_BENIGN, *_OTHERS.split()}))
+"""Wait types that scripts look at. Documented [DOC: sys.dm_os_wait_stats]."""
 
 
 THREADPOOL_WAIT_MS: Final = 100.0
@@ -222,29 +225,22 @@ THREADPOOL_WAIT_MS: Final = 100.0
 
 
 def _waits(context: Context) -> Iterable[Record]:
-    """Benign waits pass with time; DBMIRRORING_CMD and WRITELOG grow with the commits of the principals here."""
-    up_ms = 10.0 * (context.world.tick - context.server.started_tick)
+    """Benign waits pass with time; WRITELOG and DBMIRROR_DBM_EVENT grow with the commits of the databases here."""
+    up_ms = 1000.0 * up_s(context)
     grown: dict[str, tuple[float, float]] = {}
     threads = sum(1 for _ in _mirroring_requests(context))
     if threads:
         grown["DBMIRROR_EVENTS_QUEUE"] = (up_ms / 1000.0 * threads, up_ms * threads)
         grown["DBMIRROR_WORKER_QUEUE"] = (up_ms / 60_000.0 * threads, up_ms)
         grown["DBMIRROR_DBM_MUTEX"] = (up_ms / 1000.0, up_ms)
-    commits, delay_ms = 0.0, 0.0
-    for copy in context.copies():
-        if copy.role is Role.PRINCIPAL and copy.row is not None:
-            at, now = context.world.flow.positions(copy.row), context.world.flow.reading(copy.row)
-            commits += at.transactions
-            delay_ms += at.transactions * now.commit_delay_ms
-    starved_ms = 1000.0 * sum(
-        context.world.flow.waited_for_workers_s(copy.row)
-        for copy in context.copies()
-        if copy.role is not Role.MIRROR and copy.row is not None
-    )
+    work = [done for _, done in work_here(context)]
+    commits = sum(done.commits for done in work)
+    starved_ms = sum(done.starved_ms for done in work)
+    delay_ms = sum(done.delay_ms for done in work)
     grown["THREADPOOL"] = (starved_ms / THREADPOOL_WAIT_MS, starved_ms)
-    grown["WRITELOG"] = (commits, commits * 2.0)
-    grown["DBMIRROR_DBM_EVENT"] = (commits, delay_ms)
-    for name in ("CHECKPOINT_QUEUE", "LAZYWRITER_SLEEP", "LOGMGR_QUEUE", "SLEEP_TASK"):
+    grown["WRITELOG"] = (commits, sum(done.log_write_ms * _share(done) for done in work))
+    grown["DBMIRROR_DBM_EVENT"] = (commits if delay_ms else 0.0, delay_ms)
+    for name in _BENIGN:
         grown[name] = (up_ms / 1000.0, up_ms)
     for name in _WAITS:
         count, total_ms = grown.get(name, (0.0, 0.0))
@@ -257,6 +253,11 @@ def _waits(context: Context) -> Iterable[Record]:
         }
 
 
+def _share(work: Work) -> float:
+    """The part of the log writes that a commit waits for."""
+    return work.commits / work.log_writes if work.log_writes else 0.0
+
+
 view("sys.dm_os_wait_stats", _waits)
 
 
@@ -265,40 +266,37 @@ def worker_threads(context: Context) -> int:
     return context.server.max_worker_threads or 512 + max(0, context.server.cores - 4) * 16
 
 
-def _system_info(context: Context) -> Iterable[Record]:
-    yield {
-        "cpu_count": context.server.cores,
-        "hyperthread_ratio": context.server.cores,
-        "physical_memory_in_bytes": 64 * 2**30,
-        "physical_memory_kb": 64 * 2**20,
-        "max_workers_count": worker_threads(context),
-        "scheduler_count": context.server.cores,
-        "sqlserver_start_time": context.now(context.server.started_tick),
-        "virtual_memory_in_bytes": 2**43,
-        "virtual_memory_kb": 2**33,
-        "ms_ticks": 10 * context.world.tick + 10**9,
-    }
-
-
-view("sys.dm_os_sys_info", _system_info)
-
-
 def _schedulers(context: Context) -> Iterable[Record]:
     busy = sum(1 for _ in _mirroring_requests(context)) + sum(1 for _ in context.sessions())
     own = [copy.row for copy in context.copies() if copy.role is Role.PRINCIPAL and copy.row is not None]
     queued = sum(context.world.flow.waiting_for_workers(row) for row in own)
     for number in range(context.server.cores):
+        tasks = 8 + busy // context.server.cores
         yield {
+            "scheduler_address": (0x40000 * (number + 1)).to_bytes(8, "big"),
+            "parent_node_id": 0,
             "scheduler_id": number,
             "cpu_id": number,
             "status": "VISIBLE ONLINE",
             "is_online": 1,
-            "current_tasks_count": 8 + busy // context.server.cores,
+            "is_idle": int(number > 0),
+            "preemptive_switches_count": context.world.tick,
+            "context_switches_count": 10 * context.world.tick,
+            "idle_switches_count": 8 * context.world.tick,
+            "current_tasks_count": tasks,
             "runnable_tasks_count": 0,
-            "current_workers_count": 10 + busy // context.server.cores,
-            "active_workers_count": 8 + busy // context.server.cores,
+            "current_workers_count": tasks + 2,
+            "active_workers_count": tasks,
             "work_queue_count": round(queued / context.server.cores),
             "pending_disk_io_count": 0,
+            "load_factor": tasks,
+            "yield_count": 10 * context.world.tick,
+            "last_timer_activity": 10 * context.world.tick + 10**9,
+            "failed_to_create_worker": 0,
+            "active_worker_address": (0x40000 * (number + 1) + 0x160).to_bytes(8, "big"),
+            "memory_object_address": (0x40000 * (number + 1) + 0x40).to_bytes(8, "big"),
+            "task_memory_object_address": (0x40000 * (number + 1) + 0x80).to_bytes(8, "big"),
+            "quantum_length_us": 4000,
         }
 
 

@@ -5,12 +5,23 @@ A rate (/sec) is a running total, as in the product: take two samples and divide
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from engine.flow import Positions, Reading
 from engine.model import Copy, Role, Safety
 from engine.tsql.catalog.databases import is_owner, log_space, send_queue_kb
+from engine.tsql.catalog.instance import option_value
+from engine.tsql.catalog.load import (
+    LOCKS_A_TRANSACTION,
+    PAGE_KB,
+    Work,
+    cached_pages,
+    target_memory_kb,
+    total_memory_kb,
+    up_s,
+    work_here,
+)
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.context import SYSTEM_DATABASES, Context
 
@@ -18,6 +29,52 @@ TOTAL: Final = 272696576
 """cntr_type of a running total that is shown per second."""
 GAUGE: Final = 65792
 """cntr_type of a plain number."""
+
+FRACTION, BASE = 537003264, 1073939712
+"""cntr_type of a ratio, and of the number that it is divided by."""
+
+_INSTANCE_TEXT: Final = """
+Access Methods|TOTAL|Forwarded Records/sec;Full Scans/sec;Index Searches/sec;Page Splits/sec;Range Scans/sec
+Access Methods|TOTAL|Table Lock Escalations/sec;Workfiles Created/sec;Worktables Created/sec
+Buffer Manager|FRACTION|Buffer cache hit ratio
+Buffer Manager|BASE|Buffer cache hit ratio base
+Buffer Manager|TOTAL|Checkpoint pages/sec;Free list stalls/sec;Lazy writes/sec;Page reads/sec;Page writes/sec
+Buffer Manager|TOTAL|Readahead pages/sec
+Buffer Manager|GAUGE|Database pages;Page life expectancy;Target pages
+Buffer Manager 2005-2008|GAUGE|Free pages;Total pages
+Buffer Node/000|GAUGE|Page life expectancy
+General Statistics|GAUGE|Active Temp Tables;Processes blocked;Transactions;User Connections
+General Statistics 2008-|GAUGE|Logical Connections
+General Statistics|TOTAL|Logins/sec;Logouts/sec
+Latches|TOTAL|Latch Waits/sec
+Locks/_Total|TOTAL|Lock Requests/sec;Lock Timeouts/sec;Lock Waits/sec;Number of Deadlocks/sec
+Locks/_Total|TOTAL|Lock Wait Time (ms)
+Memory Manager|GAUGE|Granted Workspace Memory (KB);Maximum Workspace Memory (KB);Memory Grants Outstanding
+Memory Manager|GAUGE|Memory Grants Pending;Target Server Memory (KB);Total Server Memory (KB)
+Memory Manager 2012-|GAUGE|Database Cache Memory (KB);Stolen Server Memory (KB)
+SQL Errors/_Total|TOTAL|Errors/sec
+SQL Statistics|TOTAL|Batch Requests/sec;SQL Attention rate;SQL Compilations/sec;SQL Re-Compilations/sec
+Transactions|GAUGE|Free Space in tempdb (KB);Longest Transaction Running Time;Transactions
+Wait Statistics/Cumulative wait time (ms) per second|TOTAL|Lock waits;Log write waits;Page IO latch waits
+"""
+
+
+def _instance_counters() -> Iterable[tuple[str, str, str, int, int, int]]:
+    kinds = {"TOTAL": TOTAL, "GAUGE": GAUGE, "FRACTION": FRACTION, "BASE": BASE}
+    for line in _INSTANCE_TEXT.strip().splitlines():
+        group, kind, names = line.split("|")
+        group, _, instance = group.partition("/")
+        head, _, versions = (
+            group.rpartition(" ") if group[-5:].strip("-0123456789") == "" else (group, "", "")
+        )
+        since, _, until = versions.partition("-")
+        for name in names.split(";"):
+            yield head, name, instance, kinds[kind], int(since or 2005), int(until or 9999)
+
+
+INSTANCE: Final = tuple(_instance_counters())
+"""Counters of the instance: object, name, instance, type, first and last version. Those that no work here moves (scans,
+latches, compilations …) stay 0. Documented [DOC: Use SQL Server Objects]."""
 
 _NEW: Final = 2008
 _MIRRORING: Final = (
@@ -47,15 +104,28 @@ _MIRRORING: Final = (
 """Counters of a mirrored database. Documented [DOC: Database Mirroring object]; versions and types from memory."""
 
 _DATABASES: Final = (
-    ("Active Transactions", GAUGE),
-    ("Data File(s) Size (KB)", GAUGE),
-    ("Log Bytes Flushed/sec", TOTAL),
-    ("Log File(s) Size (KB)", GAUGE),
-    ("Log File(s) Used Size (KB)", GAUGE),
-    ("Log Flushes/sec", TOTAL),
-    ("Percent Log Used", GAUGE),
-    ("Transactions/sec", TOTAL),
+    # name, type, first and last version
+    ("Active Transactions", GAUGE, 2005, 9999),
+    ("Backup/Restore Throughput/sec", TOTAL, 2005, 9999),
+    ("Bulk Copy Rows/sec", TOTAL, 2005, 9999),
+    ("Bulk Copy Throughput/sec", TOTAL, 2005, 9999),
+    ("Data File(s) Size (KB)", GAUGE, 2005, 9999),
+    ("Log Bytes Flushed/sec", TOTAL, 2005, 9999),
+    ("Log File(s) Size (KB)", GAUGE, 2005, 9999),
+    ("Log File(s) Used Size (KB)", GAUGE, 2005, 9999),
+    ("Log Flush Wait Time", GAUGE, 2005, 9999),
+    ("Log Flush Waits/sec", TOTAL, 2005, 9999),
+    ("Log Flush Write Time (ms)", GAUGE, 2012, 9999),
+    ("Log Flushes/sec", TOTAL, 2005, 9999),
+    ("Log Shrinks", GAUGE, 2005, 9999),
+    ("Percent Log Used", GAUGE, 2005, 9999),
+    ("Repl. Pending Xacts", GAUGE, 2005, 9999),
+    ("Repl. Trans. Rate", TOTAL, 2005, 9999),
+    ("Tracked transactions/sec", TOTAL, 2008, 9999),
+    ("Transactions/sec", TOTAL, 2005, 9999),
+    ("Write Transactions/sec", TOTAL, 2008, 9999),
 )
+"""Counters of a database; those that no work here moves stay 0. Documented [DOC: Databases object]."""
 
 
 def _mirroring_values(context: Context, copy: Copy) -> dict[str, float]:
@@ -93,24 +163,23 @@ def _principal(context: Context, copy: Copy, at: Positions, now: Reading, ratio:
     }
 
 
-def _flushes(context: Context, row: int, at: Positions) -> float:
-    """Log writes since the row began: one for each commit, and one for each full block. It never falls."""
-    return at.transactions + at.flushed_kb / context.world.flow.row_setup(row).site.log_block_kb
-
-
-def _database_values(context: Context, copy: Copy) -> dict[str, float]:
+def _database_values(context: Context, copy: Copy, work: Work) -> dict[str, float]:
     if not is_owner(context, copy) or copy.row is None:
         return {"Data File(s) Size (KB)": copy.size_kb}
-    at, now = context.world.flow.positions(copy.row), context.world.flow.reading(copy.row)
+    now = context.world.flow.reading(copy.row)
     return {
         "Active Transactions": now.in_flight_transactions,
         "Data File(s) Size (KB)": copy.size_kb,
-        "Log Bytes Flushed/sec": at.flushed_kb * 1024.0,
+        "Log Bytes Flushed/sec": work.log_kb * 1024.0,
         "Log File(s) Size (KB)": now.log_size_kb,
         "Log File(s) Used Size (KB)": now.log_used_kb,
-        "Log Flushes/sec": _flushes(context, copy.row, at),
+        "Log Flush Wait Time": work.log_write_ms,
+        "Log Flush Waits/sec": work.commits,
+        "Log Flush Write Time (ms)": work.log_write_ms,
+        "Log Flushes/sec": work.log_writes,
         "Percent Log Used": 100.0 * now.log_used_kb / max(1.0, now.log_size_kb),
-        "Transactions/sec": at.transactions,
+        "Transactions/sec": work.commits,
+        "Write Transactions/sec": work.commits,
     }
 
 
@@ -141,7 +210,8 @@ def _counters(context: Context) -> Iterable[Record]:
         for name, kind, since in _MIRRORING:
             if since <= context.version:
                 yield _record("Database Mirroring", name, database, values.get(name, 0.0), kind)
-    databases = {copy.database: _database_values(context, copy) for copy in context.copies()}
+    work = work_here(context)
+    databases = {copy.database: _database_values(context, copy, done) for copy, done in work}
     for database, size_mb, used in log_space(context):
         if database in SYSTEM_DATABASES:
             kb = size_mb * 1024.0
@@ -151,10 +221,47 @@ def _counters(context: Context) -> Iterable[Record]:
                 "Percent Log Used": used,
             }
     for database, values in _instances(databases).items():
-        for name, kind in _DATABASES:
-            yield _record("Databases", name, database, values.get(name, 0.0), kind)
-    count = sum(1 for _ in context.sessions()) + _client_connections(context)
-    yield _record("General Statistics", "User Connections", "", count, GAUGE)
+        for name, kind, since, until in _DATABASES:
+            if since <= context.version <= until:
+                yield _record("Databases", name, database, values.get(name, 0.0), kind)
+    values = _instance_values(context, [done for _, done in work])
+    for group, name, instance, kind, since, until in INSTANCE:
+        if since <= context.version <= until:
+            yield _record(group, name, instance, values.get(f"{group}:{name}", 0.0), kind)
+
+
+def _instance_values(context: Context, work: Sequence[Work]) -> dict[str, float]:
+    """Counters of the instance by object and name. Derived (load.py); one batch for each transaction of a client."""
+    commits, seconds = sum(done.commits for done in work), up_s(context)
+    pages_written = sum(done.pages_written for done in work)
+    target_kb = target_memory_kb(context, option_value(context, "max server memory (MB)"))
+    held_kb, pages = total_memory_kb(context, target_kb), cached_pages(context, target_kb)
+    own = sum(1 for _ in context.sessions())
+    users = own + _client_connections(context)
+    return {
+        "Buffer Manager:Buffer cache hit ratio": 100,
+        "Buffer Manager:Buffer cache hit ratio base": 100,
+        "Buffer Manager:Checkpoint pages/sec": pages_written,
+        "Buffer Manager:Database pages": pages,
+        "Buffer Manager:Page life expectancy": seconds,
+        "Buffer Node:Page life expectancy": seconds,
+        "Buffer Manager:Page writes/sec": pages_written,
+        "Buffer Manager:Target pages": target_kb / PAGE_KB,
+        "Buffer Manager:Total pages": held_kb / PAGE_KB,
+        "Buffer Manager:Free pages": max(0.0, held_kb / PAGE_KB - pages),
+        "General Statistics:User Connections": users,
+        "General Statistics:Logical Connections": users,
+        "General Statistics:Logins/sec": users,
+        "Locks:Lock Requests/sec": commits * LOCKS_A_TRANSACTION,
+        "Memory Manager:Database Cache Memory (KB)": pages * PAGE_KB,
+        "Memory Manager:Stolen Server Memory (KB)": held_kb - pages * PAGE_KB,
+        "Memory Manager:Maximum Workspace Memory (KB)": target_kb * 3 // 4,
+        "Memory Manager:Target Server Memory (KB)": target_kb,
+        "Memory Manager:Total Server Memory (KB)": held_kb,
+        "SQL Statistics:Batch Requests/sec": commits + own,
+        "Transactions:Transactions": 0,
+        "Wait Statistics:Log write waits": sum(done.log_write_ms for done in work),
+    }
 
 
 def _client_connections(context: Context) -> int:

@@ -241,7 +241,8 @@ def files_of(context: Context, copy: Copy) -> list[Record]:
     ]
 
 
-def _system_files(context: Context, name: str) -> list[Record]:
+def system_files(context: Context, name: str) -> list[Record]:
+    """The two files of a system database."""
     number = SYSTEM_DATABASES[name]
     files = (
         _file(name, f"C:\\Data\\{name}.mdf", 1, False, 8192.0, -8.0),
@@ -264,9 +265,10 @@ def _sparse_files(context: Context, picture: Snapshot) -> list[Record]:
     ]
 
 
-def _master_files(context: Context) -> Iterable[Record]:
+def rows_of_files(context: Context) -> Iterable[Record]:
+    """Every file of the instance."""
     for name in SYSTEM_DATABASES:
-        yield from _system_files(context, name)
+        yield from system_files(context, name)
     for copy in context.copies():
         yield from files_of(context, copy)
     for picture in context.server.snapshots:
@@ -279,15 +281,15 @@ def _database_files(context: Context) -> Iterable[Record]:
     if picture is not None:
         return _sparse_files(context, picture)
     copy = context.copy_named(name)
-    return files_of(context, copy) if copy is not None else _system_files(context, name)
+    return files_of(context, copy) if copy is not None else system_files(context, name)
 
 
-view("sys.master_files", _master_files)
+view("sys.master_files", rows_of_files)
 view("sys.database_files", _database_files)
 
 
 def _sysaltfiles(context: Context) -> Iterable[Record]:
-    for row in _master_files(context):
+    for row in rows_of_files(context):
         yield {
             "fileid": row["file_id"],
             "groupid": row["data_space_id"],

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from engine.protocol import jobs
+from engine.tsql.catalog.activity import worker_threads
+from engine.tsql.catalog.instance import option_value
+from engine.tsql.catalog.load import (
+    MEMORY_KB,
+    PAGE_KB,
+    WINDOWS_KB,
+    core_s,
+    target_memory_kb,
+    total_memory_kb,
+    up_s,
+    work_here,
+)
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.context import Context
-
-MEMORY_KB: Final = 64 * 2**20
-"""Memory of every computer, as sys.dm_os_sys_info shows it. Assumed."""
 
 
 def _windows(context: Context) -> Iterable[Record]:
@@ -25,10 +33,24 @@ def _windows(context: Context) -> Iterable[Record]:
 view("sys.dm_os_windows_info", _windows)
 
 
+def _held_kb(context: Context) -> tuple[int, int]:
+    """What the instance may take and what it holds."""
+    target_kb = target_memory_kb(context, option_value(context, "max server memory (MB)"))
+    return target_kb, total_memory_kb(context, target_kb)
+
+
 def _memory(context: Context) -> Iterable[Record]:
-    """Only what is a setting of the computer; what is free at a moment is not simulated and stays NULL."""
+    """Free is what Windows and the instance leave; the page file is as large again. Derived."""
+    _, held_kb = _held_kb(context)
+    free_kb = MEMORY_KB - WINDOWS_KB - held_kb
     yield {
         "total_physical_memory_kb": MEMORY_KB,
+        "available_physical_memory_kb": free_kb,
+        "total_page_file_kb": 2 * MEMORY_KB,
+        "available_page_file_kb": MEMORY_KB + free_kb,
+        "system_cache_kb": free_kb // 2,
+        "kernel_paged_pool_kb": WINDOWS_KB // 16,
+        "kernel_nonpaged_pool_kb": WINDOWS_KB // 32,
         "system_high_memory_signal_state": 1,
         "system_low_memory_signal_state": 0,
         "system_memory_state_desc": "Available physical memory is high",
@@ -36,6 +58,70 @@ def _memory(context: Context) -> Iterable[Record]:
 
 
 view("sys.dm_os_sys_memory", _memory)
+
+
+def _process_memory(context: Context) -> Iterable[Record]:
+    _, held_kb = _held_kb(context)
+    yield {
+        "physical_memory_in_use_kb": held_kb,
+        "large_page_allocations_kb": 0,
+        "locked_page_allocations_kb": 0,
+        "total_virtual_address_space_kb": 2**33,
+        "virtual_address_space_reserved_kb": 2 * held_kb,
+        "virtual_address_space_committed_kb": held_kb,
+        "virtual_address_space_available_kb": 2**33 - 2 * held_kb,
+        "memory_utilization_percentage": 100,
+        "available_commit_limit_kb": 2 * MEMORY_KB - held_kb,
+        "process_physical_memory_low": 0,
+        "process_virtual_memory_low": 0,
+    }
+
+
+view("sys.dm_os_process_memory", _process_memory)
+
+
+def _system_info(context: Context) -> Iterable[Record]:
+    target_kb, held_kb = _held_kb(context)
+    server = context.server
+    ticks_ms = 10 * context.world.tick + 10**9
+    cpu_ms = int(1000.0 * core_s(work for _, work in work_here(context)))
+    yield {
+        "cpu_ticks": ticks_ms * 2_500_000,
+        "cpu_count": server.cores,
+        "hyperthread_ratio": server.cores,
+        "physical_memory_in_bytes": MEMORY_KB * 1024,
+        "physical_memory_kb": MEMORY_KB,
+        "virtual_memory_in_bytes": 2**43,
+        "virtual_memory_kb": 2**33,
+        "bpool_committed": held_kb // PAGE_KB,
+        "bpool_commit_target": target_kb // PAGE_KB,
+        "bpool_visible": held_kb // PAGE_KB,
+        "committed_kb": held_kb,
+        "committed_target_kb": target_kb,
+        "visible_target_kb": target_kb,
+        "stack_size_in_bytes": 2 * 2**20,
+        "os_quantum": 4,
+        "os_error_mode": 5,
+        "os_priority_class": 32,
+        "max_workers_count": worker_threads(context),
+        "scheduler_count": server.cores,
+        "scheduler_total_count": server.cores + 12,
+        "deadlock_monitor_serial_number": int(up_s(context) // 5),
+        "sqlserver_start_time_ms_ticks": 10 * server.started_tick + 10**9,
+        "sqlserver_start_time": context.now(server.started_tick),
+        "ms_ticks": ticks_ms,
+        "affinity_type": 2,
+        "affinity_type_desc": "AUTO",
+        "process_kernel_time_ms": cpu_ms // 10,
+        "process_user_time_ms": cpu_ms - cpu_ms // 10,
+        "time_source": 0,
+        "time_source_desc": "QUERY_PERFORMANCE_COUNTER",
+        "virtual_machine_type": 0,
+        "virtual_machine_type_desc": "NONE",
+    }
+
+
+view("sys.dm_os_sys_info", _system_info)
 
 
 def _services(context: Context) -> Iterable[Record]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from engine.model import Copy
 from engine.protocol import volumes
 from engine.tsql.catalog.activity import sql_handle
-from engine.tsql.catalog.databases import files_of, is_owner
-from engine.tsql.catalog.view import Record, none, view
-from engine.tsql.context import Context
+from engine.tsql.catalog.databases import files_of, rows_of_files, system_files
+from engine.tsql.catalog.load import DATA_WRITE_MS, PAGE_KB, PAGES_A_WRITE, work_here
+from engine.tsql.catalog.view import Record, none, unique_id, view
+from engine.tsql.context import SYSTEM_DATABASES, Context
 
 
 def _texts(context: Context) -> Iterable[Record]:
@@ -36,26 +36,44 @@ view("sys.fn_trace_getinfo()", none)
 # --- files -----------------------------------------------------------------------------------------------
 
 
-def _log_written_bytes(context: Context, copy: Copy) -> int | None:
-    """What has been written to a log: flushed by its owner, hardened by a mirror. None where the model has none."""
-    if copy.row is None:
-        return None
-    at = context.world.flow.positions(copy.row)
-    return int(1024.0 * (at.flushed_kb if is_owner(context, copy) else at.hardened_kb))
-
-
 def _file_stats(context: Context) -> Iterable[Record]:
-    """Sizes, and bytes written to logs; stalls and reads are not counted here and stay NULL."""
-    for copy in context.copies():
+    """Writes from the flow (load.py). Nothing is read after the start but what a query finds in memory. Derived."""
+    for name in SYSTEM_DATABASES:
+        for file in system_files(context, name):
+            yield _file_row(context, file, 0.0, 0.0, 0.0)
+    for copy, work in work_here(context):
         for file in files_of(context, copy):
-            written = _log_written_bytes(context, copy) if file["type"] and file["file_id"] == 2 else None
-            yield {
-                "database_id": copy.database_id,
-                "file_id": file["file_id"],
-                "sample_ms": 10 * context.world.tick + 10**9,
-                "num_of_bytes_written": written,
-                "size_on_disk_bytes": int(str(file["size"])) * 8192,
-            }
+            if file["file_id"] == 1:
+                pages = work.pages_written
+                yield _file_row(context, file, pages / PAGES_A_WRITE, pages * PAGE_KB, work.data_write_ms)
+            elif file["file_id"] == 2:
+                yield _file_row(context, file, work.log_writes, work.log_kb, work.log_write_ms)
+            else:
+                yield _file_row(context, file, 0.0, 0.0, 0.0)
+
+
+def _file_row(context: Context, file: Record, writes: float, written_kb: float, stall_ms: float) -> Record:
+    number = 1000 * int(str(file["database_id"])) + int(str(file["file_id"]))
+    return {
+        "database_id": file["database_id"],
+        "file_id": file["file_id"],
+        "sample_ms": 10 * context.world.tick + 10**9,
+        "num_of_reads": READS_AT_START,
+        "num_of_bytes_read": READS_AT_START * 65536,
+        "io_stall_read_ms": READS_AT_START * round(DATA_WRITE_MS),
+        "io_stall_queued_read_ms": 0,
+        "num_of_writes": int(writes),
+        "num_of_bytes_written": int(1024.0 * written_kb),
+        "io_stall_write_ms": int(stall_ms),
+        "io_stall_queued_write_ms": 0,
+        "io_stall": int(stall_ms) + READS_AT_START * round(DATA_WRITE_MS),
+        "size_on_disk_bytes": int(str(file["size"])) * 8192,
+        "file_handle": number.to_bytes(8, "big"),
+    }
+
+
+READS_AT_START: Final = 20
+"""Reads of 64 KB with which an instance opens a file. Assumed."""
 
 
 view("sys.dm_io_virtual_file_stats()", _file_stats)
@@ -63,41 +81,45 @@ _OLD_NAMES: Final = {
     "database_id": "DbId",
     "file_id": "FileId",
     "sample_ms": "TimeStamp",
+    "num_of_reads": "NumberReads",
+    "num_of_bytes_read": "BytesRead",
+    "io_stall_read_ms": "IoStallReadMS",
+    "num_of_writes": "NumberWrites",
     "num_of_bytes_written": "BytesWritten",
+    "io_stall_write_ms": "IoStallWriteMS",
+    "io_stall": "IoStallMS",
     "size_on_disk_bytes": "BytesOnDisk",
+    "file_handle": "FileHandle",
 }
 """Columns of fn_virtualfilestats for those of its successor."""
 
 
 def _old_file_stats(context: Context) -> Iterable[Record]:
     for row in _file_stats(context):
-        yield {_OLD_NAMES[name]: value for name, value in row.items()}
+        yield {_OLD_NAMES[name]: value for name, value in row.items() if name in _OLD_NAMES}
 
 
 view("sys.fn_virtualfilestats()", _old_file_stats)
 
 
+DRIVE_KB: Final = 2 * 2**30
+"""Size of a drive whose size the scenario leaves open; it never fills. Assumed."""
+
+
 def _volume_stats(context: Context) -> Iterable[Record]:
-    """The drive of each file; sizes where somebody has given the drive one."""
-    for copy in context.copies():
-        for file in files_of(context, copy):
-            letter = str(file["physical_name"])[0].upper()
-            size_kb = volumes.size_kb(context.server, letter)
-            yield {
-                "database_id": copy.database_id,
-                "file_id": file["file_id"],
-                "volume_mount_point": f"{letter}:\\",
-                "volume_id": None,
-                "logical_volume_name": "",
-                "file_system_type": "NTFS",
-                "total_bytes": None if size_kb is None else int(size_kb * 1024.0),
-                "available_bytes": None
-                if size_kb is None
-                else int(1024.0 * volumes.free_kb(context.world, context.server.name, letter)),
-                "supports_compression": 1,
-                "is_read_only": 0,
-                "is_compressed": 0,
-            }
+    """The drive of each file."""
+    for file in rows_of_files(context):
+        letter = str(file["physical_name"])[0].upper()
+        size_kb = volumes.size_kb(context.server, letter) or DRIVE_KB
+        used_kb = volumes.used_kb(context.world, context.server.name, letter)
+        yield {
+            "database_id": file["database_id"],
+            "file_id": file["file_id"],
+            "volume_mount_point": f"{letter}:\\",
+            "volume_id": f"\\\\?\\Volume{{{unique_id('volume', context.server.name, letter).lower()}}}\\",
+            "total_bytes": int(size_kb * 1024.0),
+            "available_bytes": int(1024.0 * max(0.0, size_kb - used_kb)),
+        }
 
 
 view("sys.dm_os_volume_stats()", _volume_stats)

@@ -1,0 +1,106 @@
+"""What an instance has done and holds, derived from the flow: writes, waits, batches, memory.
+
+The flow knows log, commits and the pages that checkpoints and redo write; everything here follows from those and from
+settings, so that two samples of a view give the rates that the counters of the window show. What has no ground in the
+flow (reads, plans, latches) is not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from engine.constants import TICKS_PER_S
+from engine.model import Copy, Role, Safety
+from engine.tsql.catalog.databases import is_owner
+from engine.tsql.context import Context
+
+MEMORY_KB: Final = 64 * 2**20
+"""Memory of every computer, as sys.dm_os_sys_info shows it. Assumed."""
+WINDOWS_KB: Final = 4 * 2**20
+"""Memory that Windows and other programs take. Assumed."""
+FIXED_MEMORY_KB: Final = 512 * 2**10
+"""Memory of the instance beside the pages of its databases. Assumed."""
+PAGE_KB: Final = 8
+PAGES_A_WRITE: Final = 16
+"""Pages that a checkpoint writes at once, of the 32 that it may [DOC: writing pages]. Assumed."""
+DATA_WRITE_MS: Final = 4.0
+"""One write to a data file of a disk that nothing slows down. Assumed."""
+LOCKS_A_TRANSACTION: Final = 12
+"""Locks that one transaction asks for: tables, pages and rows that it changes. Assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Of one copy of a database, since the instance began to count."""
+
+    commits: float = 0.0
+    log_writes: float = 0.0
+    log_kb: float = 0.0
+    log_write_ms: float = 0.0
+    """Time of all those writes together."""
+    pages_written: float = 0.0
+    data_write_ms: float = 0.0
+    core_s: float = 0.0
+    delay_ms: float = 0.0
+    """Time that commits have waited, while they wait for a mirror."""
+    starved_ms: float = 0.0
+    """Time that requests have waited for a worker thread."""
+
+
+def work_of(context: Context, copy: Copy) -> Work:
+    """What a copy has done here: the owner of the log, or the mirror that hardens and redoes it."""
+    if copy.row is None:
+        return Work()
+    flow = context.world.flow
+    at, totals, setup = flow.positions(copy.row), flow.totals(copy.row), flow.row_setup(copy.row)
+    owner = is_owner(context, copy)
+    log_kb = at.flushed_kb if owner else at.hardened_kb
+    writes = (at.transactions if owner else 0.0) + log_kb / setup.site.log_block_kb
+    slow = setup.log_disk_factor if owner else setup.mirror_log_disk_factor
+    pages = totals.pages_written if owner else totals.mirror_pages_written
+    slow_data = setup.data_disk_factor if owner else setup.mirror_data_disk_factor
+    waits = owner and copy.role is Role.PRINCIPAL and copy.safety is Safety.FULL
+    return Work(
+        commits=at.transactions if owner else 0.0,
+        log_writes=writes,
+        log_kb=log_kb,
+        log_write_ms=writes * setup.site.log_write_ms * max(1.0, slow),
+        pages_written=pages,
+        data_write_ms=pages / PAGES_A_WRITE * DATA_WRITE_MS * max(1.0, slow_data),
+        core_s=totals.principal_core_s if owner else totals.mirror_core_s,
+        delay_ms=1000.0 * totals.waiting_s if waits else 0.0,
+        starved_ms=1000.0 * flow.waited_for_workers_s(copy.row) if copy.role is not Role.MIRROR else 0.0,
+    )
+
+
+def work_here(context: Context) -> list[tuple[Copy, Work]]:
+    """Every copy of this instance with its work."""
+    return [(copy, work_of(context, copy)) for copy in context.copies()]
+
+
+def up_s(context: Context) -> float:
+    """Seconds since the instance started."""
+    return max(0.0, (context.world.tick - context.server.started_tick) / TICKS_PER_S)
+
+
+def core_s(works: Iterable[Work]) -> float:
+    """Processor time of the instance: the flow books it to each row of the instance alike."""
+    return max((work.core_s for work in works), default=0.0)
+
+
+def target_memory_kb(context: Context, max_server_memory_mb: int) -> int:
+    """What the instance may take: max server memory, or what Windows leaves."""
+    return min(max_server_memory_mb * 1024, MEMORY_KB - WINDOWS_KB)
+
+
+def cached_pages(context: Context, target_kb: int) -> int:
+    """Pages in memory: the open databases, as far as there is room; nothing drives them out before that."""
+    held = sum(copy.size_kb for copy in context.copies() if copy.row is not None)
+    return int(min(held, max(0, target_kb - FIXED_MEMORY_KB)) / PAGE_KB)
+
+
+def total_memory_kb(context: Context, target_kb: int) -> int:
+    """What the instance holds now."""
+    return min(target_kb, FIXED_MEMORY_KB + PAGE_KB * cached_pages(context, target_kb))
