@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 from typing import Final
@@ -47,24 +48,88 @@ class SqlError(Exception):
         """Numbers of messages that follow this one (3013 after a failed RESTORE)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What sys.messages has of a message, from product version *since* on."""
+
+    number: int
+    since: int
+    severity: int
+    logged: bool
+    """is_event_logged: the message also goes into the ERRORLOG and the application log of Windows."""
+    source: str
+    """doc: Microsoft's message tables; log: seen in a public ERRORLOG or client output, where the tables have no such
+    row or another severity; derived: our words; client: of the client's library; own: no message of the product."""
+    text: str
+    """With the placeholders of the product: %d, %ls, %.*ls, %S_MSG …"""
+
+
+def _read() -> dict[int, tuple[Wording, ...]]:
+    found: dict[int, tuple[Wording, ...]] = {}
+    lines = resources.files("engine").joinpath("messages.tsv").read_text(encoding="utf-8").splitlines()
+    for line in lines[1:]:
+        number, since, severity, logged, source, text = line.split("\t")
+        wording = Wording(int(number), int(since), int(severity), logged == "1", source, text)
+        found[wording.number] = (*found.get(wording.number, ()), wording)
+    return found
+
+
+MESSAGES: Final[dict[int, tuple[Wording, ...]]] = _read()
+"""Number -> its wordings, oldest first. Documented [DOC: Database Engine events and errors]; see Wording.source."""
+
+PLACEHOLDER: Final = re.compile(
+    r"%%|%[-+#0 ]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:S_[A-Z]+|(?:I64|I32|l|h)?[a-zA-Z])"
+)
+"""One place of a text to be filled, or %% for a per cent sign."""
+
+LEADING: Final[dict[tuple[int, int], tuple[str, ...]]] = {(1480, 2012): ("mirroring",)}
+"""(number, since): arguments that a later wording has in front of those of the first."""
+
+
+def wording(number: int, version: int = 2005) -> Wording:
+    """The wording of *number* in that version; the oldest for a version before it. KeyError for an unknown number."""
+    known = MESSAGES[number]
+    return next((found for found in reversed(known) if found.since <= version), known[0])
+
+
+def places(text: str) -> int:
+    """How many arguments a text needs."""
+    return sum(match.group() != "%%" for match in PLACEHOLDER.finditer(text))
+
+
 def text_of(number: int, *args: object, version: int = 2005) -> tuple[int, str]:
-    """Severity and text of message *number*; KeyError for a number that is not in the table."""
-    severity, template = LATER.get((number, version >= 2012), TEXTS[number])
-    return severity, template.format(*args)
+    """Severity and text of message *number*, filled in the order of its placeholders; KeyError for an unknown number.
+
+    Arguments beyond the placeholders are dropped, as a later wording may name more than an earlier one; what is not
+    given is empty, as the product's own %.*ls at the end of a text mostly is.
+    """
+    found = wording(number, version)
+    return found.severity, filled(found.text, (*LEADING.get((number, found.since), ()), *args))
 
 
-def _read(*sections: str) -> dict[int, tuple[int, str]]:
-    table = tomllib.loads(resources.files("engine").joinpath("messages.toml").read_text(encoding="utf-8"))
-    chosen = sections or tuple(name for name in table if name != "later")
-    return {
-        int(number): (severity, text) for name in chosen for number, (severity, text) in table[name].items()
-    }
+def filled(text: str, args: Iterable[object]) -> str:
+    """A text with its placeholders filled, from left to right."""
+    left = iter(args)
+
+    def fill(match: re.Match[str]) -> str:
+        return "%" if match.group() == "%%" else _shown(match.group(), next(left, ""))
+
+    return PLACEHOLDER.sub(fill, text)
 
 
-TEXTS: Final[dict[int, tuple[int, str]]] = _read()
-"""number: (severity, text with {0}, {1} …)."""
+def _shown(place: str, value: object) -> str:
+    """A number under a placeholder of numbers as it says (%#x, %03d, %#016I64x); everything else as it is."""
+    kind = place[-1]
+    if not isinstance(value, int) or kind not in "dxXui" or "S_" in place:
+        return str(value)
+    form = re.sub(r"I64|I32|l|h", "", place).replace("u", "d").replace("i", "d")
+    return form % value
 
-LATER: Final[dict[tuple[int, bool], tuple[int, str]]] = {
-    (number, True): entry for number, entry in _read("later").items()
-}
-"""(number, True): wording from 2012 on."""
+
+def listed(version: int) -> list[Wording]:
+    """The rows of sys.messages: what the product has, in the wording of that version."""
+    return [
+        wording(number, version)
+        for number, known in sorted(MESSAGES.items())
+        if known[0].since <= version and known[0].source in ("doc", "log")
+    ]

@@ -211,8 +211,9 @@ def drop_master_key(world: World, server: str) -> list[Message]:
     here = world.servers[server]
     if not here.master_key:
         raise SqlError(15151, "drop", "symmetric key", "master key")
-    if any(certificate.has_private_key for certificate in here.certificates):
-        raise SqlError(15580)
+    kept = next((held.name for held in here.certificates if held.has_private_key), None)
+    if kept is not None:
+        raise SqlError(15580, "master key", "certificate", kept)
     world.update_server(server, master_key=False)
     return []
 

@@ -133,7 +133,7 @@ def _data_done(
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.backup_from_kb != from_kb or copy.row is None or world.rows[copy.row][0] != key:
-        raise SqlError(3049, database, also=(3013,), title="BACKUP DATABASE")
+        raise SqlError(3049, also=(3013,), title="BACKUP DATABASE")
     number = world.next_id()
     base = number if kind == DATABASE else copy.full_backup_id
     end = world.flow.positions(copy.row).flushed_kb
@@ -172,10 +172,10 @@ def backup_log(
     """
     title = "BACKUP LOG"
     if database.lower() in SYSTEM_DATABASES:
-        raise SqlError(4208, database, title, also=(3013,), title=title)
+        raise SqlError(4208, title, also=(3013,), title=title)
     copy = _may_back_up(world, server, database, title, damaged=no_truncate)
     if copy.recovery_model is RecoveryModel.SIMPLE:
-        raise SqlError(4208, copy.database, title, also=(3013,), title=title)
+        raise SqlError(4208, title, also=(3013,), title=title)
     if not copy.full_backup:
         raise SqlError(4214, also=(3013,), title=title)
     if norecovery and copy.guid is not None:
@@ -283,7 +283,7 @@ def _room_for(world: World, server: str, path: str, size_kb: float, title: str) 
     if there is not None and not isinstance(there, BackupFile):
         raise SqlError(3241, path, also=(3013,), title=title)
     if volumes.free_kb(world, host, volumes.drive_of(local)) < size_kb:
-        raise SqlError(3202, path, also=(3013,), title=title)
+        raise SqlError(3202, path, files.DISK_FULL, also=(3013,), title=title)
     return host, local
 
 
@@ -345,7 +345,8 @@ def processed(
         for name, kb in sizes_kb.items()
     ]
     rate = pages * PAGE_KB / 1024.0 / seconds
-    closing = text_of(3014, database, title, pages, f"{seconds:.3f}", f"{rate:.3f}")[1]
+    took, speed = divmod(round(seconds * 1000.0), 1000), divmod(round(rate * 1000.0), 1000)
+    closing = text_of(3014, title, pages, *took, *speed)[1]
     return [*lines, Message(3014, 0, 1, 0, closing)]
 
 

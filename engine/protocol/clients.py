@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import Final, Literal
 
 from engine.constants import (
     CLIENT_BACKOFF_S,
@@ -17,7 +17,18 @@ from engine.messages import SqlError, text_of
 from engine.model import Client, Service, World, ticks
 from engine.protocol import accounts, errorlog, network, quorum
 
+REFUSED_LOGIN: Final = {
+    18456: "Could not find a login matching the name provided.",
+    4060: "Failed to open the explicitly specified database.",
+}
+"""Reason that 18456 gives in the ERRORLOG from 2008 on, by what the client is told. Seen in public logs."""
+
 Answer = Literal["serves", "refused", "silence"]
+
+
+def address(world: World, name: str) -> str:
+    """The address of the computer on which an application runs, in the servers' own network. Assumed."""
+    return f"10.0.0.{101 + sorted(world.clients).index(name)}"
 
 
 def answer(world: World, client: Client, server: str) -> Answer:
@@ -121,8 +132,10 @@ def _refuse_partner(world: World, client: Client, server: str) -> None:
 
 def _note_refused_login(world: World, client: Client, server: str, refusal: SqlError) -> None:
     """The server is there and serves, but not this login: a user without its login, say, after a failover."""
-    errorlog.write(world, server, 18456, client.login)
-    text = text_of(refusal.number, *refusal.parameters, version=world.servers[server].version)[1]
+    version = world.servers[server].version
+    reason = " Reason: " + REFUSED_LOGIN[refusal.number] if version >= 2008 else ""
+    errorlog.write(world, server, 18456, client.login, reason, f" [CLIENT: {address(world, client.name)}]")
+    text = text_of(refusal.number, *refusal.parameters, version=version)[1]
     world.emit("client", f"{client.name}: {text}", server=server, client=client.name, what="login failed",
                number=refusal.number)  # fmt: skip
 

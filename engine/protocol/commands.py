@@ -206,7 +206,7 @@ def partner_resume(world: World, server: str, database: str) -> Outcome:
     other = _partner_of(world, copy)
     for stopped in (copy, other):
         if stopped.redo_failed and not redo.mended(world, _key(stopped)):
-            raise SqlError(1462, copy.database)
+            raise SqlError(1462)
     if MirrorState.SUSPENDED not in (copy.mirror_state, other.mirror_state):
         return []
     lead, follow = (copy, other) if copy.role is Role.PRINCIPAL else (other, copy)

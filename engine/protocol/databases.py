@@ -8,6 +8,7 @@ from typing import Final
 from engine.messages import Message, SqlError
 from engine.model import Availability, Copy, DbState, MirrorState, Role, Snapshot, User, World
 from engine.protocol import commands, errorlog, files, jobs, losses, rows, snapshots, volumes
+from engine.protocol.files import NO_PATH
 
 NEW_DATA_KB: Final = 3.0 * 1024
 NEW_LOG_KB: Final = 1.0 * 1024
@@ -50,13 +51,13 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     3701 there is none, 3702 an application uses it, 3708 system database, 3709 snapshots of it, 3743 mirrored.
     """
     if name.lower() in ("master", "msdb", "model", "tempdb"):
-        raise SqlError(3708, name)
+        raise SqlError(3708, "drop", "database", name, "database")
     picture = snapshots.find(world, server, name)
     if picture is not None:
         return snapshots.drop(world, server, picture)
     copy = next((c for k, c in world.copies.items() if k[0] == server and k[1].lower() == name.lower()), None)
     if copy is None:
-        raise SqlError(3701, "database", name)
+        raise SqlError(3701, "drop", "database", name)
     if copy.guid is not None:
         raise SqlError(3743, copy.database)
     if commands.in_use(world, copy):
@@ -154,7 +155,7 @@ def _need_files(world: World, copy: Copy, files: tuple[tuple[str, str], ...]) ->
         if name not in data:
             raise SqlError(5014, "file", name, copy.database)
         if not volumes.has_drive(world.servers[copy.server], volumes.drive_of(path)):
-            raise SqlError(5133, path)
+            raise SqlError(5133, path, NO_PATH)
 
 
 # --- detach and attach -----------------------------------------------------------------------------
@@ -204,7 +205,7 @@ def attach(world: World, server: str, name: str, path: str) -> list[Message]:
     local = files.spelled(world, host, local)
     found = world.files.get((host, local))
     if not isinstance(found, DetachedFile) or host != server:
-        raise SqlError(5120, path, files.NO_FILE)
+        raise SqlError(5120, path, 2, files.NO_FILE)
     key = (server, name)
     drive = volumes.drive_of(local)
     world.copies[key] = replace(

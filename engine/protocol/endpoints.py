@@ -17,6 +17,10 @@ WITNESS_ONLY: Final = ("Express", "Workgroup", "Web")
 """Editions whose endpoint may be a witness and nothing else. Documented [DOC: CREATE ENDPOINT]."""
 
 
+ADDRESS_NOT_AVAILABLE: Final = 0x2741
+"""Error 10049 of Windows Sockets: the address is none of this computer. Documented."""
+
+
 def create(
     world: World,
     server: str,
@@ -85,7 +89,7 @@ def alter(world: World, server: str, name: str, *, state: str | None = None, **c
         if started:
             _note_start(world, server)
         elif before.state is EndpointState.STARTED:
-            errorlog.write(world, server, 9691)
+            errorlog.write(world, server, 9691, security.TRANSPORT)
     elif said and after.state is EndpointState.STARTED:
         _restart(world, server)
     network.reassess(world)
@@ -97,7 +101,7 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     before = _named(world, server, name, "drop")
     _put(world, server, None)
     if before.state is EndpointState.STARTED:
-        errorlog.write(world, server, 9691)
+        errorlog.write(world, server, 9691, security.TRANSPORT)
     network.reassess(world)
     return []
 
@@ -141,7 +145,7 @@ def _named(world: World, server: str, name: str, verb: str) -> Endpoint:
 
 def _check(server: Server, end: Endpoint) -> None:
     if server.edition in WITNESS_ONLY and end.role != "WITNESS":
-        raise SqlError(7878)
+        raise SqlError(7878, "CREATE")
     if end.certificate is not None:
         certificate = security.certificate_of(server, end.certificate)
         if certificate is None:
@@ -149,7 +153,7 @@ def _check(server: Server, end: Endpoint) -> None:
         if not certificate.has_private_key:
             raise SqlError(28055, end.certificate)
     if end.state is EndpointState.STARTED and end.port in server.used_ports:
-        raise SqlError(9692, end.port)
+        raise SqlError(9692, security.TRANSPORT, end.port)
 
 
 def _note_start(world: World, server: str) -> None:
@@ -157,9 +161,11 @@ def _note_start(world: World, server: str) -> None:
     here = world.servers[server]
     assert here.endpoint is not None
     if here.endpoint.ip not in ("ALL", security.LOOPBACK, security.own_ip(here)):
-        errorlog.write(world, server, 26024, here.endpoint.ip, here.endpoint.port)
+        errorlog.write(
+            world, server, 26024, here.endpoint.ip, "ipv4", here.endpoint.port, ADDRESS_NOT_AVAILABLE
+        )
     else:
-        errorlog.write(world, server, 9690)
+        errorlog.write(world, server, 9690, security.TRANSPORT)
 
 
 def _put(world: World, server: str, end: Endpoint | None) -> None:

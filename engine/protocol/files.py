@@ -14,8 +14,9 @@ SHARE: Final = re.compile(r"\\\\(?P<host>[^\\]+)\\(?P<share>[^\\]+)\\(?P<rest>.+
 WIRE_EFFICIENCY: Final = 0.949
 """Payload share of an Ethernet frame, 1460 / 1538 bytes. Derived (flow/sites.py has the same)."""
 
-NO_PATH: Final = "3(The system cannot find the path specified.)"
 NO_FILE: Final = "2(The system cannot find the file specified.)"
+NO_PATH: Final = "3(The system cannot find the path specified.)"
+DISK_FULL: Final = "112(There is not enough space on the disk.)"
 NO_NETWORK_PATH: Final = "53(The network path was not found.)"
 
 

@@ -28,3 +28,9 @@ def branch(world: World, path: Lineage, at_kb: float) -> Lineage:
     """The path of a log that goes its own way from *at_kb* on."""
     kept = tuple(stretch for stretch in path if stretch[1] < at_kb) or path[:1]
     return (*kept, (world.next_id(), at_kb))
+
+
+def lsn(kb: float) -> int:
+    """A log position as numeric(25,0): a virtual log file of 1 GB, a block of 512 bytes, a slot."""
+    whole = int(kb)
+    return (20 + whole // 1_048_576) * 10**15 + (whole % 1_048_576) * 2 * 10**5 + 1

@@ -222,11 +222,11 @@ def remove_file(world: World, server: str, database: str, name: str) -> list[Mes
     copy = commands.copy_on(world, server, database)
     file = next((f for f in volumes.files_of(copy) if f.name.lower() == name.lower()), None)
     if file is None:
-        raise SqlError(5009, name)
+        raise SqlError(5009)
     if file not in copy.extra_files:
         raise SqlError(5020)
     if not file.log:
-        raise SqlError(5042, name)
+        raise SqlError(5042, "file", name)
     world.update_copy(
         (server, copy.database), extra_files=tuple(f for f in copy.extra_files if f is not file)
     )
@@ -249,7 +249,7 @@ def modify_file(
     key = (server, copy.database)
     file = next((f for f in volumes.files_of(copy) if f.name.lower() == name.lower()), None)
     if file is None:
-        raise SqlError(5009, name)
+        raise SqlError(5009)
     if size_kb is not None and size_kb < file.size_kb:
         raise SqlError(5039)
     if size_kb is not None and size_kb - file.size_kb > volumes.free_kb(world, server, file.drive):

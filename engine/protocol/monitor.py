@@ -149,7 +149,7 @@ def results(
 ) -> list[MonitorRow]:
     """sp_dbmmonitorresults: newest row first. 32036 unknown mode, 32039 not mirrored, 32041 nothing recorded yet."""
     if mode not in HOURS_OF_MODE and mode not in ROWS_OF_MODE:
-        raise SqlError(32036, "@mode", "sp_dbmmonitorresults")
+        raise SqlError(32036)
     copy = _mirrored(world, server, database)
     key = (server, copy.database)
     rows = rows_of(world, key)
@@ -184,7 +184,7 @@ def add_monitoring(world: World, server: str, minutes: int = 1) -> list[Message]
 def change_monitoring(world: World, server: str, parameter_id: int, value: int) -> list[Message]:
     """sp_dbmmonitorchangemonitoring: parameter 1 is the period in minutes. 32036, 32032, 32049."""
     if parameter_id != 1:
-        raise SqlError(32036, "@parameter_id", "sp_dbmmonitorchangemonitoring")
+        raise SqlError(32036)
     _check_period(value)
     found = job_of(world, server)
     if found is None:
@@ -217,7 +217,7 @@ def help_monitoring(world: World, server: str) -> int:
 def _check_period(minutes: int) -> None:
     low, high = PERIOD_MIN_RANGE
     if not low <= minutes <= high:
-        raise SqlError(32032)
+        raise SqlError(32032, minutes)
 
 
 def arm(world: World, server: str) -> None:
@@ -251,7 +251,7 @@ def change_alert(
 ) -> list[Message]:
     """sp_dbmmonitorchangealert, on this server only. 32036 unknown id or negative threshold, 32039 not mirrored."""
     if alert_id not in (*EVENTS, RETENTION) or threshold < 0.0:
-        raise SqlError(32036, "@alert_id", "sp_dbmmonitorchangealert")
+        raise SqlError(32036)
     copy = _mirrored(world, server, database)
     alert = Alert(database=copy.database, alert_id=alert_id, threshold=threshold, enabled=enabled)
     kept = _other_alerts(world, server, copy.database, alert_id)

@@ -11,11 +11,17 @@ from typing import Any, Final
 from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S
 from engine.messages import Message, text_of
 from engine.model import Copy, DbState, Key, MirrorState, PageRepair, Role, Snapshot, World
-from engine.protocol import commands, errorlog, quorum, redo, roles, sync
+from engine.protocol import commands, errorlog, quorum, redo, roles, sync, volumes
 
 NOT_REPAIRABLE: Final = (0, 1, 2, 3, 9)
 """The file header, the first PFS, GAM and SGAM page, and the boot page of a database. Documented; the allocation pages
 further on in a file are not told apart from others."""
+
+PAGE_BYTES: Final = 8192
+"""Documented."""
+
+DAMAGED_OBJECT: Final = 2_073_058_421
+"""Object id that CHECKDB names. Assumed: which table a page belongs to is not simulated."""
 
 REPAIRS_KEPT: Final = 100
 """Rows of sys.dm_db_mirroring_auto_page_repair for each database. Documented."""
@@ -43,9 +49,9 @@ def read(world: World, server: str, database: str, page: int) -> None:
     if not _can_repair(world, copy, page):
         _leave_damaged(world, key, page, tried=_tries(world, copy))
         return
-    errorlog.write(world, server, 824, page, database)
+    errorlog.write(world, server, 824, *_bad_read(copy, page))
     _note(world, key, page, status=3)
-    errorlog.write(world, server, 1432, database, f"(1:{page})")
+    errorlog.write(world, server, 1432, f"(1:{page})", database)
     if copy.role is Role.MIRROR:
         _suspend(world, key)
     world.after(PAGE_REPAIR_S, "page.repaired", server, database, page)
@@ -76,11 +82,11 @@ def _leave_damaged(world: World, key: Key, page: int, *, tried: bool) -> None:
     copy = world.copies[key]
     if tried:
         _note(world, key, page, status=6)
-        errorlog.write(world, key[0], 1481, key[1], f"(1:{page})")
+        errorlog.write(world, key[0], 1481, f"(1:{page})", key[1])
     if copy.role is Role.MIRROR and copy.row is not None and not copy.redo_failed:
-        redo.fail(world, key, 824, page, key[1])
+        redo.fail(world, key, 824, *_bad_read(copy, page))
     else:
-        errorlog.write(world, key[0], 824, page, key[1])
+        errorlog.write(world, key[0], 824, *_bad_read(copy, page))
     if copy.db_state is DbState.ONLINE:  # the next read may find a partner that can help
         world.after(PAGE_READ_AGAIN_S, "page.read", *key, page)
 
@@ -106,7 +112,7 @@ def repaired(world: World, server: str, database: str, page: int) -> None:
         return
     world.update_copy(key, bad_pages=tuple(other for other in copy.bad_pages if other != page))
     _note(world, key, page, status=5)
-    errorlog.write(world, server, 1461, database, f"(1:{page})")
+    errorlog.write(world, server, 1461, f"(1:{page})", database)
     if copy.role is Role.MIRROR and copy.mirror_state is MirrorState.SUSPENDED and not copy.redo_failed:
         sync.begin_synchronizing(world, partner, key)
         sync.tell_witness(world, partner)
@@ -138,11 +144,29 @@ def check_snapshot(world: World, server: str, picture: Snapshot) -> list[Message
     return _found(world.copies[server, picture.source], picture.name)
 
 
+def _bad_read(copy: Copy, page: int) -> tuple[object, ...]:
+    """What 824 says of a page whose checksum does not fit; both checksums are made up from the page's number."""
+    expected, actual = (
+        (page * 2_654_435_761 + 0x9E3779B9) & 0xFFFFFFFF,
+        (page * 40_503 + 0x5BD1E995) & 0xFFFFFFFF,
+    )
+    reason = f"incorrect checksum (expected: 0x{expected:08x}; actual: 0x{actual:08x})"
+    file = volumes.path_of(copy, volumes.files_of(copy)[0])
+    return reason, "read", f"(1:{page})", copy.database_id, page * PAGE_BYTES, file
+
+
 def _found(copy: Copy, name: str) -> list[Message]:
-    lines = [_error(8939, page, name) for page in copy.bad_pages]
-    count = len(copy.bad_pages)
-    closing = text_of(8989, count, name)[1]
-    return [*lines, Message(8989, 10, 1, 0, closing), Message(2528, 0, 1, 0, text_of(2528)[1])]
+    """8928 and 8939 of each page, and what was found in all."""
+    lines = [_error(number, *args) for page in copy.bad_pages for number, args in _table_errors(page)]
+    level = [_error(8958, "repair_allow_data_loss", "CHECKDB", name, "", "")] if lines else []
+    found = _error(8989, "CHECKDB", 0, len(lines), name)
+    return [*lines, found, *level]
+
+
+def _table_errors(page: int) -> list[tuple[int, tuple[object, ...]]]:
+    """The two errors of a page that cannot be read; the object is the one that all damaged pages belong to here."""
+    place = (DAMAGED_OBJECT, 1, 72_057_594_038_321_152, 72_057_594_043_564_032, "In-row data", f"(1:{page})")
+    return [(8928, place), (8939, (*place, "IS_OFF (BUF_IOERR, pBUF->bstat)", 12_716_041, -4))]
 
 
 def _error(number: int, *args: Any) -> Message:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from engine.constants import REPLAY_LOOK_S
+from engine.messages import wording
 from engine.model import Copy, DbFile, Key, MirrorState, World
-from engine.protocol import errorlog, quorum, roles, sync, volumes
+from engine.protocol import errorlog, files, quorum, roles, sync, volumes
 from engine.protocol.roles import Cause
 
 
@@ -86,7 +87,7 @@ def trouble_with_files(world: World, copy: Copy, lead: Copy) -> tuple[object, ..
     server = world.servers[copy.server]
     for file in lead.extra_files:
         if not volumes.has_drive(server, file.drive):
-            return 5123, file.drive, volumes.path_of(lead, file)[3:]
+            return 5123, files.NO_PATH, volumes.path_of(lead, file)
     grown: dict[str, float] = {}
     mine = {file.name: file.size_kb for file in volumes.files_of(copy)}
     for file in volumes.files_of(lead):
@@ -94,7 +95,7 @@ def trouble_with_files(world: World, copy: Copy, lead: Copy) -> tuple[object, ..
         grown[drive] = grown.get(drive, 0.0) + file.size_kb - mine.get(file.name, 0.0)
     for drive, kb in grown.items():
         if kb > volumes.free_kb(world, copy.server, drive):
-            return 5149, "MODIFY FILE", f"{drive}:\\{copy.database}"
+            return 5149, files.DISK_FULL, f"{drive}:\\{copy.database}"
     return None
 
 
@@ -111,10 +112,13 @@ def fail(world: World, mirror: Key, number: Any, *args: object) -> None:
     principal = world.rows[copy.row][0]
     world.update_copy(mirror, redo_failed=True, armed=False)
     errorlog.write(world, mirror[0], number, *args)
-    errorlog.write(world, mirror[0], 1454, mirror[1], number)
+    severity = wording(number, world.servers[mirror[0]].version).severity
+    errorlog.write(world, mirror[0], 1454, mirror[0], number, 1, severity, mirror[1])
     told = [mirror]
     if quorum.sees_partner(world, copy):
-        errorlog.write(world, principal[0], 1453, mirror[1], mirror[0], number)
+        errorlog.write(
+            world, principal[0], 1453, world.copies[principal].partner_address, mirror[1], number, 1, severity
+        )
         told = [principal, mirror]
     for key in told:
         if world.copies[key].mirror_state is not MirrorState.SUSPENDED:

@@ -163,9 +163,8 @@ def _placed(
     for item in volumes.files_of(image):
         drive = places.get(item.name.lower(), item.drive)
         if not volumes.has_drive(world.servers[server], drive):
-            raise SqlError(
-                5133, volumes.path_of(image, replace(item, drive=drive)), also=(3013,), title=title
-            )
+            path = volumes.path_of(image, replace(item, drive=drive))
+            raise SqlError(5133, path, files.NO_PATH, also=(3013,), title=title)
         placed.append(replace(item, drive=drive))
     _need_space(world, server, old, placed, title)
     data, log, *extra = placed
@@ -235,7 +234,7 @@ def _differential(
 ) -> commands.Outcome:
     copy = _ready(world, server, database, old, "RESTORE DATABASE")
     if copy.full_backup_id != chosen.base or copy.family != chosen.family:
-        raise SqlError(3136, copy.database, also=(3013,), title="RESTORE DATABASE")
+        raise SqlError(3136, also=(3013,), title="RESTORE DATABASE")
     return _roll_forward(world, copy, path, chosen, ending)
 
 
@@ -268,14 +267,14 @@ def restore_log(
         raise SqlError(3154, copy.database, also=(3013,), title=title)
     end = copy.end_of_log_kb
     if lineage.common_kb(chosen.lineage, copy.lineage) < end:
-        raise SqlError(4330, copy.database, also=(3013,), title=title)
+        raise SqlError(4330, also=(3013,), title=title)
     if chosen.first_kb > end:
-        raise SqlError(4305, copy.database, also=(3013,), title=title)
+        raise SqlError(4305, lineage.lsn(chosen.first_kb), lineage.lsn(end), also=(3013,), title=title)
     if chosen.last_kb < end:
-        raise SqlError(4326, copy.database, also=(3013,), title=title)
+        raise SqlError(4326, lineage.lsn(chosen.last_kb), lineage.lsn(end), also=(3013,), title=title)
     lacking = [f for f in chosen.extra_files if not volumes.has_drive(world.servers[server], f.drive)]
     if any(file not in copy.extra_files for file in lacking):
-        raise SqlError(5133, volumes.path_of(copy, lacking[0]), also=(3013,), title=title)
+        raise SqlError(5133, volumes.path_of(copy, lacking[0]), files.NO_PATH, also=(3013,), title=title)
     stop = ending.stop_tick
     if stop is not None and (stop < chosen.from_tick or _stop_kb(world, chosen, stop) < end):
         raise SqlError(4335, also=(3013,), title=title)

@@ -22,6 +22,9 @@ ENCRYPTION_FITS: Final = {
 }
 """Either order. Documented [WP, DOC: CREATE ENDPOINT]."""
 
+TRANSPORT: Final = "Database Mirroring"
+"""How messages call the transport of an endpoint (%S_MSG)."""
+
 LOCAL_ACCOUNTS: Final = ("localsystem", "local system", "nt authority\\system", "nt authority\\local service")
 """Service accounts that are nobody on the network: certificates are needed. Documented [DOC]."""
 
@@ -306,9 +309,11 @@ def note_refusal(world: World, caller: str, acceptor: str, refusal: Refusal, *, 
         errorlog.write(world, where, *refusal.first)
     client = client_ip(world, other)
     if refusal.user:
-        errorlog.write(world, where, 28048, refusal.user, refusal.reason, client)
+        errorlog.write(
+            world, where, 28048, TRANSPORT, f"{refusal.user}.", refusal.reason, f"[CLIENT: {client}]"
+        )
     else:
-        errorlog.write(world, where, 28047, refusal.reason, client)
+        errorlog.write(world, where, 28047, TRANSPORT, refusal.reason, f"[CLIENT: {client}]")
     end = world.servers[acceptor].endpoint
     address = f"TCP://{acceptor}:{end.port}" if end is not None else acceptor
     errorlog.write(world, caller, 1474, 4, "64(The specified network name is no longer available.)", address)

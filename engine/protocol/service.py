@@ -121,7 +121,7 @@ def started(world: World, server: str) -> None:
     if not security.listens(world.servers[server]):
         errorlog.write(world, server, 1486)
     else:
-        errorlog.write(world, server, 9690)
+        errorlog.write(world, server, 9690, security.TRANSPORT)
         errorlog.write(world, server, 1485)
     for key, copy in sorted(world.copies.items()):
         if key[0] != server:

@@ -361,7 +361,7 @@ def _drop_objects(machine: Machine, statement: s.DropObject) -> Outcome:
         known = dict(machine.session.tables)
         if parts[-1].startswith("#"):
             if parts[-1].lower() not in known:
-                raise SqlError(3701, "table", name)
+                raise SqlError(3701, "drop", "table", name)
             del known[parts[-1].lower()]
             machine.note(tables=tuple(known.items()))
         else:

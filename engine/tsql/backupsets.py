@@ -11,8 +11,9 @@ from typing import Final
 
 from engine.model import Copy, DbFile
 from engine.protocol import backup, volumes
+from engine.protocol.lineage import lsn
 from engine.protocol.restore import files_in
-from engine.tsql.catalog.view import lsn, unique_id
+from engine.tsql.catalog.view import unique_id
 from engine.tsql.context import Context
 from engine.tsql.data import Row
 from engine.tsql.values import Scalar

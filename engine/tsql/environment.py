@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from engine.messages import TEXTS, SqlError, text_of
-from engine.tsql import catalog
+from engine.messages import SqlError, filled
+from engine.tsql import catalog, stored_messages
 from engine.tsql.context import Context
 from engine.tsql.functions import format_message
 from engine.tsql.values import Scalar, to_number, to_text, whole
@@ -159,7 +159,10 @@ def _utc(context: Context) -> Scalar:
 
 def _formatmessage(context: Context, message: Scalar, *values: Scalar) -> Scalar:
     if isinstance(message, int):
-        return text_of(message, *values, version=context.version)[1] if message in TEXTS else None
+        row = stored_messages.find(context.world, context.server.name, message)
+        if row is None or message <= stored_messages.FIRST_RAISABLE:
+            return None
+        return format_message(row.text, values) if row.source == "added" else filled(row.text, values)
     return format_message(to_text(message), values)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from engine.messages import SqlError, text_of
+from engine.messages import SqlError, filled, text_of
 from engine.protocol import commands, errorlog
 from engine.tsql import (
     administer,
@@ -15,6 +15,7 @@ from engine.tsql import (
     objects,
     procedures,
     queries,
+    stored_messages,
     transactions,
     waiting,
 )
@@ -213,29 +214,34 @@ def _return(machine: Machine, statement: s.Return) -> None:
 
 
 def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
-    severity = int(to_number(machine.value(statement.severity)))
+    asked = int(to_number(machine.value(statement.severity)))
     state = int(to_number(machine.value(statement.state)))
     state = state if 0 <= state <= 255 else 1
     arguments = tuple(machine.value(value) for value in statement.arguments)
     message = machine.value(statement.message)
-    severity = max(0, severity)
+    severity = max(0, asked)
     if severity > 18 and "LOG" not in statement.options:
-        raise SqlError(2754)
+        raise SqlError(2754, 18)
+    number, logged = 50000, "LOG" in statement.options
     if isinstance(message, int):
-        if message < 13000:
-            raise SqlError(2732, message)
-        raise SqlError(18054, message, severity, state)
-    text = format_message(to_text(message), arguments)[:2047]
+        row = stored_messages.raisable(machine.world, machine.session.server, message, severity, state)
+        number, logged = message, logged or row.logged
+        severity = severity if asked >= 0 else row.severity
+        added = row.source == "added"
+        text = format_message(row.text, arguments) if added else filled(row.text, arguments)
+    else:
+        text = format_message(to_text(message), arguments)
+    text = text[:2047]
+    if logged and severity > 0:
+        machine.count_act()
+        errorlog.write_line(machine.world, machine.session.server, number, severity, state, text)
     if severity <= 10:
-        machine.say(text, 50000 if severity else 0, severity, state, machine.line if severity else 0)
+        machine.say(text, number if severity else 0, severity, state, machine.line if severity else 0)
         machine.note(error=0, rowcount=0)
         return
-    if "LOG" in statement.options:
-        machine.count_act()
-        errorlog.write_line(machine.world, machine.session.server, 50000, severity, state, text)
-    machine.fail_with([Caught(50000, min(severity, 25), state, machine.line, text)])
+    machine.fail_with([Caught(number, min(severity, 25), state, machine.line, text)])
     if "SETERROR" in statement.options:
-        machine.note(error=50000)
+        machine.note(error=number)
 
 
 def _throw(machine: Machine, statement: s.Throw) -> None:
@@ -306,7 +312,7 @@ def _kill(machine: Machine, statement: s.Kill) -> None:
     """Ends another window's connection, or those of an application. 6104 oneself, 6106 nobody, 6107 the system."""
     asked = machine.value(statement.spid)
     if not isinstance(asked, int) and not to_text(asked).isdigit():
-        raise SqlError(6102, to_text(asked))
+        raise SqlError(102, to_text(asked))
     spid = int(to_number(asked))
     if spid == machine.session.spid:
         raise SqlError(6104)

@@ -154,9 +154,9 @@ def end_of_comment(text: str, start: int) -> Generator[int, None, int]:
 
 def _check(kind: str, text: str, line: int) -> None:
     if kind in ("word", "quoted") and len(text) > 130:
-        raise SyntaxProblem(line, 103, text[:30])
+        raise SyntaxProblem(line, 103, "identifier", text[:30], 128)
     if kind == "number" and text.isdigit() and len(text) > PRECISION_MAX:
-        raise SyntaxProblem(line, 1007, text[:SHOWN_MAX])
+        raise SyntaxProblem(line, 1007, "number", text[:SHOWN_MAX])
 
 
 def _unreadable(text: str, place: int, line: int) -> SyntaxProblem:

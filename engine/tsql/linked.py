@@ -29,7 +29,7 @@ def server_named(machine: Machine, name: str) -> str:
     wanted = linked.partition("\\")[0].lower()
     there = next((s for known, s in machine.world.servers.items() if known.lower() == wanted), None)
     if there is None or not there.answering or not network.passing(machine.world, here.name, there.name):
-        raise SqlError(7303, linked)
+        raise SqlError(7303, "SQLNCLI", linked)
     return there.name
 
 
@@ -74,7 +74,7 @@ def _run_there(remote: Machine, name: str) -> bool:
     try:
         return remote.advance()
     except ConnectionLost:
-        raise SqlError(7303, name) from None
+        raise SqlError(7303, "SQLNCLI", name) from None
 
 
 def _take_over(machine: Machine, remote: Machine) -> None:

@@ -279,7 +279,7 @@ class Machine:
     ) -> None:
         """Run *text* (a procedure's, or that of EXEC or sp_executesql) before going on here."""
         if len(self.scopes) > NESTING_MAX:
-            raise SqlError(217)
+            raise SqlError(217, NESTING_MAX)
         given = variables or {}
         if len(text) + sum(len(scope.text) for scope in self.scopes) > TEXTS_MAX:
             raise Unsimulated(f"dynamic SQL of more than {TEXTS_MAX} characters with what calls it")

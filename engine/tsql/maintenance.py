@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from engine.messages import SqlError
+from engine.messages import Message, SqlError
 from engine.model import Role
 from engine.protocol import logspace, pages
+from engine.protocol.lineage import lsn
 from engine.tsql import ledger
 from engine.tsql import statements as s
 from engine.tsql.catalog.databases import log_space
 from engine.tsql.catalog.instance import OPTIONS, configured_value, option_value
-from engine.tsql.catalog.view import lsn
 from engine.tsql.machine import Machine
 from engine.tsql.plans import Unsimulated
 from engine.tsql.values import Scalar, to_number, to_text
@@ -25,8 +25,12 @@ def dbcc(machine: Machine, statement: s.Dbcc) -> None:
     run = DBCC.get(statement.command)
     if run is None:
         raise Unsimulated(f"DBCC {statement.command}")
-    run(machine, tuple(machine.value(value) for value in statement.arguments))
-    quiet = "NO_INFOMSGS" in statement.options or statement.command == "CHECKDB"
+    quiet = "NO_INFOMSGS" in statement.options
+    arguments = tuple(machine.value(value) for value in statement.arguments)
+    if statement.command == "CHECKDB":
+        _checkdb(machine, arguments, quiet)
+    else:
+        run(machine, arguments)
     if not quiet:
         machine.say_number(2528)
     machine.note(error=0, rowcount=0)
@@ -96,22 +100,27 @@ def _database(machine: Machine, arguments: Arguments) -> str:
     return name
 
 
-def _checkdb(machine: Machine, arguments: Arguments) -> None:
+def _checkdb(machine: Machine, arguments: Arguments, quiet: bool = False) -> None:
     name = _database(machine, arguments)
     copy = machine.context.copy_named(name)
     picture = machine.context.snapshot_named(name)
     if copy is None and picture is not None:
-        machine.say_messages(pages.check_snapshot(machine.world, machine.session.server, picture))
+        _say_found(machine, quiet, pages.check_snapshot(machine.world, machine.session.server, picture))
         return
     if copy is None:
-        machine.say_number(2528)
         return
     repairs = any(to_text(value).upper().startswith("REPAIR") for value in arguments[1:])
     if repairs and copy.guid is not None and copy.role is Role.PRINCIPAL:
         raise SqlError(7930)
     if repairs:
         raise Unsimulated("DBCC CHECKDB with repair")
-    machine.say_messages(pages.check(machine.world, machine.session.server, copy.database))
+    _say_found(machine, quiet, pages.check(machine.world, machine.session.server, copy.database))
+
+
+def _say_found(machine: Machine, quiet: bool, lines: list[Message]) -> None:
+    """Errors, and what was found in all; NO_INFOMSGS leaves only errors with what goes with them."""
+    if not quiet or any(line.is_error for line in lines):
+        machine.say_messages(lines)
 
 
 STORY_SPID: Final = 50
@@ -126,7 +135,7 @@ def _opentran(machine: Machine, arguments: Arguments) -> None:
     if copy is not None and copy.active_from_kb is not None:
         held.append((copy.active_from_kb, STORY_SPID, None))
     if copy is None or not held:
-        machine.say_number(7952)
+        machine.say_number(7969)
         return
     begins_kb, spid, tick = min(held, key=lambda entry: entry[0])
     place = str(lsn(begins_kb)).rjust(25, "0")

@@ -286,7 +286,7 @@ def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> No
     """DROP; 3701 if there is none of that kind."""
     place, old = kept(context, parts)
     if old is None or type(old.item) is not kind:
-        raise SqlError(3701, KINDS[kind][2], ".".join(parts))
+        raise SqlError(3701, "drop", KINDS[kind][2], ".".join(parts))
     _change(context, place, old, None)
 
 

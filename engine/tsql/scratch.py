@@ -137,7 +137,7 @@ class Scratch:
                 rows = _read(cursor, self._meter)
                 names = tuple(column[0] for column in cursor.description or ())
         except MemoryError:
-            raise SqlError(701) from None
+            raise SqlError(701, "default") from None
         except (sqlite3.Error, OverflowError) as problem:
             raise self._explain(str(problem), plan) from None
         finally:
@@ -307,6 +307,14 @@ def _no_function(match: re.Match[str], plan: Plan) -> SqlError | Unsimulated:
     return SqlError(195, name.removeprefix("t_"), "built-in function name")
 
 
+def _no_position(match: re.Match[str], plan: Plan) -> SqlError:
+    """ORDER BY 7 of six columns: 108 with the number that stands there."""
+    terms = plan.sql.rpartition("ORDER BY")[2].split(",")
+    place = int(match[1]) - 1
+    number = re.match(r"\s*(\d+)", terms[place]) if place < len(terms) else None
+    return SqlError(108, int(number[1]) if number else place + 1)
+
+
 _COMPLAINTS: Final[tuple[tuple[str, _Make], ...]] = (
     (r"no such column: (.+)", _no_column),
     (r"ambiguous column name: (?:.*\.)?(.+)", lambda match, plan: SqlError(209, match[1])),
@@ -323,7 +331,7 @@ _COMPLAINTS: Final[tuple[tuple[str, _Make], ...]] = (
         lambda match, plan: SqlError(8623),
     ),
     (r"too big|out of memory", lambda match, plan: SqlError(8152)),
-    (r"ORDER BY term (?:out of range|does not match)", lambda match, plan: SqlError(108)),
+    (r"(\d+)\w\w ORDER BY term (?:out of range|does not match)", _no_position),
     (r"integer overflow|too large to convert", lambda match, plan: SqlError(8115, "expression", "bigint")),
 )
 

@@ -146,7 +146,8 @@ def _check_unique(name: str, table: Table, rows: Sequence[Row]) -> None:
             value = row[place]
             key = comparable(value) if isinstance(value, str) else value
             if key in seen:
-                raise SqlError(2627, name, "<NULL>" if value is None else to_text(value))
+                shown = "<NULL>" if value is None else to_text(value)
+                raise SqlError(2627, "PRIMARY KEY", f"PK__{name[:9]}", f"dbo.{name}", f"({shown})")
             seen.add(key)
 
 

@@ -83,7 +83,7 @@ class Meter:
         """One view or linked server deeper; 217 if that is too deep. Call leave() in any case."""
         self.nesting += 1
         if self.nesting > NESTING_MAX:
-            raise SqlError(217)
+            raise SqlError(217, NESTING_MAX)
 
     def leave(self) -> None:
         self.nesting -= 1

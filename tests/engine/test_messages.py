@@ -9,16 +9,11 @@ from pathlib import Path
 import pytest
 
 import engine
-from engine.messages import LATER, TEXTS, text_of
+from engine.messages import LEADING, MESSAGES, PLACEHOLDER, listed, places, text_of
 
 SOURCES = sorted(Path(engine.__file__).parent.rglob("*.py"))
 FIRST_ARGUMENT = {"SqlError": 0, "SyntaxProblem": 1, "write": 2, "text_of": 0, "say_number": 0}
 """Calls that take a message number, and at which place; its arguments follow."""
-
-
-def places(text: str) -> int:
-    """How many arguments a text needs."""
-    return max((int(number) + 1 for number in re.findall(r"\{(\d)\}", text)), default=0)
 
 
 def uses() -> list[tuple[str, int, int]]:
@@ -43,15 +38,17 @@ def test_there_are_uses_to_look_at() -> None:
 
 
 def test_every_number_that_is_raised_is_in_the_table() -> None:
-    assert [use for use in uses() if use[1] not in TEXTS] == []
+    assert [use for use in uses() if use[1] not in MESSAGES] == []
+
+
+def needed(number: int) -> int:
+    """Arguments that all wordings of a message need; a %.*ls at the very end may stay empty."""
+    texts = [(row.since, re.sub(r"(?:\s*%\.\*ls)+$", "", row.text)) for row in MESSAGES[number]]
+    return max(places(text) - len(LEADING.get((number, since), ())) for since, text in texts)
 
 
 def test_every_raise_gives_what_the_text_needs() -> None:
-    needed = {
-        number: max(places(TEXTS[number][1]), places(LATER.get((number, True), (0, ""))[1]))
-        for number in TEXTS
-    }
-    short = [use for use in uses() if use[2] < needed[use[1]] and use[1] not in FILLED_LATER]
+    short = [use for use in uses() if use[2] < needed(use[1]) and use[1] not in FILLED_LATER]
     assert short == []
 
 
@@ -59,7 +56,7 @@ FILLED_LATER = {0, 3013, 10054, 64, 53, 2}
 """Numbers whose text another place fills in."""
 
 
-@pytest.mark.parametrize("number", [955, 9002, 1408, 1468, 1480, 3104])
+@pytest.mark.parametrize("number", [9002, 1408, 1468, 1480, 3104])
 def test_wording_changed_in_2012(number: int) -> None:
     arguments = ("Sales", "PRINCIPAL", "MIRROR", "Failover")
     old, new = text_of(number, *arguments, version=2008)[1], text_of(number, *arguments, version=2012)[1]
@@ -67,20 +64,71 @@ def test_wording_changed_in_2012(number: int) -> None:
     assert text_of(number, *arguments, version=2005)[1] == old
 
 
-def test_severities_that_the_fact_sheet_confirms() -> None:
-    severities = {
-        1416: 16,
-        954: 14,
-        955: 14,
-        1440: 10,
-        9002: 17,
-        1453: 17,
-        4060: 11,
-        18456: 14,
-        6006: 10,
-        5060: 10,
-    }
-    assert {number: TEXTS[number][0] for number in severities} == severities
+# number, severity, event logged, piece of the text. [DOC: Database Engine events and errors 0-999, 1000-1999,
+# 3000-3999, 9000-9999, 16000-17999, 28000-30999]
+DOCUMENTED = [
+    (
+        823,
+        24,
+        True,
+        "The operating system returned error %ls to SQL Server during a %S_MSG at offset %#016I64x",
+    ),
+    (948, 20, True, "A downgrade path is not supported."),
+    (954, 14, False, 'The database "%.*ls" cannot be opened. It is acting as a mirror database.'),
+    (1403, 16, True, "received error response %d (state %d) from server instance %.*ls for database %.*ls."),
+    (1416, 16, False, 'Database "%.*ls" is not configured for database mirroring.'),
+    (1424, 16, False, "has a more recent value for the property '%.*ls'. Property value not changed."),
+    (1438, 16, True, "can be of use for diagnostics by Microsoft. This is a transient error"),
+    (1440, 10, True, "Database mirroring is active with database '%.*ls' as the principal copy."),
+    (1443, 10, True, "Database mirroring has been terminated for database '%.*ls'."),
+    (1445, 10, True, "figure out what has changed in the session configuration and undo the change."),
+    (1453, 17, True, "or remove mirroring and re-establish the mirror server instance."),
+    (1454, 17, True, "encountered error %d, state %d, severity %d when it was acting as a mirroring partner"),
+    (1463, 16, False, "Database mirroring is not available in the edition of this SQL Server instance."),
+    (1478, 16, False, "has not been taken or has not been restored on the mirror database."),
+    (1480, 10, False, 'is changing roles from "%ls" to "%ls" due to %S_MSG.'),
+    (3041, 16, True, "BACKUP failed to complete the command %.*ls."),
+    (9002, 17, True, "see the log_reuse_wait_desc column in sys.databases"),
+    (17053, 16, True, "%ls: Operating system error %ls encountered."),
+    (17126, 10, True, "SQL Server is now ready for client connections."),
+    (28025, 16, True, "The security certificate bound to database principal (Id: %i) has expired."),
+    (28034, 10, False, "does not have CONNECT permission on the endpoint. State %d."),
+    (28048, 10, True, "%S_MSG login attempt by user '%.*ls' failed with error: '%.*ls'. %.*ls"),
+]
+
+
+@pytest.mark.parametrize(("number", "severity", "logged", "piece"), DOCUMENTED)
+def test_rows_are_those_of_the_message_tables(number: int, severity: int, logged: bool, piece: str) -> None:
+    row = next(row for row in listed(2005) if row.number == number)
+    assert (row.severity, row.logged) == (severity, logged)
+    assert piece in row.text
+
+
+def test_whole_ranges_that_are_searched_are_there() -> None:
+    assert len([row for row in listed(2005) if 1401 <= row.number <= 1499]) >= 85
+    assert {row.number for row in listed(2014)} >= {*range(28027, 28044), *range(17162, 17165), 976, 1487}
+    assert 976 not in {row.number for row in listed(2008)}
+
+
+def test_what_is_our_wording_is_not_listed() -> None:
+    ours = {row[0].number for row in MESSAGES.values() if row[0].source not in ("doc", "log")}
+    assert ours
+    assert not ours & {row.number for row in listed(2014)}
+
+
+def test_numbers_are_filled_as_their_placeholders_say() -> None:
+    text = text_of(823, "2(not found)", "read", 8192, "D:\\Data\\Sales.mdf")[1]
+    assert "during a read at offset 0x00000000002000 in file 'D:" in text
+    assert text_of(3450, "Sales", 5, 100, 0, 3)[1].startswith(
+        "Recovery of database 'Sales' (5) is 100% complete"
+    )
+    assert text_of(3014, "BACKUP LOG", 12, 0, 7, 3, 40)[1].endswith("in 0.007 seconds (3.040 MB/sec).")
+
+
+def test_no_text_keeps_a_place_of_another_kind() -> None:
+    left = [row.number for rows in MESSAGES.values() for row in rows if re.search(r"\{\d\}", row.text)]
+    assert left == []
+    assert PLACEHOLDER.search("%S_PGID")
 
 
 def test_unknown_number_is_our_mistake() -> None:

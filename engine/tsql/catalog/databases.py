@@ -8,7 +8,8 @@ from typing import Final
 from engine.messages import SqlError
 from engine.model import Copy, DbState, Role, Snapshot
 from engine.protocol import logspace, quorum, rows, volumes
-from engine.tsql.catalog.view import Record, lsn, unique_id, view
+from engine.protocol.lineage import lsn
+from engine.tsql.catalog.view import Record, unique_id, view
 from engine.tsql.context import SYSTEM_DATABASES, Context
 
 COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"

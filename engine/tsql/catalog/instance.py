@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from engine.messages import TEXTS, text_of
-from engine.tsql import ledger, objects
+from engine.tsql import ledger, objects, stored_messages
 from engine.tsql.catalog.view import VIEWS, Record, Rows, none, view
 from engine.tsql.context import Context
 from engine.tsql.data import Table
@@ -87,14 +86,13 @@ view("sys.configurations", _configurations)
 
 
 def _messages(context: Context) -> Iterable[Record]:
-    for number in sorted(number for number in TEXTS if number > 0):
-        severity, text = text_of(number, *("%.*ls",) * 9, version=context.version)
+    for row in stored_messages.all_rows(context.world, context.server.name):
         yield {
-            "message_id": number,
+            "message_id": row.number,
             "language_id": 1033,
-            "severity": severity,
-            "is_event_logged": 0,
-            "text": text,
+            "severity": row.severity,
+            "is_event_logged": int(row.logged),
+            "text": row.text,
         }
 
 

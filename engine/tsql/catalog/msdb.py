@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.protocol import backup, monitor
-from engine.tsql.catalog.view import Record, lsn, view
+from engine.protocol.lineage import lsn
+from engine.tsql.catalog.view import Record, view
 from engine.tsql.context import Context
 
 # --- the mirroring monitor -------------------------------------------------------------------------------

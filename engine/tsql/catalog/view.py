@@ -59,9 +59,3 @@ def unique_id(*parts: object) -> str:
     """A uniqueidentifier that stays the same for the same *parts*."""
     digits = hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest().upper()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
-
-
-def lsn(kb: float) -> int:
-    """A log position as numeric(25,0): a virtual log file of 1 GB, a block of 512 bytes, a slot."""
-    whole = int(kb)
-    return (20 + whole // 1_048_576) * 10**15 + (whole % 1_048_576) * 2 * 10**5 + 1

@@ -17,7 +17,7 @@ COMPONENT: Final = "Database Mail XPs"
 def _need_mail(call: Call) -> None:
     """15281 while the component is off, as it is from the start."""
     if not option_value(call.machine.context, COMPONENT):
-        raise SqlError(15281, f"procedure 'dbo.{call.name}'", COMPONENT)
+        raise SqlError(15281, "procedure", f"dbo.{call.name}", COMPONENT, COMPONENT, COMPONENT)
 
 
 def _new(call: Call, table: str, parameter: str, **values: Scalar) -> None:

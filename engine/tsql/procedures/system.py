@@ -14,7 +14,7 @@ from engine.tsql.values import Scalar
 def _shell(call: Call) -> None:
     """xp_cmdshell: 15281 while it is turned off, as it is from the start."""
     if not option_value(call.machine.context, "xp_cmdshell"):
-        raise SqlError(15281, "procedure 'sys.xp_cmdshell'", "xp_cmdshell")
+        raise SqlError(15281, "procedure", "sys.xp_cmdshell", "xp_cmdshell", "xp_cmdshell", "xp_cmdshell")
     raise Unsimulated("commands of the operating system")
 
 
@@ -59,7 +59,6 @@ PROCEDURES: Final[Procedures] = {
     "xp_instance_regread": procedure(_read_registry, _KEY),
     "xp_regwrite": procedure(_write_registry, "@rootkey @key @value_name? @type? @value?"),
     "xp_instance_regwrite": procedure(_write_registry, "@rootkey @key @value_name? @type? @value?"),
-    "sp_addmessage": procedure(_message_id, "@msgnum? @severity? @msgtext? @lang? @with_log? @replace?"),
     "sp_cycle_errorlog": procedure(_message_id),
     "sp_cycle_agent_errorlog": procedure(_message_id),
     "sp_delete_backuphistory": procedure(_message_id, "@oldest_date"),

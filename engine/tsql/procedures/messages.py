@@ -1,0 +1,66 @@
+"""sp_addmessage, sp_altermessage, sp_dropmessage: user messages in sys.messages."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.messages import SqlError
+from engine.tsql import ledger
+from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.stored_messages import CHANGED, TABLE, find
+
+FIRST_OWN: Final = 50_001
+SEVERITY_MAX: Final = 25
+"""Of user messages. Documented [DOC: sp_addmessage]."""
+
+
+def _add(call: Call) -> None:
+    """15040 number too small, 15041 severity, 15043 there is one and no REPLACE."""
+    number, severity = call.number("@msgnum"), call.number("@severity")
+    if number < FIRST_OWN:
+        raise SqlError(15040)
+    if not 1 <= severity <= SEVERITY_MAX:
+        raise SqlError(15041)
+    there = ledger.find(call.world, call.server, TABLE, "message_id", number)
+    if there is not None and call.text("@replace").upper() != "REPLACE":
+        raise SqlError(15043)
+    logged = int(call.text("@with_log").upper() == "TRUE")
+    row: ledger.Record = {
+        "message_id": number,
+        "severity": severity,
+        "is_event_logged": logged,
+        "text": call.text("@msgtext"),
+    }
+    if there is None:
+        ledger.add(call.world, call.server, TABLE, language_id=1033, **row)
+    else:
+        ledger.change(call.world, call.server, TABLE, lambda other: other["message_id"] == number, **row)
+
+
+def _alter(call: Call) -> None:
+    """sp_altermessage number, WITH_LOG, true or false: of user messages and of the product's. 15179 unknown."""
+    number = call.number("@message_id")
+    logged = int(call.text("@parameter_value").upper() == "TRUE")
+    if find(call.world, call.server, number) is None:
+        raise SqlError(15179, number)
+    table = TABLE if ledger.find(call.world, call.server, TABLE, "message_id", number) else CHANGED
+    if not ledger.change(
+        call.world, call.server, table, lambda other: other["message_id"] == number, is_event_logged=logged
+    ):
+        ledger.add(call.world, call.server, table, message_id=number, is_event_logged=logged)
+
+
+def _drop(call: Call) -> None:
+    """15178 a message of the product, 15179 unknown."""
+    number = call.number("@msgnum")
+    if number < FIRST_OWN:
+        raise SqlError(15178)
+    if not ledger.remove(call.world, call.server, TABLE, lambda other: other["message_id"] == number):
+        raise SqlError(15179, number)
+
+
+PROCEDURES: Final[Procedures] = {
+    "sp_addmessage": procedure(_add, "@msgnum @severity @msgtext @lang? @with_log? @replace?"),
+    "sp_altermessage": procedure(_alter, "@message_id @parameter @parameter_value"),
+    "sp_dropmessage": procedure(_drop, "@msgnum @lang?"),
+}
