@@ -63,6 +63,14 @@ CLIENT_PAUSE_S: Final = 2.0
 ENDPOINT_PORT: Final = 5022
 """Port that the wizard of Management Studio offers. Documented [DOC]."""
 
+COMPATIBILITY: Final = {2005: 90, 2008: 100, 2012: 110, 2014: 120}
+COMPATIBILITY_MIN: Final = {2005: 80, 2008: 80, 2012: 90, 2014: 100}
+"""compatibility_level that a new database gets in each version, and the least that the version has. Documented
+[DOC: ALTER DATABASE compatibility level]."""
+
+INTERNAL_VERSION: Final = {2005: 611, 2008: 655, 2012: 706, 2014: 782}
+"""Version of the files of a database, as 948 names it. Documented in kind [DOC: 948], numbers seen in public logs."""
+
 VERSIONS: Final = (2005, 2008, 2012, 2014)
 """Product versions that are told apart."""
 

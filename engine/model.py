@@ -382,6 +382,11 @@ class Copy:
     scale: float = 1.0
     operation: Operation | None = None
     """A long operation (bulk load, index rebuild) that runs beside the workload."""
+    compatibility_level: int | None = None
+    """None: that of the server's version, as a new database gets it."""
+    trustworthy: bool = False
+    owner: str = "sa"
+    """Both as this server has them in its master: a mirror has its own."""
     size_kb: float = 40.0 * 1024 * 1024
     log_size_kb: float = 4.0 * 1024 * 1024
     log_max_kb: float = 40.0 * 1024 * 1024

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from engine.constants import BACKUP_LEAST_S, PAGE_KB
+from engine.constants import BACKUP_LEAST_S, COMPATIBILITY, PAGE_KB
 from engine.messages import Message, SqlError, text_of
 from engine.model import Copy, DbFile, DbState, Key, RecoveryModel, Role, Tick, User, World, ticks
 from engine.protocol import (
@@ -138,7 +138,13 @@ def _data_done(
     base = number if kind == DATABASE else copy.full_backup_id
     end = world.flow.positions(copy.row).flushed_kb
     taken = _taken(world, copy, kind, number, from_kb, end, size_kb + (end - from_kb), started_tick)
-    taken = replace(taken, base=base, copy_only=copy_only, image=replace(copy, row=None, backup_from_kb=None))
+    level = copy.compatibility_level or COMPATIBILITY[world.servers[key[0]].version]
+    taken = replace(
+        taken,
+        base=base,
+        copy_only=copy_only,
+        image=replace(copy, row=None, backup_from_kb=None, compatibility_level=level),
+    )
     _write(world, (host, path), taken, init)
     world.update_copy(key, backup_from_kb=None)
     if kind == DATABASE and not copy_only:

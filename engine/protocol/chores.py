@@ -13,7 +13,7 @@ from engine.constants import PATCH_S, UPGRADE_S
 from engine.inputs import Input, InputProblem
 from engine.messages import SqlError
 from engine.model import Fault, Login, Server, Service, Volume, World
-from engine.protocol import files, jobs, logspace, network, pages, quorum, security, service, volumes
+from engine.protocol import files, jobs, logspace, network, options, pages, quorum, security, service, volumes
 
 KB_PER_GB: Final = 1024.0 * 1024.0
 
@@ -236,6 +236,7 @@ def upgraded(world: World, server: str, version: int, edition: str) -> None:
             failed=True,
         )
         return
+    options.keep_levels(world, server, version)
     world.update_server(server, version=version, edition=edition, installs=state.installs + 1)
     _tell(world, server, f"SQL Server {version} {edition} is installed")
     service.start(world, server)

@@ -19,7 +19,6 @@ from engine.model import (
     Fault,
     Key,
     MirrorState,
-    RecoveryModel,
     Role,
     Safety,
     WitnessState,
@@ -211,7 +210,8 @@ def partner_resume(world: World, server: str, database: str) -> Outcome:
         return []
     lead, follow = (copy, other) if copy.role is Role.PRINCIPAL else (other, copy)
     if not prerequisites.version_fits(world, lead.server, follow.server):
-        raise SqlError(1424, copy.database)
+        redo.refuse_newer(world, _key(lead), _key(follow))
+        return []
     sync.begin_synchronizing(world, _key(lead), _key(follow))
     _tell(world, lead)
     return []
@@ -494,49 +494,6 @@ def use_database(world: World, server: str, database: str) -> Outcome:
     refusals = {DbState.RESTORING: 927, DbState.RECOVERING: 922, DbState.OFFLINE: 942}
     if copy.db_state in refusals:
         raise SqlError(refusals[copy.db_state], copy.database)
-    return []
-
-
-REFUSED_WHILE_MIRRORED: Final = (
-    "RECOVERY SIMPLE",
-    "RECOVERY BULK_LOGGED",
-    "OFFLINE",
-    "SINGLE_USER",
-    "RESTRICTED_USER",
-    "EMERGENCY",
-    "READ_ONLY",
-)
-"""Options of ALTER DATABASE that message 1468 refuses in a session. Documented in kind, complete by derivation."""
-
-
-def set_option(world: World, server: str, database: str, option: str, value: str | None) -> Outcome:
-    """ALTER DATABASE … SET of an option outside mirroring."""
-    copy = copy_on(world, server, database)
-    wanted = " ".join(part for part in (option.upper(), (value or "").upper()) if part)
-    if copy.guid is not None and (
-        wanted in REFUSED_WHILE_MIRRORED or wanted.split()[0] in REFUSED_WHILE_MIRRORED
-    ):
-        raise SqlError(1468, copy.database, also=(5069,))
-    if wanted.startswith("RECOVERY "):
-        model = RecoveryModel[wanted.split()[1]]
-        chain = copy.full_backup and model is not RecoveryModel.SIMPLE  # SIMPLE ends the log chain
-        world.update_copy(_key(copy), recovery_model=model, full_backup=chain)
-    elif wanted == "OFFLINE":
-        if copy.row is not None:
-            rows.remove_row(world, copy.row)
-        world.update_copy(_key(copy), db_state=DbState.OFFLINE)
-    elif wanted == "ONLINE" and copy.db_state is DbState.OFFLINE:
-        world.update_copy(_key(copy), db_state=DbState.ONLINE)
-        rows.add_row(world, _key(copy), copy.end_of_log_kb)
-    elif wanted.startswith("DELAYED_DURABILITY") and world.servers[server].version >= 2014:
-        level = ("DISABLED", "ALLOWED", "FORCED").index(wanted.split()[-1])
-        world.update_copy(_key(copy), delayed_durability=level)
-    elif wanted not in ("ONLINE", "MULTI_USER", "READ_WRITE"):
-        return [
-            Message(
-                0, 0, 0, 0, f"Not simulated: ALTER DATABASE … SET {wanted} is accepted and has no effect."
-            )
-        ]
     return []
 
 

@@ -58,7 +58,7 @@ def version_fits(world: World, principal: str, mirror: str) -> bool:
 def other_side(world: World, copy: Copy, host: str, address: str) -> Copy:
     """The copy on *host* (at *address*) that is fit to become the mirror of *copy*, or why there is none.
 
-    1448, 1410, 1466, 1464, 1416, 1418, 1436, 1463, 1424, 1465, 1475, 1412, 1478, 1450 in this order (derived).
+    1448, 1410, 1466, 1464, 1416, 1418, 1436, 1463, 1415, 1465, 1475, 1412, 1478, 1450 in this order (derived).
     """
     other = world.copies.get((host, copy.database))
     if other is None:
@@ -79,7 +79,7 @@ def other_side(world: World, copy: Copy, host: str, address: str) -> Copy:
     if not same_product(world.servers[copy.server], world.servers[host]):
         raise SqlError(1463)
     if not version_fits(world, copy.server, host):
-        raise SqlError(1424, copy.database)
+        raise SqlError(1415, copy.database)
     if other.recovery_model is not RecoveryModel.FULL:
         raise SqlError(1465, copy.database)
     if copy.bulk_changes:

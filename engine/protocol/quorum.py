@@ -60,6 +60,12 @@ def witness_agrees(world: World, mirror: Copy) -> bool:
     )
 
 
+def witness_fits(world: World, copy: Copy) -> bool:
+    """An older witness takes no part in an automatic failover: it works again once the witness has been upgraded
+    [DOC: upgrading mirrored instances]."""
+    return world.servers[copy.witness or copy.server].version >= world.servers[copy.server].version
+
+
 def arms_at_loss(world: World, mirror: Copy) -> bool:
     """The mirror that loses its principal now may fail over by itself if the witness agrees."""
     return (
@@ -68,6 +74,7 @@ def arms_at_loss(world: World, mirror: Copy) -> bool:
         and mirror.mirror_state is MirrorState.SYNCHRONIZED
         and mirror.witness is not None
         and sees_witness(world, mirror)
+        and witness_fits(world, mirror)
     )
 
 

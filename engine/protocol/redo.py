@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from engine.constants import REPLAY_LOOK_S
+from engine.constants import INTERNAL_VERSION, REPLAY_LOOK_S
 from engine.messages import wording
 from engine.model import Copy, DbFile, Key, MirrorState, World
 from engine.protocol import errorlog, files, quorum, roles, sync, volumes
@@ -126,6 +126,21 @@ def fail(world: World, mirror: Key, number: Any, *args: object) -> None:
             errorlog.trace(world, key, 9)
             errorlog.write(world, key[0], 1442, key[1])
     sync.tell_witness(world, principal)
+
+
+def refuse_newer(world: World, principal: Key, mirror: Key) -> None:
+    """RESUME in the middle of a rolling upgrade: it is taken, and the older mirror stops at once with 948.
+
+    Documented: the session cannot be resumed until the other partner has been upgraded [DOC: upgrading mirrored
+    instances]. Which messages say so is derived: 948 is what an instance says of newer files, 1453 and 1454 what
+    partners say of an error.
+    """
+    newer, older = (INTERNAL_VERSION[world.servers[key[0]].version] for key in (principal, mirror))
+    severity = wording(948).severity
+    errorlog.write(world, mirror[0], 948, mirror[1], newer, older)
+    errorlog.write(world, mirror[0], 1454, mirror[0], 948, 1, severity, mirror[1])
+    address = world.copies[principal].partner_address
+    errorlog.write(world, principal[0], 1453, address, mirror[1], 948, 1, severity)
 
 
 def mended(world: World, mirror: Key) -> bool:

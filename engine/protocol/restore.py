@@ -22,6 +22,7 @@ from engine.protocol import (
     jobs,
     lineage,
     losses,
+    options,
     rows,
     snapshots,
     volumes,
@@ -101,6 +102,7 @@ def restore_database(
     replace_existing: bool = False,
     moves: Mapping[str, str] | None = None,
     file: int = 1,
+    login: str = "sa",
 ) -> commands.Outcome:
     """RESTORE DATABASE … FROM DISK = path; *recovery* False is NORECOVERY, *moves* logical name -> path, FILE = *file*.
 
@@ -131,6 +133,7 @@ def restore_database(
         world, server, old.database if old is not None else database, old, chosen, moves or {}, title
     )
     number = world.next_id()
+    new = options.as_restored(new, chosen.image, login if old is None else old.owner)
     _put(world, replace(new, restoring=number), chosen.users)
     duration_s = max(BACKUP_LEAST_S, _read_s(world, server, path, chosen)) + ending.finish_s
     args = (new.database, number, chosen, world.tick, ending)

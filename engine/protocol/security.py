@@ -25,6 +25,10 @@ ENCRYPTION_FITS: Final = {
 TRANSPORT: Final = "Database Mirroring"
 """How messages call the transport of an endpoint (%S_MSG)."""
 
+FIRST_USER_ID: Final = 5
+"""principal_id of the first user that is made in a database; dbo, guest, INFORMATION_SCHEMA and sys are 1 to 4.
+Documented."""
+
 LOCAL_ACCOUNTS: Final = ("localsystem", "local system", "nt authority\\system", "nt authority\\local service")
 """Service accounts that are nobody on the network: certificates are needed. Documented [DOC]."""
 
@@ -62,7 +66,7 @@ class Refusal:
     """False: nobody answered, so nobody has written anything."""
     by_caller: bool = False
     """The caller itself broke it off; the lines stand in its ERRORLOG."""
-    first: tuple[int, str] | None = None
+    first: tuple[int, int] | None = None
     """Number and argument of a message that comes before."""
 
 
@@ -236,11 +240,12 @@ def _certificates(world: World, a: Server, b: Server) -> Refusal | None:
         return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"), by_caller=True)
     if theirs is None:
         return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"))
-    for certificate, form in ((theirs, BAD_OWN_CERTIFICATE), (mine, BAD_PEER_CERTIFICATE)):
+    shown = ((theirs, BAD_OWN_CERTIFICATE, b), (mine, BAD_PEER_CERTIFICATE, a))
+    for certificate, form, owner_of in shown:
         number = _invalid(world, certificate)
         if number is not None:
             what = "Certificate expired" if number == 28025 else "Certificate not yet valid"
-            return Refusal(form.format(what), first=(number, certificate.name))
+            return Refusal(form.format(what), first=(number, user_id(owner_of, certificate.owner)))
     refusal = _known(b, mine)
     if refusal is not None:
         return refusal
@@ -279,6 +284,12 @@ def _known(server: Server, shown: Certificate) -> Refusal | None:
         name = login.name if login is not None else held.owner
         return Refusal(NO_CONNECT.format(name), user=name)
     return None
+
+
+def user_id(server: Server, name: str, database: str = "master") -> int:
+    """principal_id of a database user; users that were made count from FIRST_USER_ID on. dbo is 1."""
+    mine = [user.name for user in server.users if user.database == database]
+    return FIRST_USER_ID + mine.index(name) if name in mine else 1
 
 
 def login_of_user(server: Server, user: User) -> Login | None:

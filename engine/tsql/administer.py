@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from engine.messages import Message, SqlError, text_of
 from engine.protocol import accounts, backup, clock, commands, databases, endpoints, logspace, restore
+from engine.protocol import options as database_options
 from engine.tsql import backupsets, objects
 from engine.tsql import statements as s
 from engine.tsql.context import SYSTEM_DATABASES
@@ -60,6 +61,10 @@ def _only_mirroring(statement: s.EndpointStatement, required: bool) -> None:
 
 
 def _authorization(machine: Machine, statement: s.AlterAuthorization) -> Outcome:
+    if statement.kind == "DATABASE":
+        return database_options.set_owner(
+            machine.world, machine.session.server, statement.name, statement.owner
+        )
     if statement.kind != "ENDPOINT":
         raise Unsimulated(f"ALTER AUTHORIZATION ON {statement.kind}")
     return endpoints.set_owner(machine.world, machine.session.server, statement.name, statement.owner)
@@ -254,6 +259,7 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
         replace_existing="REPLACE" in options,
         moves={machine.text(name): machine.text(to) for name, to in statement.moves},
         file=number,
+        login=machine.session.login,
     )
 
 

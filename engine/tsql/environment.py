@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from engine.constants import INTERNAL_VERSION
 from engine.messages import SqlError, filled
 from engine.tsql import catalog, stored_messages
 from engine.tsql.context import Context
@@ -97,7 +98,7 @@ def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Sca
         "useraccess": row["user_access_desc"],
         "updateability": "READ_ONLY" if row["is_read_only"] else "READ_WRITE",
         "collation": row["collation_name"],
-        "version": {2005: 611, 2008: 655, 2012: 706, 2014: 782}[context.version],
+        "version": INTERNAL_VERSION[context.version],
         "isinstandby": row["is_in_standby"],
         "isautoclose": row["is_auto_close_on"],
     }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from engine.messages import SqlError, filled, text_of
-from engine.protocol import commands, errorlog
+from engine.protocol import commands, errorlog, options
 from engine.tsql import (
     administer,
     cursors,
@@ -124,9 +124,7 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
         _check_option(option, value, machine.context.version)
         if statement.database.lower() in SYSTEM_DATABASES:
             raise Unsimulated(f"ALTER DATABASE … SET {option} of a system database")
-        outcome = commands.set_option(
-            machine.world, machine.session.server, statement.database, option, value
-        )
+        outcome = options.set_option(machine.world, machine.session.server, statement.database, option, value)
         if isinstance(outcome, commands.Pending):
             return outcome
         messages += outcome

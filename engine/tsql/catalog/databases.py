@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from engine.constants import COMPATIBILITY
 from engine.messages import SqlError
 from engine.model import Copy, DbState, Role, Snapshot
-from engine.protocol import logspace, quorum, rows, volumes
+from engine.protocol import logspace, options, quorum, rows, security, volumes
 from engine.protocol.lineage import lsn
 from engine.tsql.catalog.view import Record, unique_id, view
 from engine.tsql.context import SYSTEM_DATABASES, Context
 
 COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
-COMPATIBILITY: Final = {2005: 90, 2008: 100, 2012: 110, 2014: 120}
 DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")
 LOG_REUSE: Final = {
     "NOTHING": 0,
@@ -129,12 +129,21 @@ def _database(context: Context, name: str, number: int) -> Record:
     }
 
 
+def owner_sid(context: Context, copy: Copy) -> bytes:
+    """The SID of the owner; a login that is gone leaves one that nobody has."""
+    login = security.login_of(context.server, copy.owner)
+    return b"\x01" if login is None else login.sid.to_bytes(16, "big")
+
+
 def _copy(context: Context, copy: Copy) -> Record:
     state = shown_state(copy)
     wait = log_reuse_wait(context, copy)
     return {
         **_database(context, copy.database, copy.database_id),
         "collation_name": COLLATION if state is DbState.ONLINE else None,
+        "owner_sid": owner_sid(context, copy),
+        "compatibility_level": options.level_of(context.world, copy),
+        "is_trustworthy_on": int(copy.trustworthy),
         "is_in_standby": int(copy.standby),
         "is_read_only": int(copy.standby),
         "state": int(state),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.messages import SqlError
-from engine.protocol import accounts, commands, databases
+from engine.protocol import accounts, databases, options
 from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures.call import Call, Procedures, procedure
 
@@ -73,7 +73,7 @@ def _database_option(call: Call) -> None:
     if option not in words:
         raise Unsimulated(f"sp_dboption '{option}'")
     name, setting = words[option]
-    call.machine.outcome(commands.set_option(call.world, call.server, call.text("@dbname"), name, setting))
+    call.machine.outcome(options.set_option(call.world, call.server, call.text("@dbname"), name, setting))
 
 
 PROCEDURES: Final[Procedures] = {

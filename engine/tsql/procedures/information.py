@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.messages import SqlError
-from engine.protocol import accounts, volumes
+from engine.protocol import accounts, options, volumes
 from engine.tsql import catalog, maintenance
 from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures.call import Call, Procedures, procedure
@@ -37,7 +37,7 @@ def _help_database(call: Call) -> None:
             (
                 row["name"],
                 f"{size / 128.0:13.2f} MB",
-                "sa",
+                _owner(call, row["owner_sid"]),
                 row["database_id"],
                 to_text(row["create_date"])[:11],
                 status,
@@ -49,6 +49,18 @@ def _help_database(call: Call) -> None:
     if wanted:
         chosen = [file for file in files if file["database_id"] == rows[0]["database_id"]]
         _show_files(call, chosen)
+
+
+def _owner(call: Call, sid: Scalar) -> Scalar:
+    """The login with that SID; NULL if there is none any more."""
+    logins = _rows(call, "sys.server_principals")
+    return next((login["name"] for login in logins if login["sid"] == sid), None)
+
+
+def _change_owner(call: Call) -> None:
+    """sp_changedbowner: the owner of the current database."""
+    database = call.database
+    call.say(options.set_owner(call.world, call.server, database, call.text("@loginame")))
 
 
 def _show_files(call: Call, files: list[dict[str, Scalar]]) -> None:
@@ -191,6 +203,7 @@ def _flush_log(call: Call) -> None:
 
 PROCEDURES: Final[Procedures] = {
     "sp_helpdb": procedure(_help_database, "@dbname?"),
+    "sp_changedbowner": procedure(_change_owner, "@loginame @map?"),
     "sp_helpfile": procedure(_help_file, "@filename?"),
     "sp_databases": procedure(_databases),
     "sp_who": procedure(_who, "@loginame?"),

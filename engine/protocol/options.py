@@ -1,0 +1,137 @@
+"""ALTER DATABASE … SET of options outside mirroring, and who owns a database: what of it belongs to one copy only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from engine.constants import COMPATIBILITY, COMPATIBILITY_MIN
+from engine.messages import Message, SqlError
+from engine.model import Copy, DbState, RecoveryModel, World
+from engine.protocol import commands, rows, security
+
+REFUSED_WHILE_MIRRORED: Final = frozenset(
+    {
+        "RECOVERY SIMPLE", "RECOVERY BULK_LOGGED", "OFFLINE", "SINGLE_USER", "RESTRICTED_USER", "EMERGENCY",
+        "READ_ONLY", "AUTO_CLOSE ON", "ENABLE_BROKER", "DISABLE_BROKER", "NEW_BROKER", "ERROR_BROKER_CONVERSATIONS",
+        "READ_COMMITTED_SNAPSHOT ON", "READ_COMMITTED_SNAPSHOT OFF",
+    }
+)  # fmt: skip
+"""Options that 1468 (and 5069) refuses in a session. Documented in kind [DOC: ALTER DATABASE SET options; 1468];
+seen in public logs for DISABLE_BROKER and READ_COMMITTED_SNAPSHOT, the list is completed by derivation."""
+
+Key = tuple[str, str]
+
+
+def set_option(world: World, server: str, database: str, option: str, value: str | None) -> list[Message]:
+    """One option of ALTER DATABASE … SET. 1468 and 5069 in a session, 15048 for a compatibility level."""
+    copy = commands.copy_on(world, server, database)
+    words = (
+        " ".join(part for part in (option.upper(), (value or "").upper()) if part).replace("=", " ").split()
+    )
+    wanted = " ".join(words)
+    if copy.guid is not None and wanted in REFUSED_WHILE_MIRRORED:
+        raise SqlError(1468, copy.database, also=(5069,))
+    act = ACTS.get(words[0])
+    if act is not None:
+        act(world, (copy.server, copy.database), words[-1])
+    elif wanted not in ("MULTI_USER", "READ_WRITE"):
+        said = f"Not simulated: ALTER DATABASE … SET {wanted} is accepted and has no effect."
+        return [Message(0, 0, 0, 0, said)]
+    return []
+
+
+def _recovery(world: World, key: Key, word: str) -> None:
+    model = RecoveryModel[word]
+    chain = world.copies[key].full_backup and model is not RecoveryModel.SIMPLE  # SIMPLE ends the log chain
+    world.update_copy(key, recovery_model=model, full_backup=chain)
+
+
+def _offline(world: World, key: Key, word: str) -> None:
+    row = world.copies[key].row
+    if row is not None:
+        rows.remove_row(world, row)
+    world.update_copy(key, db_state=DbState.OFFLINE)
+
+
+def _online(world: World, key: Key, word: str) -> None:
+    copy = world.copies[key]
+    if copy.db_state is DbState.OFFLINE:
+        world.update_copy(key, db_state=DbState.ONLINE)
+        rows.add_row(world, key, copy.end_of_log_kb)
+
+
+def _delayed_durability(world: World, key: Key, word: str) -> None:
+    world.update_copy(key, delayed_durability=("DISABLED", "ALLOWED", "FORCED").index(word))
+
+
+def _trustworthy(world: World, key: Key, word: str) -> None:
+    """Kept by each server for its own copy: the mirror's is OFF until it is set there [DOC: set up a mirror
+    database to use the TRUSTWORTHY property]."""
+    world.update_copy(key, trustworthy=word == "ON")
+
+
+def _compatibility(world: World, key: Key, word: str) -> None:
+    """15048 for a level that this version does not have."""
+    version = world.servers[key[0]].version
+    allowed = [level for level in (80, *COMPATIBILITY.values()) if COMPATIBILITY_MIN[version] <= level]
+    allowed = [level for level in allowed if level <= COMPATIBILITY[version]]
+    if not word.isdigit() or int(word) not in allowed:
+        *others, last = map(str, allowed)
+        raise SqlError(15048, f"{', '.join(others)}, or {last}")
+    world.update_copy(key, compatibility_level=int(word))
+
+
+ACTS: Final[dict[str, Callable[[World, Key, str], None]]] = {
+    "RECOVERY": _recovery,
+    "OFFLINE": _offline,
+    "ONLINE": _online,
+    "DELAYED_DURABILITY": _delayed_durability,
+    "TRUSTWORTHY": _trustworthy,
+    "COMPATIBILITY_LEVEL": _compatibility,
+}
+"""What an option does, by its first word; the last word is its value."""
+
+
+def level_of(world: World, copy: Copy) -> int:
+    """compatibility_level of a copy: its own, or that which its server gives to a new database."""
+    return copy.compatibility_level or COMPATIBILITY[world.servers[copy.server].version]
+
+
+def keep_levels(world: World, server: str, version: int) -> None:
+    """An upgrade to *version* leaves each database the level that it has, or raises it to the least that the new
+    version knows [DOC: ALTER DATABASE compatibility level]."""
+    for key, copy in list(world.copies.items()):
+        if key[0] == server:
+            level = max(level_of(world, copy), COMPATIBILITY_MIN[version])
+            world.update_copy(key, compatibility_level=level)
+
+
+def set_owner(world: World, server: str, database: str, login: str) -> list[Message]:
+    """sp_changedbowner, ALTER AUTHORIZATION ON DATABASE: the owner as this server notes it. 15109, 15151, 15110.
+
+    Each server has its own note, in its master: after a failover the owner is who restored the mirror.
+    """
+    if database.lower() in ("master", "model", "tempdb"):
+        raise SqlError(15109)
+    commands.use_database(world, server, database)
+    copy = commands.copy_on(world, server, database)
+    found = security.login_of(world.servers[server], login)
+    if found is None and login.lower() != "sa":
+        raise SqlError(15151, "find", "login", login)
+    if found is not None and any(
+        u.sid == found.sid and u.database == copy.database for u in _users(world, server)
+    ):
+        raise SqlError(15110)
+    world.update_copy((server, copy.database), owner=found.name if found is not None else "sa")
+    return []
+
+
+def _users(world: World, server: str) -> tuple[Any, ...]:
+    return world.servers[server].users
+
+
+def as_restored(copy: Copy, image: Copy, owner: str) -> Copy:
+    """What RESTORE and attach make of these properties: the level comes along, TRUSTWORTHY is OFF, the owner is new."""
+    return replace(copy, compatibility_level=image.compatibility_level, trustworthy=False, owner=owner)

@@ -1,0 +1,121 @@
+"""Rolling upgrades, options of a mirrored database, owner and TRUSTWORTHY: each case names the page that says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import MirrorState, Role, World
+from tests.engine.tsql.console import Answer, ask
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
+
+# option -> numbers of the messages on a mirrored database
+# [DOC: ALTER DATABASE SET options; database mirroring, prerequisites; 1468 in public logs]
+OPTIONS = {
+    "DISABLE_BROKER": [1468, 5069],
+    "ENABLE_BROKER": [1468, 5069],
+    "NEW_BROKER": [1468, 5069],
+    "READ_COMMITTED_SNAPSHOT ON": [1468, 5069],
+    "RECOVERY SIMPLE": [1468, 5069],
+    "RECOVERY BULK_LOGGED": [1468, 5069],
+    "SINGLE_USER": [1468, 5069],
+    "READ_ONLY": [1468, 5069],
+    "OFFLINE": [1468, 5069],
+    "AUTO_CLOSE ON": [1468, 5069],
+    "RECOVERY FULL": [],
+    "TRUSTWORTHY ON": [],
+    "COMPATIBILITY_LEVEL = 80": [],
+    "COMPATIBILITY_LEVEL = 200": [15048],
+}
+
+
+def sql(world: World, server: str, text: str, seconds: float = 30.0) -> Answer:
+    return ask(world, server, text, seconds)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_options_of_a_mirrored_database(option: str) -> None:
+    assert sql(lab(), P, f"ALTER DATABASE {DB} SET {option}").numbers == OPTIONS[option]
+
+
+def test_trustworthy_is_set_on_each_server_for_itself() -> None:
+    """[DOC: set up a mirror database to use the TRUSTWORTHY property]"""
+    world = lab()
+    sql(world, P, f"ALTER DATABASE {DB} SET TRUSTWORTHY ON")
+    asked = f"SELECT is_trustworthy_on FROM sys.databases WHERE name = '{DB}'"
+    assert (sql(world, P, asked).value, sql(world, M, asked).value) == (1, 0)
+    do(world, f"power-off {P}", then_s=30.0)
+    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    assert sql(world, M, asked).value == 0
+    sql(world, M, f"ALTER DATABASE {DB} SET TRUSTWORTHY ON")
+    assert sql(world, M, asked).value == 1
+
+
+@pytest.mark.parametrize(
+    "statement", ["ALTER AUTHORIZATION ON DATABASE::{} TO boss", "EXEC {}.dbo.sp_changedbowner 'boss'"]
+)
+def test_the_owner_is_noted_on_each_server(statement: str) -> None:
+    """[DOC: ALTER AUTHORIZATION; sys.databases]: owner_sid stands in master, which is not mirrored."""
+    world = lab()
+    asked = f"SELECT SUSER_SNAME(owner_sid) FROM sys.databases WHERE name = '{DB}'"
+    assert sql(world, P, statement.format(DB)).numbers == [15151]
+    sql(world, P, "CREATE LOGIN boss WITH PASSWORD = 'Pa55word!'")
+    assert sql(world, P, statement.format(DB)).numbers == []
+    assert (sql(world, P, asked).value, sql(world, M, asked).value) == ("boss", "sa")
+    assert sql(world, M, statement.format(DB)).numbers == [954]
+
+
+def test_an_upgrade_keeps_the_compatibility_level() -> None:
+    """[DOC: ALTER DATABASE compatibility level]: kept if the new version has it, else the least that it has."""
+    world = lab()
+    asked = f"SELECT compatibility_level FROM sys.databases WHERE name IN ('{DB}', 'master') ORDER BY name"
+    do(world, f"upgrade {M} 2008", then_s=1000.0)
+    assert sql(world, M, asked).grids == [[[100], [90]]]
+    do(world, f"upgrade {M} 2014", then_s=1000.0)
+    assert sql(world, M, asked).grids == [[[120], [100]]]
+
+
+def upgraded_and_failed_over() -> World:
+    world = lab()
+    do(world, f"upgrade {M} 2008", then_s=1100.0)
+    sql(world, P, f"ALTER DATABASE {DB} SET PARTNER FAILOVER", 60.0)
+    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    return world
+
+
+def test_after_failing_over_to_the_newer_partner_the_session_cannot_be_resumed() -> None:
+    """[DOC: upgrading mirrored instances]"""
+    world = upgraded_and_failed_over()
+    said = sql(world, M, f"ALTER DATABASE {DB} SET PARTNER RESUME")
+    assert said.numbers == []
+    assert world.copies[MIRROR].mirror_state is MirrorState.SUSPENDED
+    newest = {server: [line[1] for line in world.errorlog[server][-3:]] for server in (P, M)}
+    assert 948 in newest[P]
+    assert 1454 in newest[P]
+    assert 1453 in newest[M]
+    do(world, f"upgrade {P} 2008", then_s=1100.0)
+    assert sql(world, M, f"ALTER DATABASE {DB} SET PARTNER RESUME", 60.0).numbers == []
+    assert world.copies[MIRROR].mirror_state is MirrorState.SYNCHRONIZED
+
+
+@pytest.mark.parametrize(("witness", "leads"), [(2005, False), (2008, True)])
+def test_automatic_failover_waits_for_the_witness_to_be_upgraded(witness: int, leads: bool) -> None:
+    """[DOC: upgrading mirrored instances]"""
+    world = lab()
+    for server in (P, M):
+        world.update_server(server, version=2008)
+    world.update_server(W, version=witness)
+    do(world, f"power-off {P}", then_s=60.0)
+    assert (world.copies[MIRROR].role is Role.PRINCIPAL) is leads
+
+
+def test_a_principal_asks_for_a_page_only_while_synchronized() -> None:
+    """[DOC: automatic page repair]: otherwise no row in the view and no 1481, only the 824 of the read."""
+    world = lab()
+    for server in (P, M):
+        world.update_server(server, version=2008)
+    sql(world, P, f"ALTER DATABASE {DB} SET PARTNER SUSPEND")
+    events = do(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
+    numbers = {event.get("number") for event in events if event.kind == "errorlog"}
+    assert 824 in numbers
+    assert not numbers & {1432, 1481}
+    assert world.copies[PRINCIPAL].page_repairs == ()
