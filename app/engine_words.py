@@ -296,7 +296,6 @@ SCHEMA_NOTES: Final = frozenset(
         mark("What is asked."),
         mark("Time since the start at which it is asked."),
         mark("It is asked when this holds."),
-        mark("With `when`: asked this long after the condition first held."),
         mark("Time for the answer. None: until the end."),
         mark("What can be answered."),
         mark("Numbers of the choices that are right, from 1; any of them will do."),

@@ -78,6 +78,7 @@ SENTENCES: Final = (
     mark("{question} You said: {choice}. Right: {right}. {reason}"),
     mark("{question} You said: {choice}. That is right. {reason}"),
     mark("Never done: {line}"),
+    mark("This made the difference."),
     mark("detection"),
     mark("redo"),
     mark("decision"),

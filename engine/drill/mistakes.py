@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from engine.constants import TICKS_PER_S
+from engine.drill import facts
 from engine.drill.drill import Drill
 from engine.drill.schema import AnyRule, DowntimeRule, ExposedRule, LostRule
 from engine.drill.score import Item, Loss
 from engine.drill.watch import DOWN, EXPOSED, Lanes, Span
+from engine.drill.without import ASIDE, Deed, looks, told
+from engine.inputs import Input
 from engine.model import Tick, ticks
 
 LOOK_BACK: Final = ticks(2.0)
 """Conditions are looked at once a second, so an act comes up to a second, and its batch a little, before its price."""
+
+BEFORE: Final = ticks(2.0)
+"""So long before the deed it is tried again: time to see what is so, and to do something else."""
+
+DIFFERENCE: Final = "This made the difference."
+"""What is said of a deed without which the run scores more, although no rule speaks of it."""
+
+DIFFERENCE_MIN: Final = 1.0
+"""Points from which on a deed made a difference."""
 
 NEVER: Final = "Never done: "
 """Begins the cause of what was missed."""
@@ -39,6 +51,9 @@ class Mistake:
     better: str
     retry_tick: Tick
     """Where to take the drill up again: before anything that was done at this tick (`seek(…, before=True)`)."""
+    without: Deed | None = None
+    """The deed that it came from, with what the run would have come to without; None: it came from none, or that was
+    not tried."""
 
     @property
     def size(self) -> str:
@@ -57,53 +72,117 @@ class Mistake:
             "size": self.size,
             "better": self.better,
             "retry_s": self.retry_tick / TICKS_PER_S,
+            "without": None if self.without is None else asdict(self.without),
         }
 
 
-def mistakes(drill: Drill, lanes: Mapping[str, Lanes], plan: Sequence[tuple[Tick, str]]) -> list[Mistake]:
-    """Everything that cost points, in order of time. *plan*: when the reference does what was never done here."""
+def mistakes(
+    drill: Drill, lanes: Mapping[str, Lanes], plan: Sequence[tuple[Tick, str]], deeds: Sequence[Deed] = ()
+) -> list[Mistake]:
+    """Everything that cost points, what made the greatest difference first, the rest in order of time.
+
+    *plan*: when the reference does what was never done here. *deeds*: what the run comes to without each of them.
+    """
     rules = {rule.name: rule for rule in drill.scenario.rubric}
-    found = [
-        _mistake(drill, item, loss, rules[item.name], lanes, plan)
-        for item in drill.score().items
-        if item.name in rules
-        for loss in item.losses
-        if loss.points > 0.0
+    by_place = {deed.place: deed for deed in deeds}
+    found = []
+    for item in drill.score().items:
+        for loss in item.losses:
+            if loss.points > 0.0:
+                found.append(_mistake(drill, item, loss, rules.get(item.name), lanes, plan, by_place))
+    explained = {mistake.without.place for mistake in found if mistake.without is not None}
+    found += [
+        Mistake(
+            deed.tick, "", DIFFERENCE, _cause(drill, deed.place), deed.points, "", _retry(deed.tick), deed
+        )
+        for deed in deeds
+        if deed.points >= DIFFERENCE_MIN and deed.place not in explained
     ]
-    return sorted(found, key=lambda mistake: (mistake.tick, -mistake.points))
+    return sorted(found, key=lambda m: (-(m.without.points if m.without else 0.0), m.tick, -m.points))
 
 
 def _mistake(
     drill: Drill,
     item: Item,
     loss: Loss,
-    rule: AnyRule,
+    rule: AnyRule | None,
     lanes: Mapping[str, Lanes],
     plan: Sequence[tuple[Tick, str]],
+    deeds: Mapping[int, Deed],
 ) -> Mistake:
-    at, retry, cause = _moment(drill, loss, rule, lanes, plan)
-    return Mistake(
-        at, item.name, loss.why, loss.cause or cause or _before(drill, at), loss.points, loss.better, retry
+    longest = _longest(rule, lanes)
+    at = longest.from_tick if longest else drill.tick if loss.tick is None else loss.tick
+    if isinstance(rule, LostRule):
+        at = next((event.tick for event in drill.events if event.get("lost_transactions")), at)
+    place = _dearest(item.name, deeds) if longest is not None or loss.tick is None else _deed(drill, at)
+    if isinstance(rule, LostRule):
+        place = _deed(drill, at)
+    mistake = Mistake(at, item.name, loss.why, loss.cause, loss.points, loss.better, at)
+    if place is not None:
+        cause = loss.cause or _cause(drill, place)
+        retry = _retry(drill.journal[place].tick)
+        return replace(mistake, cause=cause, retry_tick=retry, without=deeds.get(place))
+    if rule is not None and rule.kind in ("goals", "condition") and plan:
+        tick, line = plan[0]
+        return replace(mistake, cause=f"{NEVER}{line.splitlines()[0]}", retry_tick=min(tick, at))
+    return replace(mistake, cause=loss.cause or _before(drill, at))
+
+
+def _retry(tick: Tick) -> Tick:
+    return max(0, tick - BEFORE)
+
+
+def _cause(drill: Drill, place: int) -> str:
+    item = drill.journal[place]
+    return f"{told(item)}, at {item.tick / TICKS_PER_S:g} s"
+
+
+def _dearest(item: str, deeds: Mapping[int, Deed]) -> int | None:
+    """The deed without which this part of the score has most; None: with each it is as it is."""
+    best = max(deeds.values(), key=lambda deed: (deed.more(item), deed.points, -deed.place), default=None)
+    return best.place if best is not None and best.more(item) >= DIFFERENCE_MIN else None
+
+
+def _deed(drill: Drill, tick: Tick) -> int | None:
+    """Place of the input that brought about what was seen at *tick*: the order of a failover that was then done, else
+    the statement that was then done, else the last act shortly before."""
+    seen = range(tick - TICKS_PER_S, tick + 1)
+    ordered = [
+        (f.to_server if f.kind == "forced" else f.from_server, f.detected_tick)
+        for f in drill.world.failovers
+        if f.kind in ("manual", "forced") and f.online_tick in seen
+    ]
+    done = [
+        (event.server, event.get("started_tick"))
+        for event in drill.events
+        if event.kind == "sql_done"
+        and event.tick in seen
+        and not facts.in_story(str(event.get("window", "")))
+    ]
+    for server, at in [*ordered[-1:], *reversed(done)]:
+        place = _statement(drill, server or "", at)
+        if place is not None:
+            return place
+    return _place(drill, lambda item: tick - LOOK_BACK <= item.tick <= tick)
+
+
+def _statement(drill: Drill, server: str, tick: Tick) -> int | None:
+    """Place of the last statement sent to *server* up to *tick*."""
+    return _place(
+        drill,
+        lambda item: item.verb == "sql" and item.args[0].partition("#")[0] == server and item.tick <= tick,
     )
 
 
-def _moment(
-    drill: Drill, loss: Loss, rule: AnyRule, lanes: Mapping[str, Lanes], plan: Sequence[tuple[Tick, str]]
-) -> tuple[Tick, Tick, str]:
-    """When it was, where to try again, and its cause where that is no deed or fault before it."""
-    longest = _longest(rule, lanes)
-    if longest is not None:  # a stretch of time: whoever acts sooner shortens it
-        return longest.from_tick, longest.from_tick, ""
-    at = drill.tick if loss.tick is None else loss.tick
-    if isinstance(rule, LostRule):
-        at = next((event.tick for event in drill.events if event.get("lost_transactions")), at)
-    elif rule.kind in ("goals", "condition") and plan:
-        tick, line = plan[0]
-        return at, min(tick, at), f"{NEVER}{line.splitlines()[0]}"
-    return at, _act(drill, at), ""
+def _place(drill: Drill, fits: Callable[[Input], bool]) -> int | None:
+    """The last deed of the journal that fits."""
+    numbered = reversed(list(enumerate(drill.journal)))
+    return next(
+        (n for n, item in numbered if item.verb not in ASIDE and not looks(item) and fits(item)), None
+    )
 
 
-def _longest(rule: AnyRule, lanes: Mapping[str, Lanes]) -> Span | None:
+def _longest(rule: AnyRule | None, lanes: Mapping[str, Lanes]) -> Span | None:
     """The longest stretch that a rule about time counts."""
     if not isinstance(rule, (DowntimeRule, ExposedRule)):
         return None
@@ -113,12 +192,6 @@ def _longest(rule: AnyRule, lanes: Mapping[str, Lanes]) -> Span | None:
     return max(
         (s for s in spans if s.what == (DOWN if down else EXPOSED)), key=lambda s: s.ticks, default=None
     )
-
-
-def _act(drill: Drill, tick: Tick) -> Tick:
-    """When the trainee did what led to *tick*: the last act shortly before it, else *tick* itself."""
-    done = [item.tick for item in drill.journal if tick - LOOK_BACK <= item.tick <= tick]
-    return done[-1] if done else tick
 
 
 _TELLING: Final = ("fault", "chore", "sql")

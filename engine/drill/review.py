@@ -15,6 +15,7 @@ from engine.drill.mistakes import Mistake, mistakes
 from engine.drill.slices import Slices, part
 from engine.drill.solution import solving
 from engine.drill.watch import DOWN, HOLDS, Lanes, Precondition, Span, watching
+from engine.drill.without import Deed, looks, weighing
 from engine.inputs import Input, InputProblem
 from engine.model import Tick
 from engine.protocol import why
@@ -145,8 +146,9 @@ def review(drill: Drill) -> Review:
 
 def reviewing(drill: Drill) -> Slices[Review]:
     """`review` in slices."""
-    lanes = yield from part(watching(drill), 0.0, 0.6)
-    reference = yield from part(_reference(drill), 0.6, 1.0)
+    lanes = yield from part(watching(drill), 0.0, 0.4)
+    reference = yield from part(_reference(drill), 0.4, 0.6)
+    deeds: tuple[Deed, ...] = (yield from part(weighing(drill), 0.6, 1.0)) if drill.finished else ()
     steps = [] if reference is None else [s for s in reference.steps if not s.line.startswith("answer ")]
     omitted = [step for step in steps if step.done_tick is None]
     plan = [(s.tick, s.line) for s in omitted if not s.looks] or [(s.tick, s.line) for s in omitted]
@@ -161,7 +163,7 @@ def reviewing(drill: Drill) -> Slices[Review]:
         failovers=tuple(_failovers(drill)),
         outages=tuple(outage for lane in lanes.values() for outage in _outages(drill, lane)),
         lost=tuple(_lost(drill)),
-        mistakes=tuple(mistakes(drill, lanes, plan)),
+        mistakes=tuple(mistakes(drill, lanes, plan, deeds)),
         reference=reference,
     )
 
@@ -309,11 +311,6 @@ def _reference(drill: Drill) -> Slices[Reference | None]:
         tuple(difference.outcomes(drill, other)),
         difference.first_difference(drill, other),
     )
-
-
-def looks(item: Input) -> bool:
-    """Whether an input only asks a server for something."""
-    return item.verb == "sql" and facts.plain(item.args[1], keep_literals=False).startswith("SELECT")
 
 
 def same_act(one: Input, other: Input) -> bool:

@@ -15,6 +15,7 @@ from app.views.debrief.parts import label, muted
 from app.views.debrief.story import moment
 from engine.constants import TICKS_PER_S
 from engine.drill.mistakes import NEVER, Mistake
+from engine.drill.without import Deed
 
 SHOWN: Final = 8
 """The costliest; every one stands in the score as well."""
@@ -25,13 +26,37 @@ SIZES: Final = {"slip": mark("slip"), "mistake": mark("mistake"), "blunder": mar
 def mistakes(
     found: Sequence[Mistake], can_retry: bool, retry: Callable[[float], None], watch: Callable[[float], None]
 ) -> list[QWidget]:
-    """The costliest mistakes in their order. *retry* and *watch* are given seconds since the start."""
-    worst = sorted(found, key=lambda mistake: -mistake.points)[:SHOWN]
-    rows = [_mistake(each, can_retry, retry, watch) for each in sorted(worst, key=lambda each: each.tick)]
+    """The costliest mistakes, what made the greatest difference first. *retry* and *watch* are given seconds."""
+    worst = sorted(found, key=_worth, reverse=True)[:SHOWN]
+    rows = [_mistake(each, can_retry, retry, watch) for each in worst]
     if len(found) > len(worst):
         more = tr("{count} smaller ones stand in the score below.").format(count=len(found) - len(worst))
         rows.append(muted(more))
     return rows
+
+
+def _worth(mistake: Mistake) -> tuple[float, float]:
+    """What the run would have scored more, where that is known, and what the rules took."""
+    return (mistake.without.points if mistake.without is not None else 0.0, mistake.points)
+
+
+def without(deed: Deed) -> str:
+    """What the run would have come to without a deed, with its figures beside those of the run."""
+    figures = {row.name: (row.right, row.left) for row in deed.outcomes}
+    said = [
+        tr("{name} {there} instead of {here}").format(name=name, there=show(there), here=show(here))
+        for key, name, show in (
+            ("downtime_s", tr("downtime"), formatting.seconds),
+            ("exposed_s", tr("time exposed"), formatting.seconds),
+            ("lost_transactions", tr("lost transactions"), formatting.plain),
+            ("score", tr("points"), formatting.plain),
+        )
+        for there, here in [figures.get(key, (0.0, 0.0))]
+        if round(there, 2) != round(here, 2)
+    ]
+    if not said:
+        return tr("Without this, the run would have come to the same.")
+    return tr("Without this: {figures}.").format(figures=", ".join(said))
 
 
 def _mistake(
@@ -64,6 +89,8 @@ def _mistake(
             else tr("After: {cause}").format(cause=said_of(mistake.cause))
         )
         words.addWidget(label(said))
+    if mistake.without is not None:
+        words.addWidget(label(without(mistake.without)))
     if mistake.better:
         words.addWidget(label(tr("Better: {better}").format(better=said_of(mistake.better))))
     if can_retry:

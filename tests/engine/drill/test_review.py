@@ -116,15 +116,15 @@ def test_each_mistake_has_its_cause_and_a_moment_to_try_again() -> None:
         (30, "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"),
         (100, "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"),
     )
-    refused, removed = (m for m in found.mistakes if m.rule == "Conduct")
+    refused, removed = sorted((m for m in found.mistakes if m.rule == "Conduct"), key=lambda m: m.tick)
     assert (refused.tick, refused.size, refused.points) == (3000, "mistake", 3.0)
     assert refused.cause == "ALTER DATABASE Sales SET PARTNER FAILOVER on SERVER_B"
     assert refused.better == "this belongs on the principal."
-    assert (removed.retry_tick, removed.size) == (10_000, "blunder")
+    assert (removed.retry_tick, removed.size) == (9_800, "blunder")
     assert "SET PARTNER OFF on SERVER_B, at 100 s" in removed.cause
     history = History(taken)
     before = history.fork(removed.retry_tick, before=True).drill
-    assert before.journal[-1].line.startswith("100 rewind 900")
+    assert before.journal[-1].line.startswith("98 rewind 900")
     assert before.holds('not ran "SET PARTNER OFF"'), "tried again before the mistake"
 
 
