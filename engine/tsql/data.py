@@ -161,6 +161,9 @@ class Session:
     undo: Undo | None = None
     """While a transaction is open."""
     transaction_name: str = ""
+    transaction_id: int = 0
+    transaction_tick: int = 0
+    """Number of the latest transaction, and when it began."""
     savepoints: tuple[tuple[str, Undo], ...] = ()
     doomed: bool = False
     """An error under XACT_ABORT has been caught: the transaction can only be rolled back."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.constants import INTERNAL_VERSION
 from engine.messages import SqlError, filled
-from engine.tsql import catalog, stored_messages
+from engine.tsql import catalog, locks, stored_messages
 from engine.tsql.context import Context
 from engine.tsql.functions import format_message
 from engine.tsql.values import Scalar, to_number, to_text, whole
@@ -330,7 +330,7 @@ GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
     "@@language": lambda context: "us_english",
     "@@langid": lambda context: 0,
     "@@datefirst": lambda context: 7,
-    "@@lock_timeout": lambda context: -1,
+    "@@lock_timeout": lambda context: locks.lock_timeout_ms(context.session),
     "@@max_connections": lambda context: 32767,
     "@@max_precision": lambda context: 38,
     "@@nestlevel": lambda context: 0,

@@ -185,6 +185,7 @@ def _assign(machine: Machine, statement: s.Assign) -> None:
 def _set_session(machine: Machine, statement: s.SetSession) -> None:
     words = [word.strip(",") for word in statement.words if word != ","]
     value = machine.text(statement.value) if statement.value is not None else words[-1]
+    value = f"-{value}" if "-" in words else value
     if words[0] == "ROWCOUNT" and not value.isdigit():
         raise SqlError(102, value)
     options = dict(machine.session.options)

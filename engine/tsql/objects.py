@@ -140,7 +140,7 @@ def others(context: Context) -> Iterator[Session]:
             yield session
 
 
-def _now(context: Context, place: Place, *, others_too: bool = True) -> Kept | None:
+def now(context: Context, place: Place, *, others_too: bool = True) -> Kept | None:
     """The object as this connection finds it: committed, with what others (unless told not to) and itself did."""
     found = _committed(context, place[1]).get(place[2])
     for session in others(context) if others_too else ():
@@ -161,10 +161,10 @@ def place_of(context: Context, parts: tuple[str, ...]) -> Place:
 def kept(context: Context, parts: tuple[str, ...], *, others_too: bool = True) -> tuple[Place, Kept | None]:
     """Where an object of that name is, and the object or None; `sp_…` is also looked for in master."""
     place = place_of(context, parts)
-    found = _now(context, place, others_too=others_too)
+    found = now(context, place, others_too=others_too)
     if found is None and len(parts) == 1 and place[2].startswith("sp_"):
         central = (place[0], "master", place[2])
-        found = _now(context, central, others_too=others_too)
+        found = now(context, central, others_too=others_too)
         place = central if found is not None else place
     return place, found
 
@@ -241,7 +241,7 @@ def _write_log(context: Context, copy: Copy, kb: float) -> None:
 def put(context: Context, parts: tuple[str, ...], new: UserObject) -> None:
     """Keep an object under its name, in place of what was there."""
     place = place_of(context, parts)
-    old = _now(context, place)
+    old = now(context, place)
     _check_room(context, place, new)
     _change(context, place, old, Kept(parts[-1] if old is None else old.name, new))
 

@@ -34,7 +34,12 @@ def _begin(machine: Machine, statement: s.Transaction) -> None:
     session = machine.session
     if not session.transactions:
         machine.note(undo=Undo(session.tables), transaction_name=statement.name.lower())
+        _number(machine)
     machine.note(transactions=session.transactions + 1)
+
+
+def _number(machine: Machine) -> None:
+    machine.note(transaction_id=machine.world.next_id(), transaction_tick=machine.world.tick)
 
 
 def _commit(machine: Machine, statement: s.Transaction) -> None:

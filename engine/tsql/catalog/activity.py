@@ -7,8 +7,9 @@ from typing import Final
 
 from engine.flow import redo_threads
 from engine.model import Role
+from engine.tsql.catalog import locking
 from engine.tsql.catalog.load import Work, up_s, work_here
-from engine.tsql.catalog.view import Record, none, view
+from engine.tsql.catalog.view import Record, view
 from engine.tsql.context import Context
 
 FIRST_MIRRORING_SPID: Final = 15
@@ -81,26 +82,27 @@ def _requests(context: Context) -> Iterable[Record]:
             "wait_type": wait,
         }
     yield from _mirroring_requests(context)
+    waits = locking.waits(context)
     for name, session in context.sessions():
         running = context.world.batches.get(name)
         mine = session.spid == context.session.spid
         if running is None and not mine:
             continue
-        waiting = running is not None and running.waiting == "delay"
+        now = waits.get(session.spid)
         yield {
             "session_id": session.spid,
             "request_id": 0,
             "sql_handle": sql_handle(session.spid),
             "start_time": context.now(running.started_tick if running is not None else None),
-            "status": "suspended" if waiting else "running",
-            "command": "WAITFOR" if waiting else "SELECT",
+            "status": "suspended" if now is not None else "running",
+            "command": "SELECT" if running is None else locking.command(running, now),
             "database_id": context.database_id(session.database),
             "user_id": 1,
-            "wait_type": "WAITFOR" if waiting else None,
-            "wait_time": 0,
-            "last_wait_type": "MISCELLANEOUS",
-            "wait_resource": "",
-            "blocking_session_id": 0,
+            "wait_type": now.type if now is not None else None,
+            "wait_time": now.ms if now is not None else 0,
+            "last_wait_type": now.type if now is not None else "MISCELLANEOUS",
+            "wait_resource": now.resource if now is not None else "",
+            "blocking_session_id": now.blocker if now is not None else 0,
             "percent_complete": 0,
             "open_transaction_count": session.transactions,
         }
@@ -174,15 +176,21 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "hostname": "",
             "program_name": "",
         }
+    waits = locking.waits(context)
     for name, session in context.sessions():
         running = name in context.world.batches
+        now = waits.get(session.spid)
         yield {
             "spid": session.spid,
-            "blocked": 0,
-            "lastwaittype": "MISCELLANEOUS".ljust(32),
+            "blocked": now.blocker if now is not None else 0,
+            "waittime": now.ms if now is not None else 0,
+            "waitresource": (now.resource if now is not None else "").ljust(256),
+            "lastwaittype": (now.type if now is not None else "MISCELLANEOUS").ljust(32),
             "dbid": context.database_id(session.database),
-            "status": ("runnable" if running else "sleeping").ljust(30),
-            "cmd": ("SELECT" if running else "AWAITING COMMAND").ljust(16),
+            "status": ("suspended" if now is not None else "runnable" if running else "sleeping").ljust(30),
+            "cmd": (
+                locking.command(context.world.batches[name], now) if running else "AWAITING COMMAND"
+            ).ljust(16),
             "loginame": session.login.ljust(128),
             "login_time": context.now(session.login_tick),
             "hostname": "CONSOLE".ljust(128),
@@ -301,5 +309,3 @@ def _schedulers(context: Context) -> Iterable[Record]:
 
 
 view("sys.dm_os_schedulers", _schedulers)
-view("sys.dm_tran_active_transactions", none)
-view("sys.dm_tran_locks", none)

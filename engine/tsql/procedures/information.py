@@ -105,6 +105,28 @@ def _who(call: Call) -> None:
     call.show(("spid", "status", "loginame", "hostname", "blk", "dbname", "cmd"), rows)
 
 
+def _lock(call: Call) -> None:
+    """sp_lock [spid]: the locks on this server, in the short words of the time before sys.dm_tran_locks."""
+    wanted = call.text("@spid1")
+    rows = [
+        (
+            row["request_session_id"],
+            row["resource_database_id"],
+            row["resource_associated_entity_id"] if row["resource_type"] == "OBJECT" else 0,
+            int(row["resource_type"] in ("KEY",)),
+            {"DATABASE": "DB", "OBJECT": "TAB", "PAGE": "PAG"}.get(
+                to_text(row["resource_type"]), row["resource_type"]
+            ),
+            row["resource_description"],
+            row["request_mode"],
+            row["request_status"],
+        )
+        for row in _rows(call, "sys.dm_tran_locks")
+        if not wanted or to_text(row["request_session_id"]) == wanted
+    ]
+    call.show(("spid", "dbid", "ObjId", "IndId", "Type", "Resource", "Mode", "Status"), rows)
+
+
 def _fixed_drives(call: Call) -> None:
     """xp_fixeddrives: drives that have a size here, with their free megabytes."""
     server = call.world.servers[call.server]
@@ -207,6 +229,7 @@ PROCEDURES: Final[Procedures] = {
     "sp_helpfile": procedure(_help_file, "@filename?"),
     "sp_databases": procedure(_databases),
     "sp_who": procedure(_who, "@loginame?"),
+    "sp_lock": procedure(_lock, "@spid1? @spid2?"),
     "sp_who2": procedure(_who, "@loginame?"),
     "xp_fixeddrives": procedure(_fixed_drives, "@driveletter?"),
     "sp_helplogins": procedure(_help_logins, "@loginnamepattern?"),

@@ -1,0 +1,315 @@
+"""Transactions of T-SQL windows, the locks that they hold, and the waits for them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from engine.protocol.lineage import lsn
+from engine.tsql import locks, objects
+from engine.tsql.catalog.view import Record, view
+from engine.tsql.context import Context
+from engine.tsql.data import Place, Row, RowChanges, Run, Session, Table
+from engine.tsql.locks import Lock
+
+FIRST_PAGE: Final = 73
+ROWS_OF_PAGE: Final = 100
+"""Where the rows of a table lie, for the descriptions of their locks. Assumed."""
+
+HEAP: Final = 72_057_594_038_000_000
+"""Numbers of heaps and indexes begin near here, as in the product."""
+
+
+# --- resources ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """What is locked, as sys.dm_tran_locks names it."""
+
+    type: str
+    """DATABASE, OBJECT, PAGE, RID or KEY."""
+    database_id: int
+    description: str
+    entity: int
+
+    @property
+    def wait_resource(self) -> str:
+        """As in sys.dm_exec_requests."""
+        if self.type == "OBJECT":
+            return f"OBJECT: {self.database_id}:{self.entity}:0 "
+        middle = f"{self.entity} " if self.type == "KEY" else ""
+        return f"{self.type}: {self.database_id}:{middle}{self.description}"
+
+    def described(self, mode: str) -> str:
+        """As in sys.dm_os_waiting_tasks; *mode* is that in which others have it."""
+        tail = f"dbid={self.database_id} id=lock{self.entity & 0xFFFFFF:x} mode={mode} "
+        tail += f"associatedObjectId={self.entity}"
+        if self.type == "OBJECT":
+            return f"objectlock lockPartition=0 objid={self.entity} subresource=FULL {tail}"
+        if self.type == "KEY":
+            return f"keylock hobtid={self.entity} {tail}"
+        return f"ridlock fileid=1 pageid={self.description.split(':')[1]} {tail}"
+
+
+def _object(context: Context, place: Place) -> Resource:
+    return Resource("OBJECT", context.database_id(place[1]) or 0, "", objects.object_id(place[2]))
+
+
+def _row(context: Context, place: Place, number: int, row: Row | None) -> Resource:
+    """A row of a heap, or the key of one where the table has a primary key."""
+    kept = objects.now(context, place)
+    table = kept.item if kept is not None and isinstance(kept.item, Table) else None
+    database_id, entity = context.database_id(place[1]) or 0, HEAP + objects.object_id(place[2])
+    if table is not None and any(column.unique for column in table.columns):
+        digest = hashlib.blake2b(repr((number, place)).encode(), digest_size=6).hexdigest()
+        return Resource("KEY", database_id, f"({digest})", entity)
+    page, slot = divmod(number - 1, ROWS_OF_PAGE)
+    return Resource("RID", database_id, f"1:{FIRST_PAGE + page}:{slot}", entity)
+
+
+def _resource(context: Context, lock: Lock) -> Resource:
+    return _object(context, lock.place) if lock.row is None else _row(context, lock.place, lock.row, None)
+
+
+# --- waits -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What a connection waits for now."""
+
+    type: str
+    ms: int
+    resource: str = ""
+    description: str = ""
+    blocker: int = 0
+    lock: tuple[Resource, str] | None = None
+    """The lock that it asks for, and the mode."""
+
+
+_ON_ROWS: Final = {
+    locks.SHARED: "S",
+    locks.RANGE: "S",
+    locks.UPDATE: "U",
+    locks.ROWS: "U",
+    locks.EXCLUSIVE: "X",
+}
+"""What a statement asks of a row that another has changed."""
+
+
+def waits(context: Context) -> dict[int, Wait]:
+    """Waits of the windows of this server, by session id: WAITFOR, for a lock, for the log of a commit."""
+    found: dict[int, Wait] = {}
+    sessions = {session.spid: session for _, session in context.sessions()}
+    for name, session in context.sessions():
+        run: Run | None = context.world.batches.get(name)
+        if run is None or session.spid == context.session.spid:
+            continue
+        since = run.started_tick if run.since_tick is None else run.since_tick
+        passed_ms = 10 * (context.world.tick - since)
+        if run.waiting == "delay":
+            found[session.spid] = Wait("WAITFOR", passed_ms)
+        elif run.waiting == "commit":
+            found[session.spid] = Wait("WRITELOG", passed_ms)
+        elif run.waiting == "lock":
+            found[session.spid] = _lock_wait(context, run, sessions, passed_ms)
+    return found
+
+
+_COMMANDS: Final = {locks.INSERT: "INSERT", locks.ROWS: "UPDATE", locks.SCHEMA: "CREATE TABLE"}
+
+
+def command(run: Run, wait: Wait | None) -> str:
+    """What kind of statement runs; SELECT where nothing tells."""
+    if wait is None or wait.lock is not None:
+        return _COMMANDS.get(run.blocked[2], "SELECT") if wait is not None else "SELECT"
+    return {"WAITFOR": "WAITFOR", "WRITELOG": "COMMIT TRANSACTION"}[wait.type]
+
+
+def _lock_wait(context: Context, run: Run, sessions: dict[int, Session], passed_ms: int) -> Wait:
+    spids, place, wanted = run.blocked
+    holder = sessions.get(spids[0])
+    edit = dict(holder.writes).get(place) if holder is not None else None
+    if isinstance(edit, RowChanges) and wanted in _ON_ROWS and edit.rows:
+        mode, held = _ON_ROWS[wanted], "X"
+        resource = _row(context, place, *edit.rows[0])
+    else:
+        mode, held = {locks.ROWS: "IX", locks.RANGE: "S"}.get(wanted, wanted), _held(holder, place)
+        resource = _object(context, place)
+    kind = "LCK_M_" + mode.upper().replace("-", "_")
+    return Wait(kind, passed_ms, resource.wait_resource, resource.described(held), spids[0], (resource, mode))
+
+
+def _held(session: Session | None, place: Place) -> str:
+    modes = (
+        [lock.mode for lock in locks.locks_of(session) if lock.place == place] if session is not None else []
+    )
+    return next((_shown(mode) for mode in modes), "X")
+
+
+def _shown(mode: str) -> str:
+    return "S" if mode == locks.RANGE else mode
+
+
+def _waiting_tasks(context: Context) -> Iterable[Record]:
+    for spid, wait in sorted(waits(context).items()):
+        yield {
+            "waiting_task_address": spid.to_bytes(8, "big"),
+            "session_id": spid,
+            "exec_context_id": 0,
+            "wait_duration_ms": wait.ms,
+            "wait_type": wait.type,
+            "blocking_session_id": wait.blocker or None,
+            "blocking_task_address": wait.blocker.to_bytes(8, "big") if wait.blocker else None,
+            "resource_description": wait.description or None,
+        }
+
+
+view("sys.dm_os_waiting_tasks", _waiting_tasks)
+
+
+# --- locks -------------------------------------------------------------------------------------------------
+
+
+def held(context: Context) -> Iterator[tuple[int, Resource, str, str]]:
+    """(session, resource, mode, GRANT or WAIT) of every lock on this server."""
+    asked = waits(context)
+    for _, session in context.sessions():
+        number = context.database_id(session.database)
+        if number is not None and number != MASTER:
+            yield session.spid, Resource("DATABASE", number, "", 0), "S", "GRANT"
+        seen: set[tuple[Resource, str]] = set()
+        for lock in locks.locks_of(_up_to_date(context, session)):
+            resource = _resource(context, lock)
+            pages = [_page(resource)] if resource.type == "RID" else []
+            for one, mode in ((resource, _shown(lock.mode)), *((page, "IX") for page in pages)):
+                if (one, mode) not in seen:
+                    seen.add((one, mode))
+                    yield session.spid, one, mode, "GRANT"
+        wait = asked.get(session.spid)
+        if wait is not None and wait.lock is not None:
+            yield session.spid, *wait.lock, "WAIT"
+
+
+MASTER: Final = 1
+"""No database lock shows for a connection in master."""
+
+
+def _page(row: Resource) -> Resource:
+    return Resource("PAGE", row.database_id, row.description.rpartition(":")[0], row.entity)
+
+
+def _up_to_date(context: Context, session: Session) -> Session:
+    return context.session if session.spid == context.session.spid else session
+
+
+def _locks(context: Context) -> Iterable[Record]:
+    sessions = {session.spid: session for _, session in context.sessions()}
+    for spid, resource, mode, status in held(context):
+        shared = resource.type == "DATABASE"
+        yield {
+            "resource_type": resource.type,
+            "resource_subtype": "",
+            "resource_database_id": resource.database_id,
+            "resource_description": resource.description,
+            "resource_associated_entity_id": resource.entity,
+            "resource_lock_partition": 0,
+            "request_mode": mode,
+            "request_type": "LOCK",
+            "request_status": status,
+            "request_reference_count": 1,
+            "request_lifetime": 0 if shared else 33554432,
+            "request_session_id": spid,
+            "request_exec_context_id": 0,
+            "request_request_id": 0,
+            "request_owner_type": "SHARED_TRANSACTION_WORKSPACE" if shared else "TRANSACTION",
+            "request_owner_id": 0 if shared else sessions[spid].transaction_id,
+            "request_owner_guid": "00000000-0000-0000-0000-000000000000",
+            "request_owner_lockspace_id": f"0x{spid:016X}:0:0",
+            "lock_owner_address": (0x80000000 + 64 * spid).to_bytes(8, "big"),
+        }
+
+
+view("sys.dm_tran_locks", _locks)
+
+
+# --- transactions ------------------------------------------------------------------------------------------
+
+
+def _open(context: Context) -> Iterator[Session]:
+    """Connections with a transaction: one that was begun, or the commit of a statement that waits for its log."""
+    for _, session in context.sessions():
+        now = _up_to_date(context, session)
+        if now.transactions or now.committing:
+            yield now
+
+
+def _active(context: Context) -> Iterable[Record]:
+    for session in _open(context):
+        yield {
+            "transaction_id": session.transaction_id,
+            "name": session.transaction_name or "user_transaction",
+            "transaction_begin_time": context.now(session.transaction_tick),
+            "transaction_type": 1 if session.logs else 2,
+            "transaction_state": 2,
+            "transaction_status": 0,
+            "transaction_status2": 0,
+            "dtc_state": 0,
+            "dtc_status": 0,
+            "dtc_isolation_level": -1,
+        }
+
+
+view("sys.dm_tran_active_transactions", _active)
+
+
+def _of_sessions(context: Context) -> Iterable[Record]:
+    for session in _open(context):
+        yield {
+            "session_id": session.spid,
+            "transaction_id": session.transaction_id,
+            "transaction_descriptor": session.spid.to_bytes(8, "little"),
+            "enlist_count": 0,
+            "is_user_transaction": 1,
+            "is_local": 1,
+            "is_enlisted": 0,
+            "is_bound": 0,
+            "open_transaction_count": session.transactions,
+        }
+
+
+view("sys.dm_tran_session_transactions", _of_sessions)
+
+
+def _of_databases(context: Context) -> Iterable[Record]:
+    for session in _open(context):
+        for (server, database), begin_kb, kb in session.logs:
+            records = sum(
+                len(edit.rows) if isinstance(edit, RowChanges) else 1
+                for place, edit in session.writes
+                if place[:2] == (server, database.lower())
+            )
+            used = int(kb * 1024)
+            yield {
+                "transaction_id": session.transaction_id,
+                "database_id": context.database_id(database),
+                "database_transaction_begin_time": context.now(session.transaction_tick),
+                "database_transaction_type": 1,
+                "database_transaction_state": 4,
+                "database_transaction_status": 0,
+                "database_transaction_status2": 0,
+                "database_transaction_log_record_count": records + 1,
+                "database_transaction_replicate_record_count": 0,
+                "database_transaction_log_bytes_used": used,
+                "database_transaction_log_bytes_reserved": used,
+                "database_transaction_log_bytes_used_system": 0,
+                "database_transaction_log_bytes_reserved_system": 0,
+                "database_transaction_begin_lsn": lsn(begin_kb),
+                "database_transaction_last_lsn": lsn(begin_kb + kb),
+            }
+
+
+view("sys.dm_tran_database_transactions", _of_databases)

@@ -1,0 +1,232 @@
+"""Windows that meet at the same rows: who waits, who reads past it, who gives way, and what the views say."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import World
+from tests.engine.tsql.console import Answer, answers, ask, run_on
+from tests.engine.worlds import P, do, lab
+
+A, B, C = f"{P}#a", f"{P}#b", f"{P}#c"
+
+
+def table(database: str = "Sales") -> World:
+    """Two windows in a database with t (n, k): rows 1 and 2."""
+    world = lab(workload="none")
+    ask(
+        world,
+        A,
+        f"USE {database} CREATE TABLE t (n int, k int) INSERT t VALUES (1, 0) INSERT t VALUES (2, 0)",
+        2,
+    )
+    ask(world, B, f"USE {database}")
+    ask(world, C, f"USE {database}")
+    return world
+
+
+def spid(world: World, window: str) -> int:
+    kept = world.sessions[window].session
+    assert kept is not None
+    return int(kept.spid)
+
+
+def waits(world: World, window: str, text: str) -> bool:
+    """The statement does not end within a second; its window shows a running batch then."""
+    return answers(world, window, text, 1) == [] and window in world.batches
+
+
+def ends(world: World, window: str, after: str, ending: str = "COMMIT") -> Answer:
+    """What *window* answers once *after* has ended its transaction."""
+    done = [a for a in answers(world, after, ending, 2) if a.event.get("window") == window]
+    return done[-1]
+
+
+@pytest.mark.parametrize("database", ["Sales", "master"])
+@pytest.mark.parametrize(
+    "change",
+    ["INSERT t VALUES (3, 0)", "UPDATE t SET k = 5 WHERE n = 1", "DELETE t WHERE n = 2", "TRUNCATE TABLE t"],
+)
+def test_a_reader_waits_for_a_writer_and_sees_what_was_decided(database: str, change: str) -> None:
+    for ending in ("COMMIT", "ROLLBACK"):
+        world = table(database)
+        ask(world, A, f"BEGIN TRAN {change}")
+        mine = ask(world, A, "SELECT * FROM t").grids
+        assert waits(world, B, "SELECT * FROM t")
+        seen = ends(world, B, A, ending).grids
+        assert seen == (mine if ending == "COMMIT" else [[[1, 0], [2, 0]]])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "waiting"),
+    [
+        ("INSERT t VALUES (3, 0)", "INSERT t VALUES (4, 0)", False),
+        ("INSERT t VALUES (3, 0)", "UPDATE t SET k = 1", True),
+        ("UPDATE t SET k = 1", "DELETE t", True),
+        ("UPDATE t SET k = 1", "ALTER TABLE t ADD m int", True),
+        ("UPDATE t SET k = 1", "DROP TABLE t", True),
+        ("ALTER TABLE t ADD m int", "INSERT t (n) VALUES (4)", True),
+        ("DROP TABLE t", "SELECT * FROM t WITH (NOLOCK)", True),
+        ("CREATE TABLE u (n int)", "SELECT * FROM u", True),
+        ("UPDATE t SET k = 1", "SELECT * FROM t WITH (NOLOCK)", False),
+        ("UPDATE t SET k = 1", "SELECT * FROM t (NOLOCK)", False),
+        ("UPDATE t SET k = 1", "SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED SELECT * FROM t", False),
+        ("UPDATE t SET k = 1", "SELECT * FROM t WITH (READPAST)", False),
+        ("UPDATE t SET k = 1", "IF EXISTS (SELECT * FROM t) PRINT 'x'", True),
+        ("UPDATE t SET k = 1", "DECLARE @n int SELECT @n = COUNT(*) FROM t", True),
+        ("UPDATE t SET k = 1", "DECLARE c CURSOR FOR SELECT n FROM t OPEN c", True),
+        ("UPDATE t SET k = 1", "SELECT OBJECT_ID('t')", False),
+        ("SELECT * FROM t", "UPDATE t SET k = 1", False),
+        ("SELECT * FROM t WITH (HOLDLOCK)", "INSERT t VALUES (3, 0)", True),
+        ("SELECT * FROM t WITH (HOLDLOCK)", "SELECT * FROM t", False),
+        ("SELECT * FROM t WITH (UPDLOCK)", "SELECT * FROM t", False),
+        ("SELECT * FROM t WITH (UPDLOCK)", "SELECT * FROM t WITH (UPDLOCK)", True),
+        ("SELECT * FROM t WITH (TABLOCKX)", "SELECT * FROM t", True),
+    ],
+)
+def test_what_waits_for_what(first: str, second: str, waiting: bool) -> None:
+    world = table()
+    ask(world, A, f"BEGIN TRAN {first}")
+    assert waits(world, B, second) is waiting
+    ask(world, A, "ROLLBACK", 1)
+    assert B not in world.batches
+
+
+def test_isolation_levels_keep_what_they_read() -> None:
+    for level, changed in (
+        ("REPEATABLE READ", "UPDATE t SET k = 1"),
+        ("SERIALIZABLE", "INSERT t VALUES (3, 0)"),
+    ):
+        world = table()
+        ask(world, A, f"SET TRANSACTION ISOLATION LEVEL {level} BEGIN TRAN SELECT * FROM t")
+        assert waits(world, B, changed)
+        assert ends(world, B, A).numbers == []
+    assert ask(world, A, "SET TRANSACTION ISOLATION LEVEL SNAPSHOT SELECT * FROM t").numbers == [3952]
+
+
+def test_dirty_and_skipped_rows() -> None:
+    world = table()
+    ask(world, A, "BEGIN TRAN UPDATE t SET k = 9 WHERE n = 1 INSERT t VALUES (3, 9)")
+    assert ask(world, B, "SELECT n, k FROM t WITH (NOLOCK)").grids == [[[1, 9], [2, 0], [3, 9]]]
+    assert ask(world, B, "SELECT n, k FROM t WITH (READPAST)").grids == [[[2, 0]]]
+    ask(world, A, "ROLLBACK")
+    assert ask(world, B, "SELECT n, k FROM t").grids == [[[1, 0], [2, 0]]]
+
+
+def test_two_writers_of_different_rows_both_commit() -> None:
+    world = table()
+    ask(world, A, "BEGIN TRAN INSERT t VALUES (3, 0)")
+    ask(world, B, "BEGIN TRAN INSERT t VALUES (4, 0)")
+    ask(world, B, "COMMIT", 1)
+    ask(world, A, "COMMIT", 1)
+    assert ask(world, C, "SELECT n FROM t").grids == [[[1], [2], [3], [4]]]
+
+
+def test_a_key_of_another_transaction_is_waited_for() -> None:
+    world = table()
+    ask(world, A, "CREATE TABLE p (id int PRIMARY KEY)", 1)
+    ask(world, A, "BEGIN TRAN INSERT p VALUES (1)")
+    assert waits(world, B, "INSERT p VALUES (1)")
+    assert ends(world, B, A).numbers[0] == 2627
+
+
+def test_lock_timeout_gives_up_and_keeps_the_transaction() -> None:
+    world = table()
+    ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
+    assert ask(world, B, "SELECT @@LOCK_TIMEOUT").value == -1
+    refused = ask(
+        world, B, "SET LOCK_TIMEOUT 1500 BEGIN TRAN SELECT * FROM t SELECT @@TRANCOUNT, @@LOCK_TIMEOUT", 3
+    )
+    assert (refused.numbers, refused.grids) == ([1222], [[[1, 1500]]])
+    assert refused.event.get("elapsed_ticks") in range(150, 180)
+    assert ask(world, B, "SET LOCK_TIMEOUT 0 DELETE t").numbers == [1222]
+    assert ask(world, B, "SET LOCK_TIMEOUT -1 SELECT @@LOCK_TIMEOUT").value == -1
+
+
+def test_kill_of_the_blocker_frees_and_undoes() -> None:
+    world = table()
+    ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
+    assert waits(world, B, "SELECT k FROM t")
+    freed = ends(world, B, C, f"KILL {spid(world, A)}")
+    assert freed.grids == [[[0], [0]]]
+    assert ask(world, A, "COMMIT").numbers == [596]
+
+
+def test_a_waiting_statement_can_be_cancelled() -> None:
+    world = table()
+    ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
+    assert waits(world, B, "SELECT * FROM t")
+    do(world, f"cancel {B}", then_s=0.1)
+    assert B not in world.batches
+    assert ask(world, B, "SELECT 1").value == 1
+
+
+def test_the_cheaper_one_of_a_deadlock_is_its_victim_after_five_seconds() -> None:
+    world = table()
+    ask(world, A, "CREATE TABLE u (n int) INSERT u VALUES (1)", 1)
+    ask(world, A, "BEGIN TRAN UPDATE t SET k = 1 UPDATE t SET k = 2")
+    ask(world, B, "BEGIN TRAN UPDATE u SET n = 2")
+    assert waits(world, A, "UPDATE u SET n = 3")
+    assert waits(world, B, "UPDATE t SET k = 3 SELECT 'not reached'")
+    done = {event.get("window"): Answer(event) for event in run_on(world, 7) if event.kind == "sql_done"}
+    assert done[B].numbers == [1205]
+    assert done[B].grids == []
+    assert done[A].numbers == []
+    assert ask(world, B, "SELECT @@TRANCOUNT").value == 0
+    ask(world, A, "COMMIT", 1)
+    assert ask(world, C, "SELECT (SELECT MAX(k) FROM t), (SELECT n FROM u)").grids == [[[2, 3]]]
+
+
+def test_deadlock_priority_and_catch() -> None:
+    world = table()
+    ask(world, A, "CREATE TABLE u (n int) INSERT u VALUES (1)", 1)
+    ask(world, A, "SET DEADLOCK_PRIORITY LOW BEGIN TRAN UPDATE t SET k = 1 UPDATE t SET k = 2")
+    ask(world, B, "BEGIN TRAN UPDATE u SET n = 2")
+    caught = "BEGIN TRY UPDATE u SET n = 3 END TRY BEGIN CATCH SELECT ERROR_NUMBER(), XACT_STATE() ROLLBACK END CATCH"
+    assert waits(world, A, caught)
+    assert waits(world, B, "UPDATE t SET k = 3")
+    done = {event.get("window"): Answer(event) for event in run_on(world, 8) if event.kind == "sql_done"}
+    assert done[A].grids == [[[1205, -1]]]
+    assert done[B].numbers == []
+
+
+def test_views_show_who_blocks_whom() -> None:
+    world = table()
+    ask(world, A, "BEGIN TRAN UPDATE t SET k = 1 WHERE n = 1")
+    assert waits(world, B, "SELECT * FROM t")
+    a, b = spid(world, A), spid(world, B)
+    requests = (
+        f"SELECT status, blocking_session_id, wait_type FROM sys.dm_exec_requests WHERE session_id = {b}"
+    )
+    assert ask(world, C, requests).grids == [[["suspended", a, "LCK_M_S"]]]
+    assert ask(world, C, f"SELECT blocked FROM sys.sysprocesses WHERE spid = {b}").value == a
+    tasks = f"SELECT wait_type, blocking_session_id FROM sys.dm_os_waiting_tasks WHERE session_id = {b}"
+    assert ask(world, C, tasks).grids == [[["LCK_M_S", a]]]
+    held = """SELECT request_session_id, resource_type, request_mode, request_status FROM sys.dm_tran_locks
+        WHERE resource_type <> 'DATABASE' ORDER BY 1, 2, 4"""
+    assert ask(world, C, held).grids == [
+        [
+            [a, "OBJECT", "IX", "GRANT"],
+            [a, "PAGE", "IX", "GRANT"],
+            [a, "RID", "X", "GRANT"],
+            [b, "RID", "S", "WAIT"],
+        ]
+    ]
+    assert len(ask(world, C, "SELECT * FROM sys.dm_tran_locks").columns[0]) == 19
+    shown = ask(world, C, f"EXEC sp_lock {a}").grids[0]
+    assert [row[4:] for row in shown if row[4] == "TAB"] == [["TAB", "", "IX", "GRANT"]]
+    transactions = """SELECT s.session_id, t.transaction_type, d.database_transaction_state
+        FROM sys.dm_tran_session_transactions s
+        JOIN sys.dm_tran_active_transactions t ON t.transaction_id = s.transaction_id
+        JOIN sys.dm_tran_database_transactions d ON d.transaction_id = s.transaction_id"""
+    assert ask(world, C, transactions).grids == [[[a, 1, 4]]]
+
+
+def test_a_role_change_frees_everybody() -> None:
+    world = table()
+    ask(world, A, "BEGIN TRAN UPDATE t SET k = 1")
+    assert waits(world, B, "SELECT * FROM t")
+    events = do(world, f"sql {C}x ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
+    done = {e.get("window"): Answer(e) for e in events if e.kind == "sql_done"}
+    assert done[B].numbers == [10054]
+    assert ask(world, A, "ROLLBACK").numbers == [10054]
