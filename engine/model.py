@@ -354,10 +354,12 @@ class Copy:
     open_log_kb: float = 0.0
     """Log of transactions that were under way when the copy last ceased to serve; a new principal undoes it."""
     log_start_kb: float = 0.0
-    """Oldest log that a log backup or truncation has left in the file."""
+    """Oldest log that a log backup or truncation has left in the file, or that restored backups have put there."""
     last_log_backup_kb: float = 0.0
     full_backup: bool = True
     """A full backup has started the log chain."""
+    log_backed_up: bool = True
+    """A log backup has been taken in this log chain."""
     full_backup_id: int = 0
     """The full backup on which differential backups stand."""
     backup_from_kb: float | None = None

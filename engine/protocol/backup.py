@@ -13,6 +13,7 @@ from engine.messages import Message, SqlError, text_of
 from engine.model import Copy, DbFile, DbState, Key, RecoveryModel, Role, Tick, User, World, ticks
 from engine.protocol import (
     accounts,
+    chain,
     clock,
     commands,
     errorlog,
@@ -149,11 +150,9 @@ def _data_done(
     world.update_copy(key, backup_from_kb=None)
     if kind == DATABASE and not copy_only:
         world.update_copy(key, full_backup_id=number)
-        if not copy.full_backup:
-            world.update_copy(
-                key, full_backup=True, last_log_backup_kb=from_kb, last_log_backup_tick=started_tick
-            )
-        redo.note_change(world, key)
+    if not copy_only and not copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
+        chain.begin(world, key, from_kb, started_tick)
+    redo.note_change(world, key)
     return _report(world, taken, "BACKUP DATABASE")
 
 
@@ -215,7 +214,8 @@ def _log_done(
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.role is Role.MIRROR:
-        raise SqlError(3059, database, also=(3013,), title="BACKUP LOG")
+        missing = SqlError(3049, database, also=(3013,), title="BACKUP LOG")
+        raise missing if copy is None else _mirror_refusal(world, copy, "BACKUP LOG")
     number = world.next_id()
     taken = _taken(world, copy, LOG, number, first_kb, last_kb, last_kb - first_kb, started_tick)
     taken = replace(taken, copy_only=copy_only, tail=tail, from_tick=copy.last_log_backup_tick)
@@ -231,7 +231,8 @@ def _note_log_backup(world: World, key: Key, upto_kb: float) -> None:
     if copy.row is not None and world.rows[copy.row][0] == key:
         logspace.log_backed_up(world, key, max(upto_kb, copy.last_log_backup_kb))
     else:
-        world.update_copy(key, last_log_backup_kb=max(upto_kb, copy.last_log_backup_kb))
+        upto_kb = max(upto_kb, copy.last_log_backup_kb)
+        world.update_copy(key, last_log_backup_kb=upto_kb, log_backed_up=True)
 
 
 def by_job(world: World, key: Key, path: str) -> None:
@@ -262,7 +263,7 @@ def _may_back_up(world: World, server: str, database: str, title: str, *, damage
         (c for k, c in world.copies.items() if k[0] == server and k[1].lower() == database.lower()), None
     )
     if copy is not None and copy.role is Role.MIRROR:
-        raise SqlError(3059, copy.database, also=(3013,), title=title)
+        raise _mirror_refusal(world, copy, title)
     if copy is not None and copy.standby:
         raise SqlError(3036, copy.database, also=(3013,), title=title)
     if copy is not None and copy.disk_failed:
@@ -275,6 +276,12 @@ def _may_back_up(world: World, server: str, database: str, title: str, *, damage
         raise SqlError(problem.number, *problem.parameters, also=(3013,), title=title) from None
     assert copy is not None
     return copy
+
+
+def _mirror_refusal(world: World, copy: Copy, title: str) -> SqlError:
+    """A mirror is not backed up: it cannot be opened (954); from 2012 on this has a message of its own. Known."""
+    number = 3059 if world.servers[copy.server].version >= 2012 else 954
+    return SqlError(number, copy.database, also=(3013,), title=title)
 
 
 def _room_for(world: World, server: str, path: str, size_kb: float, title: str) -> tuple[str, str]:

@@ -28,6 +28,7 @@ def create(world: World, server: str, name: str) -> list[Message]:
         database_id=snapshots.next_database_id(world, server),
         family=-world.next_id(),  # of no other database's
         full_backup=False,
+        log_backed_up=False,
         log_backup_every_s=0.0,
         size_kb=NEW_DATA_KB,
         log_size_kb=NEW_LOG_KB,

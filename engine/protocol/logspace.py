@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.messages import Message, SqlError, text_of
 from engine.model import Copy, DbFile, Key, MirrorState, World
-from engine.protocol import commands, errorlog, redo, rows, volumes
+from engine.protocol import chain, commands, errorlog, redo, rows, volumes
 
 SMALL_KB: Final = 1.0
 """Differences in room below this are none."""
@@ -123,7 +123,7 @@ def log_backed_up(world: World, key: Key, upto_kb: float) -> None:
     """A log backup has reached *upto_kb*; what nothing else holds is free from now on."""
     copy = world.copies[key]
     assert copy.row is not None, f"{key} does not write log"
-    world.update_copy(key, last_log_backup_kb=upto_kb, full_backup=True)
+    world.update_copy(key, last_log_backup_kb=upto_kb, full_backup=True, log_backed_up=True)
     copy = world.copies[key]
     world.update_copy(key, log_start_kb=max(copy.log_start_kb, rows.log_reuse_kb(world, copy, copy.row or 0)))
     redo.note_change(world, key)
@@ -136,12 +136,8 @@ def truncate(world: World, server: str, database: str) -> list[Message]:
     copy = commands.copy_on(world, server, database)
     if copy.guid is not None:
         raise SqlError(3048, copy.database, also=(3013,))
-    if copy.row is not None:
-        end = world.flow.positions(copy.row).flushed_kb
-        world.update_copy(
-            (server, copy.database), full_backup=False, log_start_kb=end, last_log_backup_kb=end
-        )
-        check_room(world)
+    chain.end(world, copy)
+    check_room(world)
     return []
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from engine.constants import COMPATIBILITY, COMPATIBILITY_MIN
 from engine.messages import Message, SqlError
 from engine.model import Copy, DbState, RecoveryModel, World
-from engine.protocol import commands, rows, security
+from engine.protocol import chain, commands, rows, security
 
 REFUSED_WHILE_MIRRORED: Final = frozenset(
     {
@@ -43,9 +43,10 @@ def set_option(world: World, server: str, database: str, option: str, value: str
 
 
 def _recovery(world: World, key: Key, word: str) -> None:
-    model = RecoveryModel[word]
-    chain = world.copies[key].full_backup and model is not RecoveryModel.SIMPLE  # SIMPLE ends the log chain
-    world.update_copy(key, recovery_model=model, full_backup=chain)
+    model, before = RecoveryModel[word], world.copies[key].recovery_model
+    if RecoveryModel.SIMPLE in (model, before) and model is not before:
+        chain.end(world, world.copies[key])
+    world.update_copy(key, recovery_model=model)
 
 
 def _offline(world: World, key: Key, word: str) -> None:

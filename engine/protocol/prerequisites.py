@@ -90,6 +90,9 @@ def other_side(world: World, copy: Copy, host: str, address: str) -> Copy:
     if end < max(copy.log_start_kb, copy.last_log_backup_kb):
         # Facts 1.8: 1478 is what comes after PARTNER OFF and a log backup, 1412 what comes at a first set-up.
         raise SqlError(1478, copy.database) if other.was_mirror else SqlError(1412, copy.database, state=0)
+    if copy.log_backed_up and other.log_start_kb > copy.last_log_backup_kb:
+        # The next log backup begins where the last one ended; a full backup alone does not hold the log in between.
+        raise SqlError(1478, copy.database)  # [DOC: Prepare a Mirror Database, step 3]
     for server, as_mirror in ((copy.server, False), (host, True)):
         if _threads(world, server, as_mirror) > _threads_allowed(world.servers[server]):
             raise SqlError(1450)

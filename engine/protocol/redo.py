@@ -70,6 +70,7 @@ def _take_over_catalog(world: World, lead: Copy, copy: Copy, end_kb: float) -> N
     chain = {
         "full_backup": lead.full_backup,
         "full_backup_id": lead.full_backup_id,
+        "log_backed_up": lead.log_backed_up,
         "last_log_backup_kb": min(lead.last_log_backup_kb, end_kb),
         "log_start_kb": min(lead.log_start_kb, end_kb),
     }

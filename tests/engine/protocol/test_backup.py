@@ -230,8 +230,9 @@ def nothing(world: World) -> None: ...
 
 
 REFUSED: dict[str, Case] = {
-    "backup on the mirror": (nothing, take("DATABASE", M), 3059),
-    "log backup on the mirror": (nothing, take("LOG", M), 3059),
+    "backup on the mirror": (nothing, take("DATABASE", M), 954),
+    "log backup on the mirror": (nothing, take("LOG", M), 954),
+    "log backup on a mirror of 2012": (lambda world: world.update_server(M, version=2012), take("LOG", M), 3059),
     "no such database": (nothing, take("DATABASE", database="Nothing"), 911),
     "no such drive": (nothing, take("DATABASE", path="Q:\\x.bak"), 3201),
     "no room": (

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine.messages import SqlError
+from engine.messages import SqlError, text_of
 from engine.model import DbState, EndpointState, MirrorState, RecoveryModel, Role, World
-from engine.protocol import accounts, commands, endpoints, restore
+from engine.protocol import accounts, backup, commands, endpoints, options, restore
 from tests.engine.protocol.setups import (
     DB,
     FULL,
@@ -51,14 +51,87 @@ def test_from_backup_to_witness() -> None:
     assert world.copies[MIRROR].role is Role.PRINCIPAL, "the witness makes it fail over by itself"
 
 
-def test_a_full_backup_is_enough_while_log_backups_are_suspended() -> None:
-    # [WP, initial synchronization]: suspend log backups until the session is established.
+def set_up_from(world: World, *paths: str) -> int:
+    """Restore the backups in *paths* on SERVER_B and type both SET PARTNER: the number of the refusal, 0 for none."""
+    for path in paths:
+        carry(world, path)
+        restore_full(world, path) if path == FULL else restore_log(world, path)
+    commands.partner_set(world, M, DB, address(P))
+    return refusal(commands.partner_set, world, P, DB, address(M))
+
+
+def test_a_full_backup_alone_does_not_hold_the_log_since_the_last_log_backup() -> None:
+    # [DOC: Prepare a Mirror Database]: minimally a full backup and a subsequent log backup
     world = alone()
     full(world)
-    carry(world, FULL)
-    restore_full(world)
-    mirror(world)
-    assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
+    assert set_up_from(world, FULL) == 1478
+    log(world)
+    carry(world, TRN)
+    restore_log(world)
+    assert refusal(commands.partner_set, world, P, DB, address(M)) == 0
+
+
+def test_a_copy_only_log_backup_is_log_as_well() -> None:
+    world = alone()
+    full(world)
+    log(world, copy_only=True)
+    assert set_up_from(world, FULL, TRN) == 0
+
+
+@pytest.mark.parametrize("fulls", [1, 2])
+def test_a_new_database_of_which_no_log_backup_was_taken_needs_none(fulls: int) -> None:
+    world = alone(full_backup=False, log_backed_up=False)
+    for _ in range(fulls):
+        full(world, init=True)
+        wait(world, 20.0)
+    assert set_up_from(world, FULL) == 0
+
+
+def test_once_a_log_backup_was_taken_the_new_database_is_like_any_other() -> None:
+    world = alone(full_backup=False, log_backed_up=False)
+    full(world)
+    log(world, path="D:\\first.trn")
+    wait(world, 20.0)
+    full(world, init=True)
+    assert set_up_from(world, FULL) == 1478
+
+
+def recovery(world: World, model: str) -> None:
+    options.set_option(world, P, DB, "RECOVERY", model)
+
+
+def test_a_database_that_was_just_switched_from_simple_needs_no_log_backup() -> None:
+    world = alone()
+    recovery(world, "SIMPLE")
+    wait(world, 10.0)
+    recovery(world, "FULL")
+    full(world)
+    assert set_up_from(world, FULL) == 0
+
+
+def test_simple_in_between_ends_the_chain_on_which_the_mirror_was_prepared() -> None:
+    world = prepared()
+    recovery(world, "SIMPLE")
+    wait(world, 10.0)
+    recovery(world, "FULL")
+    assert refusal(backup.backup_log, world, P, DB, "D:\\no.trn") == 4214
+    commands.partner_set(world, M, DB, address(P))
+    assert refusal(commands.partner_set, world, P, DB, address(M)) == 1412
+
+
+def test_a_full_backup_in_simple_begins_no_chain_and_a_differential_one_after_it_does() -> None:
+    world = alone()
+    recovery(world, "SIMPLE")
+    full(world)
+    recovery(world, "FULL")
+    assert refusal(backup.backup_log, world, P, DB, "D:\\no.trn") == 4214
+    full(world, path="D:\\diff.bak", differential=True)
+    assert refusal(backup.backup_log, world, P, DB, "D:\\now.trn") == 0
+
+
+def test_the_text_of_1478_is_the_whole_one() -> None:
+    _, text = text_of(1478, DB)
+    assert "has not been taken or has not been restored on the mirror database." in text
 
 
 def test_a_log_backup_that_is_not_restored_is_missed() -> None:

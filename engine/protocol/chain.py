@@ -1,0 +1,28 @@
+"""The chain of log backups of a database: what begins it and what breaks it.
+
+[DOC: Transaction Log Backups; Prepare a Mirror Database for Mirroring]
+"""
+
+from __future__ import annotations
+
+from engine.model import Copy, Key, Tick, World
+from engine.protocol import rows
+
+
+def begin(world: World, key: Key, from_kb: float, tick: Tick) -> None:
+    """A full or differential backup that was begun at *from_kb* and *tick*: log backups can follow from there on."""
+    world.update_copy(
+        key, full_backup=True, log_backed_up=False, last_log_backup_kb=from_kb, last_log_backup_tick=tick
+    )
+
+
+def end(world: World, copy: Copy) -> None:
+    """The log up to now is thrown away (SIMPLE, TRUNCATE_ONLY): 4214 until the next full or differential backup."""
+    now_kb = rows.end_of_log_kb(world, copy)
+    world.update_copy(
+        (copy.server, copy.database),
+        full_backup=False,
+        log_backed_up=False,
+        log_start_kb=now_kb,
+        last_log_backup_kb=now_kb,
+    )
