@@ -14,7 +14,7 @@ from engine.chance import Chance
 from engine.flow import Flow
 from engine.messages import SqlError
 from engine.model import DbState, RecoveryModel, Volume, World
-from engine.protocol import accounts, backup, commands, files, lineage, logspace, restore, rows
+from engine.protocol import accounts, backup, commands, files, lineage, logspace, options, restore, rows
 from tests.engine.protocol.setups import (
     DB,
     FULL,
@@ -317,7 +317,7 @@ def test_the_log_chain_begins_anew_after_simple_recovery() -> None:
     world = alone()
     full(world)
     for model in ("SIMPLE", "FULL"):
-        commands.set_option(world, P, DB, "RECOVERY", model)
+        options.set_option(world, P, DB, "RECOVERY", model)
     assert refusal(backup.backup_log, world, P, DB, TRN) == 4214
     full(world)
     assert refusal(backup.backup_log, world, P, DB, TRN) == 0
