@@ -78,7 +78,12 @@ def copy_on(world: World, server: str, database: str) -> Copy:
     raise SqlError(5011, database, also=(5069,))
 
 
+SYSTEM_DATABASES: Final = ("master", "msdb", "model", "tempdb")
+
+
 def _in_session(world: World, server: str, database: str) -> Copy:
+    if database.lower() in SYSTEM_DATABASES:
+        raise SqlError(1416, database)
     copy = copy_on(world, server, database)
     if copy.guid is None or copy.role is None:
         raise SqlError(1416, copy.database)
@@ -156,6 +161,8 @@ def partner_force(world: World, server: str, database: str) -> Outcome:
 
 def partner_off(world: World, server: str, database: str) -> Outcome:
     """SET PARTNER OFF: on either partner, in any state; the other partner hears of it when it can."""
+    if database.lower() in SYSTEM_DATABASES:
+        raise SqlError(1416, database)
     copy = copy_on(world, server, database)
     if copy.guid is None and copy.partner_address is not None:
         world.update_copy(_key(copy), partner=None, partner_address=None)  # the session never began
@@ -270,7 +277,7 @@ def redo_queue(world: World, server: str, database: str, limit_mb: int | None) -
 
 def partner_set(world: World, server: str, database: str, address: str) -> Outcome:
     """SET PARTNER = 'TCP://host:port': first on the future mirror, then on the principal."""
-    if database.lower() in ("master", "msdb", "model", "tempdb"):
+    if database.lower() in SYSTEM_DATABASES:
         raise SqlError(1463)
     copy = copy_on(world, server, database)
     if copy.guid is not None:

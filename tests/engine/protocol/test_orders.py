@@ -1,0 +1,82 @@
+"""Servers lost and returned in every order, with service forced in between: who may serve, and how it ends.
+
+[DOC: Quorum, Role Switching, Operating Modes]. Beside this `test_quorum_patterns` has every standing pattern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations
+from typing import Final
+
+import pytest
+
+from engine.model import Copy, MirrorState, Role, Safety, World
+from engine.protocol import availability, quorum
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
+
+SET: Final = f"ALTER DATABASE {DB} SET PARTNER"
+KINDS: Final = {
+    "FULL with witness": (Safety.FULL, True),
+    "FULL": (Safety.FULL, False),
+    "OFF": (Safety.OFF, False),
+}
+STATES: Final = ("SUSPENDED", "SYNCHRONIZING", "SYNCHRONIZED")
+
+
+def ready(kind: str, state: str) -> World:
+    safety, witness = KINDS[kind]
+    world = lab(safety=safety, witness=witness)
+    if state == "SUSPENDED":
+        do(world, f"sql {P} {SET} SUSPEND", then_s=5.0)
+    elif state == "SYNCHRONIZING":
+        do(world, f"degrade {P} {M} bandwidth_mbps=1", f"cut {P} {M}", then_s=30.0)
+        do(world, f"mend {P} {M}", f"degrade {P} {M} bandwidth_mbps=1", then_s=8.0)
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState[state]
+    return world
+
+
+READY: Final = {(kind, state): ready(kind, state) for kind in KINDS for state in STATES}
+
+
+def orders(kind: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """(lost in this order, returned in this order): one or two of the servers of the session."""
+    servers = (P, M, W) if KINDS[kind][1] else (P, M)
+    for count in (1, 2):
+        for lost in permutations(servers, count):
+            for returned in permutations(lost):
+                yield lost, returned
+
+
+CASES: Final = [(kind, state, lost, returned) for kind, state in READY for lost, returned in orders(kind)]
+
+
+def follows(world: World, copy: Copy) -> bool:
+    """Another has gone on as the principal, as a partner or the witness knows."""
+    known = [other.role_sequence for other in world.copies_of(DB)]
+    known += [record.role_sequence for record in world.witnesses.values()]
+    return max(known) > copy.role_sequence
+
+
+@pytest.mark.parametrize(("kind", "state", "lost", "returned"), CASES)
+def test_order(kind: str, state: str, lost: tuple[str, ...], returned: tuple[str, ...]) -> None:
+    world, witness = READY[kind, state].fork(), KINDS[kind][1]
+    for server in lost:
+        do(world, f"power-off {server}", then_s=20.0)
+    was = world.copies[MIRROR].role
+    do(world, f"sql {M} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=40.0)
+    forced = was is Role.MIRROR and world.copies[MIRROR].role is Role.PRINCIPAL
+    alive = M not in lost and P in lost and not (witness and W in lost)
+    assert forced is (was is Role.MIRROR and alive)
+    for server in returned:
+        do(world, f"power-on {server}", then_s=120.0)
+        assert len(availability.serving_copies(world, DB)) <= 1
+        for copy in world.copies_of(DB):
+            if copy.role is Role.PRINCIPAL and world.servers[copy.server].answering:
+                may = quorum.has_quorum(world, copy) and not follows(world, copy)
+                assert quorum.serves(world, (copy.server, DB)) is may
+    assert all(f.why or f.online_tick is not None for f in world.failovers)
+    (lead,) = [copy for copy in world.copies_of(DB) if copy.role is Role.PRINCIPAL]
+    assert (lead.mirror_state is MirrorState.SUSPENDED) is (forced or state == "SUSPENDED")
+    do(world, f"degrade {P} {M} bandwidth_mbps=1000", f"sql {lead.server} {SET} RESUME", then_s=200.0)
+    assert {copy.mirror_state for copy in world.copies_of(DB)} == {MirrorState.SYNCHRONIZED}

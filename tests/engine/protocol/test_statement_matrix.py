@@ -1,0 +1,122 @@
+"""SET PARTNER and SET WITNESS by role and state, as a table: accepted, or refused with which number.
+
+Where and when a statement may run: SQL Server's documentation, ALTER DATABASE … SET (Database Mirroring); for FAILOVER
+"Manually Fail Over a Database Mirroring Session", for FORCE "Force Service in a Database Mirroring Session" and "Role
+Switching", for WITNESS "Add a Database Mirroring Witness" and "Remove the Witness", for no quorum "Quorum: How a
+Witness Affects Database Availability". Each number's text names its case (sys.messages); which of two that fit comes
+first is derived. RESUME and WITNESS OFF on the mirror: the pages disagree, both are taken (`Settings`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import pytest
+
+from engine.messages import SqlError
+from engine.model import Safety, World
+from engine.protocol import commands
+from tests.engine.worlds import DB, M, P, W, do, lab
+
+SET: Final = f"ALTER DATABASE {DB} SET PARTNER"
+ADDRESS: Final = "TCP://{}:5022"
+
+
+def after(*lines: str, **kind: object) -> World:
+    world = lab(**kind)  # type: ignore[arg-type]
+    if lines:
+        do(world, *lines, then_s=25.0)
+    return world
+
+
+def forced_and_back() -> World:
+    """Service was forced on the mirror, and the old principal is back: session suspended, roles swapped."""
+    world = after(f"power-off {P}", witness=False)
+    do(world, f"sql {M} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS")
+    do(world, f"power-on {P}", then_s=100.0)
+    return world
+
+
+SITUATIONS: Final[dict[str, World]] = {
+    "witness": after(),
+    "FULL": after(witness=False),
+    "OFF": after(witness=False, safety=Safety.OFF),
+    "suspended": after(f"sql {P} {SET} SUSPEND", witness=False),
+    "parted": after(f"cut {P} {M}", witness=False),
+    "parted-OFF": after(f"cut {P} {M}", witness=False, safety=Safety.OFF),
+    "exposed": after(f"cut {P} {M}"),
+    "no-quorum": after(f"cut {P} {M}", f"cut {P} {W}", f"cut {M} {W}"),
+    "forced-back": forced_and_back(),
+    "no-session": after(f"sql {P} {SET} OFF", witness=False),
+}
+"""How the session stands when the statement comes; SERVER_A was the principal."""
+
+TABLE: Final = """
+            witness   FULL      OFF       suspended parted    parted-OFF exposed   no-quorum forced-back no-session
+FAILOVER    ok/1470   ok/1470   1477/1470 1422/1470 1447/1470 1447/1470  1447/1470 1431/1470 1470/1422   1416/1416
+FORCE       1455/1455 1455/1455 1455/1455 1455/1455 1455/ok   1455/ok    1455/1455 1455/1431 1455/1455   1416/1416
+OFF         ok/ok     ok/ok     ok/ok     ok/ok     ok/ok     ok/ok      ok/ok     ok/ok     ok/ok       1416/1416
+SUSPEND     ok/ok     ok/ok     ok/ok     ok/ok     ok/ok     ok/ok      ok/ok     1431/1431 ok/ok       1416/1416
+RESUME      ok/ok     ok/ok     ok/ok     ok/ok     1447/1447 1447/1447  1447/1447 1431/1431 ok/ok       1416/1416
+SAFETY_FULL ok/1470   ok/1470   ok/1470   ok/1470   1447/1470 1447/1470  1447/1470 1431/1470 1470/ok     1416/1416
+SAFETY_OFF  ok/1470   ok/1470   ok/1470   ok/1470   1447/1470 1447/1470  1447/1470 1431/1470 1470/ok     1416/1416
+TIMEOUT     ok/1470   ok/1470   ok/1470   ok/1470   ok/1470   ok/1470    ok/1470   1431/1470 1470/ok     1416/1416
+WITNESS     1446/1470 ok/1470   ok/1470   1426/1470 1447/1470 1447/1470  1446/1470 1446/1470 1470/1426   1416/1416
+WITNESS_OFF ok/ok     1439/1439 1439/1439 1439/1439 1439/1439 1439/1439  ok/ok     1431/1431 1439/1439   1416/1416
+PARTNER     1405/1405 1405/1405 1405/1405 1405/1405 1405/1405 1405/1405  1405/1405 1405/1405 1405/1405   1416/ok
+"""
+"""On SERVER_A / on SERVER_B. The last one: a mirror that was not told of its principal first (1416), and the mirror."""
+
+Statement = Callable[[World, str, str], object]
+STATEMENTS: Final[dict[str, Statement]] = {
+    "FAILOVER": commands.partner_failover,
+    "FORCE": commands.partner_force,
+    "OFF": commands.partner_off,
+    "SUSPEND": commands.partner_suspend,
+    "RESUME": commands.partner_resume,
+    "SAFETY_FULL": lambda world, server, name: commands.partner_safety(world, server, name, "FULL"),
+    "SAFETY_OFF": lambda world, server, name: commands.partner_safety(world, server, name, "OFF"),
+    "TIMEOUT": lambda world, server, name: commands.partner_timeout(world, server, name, 20),
+    "WITNESS": lambda world, server, name: commands.witness_set(world, server, name, ADDRESS.format(W)),
+    "WITNESS_OFF": commands.witness_off,
+    "PARTNER": lambda world, server, name: commands.partner_set(
+        world, server, name, ADDRESS.format(M if server == P else P)
+    ),
+}
+
+
+def rows_of(table: str) -> list[tuple[str, str, str, str]]:
+    """(statement, situation, server, outcome) of each half cell."""
+    head, *lines = (line.split() for line in table.strip().splitlines())
+    return [
+        (statement, situation, server, outcome)
+        for statement, *cells in lines
+        for situation, cell in zip(head, cells, strict=True)
+        for server, outcome in zip((P, M), cell.split("/"), strict=True)
+    ]
+
+
+def outcome_of(world: World, statement: str, server: str, database: str = DB) -> str:
+    try:
+        STATEMENTS[statement](world, server, database)
+    except SqlError as problem:
+        return str(problem.number)
+    return "ok"
+
+
+@pytest.mark.parametrize(("statement", "situation", "server", "outcome"), rows_of(TABLE))
+def test_statement(statement: str, situation: str, server: str, outcome: str) -> None:
+    world = SITUATIONS[situation].fork()
+    before = world.state_hash()
+    assert outcome_of(world, statement, server) == outcome
+    if outcome != "ok":
+        assert world.state_hash() == before, "a refused statement changes nothing"
+
+
+@pytest.mark.parametrize("database", ["master", "msdb", "model", "tempdb", "MASTER"])
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_system_databases_are_in_no_session(statement: str, database: str) -> None:
+    """[DOC: Prerequisites, Restrictions]: they cannot be mirrored. The numbers are derived: 1416 fits by its text."""
+    expected = "1463" if statement == "PARTNER" else "1416"
+    assert outcome_of(SITUATIONS["FULL"].fork(), statement, P, database) == expected
