@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any, Final
 
 WEIGHT_LEAST: Final = 200
 """Characters that a commit counts as beside what it wrote. Assumed."""
 
 
+USER: Final = "\0user "
+"""What the name of a database user begins with among the edits; no object that a script makes can be named so."""
+
+
+def _users_after(users: Mapping[str, Any], edits: tuple[tuple[str, Any], ...]) -> Mapping[str, Any]:
+    changed = {name.removeprefix(USER): user for name, user in edits if name.startswith(USER)}
+    if not changed:
+        return users
+    return {name: user for name, user in {**users, **changed}.items() if user is not None}
+
+
 class Commit:
     """One transaction in the log of a database. Two worlds may share it; it never changes."""
 
-    __slots__ = ("digest", "edits", "kb", "log_kb", "previous", "tick", "weight")
+    __slots__ = ("digest", "edits", "kb", "log_kb", "previous", "tick", "users", "weight")
 
     def __init__(
         self, previous: Commit | None, kb: float, log_kb: float, tick: int, edits: tuple[tuple[str, Any], ...]
@@ -24,6 +36,8 @@ class Commit:
         self.digest: bytes = hashlib.blake2b(before + text.encode(), digest_size=16).digest()
         self.weight: int = (previous.weight if previous is not None else 0) + len(text) + WEIGHT_LEAST
         """Characters in this and all commits before it."""
+        self.users: Mapping[str, Any] = _users_after(previous.users if previous is not None else {}, edits)
+        """The users of the database now, by name in small letters."""
 
     def __repr__(self) -> str:
         """Short, and different for different pasts: the state's hash reads it."""

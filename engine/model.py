@@ -135,7 +135,7 @@ class Login:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """A database user of master (certificate owners) or of a user database."""
+    """A database user: one of master (certificate owners) stands with its server, any other in the log (commits)."""
 
     name: str
     database: str

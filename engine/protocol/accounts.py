@@ -9,10 +9,11 @@ import zlib
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from engine.commits import USER
 from engine.constants import CERTIFICATE_LIFE_S
 from engine.messages import Message, SqlError
 from engine.model import Certificate, Client, Login, User, World, ticks
-from engine.protocol import clock, commands, files, network, redo, security, volumes
+from engine.protocol import clock, commands, commits, files, logspace, network, security, volumes
 
 WINDOWS_SID: Final = 1 << 40
 """SIDs of Windows accounts begin here: the same account has the same SID on every server."""
@@ -107,16 +108,13 @@ def _put_login(world: World, server: str, old: Login, new: Login | None) -> None
 # --- users -----------------------------------------------------------------------------------------
 
 
-def users_of(world: World, server: str, database: str) -> tuple[User, ...]:
-    """The users of a database (master included) as this server has them."""
-    return tuple(u for u in world.servers[server].users if u.database.lower() == database.lower())
-
-
 def orphans(world: World, server: str, database: str) -> tuple[User, ...]:
     """Users whose SID belongs to no login here: what `sp_change_users_login 'Report'` lists."""
     here = world.servers[server]
     return tuple(
-        u for u in users_of(world, server, database) if u.sid and security.login_of_user(here, u) is None
+        u
+        for u in commits.users_of(world, server, database)
+        if u.sid and security.login_of_user(here, u) is None
     )
 
 
@@ -131,7 +129,7 @@ def create_user(
 ) -> list[Message]:
     """CREATE USER in *database*; in a mirrored database it reaches the mirror through the log."""
     database = _open(world, server, database)
-    if any(user.name.lower() == name.lower() for user in users_of(world, server, database)):
+    if any(user.name.lower() == name.lower() for user in commits.users_of(world, server, database)):
         raise SqlError(15023, name)
     sid = 0 if without_login else _login_for_user(world, server, login or name).sid
     _put_user(world, server, None, User(name=name, database=database, sid=sid))
@@ -180,18 +178,29 @@ def _open(world: World, server: str, database: str) -> str:
 
 def _user(world: World, server: str, database: str, name: str, verb: str) -> User:
     database = _open(world, server, database)
-    for user in users_of(world, server, database):
+    for user in commits.users_of(world, server, database):
         if user.name.lower() == name.lower():
             return user
     raise SqlError(15151, verb, "user", name)
 
 
+USER_KB: Final = 1.0
+"""Log of a user that is created, altered or dropped. Assumed."""
+
+
 def _put_user(world: World, server: str, old: User | None, new: User | None) -> None:
-    kept = [user for user in world.servers[server].users if user is not old]
-    world.update_server(server, users=tuple([*kept, new] if new is not None else kept))
-    database = (new or old or User(name="", database="", sid=0)).database
-    if (server, database) in world.copies:
-        redo.note_change(world, (server, database))
+    """In a user database it is a matter of the log, 9002 included; users of master stand with the server."""
+    key = (server, (new or old or User(name="", database="", sid=0)).database)
+    if key in world.copies:
+        gone = {old.name: None} if old is not None else {}
+        changed = {**gone, **({new.name: new} if new is not None else {})}
+        logspace.write(world, key, USER_KB)
+        edits = tuple((USER + name.lower(), user) for name, user in changed.items())
+        commits.append(world, key, edits, USER_KB)
+    else:
+        kept = [user for user in world.servers[server].users if user is not old]
+        world.update_server(server, users=tuple([*kept, new] if new is not None else kept))
+    world.all_dirty()
     network.reassess(world)
 
 
@@ -312,6 +321,6 @@ def login_refusal(world: World, client: Client, server: str) -> SqlError | None:
     if login is None or login.disabled:
         return SqlError(18456, client.login)
     for database in client.databases:
-        if not any(user.sid == login.sid for user in users_of(world, server, database)):
+        if not any(user.sid == login.sid for user in commits.users_of(world, server, database)):
             return SqlError(4060, database, also=(18456,))
     return None

@@ -10,9 +10,8 @@ from typing import Final
 
 from engine.constants import BACKUP_LEAST_S, COMPATIBILITY, PAGE_KB
 from engine.messages import Message, SqlError, text_of
-from engine.model import Copy, DbFile, DbState, Key, RecoveryModel, Role, Tick, User, World, ticks
+from engine.model import Copy, DbFile, DbState, Key, RecoveryModel, Role, Tick, World, ticks
 from engine.protocol import (
-    accounts,
     chain,
     clock,
     commands,
@@ -64,7 +63,6 @@ class BackupSet:
     image: Copy | None = None
     """The copy that a full or differential backup was taken of: sizes, drives, workload."""
     extra_files: tuple[DbFile, ...] = ()
-    users: tuple[User, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +316,6 @@ def _taken(
         started_tick=started,
         tick=world.tick,
         extra_files=copy.extra_files,
-        users=accounts.users_of(world, copy.server, copy.database),
     )
 
 

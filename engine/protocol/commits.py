@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from engine.commits import Commit
-from engine.model import Copy, Key, World
+from engine.model import Copy, Key, User, World
 from engine.protocol import rows
 from engine.protocol.lineage import Lineage
 
@@ -77,3 +78,22 @@ def told(world: World, key: Key, kb: float) -> bool:
 
 DELAYED: Final = 2
 """DELAYED_DURABILITY = FORCED."""
+
+
+# --- users ---------------------------------------------------------------------------------------------------
+
+
+def users_of(world: World, server: str, database: str) -> tuple[User, ...]:
+    """The users of a database, a snapshot or master, as this server has them."""
+    for copy in world.copies.values():
+        if copy.server == server and copy.database.lower() == database.lower():
+            return _users(newest(world, copy), copy.database)
+    for one in world.servers[server].snapshots:
+        if one.name.lower() == database.lower():
+            return _users(upto(world, one.family, one.lineage, one.end_of_log_kb), one.name)
+    return tuple(u for u in world.servers[server].users if u.database.lower() == database.lower())
+
+
+def _users(last: Commit | None, database: str) -> tuple[User, ...]:
+    found = last.users.values() if last is not None else ()
+    return tuple(replace(user, database=database) for user in found)

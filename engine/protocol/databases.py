@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from engine.messages import Message, SqlError
-from engine.model import Availability, Copy, DbState, MirrorState, Role, Snapshot, User, World
+from engine.model import Availability, Copy, DbState, MirrorState, Role, Snapshot, World
 from engine.protocol import commands, errorlog, files, jobs, losses, rows, snapshots, volumes
 from engine.protocol.files import NO_PATH
 
@@ -86,8 +86,7 @@ def _remove(world: World, copy: Copy, verb: str) -> None:
         rows.remove_row(world, copy.row)
     jobs.disarm_log_backup(world, key)
     del world.copies[key]
-    left = tuple(user for user in world.servers[copy.server].users if user.database != copy.database)
-    world.update_server(copy.server, users=left)
+    world.all_dirty()
 
 
 # --- snapshots -------------------------------------------------------------------------------------
@@ -167,7 +166,6 @@ class DetachedFile:
     """The first data file of a database that was detached; the others stand for themselves in *image*."""
 
     image: Copy
-    users: tuple[User, ...]
 
     @property
     def size_kb(self) -> float:
@@ -187,13 +185,12 @@ def detach(world: World, server: str, name: str) -> list[Message]:
         raise SqlError(3703, "database", copy.database)
     if copy.disk_failed or copy.db_state is not DbState.ONLINE or copy.row is None:
         raise SqlError(3707)
-    end = world.flow.positions(copy.row).flushed_kb
+    end = world.flow.position_kb(copy.row, "generated_kb")  # closing it writes all there is
     image = replace(copy, row=None, end_of_log_kb=end, redone_kb=end, committed_kb=end, window_transactions=(),
                     active_from_kb=None, operation=None)  # fmt: skip
-    users = tuple(user for user in world.servers[server].users if user.database == copy.database)
     path = volumes.path_of(copy, volumes.files_of(copy)[0])
     _remove(world, copy, "detach")
-    world.files[server, path] = DetachedFile(image, users)
+    world.files[server, path] = DetachedFile(image)
     return []
 
 
@@ -222,7 +219,6 @@ def attach(world: World, server: str, name: str, path: str) -> list[Message]:
     del world.files[host, local]
     rows.add_row(world, key, found.image.end_of_log_kb)
     world.availability.setdefault(name, Availability(database=name, since_tick=world.tick))
-    users = tuple(replace(user, database=name) for user in found.users)
-    world.update_server(server, users=(*world.servers[server].users, *users))
+    world.all_dirty()
     errorlog.write(world, server, 17137, name)
     return []

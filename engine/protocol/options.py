@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from engine.constants import COMPATIBILITY, COMPATIBILITY_MIN
 from engine.messages import Message, SqlError
 from engine.model import Copy, DbState, RecoveryModel, World
-from engine.protocol import chain, commands, rows, security
+from engine.protocol import chain, commands, commits, rows, security
 
 REFUSED_WHILE_MIRRORED: Final = frozenset(
     {
@@ -121,16 +121,10 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
     found = security.login_of(world.servers[server], login)
     if found is None and login.lower() != "sa":
         raise SqlError(15151, "find", "login", login)
-    if found is not None and any(
-        u.sid == found.sid and u.database == copy.database for u in _users(world, server)
-    ):
+    if found is not None and any(u.sid == found.sid for u in commits.users_of(world, server, copy.database)):
         raise SqlError(15110)
     world.update_copy((server, copy.database), owner=found.name if found is not None else "sa")
     return []
-
-
-def _users(world: World, server: str) -> tuple[Any, ...]:
-    return world.servers[server].users
 
 
 def as_restored(copy: Copy, image: Copy, owner: str) -> Copy:

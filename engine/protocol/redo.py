@@ -1,4 +1,4 @@
-"""What a mirror redoes beside pages: users, files and the place of the last log backup; and what stops its redo.
+"""What a mirror redoes beside pages and commits: files and the place of the last log backup; and what stops its redo.
 
 The principal's catalog reaches the mirror through the log: it is taken over once the mirror has redone the log up
 to the change. A file that cannot be created stops redo and suspends the session [WP, preparing the mirror].
@@ -62,11 +62,6 @@ def finish(world: World, mirror: Key) -> None:
 
 
 def _take_over_catalog(world: World, lead: Copy, copy: Copy, end_kb: float) -> None:
-    theirs = tuple(user for user in world.servers[lead.server].users if user.database == lead.database)
-    mine = world.servers[copy.server].users
-    kept = tuple(user for user in mine if user.database != copy.database)
-    if (*kept, *theirs) != mine:
-        world.update_server(copy.server, users=(*kept, *theirs))
     chain = {
         "full_backup": lead.full_backup,
         "full_backup_id": lead.full_backup_id,

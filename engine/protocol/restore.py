@@ -12,7 +12,7 @@ from typing import Final
 from engine.commits import Commit
 from engine.constants import BACKUP_LEAST_S, RECOVER_RESTORED_S
 from engine.messages import Message, SqlError
-from engine.model import Availability, Copy, DbFile, DbState, Key, Restored, Tick, User, World, ticks
+from engine.model import Availability, Copy, DbFile, DbState, Key, Restored, Tick, World, ticks
 from engine.protocol import (
     backup,
     commands,
@@ -134,7 +134,7 @@ def restore_database(
     )
     number = world.next_id()
     new = options.as_restored(new, chosen.image, login if old is None else old.owner)
-    _put(world, replace(new, restoring=number), chosen.users)
+    _put(world, replace(new, restoring=number))
     duration_s = max(BACKUP_LEAST_S, _read_s(world, server, path, chosen)) + ending.finish_s
     args = (new.database, number, chosen, world.tick, ending)
     return commands.Pending(world.tick + ticks(duration_s), "restore.done", args)
@@ -210,7 +210,7 @@ def _need_space(world: World, server: str, old: Copy | None, placed: list[DbFile
             raise SqlError(3257, drive, lacking, f"{room * 1024:.0f}", also=(3013,), title=title)
 
 
-def _put(world: World, new: Copy, users: tuple[User, ...]) -> None:
+def _put(world: World, new: Copy) -> None:
     key = (new.server, new.database)
     old = world.copies.get(key)
     if old is not None:
@@ -218,18 +218,11 @@ def _put(world: World, new: Copy, users: tuple[User, ...]) -> None:
     if old is not None and old.row is not None:
         rows.remove_row(world, old.row)
     world.copies[key] = new
-    _put_users(world, key, users)
     world.availability.setdefault(
         new.database, Availability(database=new.database, since_tick=world.tick, serving=False)
     )
     if old is None:
         jobs.arm_log_backup(world, key)
-
-
-def _put_users(world: World, key: Key, users: tuple[User, ...]) -> None:
-    kept = [user for user in world.servers[key[0]].users if user.database != key[1]]
-    restored = [replace(user, database=key[1]) for user in users]
-    world.update_server(key[0], users=(*kept, *restored))
 
 
 def _differential(
@@ -351,7 +344,6 @@ def _done(
         standby=ending.standby,
         extra_files=copy.extra_files if chosen.kind == DATABASE else _with_drives(copy, chosen),
     )
-    _put_users(world, key, chosen.users)
     _keep_history(world, key, chosen, ending.recovery and reached)
     word = "Log was" if chosen.kind == LOG else "Database was"
     errorlog.write_text(

@@ -286,9 +286,9 @@ def _known(server: Server, shown: Certificate) -> Refusal | None:
     return None
 
 
-def user_id(server: Server, name: str, database: str = "master") -> int:
-    """principal_id of a database user; users that were made count from FIRST_USER_ID on. dbo is 1."""
-    mine = [user.name for user in server.users if user.database == database]
+def user_id(server: Server, name: str) -> int:
+    """principal_id of a user of master; users that were made count from FIRST_USER_ID on. dbo is 1."""
+    mine = [user.name for user in server.users]
     return FIRST_USER_ID + mine.index(name) if name in mine else 1
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from engine.commits import Commit
+from engine.commits import USER, Commit
 from engine.messages import SqlError
 from engine.model import Copy, World
 from engine.protocol import commits, logspace
@@ -76,7 +76,8 @@ def contents(last: Commit | None) -> Mapping[str, Kept]:
     content = dict(content)
     for commit in reversed(later):
         for name, edit in commit.edits:
-            _put(content, name, applied(content.get(name), edit))
+            if not name.startswith(USER):
+                _put(content, name, applied(content.get(name), edit))
     _CONTENTS[last] = content
     while len(_CONTENTS) > CONTENTS_KEPT:
         _CONTENTS.popitem(last=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from engine.protocol import commits
 from engine.protocol.security import FIRST_USER_ID
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.context import Context
@@ -172,7 +173,7 @@ view("sys.symmetric_keys", _symmetric_keys)
 def _users(context: Context) -> Iterable[Record]:
     yield _user(context, "dbo", 1, b"\x01")
     yield _user(context, "guest", 2, b"\x00")
-    mine = [user for user in context.server.users if user.database == context.session.database]
+    mine = commits.users_of(context.world, context.session.server, context.session.database)
     for place, user in enumerate(mine, start=FIRST_USER_ID):
         yield _user(context, user.name, place, _sid(user.sid))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.model import Role, World
-from engine.protocol import accounts, security
+from engine.protocol import accounts, commits, security
 from tests.engine.protocol.setups import DB, M, P, refusal, wait
 from tests.engine.worlds import do, lab
 
@@ -28,7 +28,7 @@ def fail_over(world: World) -> None:
 def test_users_reach_the_mirror_through_the_log_and_logins_do_not() -> None:
     world = lab()
     app_with_login(world)
-    assert [user.name for user in accounts.users_of(world, M, DB)] == ["app"]
+    assert [user.name for user in commits.users_of(world, M, DB)] == ["app"]
     assert security.login_of(world.servers[M], "app") is None
     assert [user.name for user in accounts.orphans(world, M, DB)] == ["app"]
     assert accounts.orphans(world, P, DB) == ()
@@ -38,9 +38,9 @@ def test_a_user_whose_log_was_not_sent_is_lost_with_it() -> None:
     world = lab(witness=False)
     do(world, f"sql {P} ALTER DATABASE Sales SET PARTNER SUSPEND")
     app_with_login(world)
-    assert accounts.users_of(world, M, DB) == ()
+    assert commits.users_of(world, M, DB) == ()
     do(world, f"sql {P} ALTER DATABASE Sales SET PARTNER RESUME")
-    assert [user.name for user in accounts.users_of(world, M, DB)] == ["app"]
+    assert [user.name for user in commits.users_of(world, M, DB)] == ["app"]
 
 
 def test_an_application_without_its_login_is_turned_away_until_the_login_has_the_users_sid() -> None:
@@ -99,7 +99,7 @@ def test_refusals() -> None:
     assert refusal(accounts.alter_user, world, P, DB, "nobody", login="app") == 15151
     assert refusal(accounts.drop_user, world, P, DB, "nobody") == 15151
     accounts.drop_user(world, P, DB, "app")
-    assert accounts.users_of(world, P, DB) == ()
+    assert commits.users_of(world, P, DB) == ()
 
 
 def test_master_key_and_certificates() -> None:

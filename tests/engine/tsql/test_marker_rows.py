@@ -280,3 +280,59 @@ def test_with_a_witness_no_commit_is_lost_and_nothing_else_stays(steps: list[str
     found = ended(world)
     assert told <= found <= told | doubtful
     assert world.availability[DB].lost_transactions == 0
+
+
+# --- users -------------------------------------------------------------------------------------------------
+
+
+def users(world: World, server: str, database: str = DB) -> list[str]:
+    rows = ask(world, server, f"USE {database} SELECT name FROM sys.database_principals", then_s=1).grids[-1]
+    return [row[0] for row in rows if row[0] in ("early", "late")]
+
+
+def test_users_go_the_way_of_the_log() -> None:
+    world = marked(workload="none", witness=False)
+    ask(world, P, "USE Sales CREATE USER early WITHOUT LOGIN", then_s=2)
+    taken = "CREATE DATABASE Look ON (NAME = Sales, FILENAME = 'D:\\look.ss') AS SNAPSHOT OF Sales"
+    ask(world, P, f"USE master {taken} BACKUP DATABASE Sales TO DISK = 'D:\\s.bak'", then_s=900)
+    do(world, f"cut {P} {M}", then_s=20)
+    ask(world, P, "USE Sales CREATE USER late WITHOUT LOGIN", then_s=2)
+    assert users(world, P) == ["early", "late"]
+    assert users(world, P, "Look") == ["early"]
+    do(world, f"power-off {P}", then_s=5)
+    do(world, f"sql {M} {FORCE}", then_s=60)
+    assert users(world, M) == ["early"]
+    do(world, f"power-on {P}", then_s=90)
+    ask(world, P, f"USE master RESTORE DATABASE Other FROM DISK = 'D:\\s.bak' WITH {OTHER}", then_s=1800)
+    assert users(world, P, "Other") == ["early"]
+    ask(world, P, "USE Other ALTER USER early WITH NAME = late", then_s=1)
+    assert users(world, P, "Other") == ["late"]
+    ask(world, P, "USE Other DROP USER late", then_s=1)
+    assert users(world, P, "Other") == []
+
+
+def test_a_full_log_refuses_a_user_too() -> None:
+    world = marked(workload="none")
+    do(world, f"fill-log {DB}", then_s=5)
+    assert ask(world, P, "USE Sales CREATE USER late WITHOUT LOGIN").numbers == [9002]
+    assert users(world, P) == []
+
+
+# --- forced service ----------------------------------------------------------------------------------------
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    st.sampled_from([Safety.FULL, Safety.OFF]),
+    st.lists(st.sampled_from(("insert", "open", "cut", "mend")), max_size=7),
+)
+def test_what_forced_service_says_is_lost_is_what_is_missing(safety: Safety, steps: list[str]) -> None:
+    world = marked(workload="none", witness=False, safety=safety)
+    told, doubtful = {1}, set[int]()
+    for n, name in enumerate(steps, start=100):
+        step(world, name, n, told, doubtful)
+    do(world, f"power-off {P}", then_s=20)
+    do(world, f"sql {M}#f {FORCE}", then_s=60)
+    found = set(rows_on(world, M))
+    assert found <= told | doubtful
+    assert len(told - found) == world.availability[DB].lost_transactions
