@@ -19,6 +19,7 @@ from app.searching import CONDITION_TICKS, EVENT_KINDS, SEARCH_TICKS_MAX, STATE_
 from app.sentences import said as said_of
 from app.work import Work
 from engine.constants import TICKS_PER_S
+from engine.drill import seat
 from engine.drill.branches import BranchProblem
 from engine.drill.conditions import ConditionProblem
 from engine.drill.drill import Drill, Mode
@@ -110,6 +111,8 @@ class Session(QObject):
         """Time stands still because of a question that was asked while it ran."""
         self._since_heartbeat_ms = 0.0
         self._since_checkpoint_ms = 0.0
+        self._since_recorded_ticks = 0
+        """In an exam."""
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(FRAME_MS)
@@ -343,10 +346,11 @@ class Session(QObject):
         if drill is None:
             return
         try:
+            seat.ask(drill)
             if drill.holds(condition):
                 self.refused.emit(tr("It holds already: {condition}").format(condition=condition))
                 return
-        except ConditionProblem as problem:
+        except (ConditionProblem, InputProblem) as problem:
             self.refused.emit(_sentence(said_of(str(problem))))
             return
         self._begin_search(frozenset(), condition=condition)
@@ -430,12 +434,35 @@ class Session(QObject):
     def _run(self, elapsed_ms: float) -> None:
         self._owed_ticks += elapsed_ms / 1000.0 * self._speed * TICKS_PER_S
         whole = int(self._owed_ticks)
-        done = self._advance(whole, SLICE_TICKS)
+        done = self._advance_recorded(whole)
         behind = done < whole * LAG_SHARE
         self._owed_ticks = (
             0.0 if done < whole else self._owed_ticks - whole
         )  # what is lost is not made up for
         self._say_lag(behind, done / TICKS_PER_S / (elapsed_ms / 1000.0) if elapsed_ms else 0.0)
+
+    def _advance_recorded(
+        self,
+        ticks: int,
+        slice_ticks: int = SLICE_TICKS,
+        stop: Callable[[Sequence[Event]], bool] | None = None,
+    ) -> int:
+        """`_advance`; in an exam each second of it is on disk before the next, so that a kill gives no time back."""
+        if self.live is None or self.live.terms.rewind or self._past is not None:
+            return self._advance(ticks, slice_ticks, stop)
+        done, until = 0, self._clock() + BUDGET_S
+        while done < ticks:
+            asked = min(TICKS_PER_S, ticks - done)
+            step = self._advance(asked, slice_ticks, stop)
+            done += step
+            running = self._running or self._search is not None
+            self._since_recorded_ticks += step
+            if self._since_recorded_ticks >= TICKS_PER_S:
+                self._since_recorded_ticks = 0
+                self._beat(HEARTBEAT_MS)
+            if step < asked or not running or self._clock() >= until:
+                break
+        return done
 
     def _advance(
         self, ticks: int, slice_ticks: int, stop: Callable[[Sequence[Event]], bool] | None = None
@@ -525,6 +552,9 @@ class Session(QObject):
         if self._stands_still(self.drill):
             self.refused.emit(tr(ANSWER_FIRST))
             return
+        if to_tick is None and seat.secret(self.drill):  # where it stops would tell what has happened
+            self.refused.emit(_sentence(said_of(seat.SECRET)))
+            return
         self.pause()
         start = self.drill.tick
         until = to_tick if to_tick is not None else start + SEARCH_TICKS_MAX
@@ -537,7 +567,7 @@ class Session(QObject):
         left = search.until_tick - self.drill.tick
         # A search for events goes tick by tick, to stop exactly where something happens.
         slice_ticks = 1 if search.kinds else CONDITION_TICKS if search.condition else SLICE_TICKS
-        self._advance(left, slice_ticks, lambda new: search.finds(new, self.drill))
+        self._advance_recorded(left, slice_ticks, lambda new: search.finds(new, self.drill))
         if self._search is None:
             return  # the drill has ended meanwhile
         if search.found or self.drill.tick >= search.until_tick:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from app.language import tr
 from app.main_window import actions, scenario_saving
 from app.sentences import said
-from engine.drill import recorded
+from engine.drill import recorded, seat
 from engine.drill.drill import Drill
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ NAME_MAX: Final = 60
 
 def may_be_told(window: MainWindow, drill: Drill) -> bool:
     """Its story is no secret: an exam has to be over. Otherwise that is said."""
-    if not drill.terms.truth and not drill.finished:
+    if seat.secret(drill):
         window.notice.warn(tr("An exam can be saved as a scenario when it is over."))
         return False
     return True

@@ -23,6 +23,7 @@ from app.sentences import said as said_of
 from app.storage import RunId, StorageProblem
 from engine.drill import verify
 from engine.drill.problems import ScenarioProblems
+from engine.drill.report import program_version
 from engine.drill.review import Review, reviewing
 from engine.drill.scenario import Scenario, load_scenario
 from engine.drill.verify import Divergence
@@ -79,7 +80,15 @@ class Debriefing(QObject):
         except StorageProblem as problem:
             self._window.notice.warn(str(problem))
             return
-        self._show_again(report, text, RunId(run_id))
+        altered = profile.altered(RunId(run_id))
+
+        def told() -> None:
+            if altered:
+                self._window.notice.warn(" ".join(altered))
+            elif report.get("version") == program_version():
+                self._compare(report, RunId(run_id))
+
+        self._show_again(report, text, RunId(run_id), told)
 
     def open_file(self, file: Path) -> None:
         """Look back on a run that was written as JSON; whether it plays again to the same states is said."""
@@ -99,13 +108,15 @@ class Debriefing(QObject):
     def _open(self, report: Report, text: str) -> None:
         self._show_again(report, text, None, partial(self._compare, report))
 
-    def _compare(self, report: Report) -> None:
-        """Say whether the run has played again to the states that were recorded."""
+    def _compare(self, report: Report, run_id: RunId | None = None) -> None:
+        """Say whether the run has played again to what was recorded; of the profile's own only if it has not."""
         drill = self._drill
         if drill is None:
             return
 
         def compared(found: Divergence | None) -> None:
+            if found is None and run_id is not None:
+                return
             if found is None:
                 said = tr("The run plays again to the same states: {count} of them were compared.")
                 self._window.notice.tell(said.format(count=len(drill.hashes)))

@@ -58,6 +58,7 @@ SENTENCES: Final = (
     mark("factor is 1 (healthy) or above"),
     mark("there is still running in {database}: {what}"),
     mark("in an exam there is no way back"),
+    mark("in an exam only the servers answer: ask them, or let time pass"),
     mark("{verb} is locked for both ends of a link, or for all"),
     mark("{verb} takes no more than {n} argument(s)"),
     mark("there is no hint"),
@@ -84,6 +85,7 @@ SENTENCES: Final = (
         "What was done makes no difference at the end: break something, mend it, go on until all is well. "
         "T-SQL counts as what the trainee does, not as what breaks."
     ),
+    mark("the states are the same, but {place} is recorded as {value}, and the run gives {other}"),
     mark("it differs from the start"),
     mark("it is the same until {s} s"),
     mark("{what} and another one at {s} s"),

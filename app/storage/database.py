@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -74,6 +74,7 @@ def back_up(connection: sqlite3.Connection, file: Path) -> Path:
     """
     unfinished = file.with_name(f"{file.stem}-backup-unfinished{file.suffix}")
     unfinished.unlink(missing_ok=True)
+    _keep_private(unfinished)
     with closing(sqlite3.connect(unfinished)) as target:
         connection.backup(target)
     newest, *older = backup_files(file)
@@ -104,6 +105,7 @@ def _connect(file: Path) -> sqlite3.Connection:
         # memory, which network drives lack. It comes first: a stranger's file must not be written to.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         _refuse_a_stranger(connection, file)
+        _keep_private(file)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN IMMEDIATE")  # takes the lock now, not at the first write
         connection.execute("COMMIT")
@@ -117,6 +119,16 @@ def _connect(file: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _keep_private(file: Path) -> None:
+    """Nobody else on the computer reads what somebody did. What SQLite puts beside the file is as the file is.
+
+    Where the file system has no such permissions there is nothing to do.
+    """
+    with suppress(OSError):
+        file.touch(mode=0o600)
+        file.chmod(0o600)
 
 
 def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:

@@ -167,6 +167,11 @@ class Profile:
         with self._sessions.begin() as session:
             return results.report(session, run_id)
 
+    def altered(self, run_id: RunId) -> list[str]:
+        """What of a finished run's record contradicts the rest of it, in sentences; empty if nothing does."""
+        with self._sessions.begin() as session:
+            return results.altered(session, run_id)
+
     def played(self, scenario_name: str) -> bool:
         """Whether a run of that scenario was ever begun."""
         with self._sessions.begin() as session:
@@ -204,7 +209,7 @@ class Profile:
         found = check(self._connection)
         if not found:  # no use in reading the rows of a broken file
             with self._sessions.begin() as session:
-                found = runs.damaged(session)
+                found = [*runs.damaged(session), *results.altered(session)]
         return found
 
     def close(self) -> None:

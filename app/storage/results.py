@@ -10,8 +10,10 @@ from datetime import UTC, datetime
 from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
+from app.language import tr
 from app.storage.models import FINISHED, Branch, Result, Run
 from app.storage.runs import RunId, reach, running, utc_now
+from engine.drill.contents import sha256
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,42 @@ def finished_with(session: Session, state_hash: str) -> bool:
 def report(session: Session, run_id: RunId) -> str:
     """The JSON report of a finished run. NoResultFound if it is not finished."""
     return session.get_one(Result, run_id).report_json
+
+
+def altered(session: Session, run_id: RunId | None = None) -> list[str]:
+    """One sentence for each finished run whose record contradicts itself: rows that were changed from outside.
+
+    *run_id*: only of that run. Whether a report follows from its inputs only playing it again can tell.
+    """
+    asked = select(Run, Result).join(Result, Result.run_id == Run.id).order_by(Run.id)
+    if run_id is not None:
+        asked = asked.where(Run.id == run_id)
+    said = tr("Run {number} of the profile was altered: {what} is not what was recorded.")
+    return [
+        said.format(number=run.id, what=", ".join(found))
+        for run, result in session.execute(asked)
+        if (found := _altered(run, result))
+    ]
+
+
+def _altered(run: Run, result: Result) -> list[str]:
+    """What of a run's rows does not agree with the rest of them."""
+    try:
+        report = json.loads(result.report_json)
+    except ValueError:
+        return [tr("the report")]
+    score = report.get("score", {})
+    totals = report.get("availability", {})
+    pairs = (
+        (tr("the score"), result.score, score.get("total") if score.get("scored") else result.score),
+        (tr("the downtime"), result.downtime_s, totals.get("downtime_s")),
+        (tr("the lost transactions"), result.lost_transactions, round(totals.get("lost_transactions", 0))),
+        (tr("the state at the end"), result.state_hash, report.get("state_hash", result.state_hash)),
+        (tr("the mode"), run.mode, report.get("mode", run.mode)),
+        (tr("the seed"), run.seed, report.get("seed", run.seed)),
+        (tr("the scenario"), run.scenario_hash, sha256(run.scenario_text)),
+    )
+    return [name for name, one, other in pairs if one != other]
 
 
 def _results() -> Select[Run, Result]:

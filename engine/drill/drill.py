@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from engine import simulator
 from engine.chance import Chance
 from engine.constants import TICKS_PER_S
-from engine.drill import comparison, conditions, facts, locks, questions, report, rewind, score
+from engine.drill import comparison, conditions, facts, locks, questions, report, rewind, score, seat
 from engine.drill.build import build_world
 from engine.drill.conditions import Condition
 from engine.drill.event_log import EventLog
@@ -103,6 +103,11 @@ class Drill:
         self.world: World = build_world(scenario, self.seed)
         self.errorlog_before = self.world.errorlog.copy()
         """What the ERRORLOGs held before the first event."""
+        self.states_before = {
+            key: None if copy.mirror_state is None else copy.mirror_state.name
+            for key, copy in self.world.copies.items()
+        }
+        """The mirroring state of each copy before the first event; None: not mirrored."""
         self.events = EventLog()
         self.journal: list[Input] = []
         """What the trainee did; with scenario, seed and mode all that is needed to play it again."""
@@ -181,9 +186,17 @@ class Drill:
             raise InputProblem(f"the drill is over: {self.ended_by}")
         item = simulator.resolve(self.world, parse_line(line, self.world.tick))
         self._check_allowed(item)
-        simulator.perform(self.world, item)
+        untold: list[Event] = []
+        try:
+            simulator.perform(self.world, item)
+        except InputProblem:
+            if not seat.hides_refusal(self, item):
+                raise
+            untold = [seat.done(self.world, item)]
         self.journal.append(item)
-        self._take(simulator.advance(self.world, self.world.tick))
+        self._take(untold)
+        events = simulator.advance(self.world, self.world.tick)
+        self._take(seat.veiled(events, item) if seat.secret(self) else events)
         self._note_hash()
         if item.verb == "rewind":
             self._came_back(item)

@@ -34,8 +34,13 @@ class Divergence:
     """The inputs between the two."""
     event: str = ""
     """The first event that differs, if the recorded events are known."""
+    claim: tuple[str, str, str] | None = None
+    """States and events are the same, but not what the report makes of them: where, what it says, what is so."""
 
     def __str__(self) -> str:
+        if self.claim is not None:
+            place, said, so = self.claim
+            return f"the states are the same, but {place} is recorded as {said}, and the run gives {so}"
         agreed, at = self.agreed, self.expected or self.found
         since = (
             f"it is the same until {agreed.tick / TICKS_PER_S:g} s" if agreed else "it differs from the start"
@@ -87,7 +92,7 @@ def diverging(drill: Drill, report: Mapping[str, Any]) -> Slices[Divergence | No
     if found is None and event:
         return Divergence(drill.hashes[-1], None, None, (), event)
     if found is None:
-        return _other_end(drill, report)
+        return _other_end(drill, report) or _other_report(drill, report)
     return Divergence(found.agreed, found.expected, found.found, found.lines, event)
 
 
@@ -118,6 +123,43 @@ def _other_end(drill: Drill, report: Mapping[str, Any]) -> Divergence | None:
     found = StateHash(drill.tick, len(drill.journal), drill.state_hash())
     said = StateHash(ticks(report["ended_at_s"]), found.inputs, report.get("state_hash", found.digest))
     return Divergence(drill.hashes[-1] if drill.hashes else None, said, found) if said != found else None
+
+
+REPORTED: Final = (
+    "scenario",
+    "title",
+    "seed",
+    "mode",
+    "ended_by",
+    "score",
+    "availability",
+    "goals",
+    "questions",
+)
+"""What a report says of its run besides events and states; each of them follows from the inputs."""
+
+
+def _other_report(drill: Drill, report: Mapping[str, Any]) -> Divergence | None:
+    """The states are the same: whether what the report makes of them is so, too."""
+    found = drill.report()
+    for name in REPORTED:
+        if name in report and plain(report[name]) != plain(found[name]):
+            place, one, other = _first_difference(name, plain(report[name]), plain(found[name]))
+            return Divergence(drill.hashes[-1], None, None, claim=(place, str(one), str(other)))
+    return None
+
+
+def _first_difference(place: str, one: Any, other: Any) -> tuple[str, Any, Any]:
+    """Where two values of plain JSON differ first, and what stands there."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in {**other, **one}:
+            if one.get(key) != other.get(key):
+                return _first_difference(f"{place}.{key}", one.get(key), other.get(key))
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for number, (left, right) in enumerate(zip(one, other, strict=True)):
+            if left != right:
+                return _first_difference(f"{place}[{number}]", left, right)
+    return place, one, other
 
 
 def _first_event(recorded: Sequence[Any], events: Sequence[Event]) -> Slices[str]:

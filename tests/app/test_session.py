@@ -498,3 +498,53 @@ def test_who_was_not_running_is_not_set_running_by_an_answer(asking: Desk) -> No
     asking.session.pause()
     asking.session.do("answer who 2")
     assert not asking.session.running
+
+
+# --- exams --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def scored() -> Scenario:
+    return scenario_files.find("automatic-failover").load()
+
+
+@pytest.mark.parametrize("condition", ["SERVER_A is OFF", "SERVER_A is RUNNING", "time_s() > 1", "nonsense"])
+def test_an_exam_answers_no_condition(scored: Scenario, condition: str) -> None:
+    desk = Desk(scored, mode=Mode.EXAM)
+    desk.session.run_until(condition)
+    assert desk.heard("refused") == ["In an exam only the servers answer: ask them, or let time pass."]
+    assert not desk.session.busy
+
+
+@pytest.mark.parametrize("door", ["run_to_event", "run_to_state", "run_to_alarm"])
+def test_an_exam_stops_at_nothing_hidden(scored: Scenario, door: str) -> None:
+    desk = Desk(scored, mode=Mode.EXAM)
+    getattr(desk.session, door)()
+    assert not desk.session.busy
+    assert "only the servers answer" in desk.heard("refused")[0]
+    practice = Desk(scored, mode=Mode.PRACTICE)
+    getattr(practice.session, door)()
+    assert practice.session.busy
+
+
+def test_an_exam_may_still_be_run_to_a_time(scored: Scenario) -> None:
+    desk = Desk(scored, mode=Mode.EXAM)
+    desk.session.run_to(1000)
+    while desk.session.busy:
+        desk.session.on_frame(16.0)
+    assert desk.drill.tick == 1000
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_kill_gives_an_exam_no_more_than_a_second_back(scored: Scenario, fast: bool) -> None:
+    desk = Desk(scored, mode=Mode.EXAM)
+    if fast:
+        desk.session.set_speed(1000.0)
+        desk.session.play()
+        desk.session.on_frame(16.0)
+    else:
+        desk.session.run_to(3000)
+        desk.session.on_frame(16.0)
+    beats = sorted([0, *desk.record.heartbeats, *(tick for tick, _ in desk.record.checkpoints)])
+    assert desk.drill.tick > 500
+    assert max(b - a for a, b in zip(beats, [*beats[1:], desk.drill.tick], strict=True)) <= 100

@@ -297,7 +297,9 @@ class Charts(QWidget):
         self._course = Course([database], {database}.intersection(in_step(self._drill.scenario)))
         self._all_end_s = ALL_STARTS_WITH_S
         self._states = States(database)
-        self._states.start(self._drill.world, of(self._drill.events, "state", about=database))
+        self._states.start(
+            self._drill.states_before, self._drill.world, of(self._drill.events, "state", about=database)
+        )
         self._course.add(event.as_json() for event in of(self._drill.events, *TOLD, about=database))
         self._show_outlook(self._drill.world)
         self._refresh()

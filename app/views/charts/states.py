@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
@@ -47,13 +47,20 @@ class States:
         self._standing: Any = None
         self._followed = 0
 
-    def start(self, world: World, events: Iterable[Event]) -> None:
-        """Begin with the copies of *world* and everything that has happened to them."""
-        self._changes, self._runs, self._standing, self._followed = {}, {}, None, 0
+    def start(
+        self, before: Mapping[tuple[str, str], str | None], world: World, events: Iterable[Event]
+    ) -> None:
+        """Begin with how each (server, database) was *before* the first event, and all that has happened since.
+
+        How a copy is now tells nothing of how it was: one without an event was as it was before.
+        """
+        self._runs, self._standing, self._followed = {}, None, 0
+        there = {copy.server for copy in world.copies_of(self.database)}
+        there |= {server for server, database in before if database == self.database}
+        self._changes = {
+            server: [(0.0, before.get((server, self.database)) or NO_SESSION)] for server in sorted(there)
+        }
         self.add(events)
-        for copy in world.copies_of(self.database):
-            state = copy.mirror_state.name if copy.mirror_state is not None else NO_SESSION
-            self._changes.setdefault(copy.server, [(0.0, state)])
 
     def add(self, events: Iterable[Event]) -> None:
         for event in events:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.storage import Profile, RunId, open_profile
+from engine.drill.contents import sha256
 
 
 @pytest.fixture
@@ -20,4 +21,5 @@ def run_id(profile: Profile) -> RunId:
 
 
 def begin(profile: Profile, scenario_name: str = "lab") -> RunId:
-    return profile.begin_run(scenario_name, 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "play")
+    text = 'title = "Lab"\n'
+    return profile.begin_run(scenario_name, text, sha256(text), 7, "0.1.0", "play")

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import sys
+from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import NoResultFound
 
-from app.storage import Profile, RunId, results
+from app.storage import Profile, RunId, open_profile, results
 from tests.app.storage.conftest import begin
 
 
@@ -79,3 +83,42 @@ def test_there_is_no_best_without_a_score(profile: Profile) -> None:
 def test_an_unfinished_run_has_no_report(profile: Profile, run_id: RunId) -> None:
     with pytest.raises(NoResultFound):
         profile.report(run_id)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("UPDATE result SET score = 100", "the score"),
+        ("UPDATE result SET downtime_s = 0", "the downtime"),
+        ("UPDATE result SET lost_transactions = 0", "the lost transactions"),
+        ("UPDATE result SET state_hash = 'x'", "the state at the end"),
+        ("UPDATE run SET mode = 'exam'", "the mode"),
+        ("UPDATE run SET seed = 8", "the seed"),
+        ("UPDATE run SET scenario_text = 'title = 1'", "the scenario"),
+        ("UPDATE result SET report_json = 'x'", "the report"),
+    ],
+)
+def test_an_altered_result_is_told(profile_folder: Path, change: str, named: str) -> None:
+    made = json.loads(report(3.0, 5.0)) | {"score": {"total": 70.0, "scored": True}, "state_hash": "f00d"}
+    made |= {"mode": "play", "seed": 7}
+    with open_profile(profile_folder) as profile:
+        run_id = begin(profile, "lab")
+        profile.finish(run_id, 6000, "f00d", json.dumps(made), 70.0)
+        assert (profile.faults(), profile.altered(run_id)) == ([], [])
+    with closing(sqlite3.connect(profile_folder / "profile.sqlite")) as other:
+        other.execute(change)
+        other.commit()
+    with open_profile(profile_folder) as profile:
+        (said,) = profile.altered(run_id)
+        assert named in said
+        assert said in profile.faults()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+def test_what_was_done_is_nobody_elses_to_read(profile_folder: Path) -> None:
+    with open_profile(profile_folder) as profile:
+        begin(profile, "lab")
+        modes = {
+            file.name: file.stat().st_mode & 0o777 for file in profile_folder.iterdir() if file.is_file()
+        }
+    assert set(modes.values()) == {0o600}, modes

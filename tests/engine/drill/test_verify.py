@@ -10,7 +10,7 @@ import pytest
 from engine.drill.drill import Drill
 from engine.drill.kept import StateHash
 from engine.drill.solution import play_solution
-from engine.drill.verify import Divergence, verify, verify_report
+from engine.drill.verify import Divergence, divergence, verify, verify_report
 from engine.inputs import InputProblem
 from tests.engine.drill.texts import drill, small
 
@@ -80,3 +80,26 @@ def test_another_end_is_found(taken: Drill, key: str, value: object) -> None:
 def test_lines_that_make_no_sense_are_refused(taken: Drill) -> None:
     with pytest.raises(InputProblem, match="dance"):
         verify(small(), 3, "practice", ["1 dance"], [], 100)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("score", {"total": 99.5}, "score.total is recorded as 99.5"),
+        ("score", None, "score is recorded as None"),
+        ("mode", "exam", "mode is recorded as exam"),
+        ("scenario", "another", "scenario is recorded as another"),
+        ("title", "Another", "title is recorded as Another"),
+        ("ended_by", "asked", "ended_by is recorded as asked"),
+        ("availability", {"downtime_s": 0.0}, "availability.downtime_s is recorded as 0.0"),
+        ("goals", [], "goals is recorded as []"),
+    ],
+)
+def test_a_report_that_claims_something_else_is_found(
+    taken: Drill, name: str, value: object, said: str
+) -> None:
+    report = json.loads(json.dumps(taken.report()))
+    report[name] = report[name] | value if isinstance(value, dict) else value
+    found = divergence(taken, report)
+    assert found is not None
+    assert said in str(found)

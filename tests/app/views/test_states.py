@@ -1,0 +1,33 @@
+"""The lanes of mirroring states begin with what was recorded, not with what is now."""
+
+from __future__ import annotations
+
+from app.views.charts.states import States
+from engine.drill.drill import Drill
+from engine.drill.history import History
+from tests.engine.drill.texts import drill, run
+
+
+def first(taken: Drill) -> dict[str, str]:
+    states = States("Sales")
+    states.start(taken.states_before, taken.world, taken.events)
+    return {server: spans[0].what for server, spans in states.lanes(taken.world.t_s).items()}
+
+
+def test_a_dead_server_was_not_always_so() -> None:
+    assert first(run(drill(), 60)) == {"SERVER_A": "SYNCHRONIZED", "SERVER_B": "SYNCHRONIZED"}
+
+
+def test_after_a_retry_it_begins_as_the_run_did() -> None:
+    history = History(drill())
+    history.advance_to(12_000)
+    assert first(history.fork(6_000).drill) == {"SERVER_A": "SYNCHRONIZED", "SERVER_B": "SYNCHRONIZED"}
+
+
+def test_a_copy_that_was_not_mirrored_begins_without_a_session() -> None:
+    session = (
+        '[[session]]\ndatabase = "Sales"\nprincipal = "SERVER_A"\nmirror = "SERVER_B"\nwitness = "SERVER_W"\n'
+    )
+    load = 'workload = "Workload1"\n'
+    alone = drill((session, ""), (load, f'{load}server = "SERVER_A"\n'))
+    assert first(run(alone, 5)) == {"SERVER_A": "no session"}
