@@ -487,6 +487,10 @@ class Client:
     """Server that let it in by the partner's name and reported no partner; already told."""
     failed_logins: int = 0
     cut_connections: int = 0
+    connected_tick: Tick = 0
+    """When the connections that it holds were opened."""
+    killed: tuple[tuple[int, Tick], ...] = ()
+    """(session id, when) of its connections that KILL has ended since then; for each it has opened another."""
     lost_since: Tick | None = None
 
 

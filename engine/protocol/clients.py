@@ -167,6 +167,8 @@ def _connected(world: World, client: Client, server: str) -> None:
     world.clients[client.name] = replace(
         client,
         connected_to=server,
+        connected_tick=world.tick,
+        killed=(),
         known_partner=copy.partner,
         no_partner_at=None,
         attempt=0,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from engine.messages import SqlError, filled, text_of
-from engine.protocol import commands, errorlog, options
+from engine.protocol import commands, connections, errorlog, options
 from engine.tsql import (
     administer,
     cursors,
@@ -319,7 +319,11 @@ def _kill(machine: Machine, statement: s.Kill) -> None:
         raise SqlError(6107)
     window = next((name for name, session in machine.context.sessions() if session.spid == spid), None)
     if window is None:
-        raise SqlError(6106, spid)
+        if not connections.kill(machine.world, machine.session.server, spid):
+            raise SqlError(6106, spid)
+        machine.count_act()
+        machine.note(error=0, rowcount=0)
+        return
     machine.world.at(machine.world.tick, "tsql.kill", window, machine.session.server, spid)
     machine.note(error=0, rowcount=0)
 

@@ -1,4 +1,4 @@
-"""Who works on this instance: sessions, requests, waits, processors and memory."""
+"""What this instance works on: requests, waits, processors and memory."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from engine.flow import redo_threads
 from engine.model import Role
 from engine.tsql.catalog import locking
 from engine.tsql.catalog.load import Work, up_s, work_here
+from engine.tsql.catalog.sessions import SYSTEM, application_requests, sql_handle
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.context import Context
 
@@ -56,25 +57,8 @@ def _background(context: Context, spid: int, wait: str, database_id: int) -> Rec
     }
 
 
-def sql_handle(spid: int) -> bytes:
-    """The handle of the batch that runs on a connection; as long as the product's."""
-    return b"\x02" + bytes(3) + spid.to_bytes(16, "big")
-
-
-_SYSTEM: Final = (
-    (1, "background", "RESOURCE MONITOR", None),
-    (2, "background", "LAZY WRITER", None),
-    (3, "background", "LOG WRITER", "LOGMGR_QUEUE"),
-    (4, "background", "LOCK MONITOR", "REQUEST_FOR_DEADLOCK_SEARCH"),
-    (5, "background", "SIGNAL HANDLER", "KSOURCE_WAKEUP"),
-    (6, "background", "TASK MANAGER", "ONDEMAND_TASK_QUEUE"),
-    (7, "background", "TRACE QUEUE TASK", "SQLTRACE_BUFFER_FLUSH"),
-    (9, "background", "CHECKPOINT", "CHECKPOINT_QUEUE"),
-)
-
-
 def _requests(context: Context) -> Iterable[Record]:
-    for spid, status, command, wait in _SYSTEM:
+    for spid, status, command, wait in SYSTEM:
         yield {
             **_background(context, spid, wait or "", 0),
             "status": status,
@@ -82,6 +66,7 @@ def _requests(context: Context) -> Iterable[Record]:
             "wait_type": wait,
         }
     yield from _mirroring_requests(context)
+    yield from application_requests(context)
     waits = locking.waits(context)
     for name, session in context.sessions():
         running = context.world.batches.get(name)
@@ -110,97 +95,6 @@ def _requests(context: Context) -> Iterable[Record]:
 
 view("sys.dm_exec_requests", _requests)
 
-
-def _sessions(context: Context) -> Iterable[Record]:
-    for spid, status, _, _ in _SYSTEM:
-        yield {
-            "session_id": spid,
-            "login_time": context.now(context.server.started_tick),
-            "login_name": "sa",
-            "status": status,
-            "is_user_process": 0,
-        }
-    for name, session in context.sessions():
-        yield {
-            "session_id": session.spid,
-            "login_time": context.now(session.login_tick),
-            "host_name": "CONSOLE",
-            "program_name": "Mirrordrill",
-            "host_process_id": 4000 + session.spid,
-            "login_name": session.login,
-            "original_login_name": session.login,
-            "nt_user_name": session.login.split("\\")[-1],
-            "status": "running" if name in context.world.batches else "sleeping",
-            "is_user_process": 1,
-            "database_id": context.database_id(session.database),
-            "open_transaction_count": session.transactions,
-            "language": "us_english",
-            "row_count": session.rowcount,
-        }
-
-
-view("sys.dm_exec_sessions", _sessions)
-
-
-def _connections(context: Context) -> Iterable[Record]:
-    for _, session in context.sessions():
-        yield {
-            "session_id": session.spid,
-            "most_recent_session_id": session.spid,
-            "most_recent_sql_handle": sql_handle(session.spid),
-            "connect_time": context.now(session.login_tick),
-            "net_transport": "TCP",
-            "protocol_type": "TSQL",
-            "encrypt_option": "FALSE",
-            "auth_scheme": "NTLM",
-            "client_net_address": "10.0.0.9",
-            "local_net_address": f"10.0.0.{10 + context.server.host}",
-            "local_tcp_port": 1433,
-        }
-
-
-view("sys.dm_exec_connections", _connections)
-
-
-def _sysprocesses(context: Context) -> Iterable[Record]:
-    for spid, _, command, wait in _SYSTEM:
-        yield {
-            "spid": spid,
-            "blocked": 0,
-            "lastwaittype": (wait or "").ljust(32),
-            "dbid": 0,
-            "status": "background".ljust(30),
-            "cmd": command.ljust(16),
-            "loginame": "sa".ljust(128),
-            "login_time": context.now(context.server.started_tick),
-            "hostname": "",
-            "program_name": "",
-        }
-    waits = locking.waits(context)
-    for name, session in context.sessions():
-        running = name in context.world.batches
-        now = waits.get(session.spid)
-        yield {
-            "spid": session.spid,
-            "blocked": now.blocker if now is not None else 0,
-            "waittime": now.ms if now is not None else 0,
-            "waitresource": (now.resource if now is not None else "").ljust(256),
-            "lastwaittype": (now.type if now is not None else "MISCELLANEOUS").ljust(32),
-            "dbid": context.database_id(session.database),
-            "status": ("suspended" if now is not None else "runnable" if running else "sleeping").ljust(30),
-            "cmd": (
-                locking.command(context.world.batches[name], now) if running else "AWAITING COMMAND"
-            ).ljust(16),
-            "loginame": session.login.ljust(128),
-            "login_time": context.now(session.login_tick),
-            "hostname": "CONSOLE".ljust(128),
-            "program_name": "Mirrordrill".ljust(128),
-            "open_tran": session.transactions,
-            "sql_handle": sql_handle(session.spid),
-        }
-
-
-view("sys.sysprocesses", _sysprocesses)
 
 # --- waits -----------------------------------------------------------------------------------------------
 

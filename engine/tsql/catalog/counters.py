@@ -10,6 +10,7 @@ from typing import Final
 
 from engine.flow import Positions, Reading
 from engine.model import Copy, Role, Safety
+from engine.protocol import connections
 from engine.tsql.catalog.databases import is_owner, log_space, send_queue_kb
 from engine.tsql.catalog.instance import option_value
 from engine.tsql.catalog.load import (
@@ -237,7 +238,7 @@ def _instance_values(context: Context, work: Sequence[Work]) -> dict[str, float]
     target_kb = target_memory_kb(context, option_value(context, "max server memory (MB)"))
     held_kb, pages = total_memory_kb(context, target_kb), cached_pages(context, target_kb)
     own = sum(1 for _ in context.sessions())
-    users = own + _client_connections(context)
+    users = own + connections.count(context.world, context.session.server)
     return {
         "Buffer Manager:Buffer cache hit ratio": 100,
         "Buffer Manager:Buffer cache hit ratio base": 100,
@@ -262,18 +263,6 @@ def _instance_values(context: Context, work: Sequence[Work]) -> dict[str, float]
         "Transactions:Transactions": 0,
         "Wait Statistics:Log write waits": sum(done.log_write_ms for done in work),
     }
-
-
-def _client_connections(context: Context) -> int:
-    """Connections that applications hold here."""
-    total = 0
-    for client in context.world.clients.values():
-        if client.connected_to == context.session.server:
-            for copy in context.copies():
-                if copy.database in client.databases and copy.row is not None:
-                    setup = context.world.flow.row_setup(copy.row)
-                    total += round(setup.workload.connections * setup.scale)
-    return total
 
 
 view("sys.dm_os_performance_counters", _counters)

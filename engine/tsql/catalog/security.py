@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from typing import Final
 
-from engine.protocol import commits
+from engine.protocol import commits, connections
 from engine.protocol.security import FIRST_USER_ID
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.context import Context
 
-FIRST_LOGIN_ID: Final = 260
+FIRST_LOGIN_ID: Final = 300
 """principal_id of the first login that was made on the server."""
 
 FIRST_CERTIFICATE_ID: Final = 257
@@ -20,16 +21,61 @@ def _sid(number: int) -> bytes:
     return number.to_bytes(16, "big")
 
 
+_ROLES: Final = (
+    "public", "sysadmin", "securityadmin", "serveradmin", "setupadmin", "processadmin", "diskadmin", "dbcreator",
+    "bulkadmin",
+)  # fmt: skip
+"""Fixed server roles, principal_id 2 and up. Documented [DOC: sys.server_principals; server-level roles]."""
+
+_CERTIFICATE_LOGINS: Final = (
+    "##MS_SQLResourceSigningCertificate##", "##MS_SQLReplicationSigningCertificate##",
+    "##MS_SQLAuthenticatorCertificate##",
+)  # fmt: skip
+"""Logins of the product's own certificates, principal_id 101 and up. Documented [DOC: principals]."""
+
+FIRST_WINDOWS_ID: Final = 259
+
+
+def _windows_logins(context: Context) -> list[str]:
+    """Who is let in besides the logins that were made: the system, the services, administrators, applications."""
+    server = context.server
+    builtin = "BUILTIN\\Administrators" if server.version == 2005 else "NT SERVICE\\MSSQLSERVER"
+    names = ["NT AUTHORITY\\SYSTEM", builtin, server.service_account, f"{server.domain}\\dba"]
+    for name in sorted(context.world.clients):
+        client = context.world.clients[name]
+        if not client.login:
+            names.append(connections.login_of(context.world, client, server.name))
+    made = {login.name.lower() for login in server.logins}
+    return [name for name in dict.fromkeys(names) if name.lower() not in made]
+
+
 def _principals(context: Context) -> Iterable[Record]:
-    fixed = (("sa", 1, "S", b"\x01"), ("public", 2, "R", b"\x02"), ("sysadmin", 3, "R", b"\x03"))
-    for name, number, kind, sid in fixed:
-        yield _principal(context, name, number, kind, sid, disabled=False)
+    yield _principal(context, "sa", 1, "S", b"\x01", disabled=False)
+    for number, role in enumerate(_ROLES, start=2):
+        row = _principal(context, role, number, "R", bytes([number]), disabled=False)
+        yield {**row, "is_fixed_role": int(role != "public"), "owning_principal_id": 1}
+    for number, name in enumerate(_CERTIFICATE_LOGINS, start=101):
+        yield _principal(context, name, number, "C", _sid(number), disabled=False)
+    for number, name in enumerate(_windows_logins(context), start=FIRST_WINDOWS_ID):
+        kind = "G" if name.startswith("BUILTIN") else "U"
+        yield _principal(context, name, number, kind, _account_sid(name), disabled=False)
     for place, login in enumerate(context.server.logins):
         kind = "S" if login.kind == "SQL" else "U"
         yield _principal(context, login.name, FIRST_LOGIN_ID + place, kind, _sid(login.sid), login.disabled)
 
 
-_KINDS: Final = {"S": "SQL_LOGIN", "U": "WINDOWS_LOGIN", "R": "SERVER_ROLE", "C": "CERTIFICATE_MAPPED_LOGIN"}
+def _account_sid(name: str) -> bytes:
+    """The SID of a Windows account: the same on every server."""
+    return b"\x01\x05" + hashlib.blake2b(name.lower().encode(), digest_size=26).digest()
+
+
+_KINDS: Final = {
+    "S": "SQL_LOGIN",
+    "U": "WINDOWS_LOGIN",
+    "G": "WINDOWS_GROUP",
+    "R": "SERVER_ROLE",
+    "C": "CERTIFICATE_MAPPED_LOGIN",
+}
 
 
 def _principal(context: Context, name: str, number: int, kind: str, sid: bytes, disabled: bool) -> Record:

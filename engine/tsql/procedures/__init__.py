@@ -22,6 +22,7 @@ from engine.tsql.procedures import (
     monitoring,
     servers,
     system,
+    who,
 )
 from engine.tsql.procedures.call import Call, Procedure, Procedures, bound, procedure
 from engine.tsql.values import Scalar, convert, parse_type, to_text
@@ -180,6 +181,7 @@ PROCEDURES: Final[Procedures] = {
     **monitoring.PROCEDURES,
     **servers.PROCEDURES,
     **system.PROCEDURES,
+    **who.PROCEDURES,
 }
 """Every procedure by its name in small letters."""
 

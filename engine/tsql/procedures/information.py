@@ -88,23 +88,6 @@ def _databases(call: Call) -> None:
     call.show(("DATABASE_NAME", "DATABASE_SIZE", "REMARKS"), rows)
 
 
-def _who(call: Call) -> None:
-    """sp_who and sp_who2."""
-    rows = [
-        (
-            row["spid"],
-            to_text(row.get("status")).strip(),
-            to_text(row.get("loginame")).strip(),
-            to_text(row.get("hostname")).strip(),
-            row.get("blocked"),
-            call.machine.context.database_name(int(str(row.get("dbid") or 0))),
-            to_text(row.get("cmd")).strip(),
-        )
-        for row in _rows(call, "sys.sysprocesses")
-    ]
-    call.show(("spid", "status", "loginame", "hostname", "blk", "dbname", "cmd"), rows)
-
-
 def _lock(call: Call) -> None:
     """sp_lock [spid]: the locks on this server, in the short words of the time before sys.dm_tran_locks."""
     wanted = call.text("@spid1")
@@ -228,9 +211,7 @@ PROCEDURES: Final[Procedures] = {
     "sp_changedbowner": procedure(_change_owner, "@loginame @map?"),
     "sp_helpfile": procedure(_help_file, "@filename?"),
     "sp_databases": procedure(_databases),
-    "sp_who": procedure(_who, "@loginame?"),
     "sp_lock": procedure(_lock, "@spid1? @spid2?"),
-    "sp_who2": procedure(_who, "@loginame?"),
     "xp_fixeddrives": procedure(_fixed_drives, "@driveletter?"),
     "sp_helplogins": procedure(_help_logins, "@loginnamepattern?"),
     "sp_change_users_login": procedure(

@@ -1,0 +1,96 @@
+"""The single connections of client applications, by a rule: which there are follows from how each application does.
+
+A thousand connections are no thousand parts of the world. Each has a number within its application; numbers that
+KILL has ended are kept, and for each of them the application has opened one more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from engine.model import Client, Copy, Tick, World
+
+FIRST_SPID: Final = 200
+"""Session ids of applications begin here, so that those of windows stay below. Assumed."""
+
+SPID_MAX: Final = 32_767
+"""Documented [DOC: user connections option]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """One connection of an application to the server that it works with."""
+
+    spid: int
+    client: Client
+    database: str
+    login: str
+    host: str
+    since_tick: Tick
+    working: bool
+    """It is inside a transaction now; the others wait for their application."""
+
+
+def login_of(world: World, client: Client, server: str) -> str:
+    """The login of an application: its own, or the account that its service runs under."""
+    return client.login or f"{world.servers[server].domain}\\svc-{client.name.lower()}"
+
+
+def _copies(world: World, client: Client, server: str) -> list[Copy]:
+    found = [world.copies.get((server, database)) for database in client.databases]
+    return [copy for copy in found if copy is not None and copy.row is not None]
+
+
+def _count(world: World, copy: Copy) -> int:
+    assert copy.row is not None
+    setup = world.flow.row_setup(copy.row)
+    return round(setup.workload.connections * setup.scale)
+
+
+def count(world: World, server: str) -> int:
+    """Connections that applications hold to a server."""
+    mine = [client for client in world.clients.values() if client.connected_to == server]
+    return sum(_count(world, copy) for client in mine for copy in _copies(world, client, server))
+
+
+def on_server(world: World, server: str) -> Iterator[Connection]:
+    """All connections of applications to a server, by session id."""
+    spid = FIRST_SPID
+    for name in sorted(world.clients):
+        client = world.clients[name]
+        if client.connected_to != server:
+            continue
+        login, ended, opened = login_of(world, client, server), dict(client.killed), iter(client.killed)
+        for copy in _copies(world, client, server):
+            assert copy.row is not None
+            whole = _count(world, copy)
+            working = round(world.flow.reading(copy.row).in_flight_transactions)
+            places = range(spid, min(spid + whole, SPID_MAX + 1))
+            alive = [place for place in places if place not in ended]
+            for place in alive:
+                yield Connection(
+                    place, client, copy.database, login, client.name, client.connected_tick, working > 0
+                )
+                working -= 1
+            spid += whole
+        for _, tick in opened:  # what the application has opened in place of those that KILL ended
+            if spid not in ended and spid <= SPID_MAX:
+                database = client.databases[0]
+                yield Connection(spid, client, database, login, client.name, tick, False)
+            spid += 1
+
+
+def kill(world: World, server: str, spid: int) -> bool:
+    """End the connection *spid* of an application, which opens another one; False if there is none."""
+    found = next((one for one in on_server(world, server) if one.spid == spid), None)
+    if found is None:
+        return False
+    client = world.clients[found.client.name]
+    world.clients[client.name] = replace(
+        client, killed=(*client.killed, (spid, world.tick)), cut_connections=client.cut_connections + 1
+    )
+    world.emit("client", f"{client.name}: session {spid} on {server} was ended by KILL", server=server,
+               client=client.name, what="killed", spid=spid)  # fmt: skip
+    return True

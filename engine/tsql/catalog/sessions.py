@@ -1,0 +1,230 @@
+"""Who is connected to this instance: threads of the system, SQL Server Agent, windows, applications."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from engine.protocol import clients, connections, security
+from engine.tsql.catalog import locking
+from engine.tsql.catalog.view import Record, view
+from engine.tsql.context import Context
+
+SYSTEM: Final = (
+    (1, "background", "RESOURCE MONITOR", None),
+    (2, "background", "LAZY WRITER", None),
+    (3, "background", "LOG WRITER", "LOGMGR_QUEUE"),
+    (4, "background", "LOCK MONITOR", "REQUEST_FOR_DEADLOCK_SEARCH"),
+    (5, "background", "SIGNAL HANDLER", "KSOURCE_WAKEUP"),
+    (6, "background", "TASK MANAGER", "ONDEMAND_TASK_QUEUE"),
+    (7, "background", "TRACE QUEUE TASK", "SQLTRACE_BUFFER_FLUSH"),
+    (9, "background", "CHECKPOINT", "CHECKPOINT_QUEUE"),
+)
+"""(session id, status, command, wait) of threads that every instance has."""
+
+AGENT_SPID: Final = 150
+AGENT_PROGRAMS: Final = (
+    "SQLAgent - Generic Refresher", "SQLAgent - Email Logger", "SQLAgent - Alert Engine",
+)  # fmt: skip
+"""Connections that a running SQL Server Agent holds. Seen in public listings; their session ids are assumed."""
+
+JOB_STEP: Final = "SQLAgent - TSQL JobStep"
+JOB_WINDOW: Final = "#agent:"
+"""Beginning of the names of windows in which job steps run (tsql/client.py)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One user session as the views show it."""
+
+    spid: int
+    login: str
+    host: str
+    program: str
+    address: str
+    database: str
+    login_tick: int
+    running: bool = False
+    batch: Any = None
+    """What runs in a window."""
+    transactions: int = 0
+    rowcount: int = 0
+    interface: str = ".Net SqlClient Data Provider"
+
+
+def user_sessions(context: Context) -> Iterator[Session]:
+    """All sessions of users, by session id."""
+    server = context.server
+    own = security.own_ip(server)
+    for name, session in sorted(context.sessions(), key=lambda item: item[1].spid):
+        job = JOB_WINDOW in name
+        yield Session(
+            spid=session.spid,
+            login=session.login,
+            host=server.name if job else "CONSOLE",
+            program=JOB_STEP if job else "Mirrordrill",
+            address=own if job else "10.0.0.9",
+            database=session.database,
+            login_tick=session.login_tick,
+            running=name in context.world.batches,
+            batch=context.world.batches.get(name),
+            transactions=session.transactions,
+            rowcount=session.rowcount,
+        )
+    for place, program in enumerate(AGENT_PROGRAMS if server.agent_running else ()):
+        yield Session(
+            spid=AGENT_SPID + place,
+            login=server.service_account,
+            host=server.name,
+            program=program,
+            address=own,
+            database="msdb",
+            login_tick=server.started_tick,
+            interface="ODBC",
+        )
+    for one in connections.on_server(context.world, server.name):
+        yield Session(
+            spid=one.spid,
+            login=one.login,
+            host=one.host,
+            program=f"{one.client.name} application",
+            address=clients.address(context.world, one.client.name),
+            database=one.database,
+            login_tick=one.since_tick,
+            running=one.working,
+            transactions=int(one.working),
+        )
+
+
+def _database_ids(context: Context) -> dict[str, int | None]:
+    """Name -> id of every database in which a session is."""
+    return {name: context.database_id(name) for name in {one.database for one in user_sessions(context)}}
+
+
+def sql_handle(spid: int) -> bytes:
+    """The handle of the batch that runs on a connection; as long as the product's."""
+    return b"\x02" + bytes(3) + spid.to_bytes(16, "big")
+
+
+def application_requests(context: Context) -> Iterable[Record]:
+    """Requests of applications that are inside a transaction."""
+    for one in connections.on_server(context.world, context.server.name):
+        if one.working:
+            yield {
+                "session_id": one.spid,
+                "request_id": 0,
+                "sql_handle": sql_handle(one.spid),
+                "start_time": context.now(),
+                "status": "running",
+                "command": "EXECUTE",
+                "database_id": context.database_id(one.database),
+                "user_id": 1,
+                "wait_type": None,
+                "wait_time": 0,
+                "last_wait_type": "WRITELOG",
+                "wait_resource": "",
+                "blocking_session_id": 0,
+                "open_transaction_count": 1,
+            }
+
+
+def _sessions(context: Context) -> Iterable[Record]:
+    for spid, status, _, _ in SYSTEM:
+        yield {
+            "session_id": spid,
+            "login_time": context.now(context.server.started_tick),
+            "login_name": "sa",
+            "status": status,
+            "is_user_process": 0,
+        }
+    databases = _database_ids(context)
+    for one in user_sessions(context):
+        domain, _, user = one.login.rpartition("\\")
+        yield {
+            "session_id": one.spid,
+            "login_time": context.now(one.login_tick),
+            "host_name": one.host,
+            "program_name": one.program,
+            "host_process_id": 4000 + one.spid,
+            "client_interface_name": one.interface,
+            "login_name": one.login,
+            "original_login_name": one.login,
+            "nt_domain": domain,
+            "nt_user_name": user if domain else "",
+            "status": "running" if one.running else "sleeping",
+            "is_user_process": 1,
+            "database_id": databases[one.database],
+            "open_transaction_count": one.transactions,
+            "language": "us_english",
+            "row_count": one.rowcount,
+        }
+
+
+view("sys.dm_exec_sessions", _sessions)
+
+
+def _connections(context: Context) -> Iterable[Record]:
+    own = security.own_ip(context.server)
+    for one in user_sessions(context):
+        yield {
+            "session_id": one.spid,
+            "most_recent_session_id": one.spid,
+            "most_recent_sql_handle": sql_handle(one.spid),
+            "connect_time": context.now(one.login_tick),
+            "net_transport": "Shared memory" if one.address == own else "TCP",
+            "protocol_type": "TSQL",
+            "encrypt_option": "FALSE",
+            "auth_scheme": "NTLM" if "\\" in one.login else "SQL",
+            "client_net_address": "<local machine>" if one.address == own else one.address,
+            "local_net_address": None if one.address == own else own,
+            "local_tcp_port": None if one.address == own else 1433,
+        }
+
+
+view("sys.dm_exec_connections", _connections)
+
+
+def _sysprocesses(context: Context) -> Iterable[Record]:
+    for spid, _, command, wait in SYSTEM:
+        yield {
+            "spid": spid,
+            "blocked": 0,
+            "lastwaittype": (wait or "").ljust(32),
+            "dbid": 0,
+            "status": "background".ljust(30),
+            "cmd": command.ljust(16),
+            "loginame": "sa".ljust(128),
+            "login_time": context.now(context.server.started_tick),
+            "hostname": "",
+            "program_name": "",
+        }
+    databases, waits = _database_ids(context), locking.waits(context)
+    for one in user_sessions(context):
+        now = waits.get(one.spid)
+        command = "AWAITING COMMAND"
+        if one.running:
+            command = "EXECUTE" if one.batch is None else locking.command(one.batch, now)
+        yield {
+            "spid": one.spid,
+            "blocked": now.blocker if now is not None else 0,
+            "waittime": now.ms if now is not None else 0,
+            "waitresource": (now.resource if now is not None else "").ljust(256),
+            "lastwaittype": (now.type if now is not None else "MISCELLANEOUS").ljust(32),
+            "dbid": databases[one.database],
+            "status": ("suspended" if now is not None else "runnable" if one.running else "sleeping").ljust(
+                30
+            ),
+            "cmd": command.ljust(16),
+            "loginame": one.login.ljust(128),
+            "login_time": context.now(one.login_tick),
+            "last_batch": context.now(),
+            "hostname": one.host.ljust(128),
+            "program_name": one.program.ljust(128),
+            "hostprocess": str(4000 + one.spid).ljust(10),
+            "open_tran": one.transactions,
+            "sql_handle": sql_handle(one.spid),
+        }
+
+
+view("sys.sysprocesses", _sysprocesses)

@@ -1,0 +1,119 @@
+"""Who is connected: applications, SQL Server Agent, windows; sp_who, sp_who2, KILL, logins."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import World
+from tests.engine.tsql.console import Answer, ask
+from tests.engine.worlds import DB, M, P, W, do, lab
+
+VIEWS = {
+    "sys.dm_exec_sessions": "program_name LIKE 'APP%'",
+    "sys.sysprocesses": "program_name LIKE 'APP%'",
+    "sys.dm_exec_connections": "session_id >= 200",
+}
+
+
+def sql(world: World, server: str, text: str) -> Answer:
+    return ask(world, server, text, 5.0)
+
+
+def count(world: World, server: str, view: str) -> int:
+    found: int = sql(world, server, f"SELECT COUNT(*) FROM {view} WHERE {VIEWS[view]}").value
+    return found
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_connection_of_the_application_is_there_and_follows_it(view: str) -> None:
+    """[DOC: sys.dm_exec_sessions, sys.dm_exec_connections, sys.sysprocesses]"""
+    world = lab()
+    assert [count(world, server, view) for server in (P, M, W)] == [1000, 0, 0]
+    do(world, f"workload {DB} Workload1 scale=0.5")
+    assert count(world, P, view) == 500
+    do(world, f"power-off {P}", then_s=40.0)
+    assert count(world, M, view) == 500
+    do(world, "stop-app APP")
+    assert count(world, M, view) == 0
+
+
+def test_the_counter_agrees_with_the_sessions() -> None:
+    world = lab()
+    users = sql(
+        world,
+        P,
+        "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name LIKE 'User Connections%'",
+    ).value
+    sessions = "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE is_user_process = 1"
+    agent = " AND program_name NOT LIKE 'SQLAgent%'"
+    assert sql(world, P, sessions + agent).value == users == 1001
+
+
+def test_agent_sessions_are_there_while_the_agent_runs() -> None:
+    world = lab()
+    asked = "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name LIKE 'SQLAgent - %'"
+    assert sql(world, P, asked).value == 3
+    do(world, f"stop-agent {P}")
+    assert sql(world, P, asked).value == 0
+
+
+def test_kill_ends_one_connection_and_the_application_opens_another() -> None:
+    """[DOC: KILL]"""
+    world = lab()
+    assert sql(world, P, "KILL 250").numbers == []
+    assert world.clients["APP"].cut_connections == 1
+    left = "SELECT COUNT(*), MAX(session_id) FROM sys.dm_exec_sessions WHERE program_name LIKE 'APP%'"
+    assert sql(world, P, left).grids == [[[1000, 1200]]]
+    assert sql(world, P, "SELECT session_id FROM sys.dm_exec_sessions WHERE session_id = 250").grids == [[]]
+    assert sql(world, P, "KILL 250").numbers == [6106]
+    assert sql(world, P, "KILL 1200").numbers == []
+    assert sql(world, P, left).grids == [[[1000, 1201]]]
+
+
+def test_sp_who2_has_its_thirteen_columns_and_sp_who_its_nine() -> None:
+    """[DOC: sp_who]"""
+    world = lab()
+    shown = sql(world, P, "EXEC sp_who2")
+    assert shown.columns == [
+        ["SPID", "Status", "Login", "HostName", "BlkBy", "DBName", "Command", "CPUTime", "DiskIO", "LastBatch",
+         "ProgramName", "SPID", "REQUESTID"]
+    ]  # fmt: skip
+    assert len(shown.grids[0]) > 1000
+    columns = ["spid", "ecid", "status", "loginame", "hostname", "blk", "dbname", "cmd", "request_id"]
+    assert sql(world, P, "EXEC sp_who").columns == [columns]
+
+
+# argument -> which rows remain [DOC: sp_who]
+ARGUMENTS = {
+    "'active'": lambda row: row[7] != "AWAITING COMMAND",
+    "'CORP\\svc-app'": lambda row: row[3] == "CORP\\svc-app",
+    "'sa'": lambda row: row[3] == "sa",
+    "201": lambda row: row[0] == 201,
+}
+
+
+@pytest.mark.parametrize("argument", ARGUMENTS)
+def test_sp_who_takes_active_a_login_or_a_session_id(argument: str) -> None:
+    world = lab()
+    every = sql(world, P, "EXEC sp_who").grids[0]
+    some = sql(world, P, f"EXEC sp_who {argument}").grids[0]
+    kept = [row[0] for row in every if ARGUMENTS[argument](row)]
+    assert 0 < len(kept) < len(every)
+    assert {row[0] for row in some} == set(kept)
+
+
+def test_an_unknown_login_is_refused() -> None:
+    assert sql(lab(), P, "EXEC sp_who2 'nobody'").numbers == [15007]
+
+
+def test_logins_of_system_services_roles_and_applications_are_there() -> None:
+    """[DOC: sys.server_principals, server-level roles]"""
+    world = lab()
+    rows = sql(world, P, "SELECT name, type FROM sys.server_principals").grids[0]
+    kinds = {name: kind.strip() for name, kind in rows}
+    roles = [name for name, kind in kinds.items() if kind == "R"]
+    assert len(roles) == 9
+    assert kinds["NT AUTHORITY\\SYSTEM"] == "U"
+    assert kinds["BUILTIN\\Administrators"] == "G"
+    connected = sql(world, P, "SELECT DISTINCT login_name FROM sys.dm_exec_sessions").grids[0]
+    assert {login for (login,) in connected} <= kinds.keys()
