@@ -33,7 +33,7 @@ def practised(rows: Iterable[ResultRow]) -> list[Practised]:
     """Runs that tell about skills: scored, in a known mode, not gone back in."""
     known = {mode.value for mode in Mode}
     return [
-        Practised(row.scenario_name, Mode(row.mode), row.score, row.hints, row.finished_at)
+        Practised(row.scenario_name, Mode(row.mode), row.score, row.hints, row.finished_at, row.played_s)
         for row in rows
         if row.score is not None and row.mode in known and not row.retried
     ]

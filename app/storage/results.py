@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from app.language import tr
 from app.storage.models import FINISHED, Branch, Result, Run
 from app.storage.runs import RunId, reach, running, utc_now
+from engine.constants import TICKS_PER_S
 from engine.drill.contents import sha256
 
 
@@ -31,6 +32,8 @@ class ResultRow:
     """It went back in time or began at a moment of an earlier run. (What is only watched is no run at all.)"""
     hints: int
     """Layers of hints that were opened."""
+    played_s: float
+    """Simulated seconds that it lasted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,4 +160,5 @@ def _row(row: Row[Run, Result]) -> ResultRow:
         lost_transactions=result.lost_transactions,
         retried=result.retried,
         hints=result.hints,
+        played_s=run.tick / TICKS_PER_S,
     )

@@ -50,6 +50,12 @@ HINTS_PRICE_MAX: Final = 0.5
 """Hints never take more than this share: the rest was done by oneself. Assumed."""
 
 
+EVIDENCE_S_MIN: Final = 30.0
+"""Simulated seconds below which a run tells nothing of skills, good or bad: before the first fault there is nothing
+to decide, and who ends a run so soon has done it by mistake or did not begin. Assumed: no shipped drill can be solved
+in less, as a partner alone needs 10 s to notice a loss."""
+
+
 @dataclass(frozen=True, slots=True)
 class Skill:
     """One thing that can be learnt."""
@@ -88,6 +94,13 @@ class Practised:
     hints: int
     """Layers of hints that were opened."""
     at: datetime
+    played_s: float
+    """Simulated seconds that it lasted."""
+
+    @property
+    def is_evidence(self) -> bool:
+        """It lasted long enough to tell anything."""
+        return self.played_s >= EVIDENCE_S_MIN
 
     @property
     def quality(self) -> float:
@@ -174,7 +187,7 @@ def standings(
     by_skill: dict[str, list[Practised]] = {skill.key: [] for skill in skills()}
     for run in sorted(runs, key=lambda run: run.at):
         for key in dict.fromkeys(trained.get(run.scenario, ())):
-            if run.mode in WEIGHTS and key in by_skill:
+            if run.mode in WEIGHTS and run.is_evidence and key in by_skill:
                 by_skill[key].append(run)
     return [_standing(skill, by_skill[skill.key], now) for skill in skills()]
 
@@ -226,7 +239,8 @@ def due_list(runs: Sequence[Practised], courses: Sequence[Course], now: datetime
     found = standings(runs, trained, now)
     due = {s.skill.key: s for s in found if s.is_due(now)}
     fresh = {s.skill.key for s in found if s.last is None}
-    taken = {run.scenario: run.at for run in sorted(runs, key=lambda run: run.at)}
+    told = [run for run in runs if run.is_evidence]
+    taken = {run.scenario: run.at for run in sorted(told, key=lambda run: run.at)}
     never = datetime.min.replace(tzinfo=now.tzinfo)
     out: list[Next] = []
     while due:

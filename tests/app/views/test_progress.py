@@ -24,7 +24,7 @@ def days(count: float) -> timedelta:
 
 
 def test_skills_bars_and_what_to_take_next(qtbot: QtBot) -> None:
-    runs = [Practised("one", Mode.EXAM, 100.0, 0, NOW - days(4))]
+    runs = [Practised("one", Mode.EXAM, 100.0, 0, NOW - days(4), 300.0)]
     page = ProgressPage()
     qtbot.addWidget(page)
     found = standings(runs, {"one": ("quorum",), "two": ("resume",)}, NOW)

@@ -29,9 +29,14 @@ def day(days: float) -> datetime:
 
 
 def ran(
-    at: float, score: float = 100.0, mode: Mode = Mode.EXAM, hints: int = 0, name: str = "one"
+    at: float,
+    score: float = 100.0,
+    mode: Mode = Mode.EXAM,
+    hints: int = 0,
+    name: str = "one",
+    played_s: float = 300.0,
 ) -> Practised:
-    return Practised(name, mode, score, hints, day(at))
+    return Practised(name, mode, score, hints, day(at), played_s)
 
 
 def quorum(*runs: Practised, now: float) -> Standing:
@@ -50,6 +55,16 @@ def test_every_skill_is_trained_by_a_shipped_drill_and_no_other_is_named() -> No
     shipped = [file.load() for file in scenario_files.all_files()[0] if file.shipped]
     assert {key for scenario in shipped for key in scenario.skills} == set(by_key())
     assert all(scenario.skills for scenario in shipped if scenario.scored)
+
+
+@pytest.mark.parametrize(("played_s", "runs"), [(0.5, 0), (29.99, 0), (30.0, 1)])
+@pytest.mark.parametrize("score", [8.8, 100.0])
+def test_a_run_that_ended_before_anything_was_to_be_done_proves_nothing(
+    played_s: float, runs: int, score: float
+) -> None:
+    found = quorum(ran(0, score, played_s=played_s), now=1)
+    assert found.runs == runs
+    assert (found.mastery > 0.0, found.due is not None) == (bool(runs), bool(runs))
 
 
 def test_nothing_practised() -> None:
