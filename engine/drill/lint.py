@@ -32,27 +32,39 @@ VARIANT_SEEDS: Final = range(3)
 
 def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
     """Everything that an author should mend before anybody takes the drill; plays it twice."""
+    found, playable = _unplayed(scenario, file)
+    finder = Finder(file, places(scenario.text))
+    if scenario.scored and playable:
+        _starts_unreached(scenario, finder)
+        for seed in (scenario.seed, *(VARIANT_SEEDS if scenario.variants else ())):
+            _solution(scenario, seed, finder, begin)
+            _nothing(scenario, seed, finder, begin)
+    return sorted({*found, *finder.problems})
+
+
+def unplayed(scenario: Scenario, file: str) -> list[Problem]:
+    """The part of `lint` that needs no playing, and so no time: what is still to be written, above all."""
+    return sorted(set(_unplayed(scenario, file)[0]))
+
+
+def _unplayed(scenario: Scenario, file: str) -> tuple[list[Problem], bool]:
+    """The problems, and whether the scenario can be played at all."""
     finder = Finder(file, places(scenario.text))
     _texts(scenario, finder)
     try:
         refused = prepare(start_world(scenario, scenario.seed), [line.do for line in scenario.before])
     except InputProblem as problem:
         finder.add(("before", 0), f"a line cannot be done: {problem}", "lines that can be done")
-        return finder.problems
+        return finder.problems, False
     for said in refused:
         finder.add(("before", 0), said, "lines that are done at once, and without an error")
     _after_the_end(scenario, finder)
     if scenario.variants:
         _variants(scenario, finder)
     playable = not any(problem.where.startswith("variants") for problem in finder.problems)
-    if scenario.scored and playable:
-        _starts_unreached(scenario, finder)
-        for seed in (scenario.seed, *(VARIANT_SEEDS if scenario.variants else ())):
-            _solution(scenario, seed, finder, begin)
-            _nothing(scenario, seed, finder, begin)
     if scenario.goals and not scenario.scored:
         finder.add((), "there are goals and no points for them", "[[rubric]] tables")
-    return sorted(set(finder.problems))
+    return finder.problems, playable
 
 
 def _texts(scenario: Scenario, finder: Finder) -> None:

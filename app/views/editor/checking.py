@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QThreadPool, Signal
 
 from engine.constants import TICKS_PER_S
 from engine.drill.drill import Drill
-from engine.drill.lint import lint
+from engine.drill.lint import lint, unplayed
 from engine.drill.places import Path, places
 from engine.drill.problems import Problem, ScenarioProblems, said
 from engine.drill.scenario import Scenario, load_scenario
@@ -30,11 +30,13 @@ class Unwanted(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a text is: a scenario, or problems that keep it from being one."""
+    """What a text is: a scenario, with what its author should still mend, or problems that keep it from being one."""
 
     text: str
     scenario: Scenario | None
     problems: tuple[Problem, ...]
+    remarks: tuple[Problem, ...] = ()
+    """What `mirrordrill check` says of it, too, as far as that needs no playing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,8 @@ class Trial:
 
 def read(text: str, file: str) -> Reading:
     try:
-        return Reading(text, load_scenario(text, file), ())
+        scenario = load_scenario(text, file)
+        return Reading(text, scenario, (), tuple(unplayed(scenario, file)))
     except ScenarioProblems as found:
         return Reading(text, None, found.problems)
 

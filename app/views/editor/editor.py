@@ -24,6 +24,7 @@ from app.bars import Bar
 from app.language import tr, trn
 from app.views.editor.checking import Checker, Reading, Trial, path_of
 from app.views.editor.findings import Findings, sentence
+from app.views.editor.fixes import mended
 from app.views.editor.form import Form
 from app.views.editor.preview import Brief, Preview
 from app.views.editor.timeline_view import TimelineView
@@ -87,6 +88,9 @@ class ScenarioEditor(QWidget):
         self.preview = Preview(brief)
         self.findings = Findings()
         self.findings.chosen.connect(self._show_problem)
+        self.findings.fix_wanted.connect(
+            lambda fix: self.text.replace_with(mended(self.text.toPlainText(), fix))
+        )
         self.findings.height_changed.connect(self._share_height)
         self.tabs = QTabWidget()
         self._lay_out()

@@ -7,12 +7,21 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import formatting, theme
 from app.language import tr, trn
 from app.sentences import ours, said
 from app.views.editor.checking import Reading, Trial
+from app.views.editor.fixes import Fix, fix_of
 from engine.drill.problems import Problem
 from engine.drill.score import Score
 
@@ -28,11 +37,14 @@ class Findings(QWidget):
 
     chosen = Signal(object, bool)
     """A Problem, and whether the keyboard is to go there."""
+    fix_wanted = Signal(object)
+    """A Fix that is to be put into the text."""
     height_changed = Signal()
     """There are other rows than before, and another height is right."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._fix: Fix | None = None
         self._heading = QLabel()
         self._heading.setFont(theme.sized(self.font(), 1.0, bold=True))
         self._heading.setWordWrap(True)
@@ -46,7 +58,15 @@ class Findings(QWidget):
         )
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 6, 12, 8)
-        column.addWidget(self._heading)
+        self.fix = QPushButton()
+        self.fix.setProperty("small", "true")
+        self.fix.clicked.connect(self._mend)
+        self.rows.currentItemChanged.connect(lambda *_: self._show_fix())
+        self.fix.hide()
+        head = QHBoxLayout()
+        head.addWidget(self._heading, 1)
+        head.addWidget(self.fix)
+        column.addLayout(head)
         column.addWidget(self.rows, 1)
         self._fit()
 
@@ -86,10 +106,11 @@ class Findings(QWidget):
 
     def show_reading(self, reading: Reading) -> None:
         known = self.problems
-        if known != list(reading.problems) or len(known) != self.rows.count():
+        found = [*reading.problems, *reading.remarks]
+        if known != found or len(known) != self.rows.count():
             now = self.rows.currentRow()
             self.rows.clear()
-            self._add_problems(reading.problems)
+            self._add_problems(found)
             self.rows.setCurrentRow(min(now, self.rows.count() - 1))
         count = len(reading.problems)
         if count:
@@ -97,8 +118,15 @@ class Findings(QWidget):
                 "{n} problem keeps it from being played", "{n} problems keep it from being played", count
             )
             self._heading.setText(said.format(n=count))
+        elif reading.remarks:
+            said = trn(
+                "It can be played; {n} problem is left to mend. “Run the solution” checks the rest.",
+                "It can be played; {n} problems are left to mend. “Run the solution” checks the rest.",
+                len(reading.remarks),
+            )
+            self._heading.setText(said.format(n=len(reading.remarks)))
         else:
-            self._heading.setText(tr("No problems. “Run the solution” says what it is worth."))
+            self._heading.setText(tr("No problems while reading. “Run the solution” checks the rest."))
         self._fit()
 
     def show_working(self) -> None:
@@ -123,8 +151,22 @@ class Findings(QWidget):
             row.setData(_PROBLEM, problem)
             self.rows.addItem(row)
 
+    def _show_fix(self) -> None:
+        """The button that mends the selected problem, or the first that a button can mend."""
+        row = self.rows.currentItem()
+        selected = [row.data(_PROBLEM)] if row is not None and row.data(_PROBLEM) is not None else []
+        fix = next((fix for fix in map(fix_of, [*selected, *self.problems]) if fix is not None), None)
+        self._fix = fix
+        self.fix.setText(tr(fix.words) if fix is not None else "")
+        self.fix.setVisible(fix is not None)
+
+    def _mend(self) -> None:
+        if self._fix is not None:
+            self.fix_wanted.emit(self._fix)
+
     def _fit(self) -> None:
         """But one line as long as there is nothing to list."""
+        self._show_fix()
         empty = not self.rows.count()
         self.rows.setVisible(not empty)
         self.setMaximumHeight(self.wanted_height if empty else QWIDGETSIZE_MAX)

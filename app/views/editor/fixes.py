@@ -1,0 +1,42 @@
+"""Problems of a scenario that a button mends: what the button says, and the text afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from app.language import mark
+from engine.drill.problems import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One way to mend a problem."""
+
+    words: str
+    added: str
+    """What comes to the end of the scenario."""
+
+
+_POINTS: Final = '\n[[rubric]]\nkind = "{kind}"\nname = "{name}"\npoints = 10\n'
+
+FIXES: Final = {
+    ("nothing is earned by it", "question"): Fix(
+        mark("Add a rule that gives points for questions"),
+        _POINTS.format(kind="diagnosis", name="Questions answered"),
+    ),
+    ("nothing is earned by it", "predict"): Fix(
+        mark("Add a rule that gives points for predictions"),
+        _POINTS.format(kind="prediction", name="Predictions"),
+    ),
+}
+"""(text of the problem, table that it is about) -> what mends it."""
+
+
+def fix_of(problem: Problem) -> Fix | None:
+    return FIXES.get((problem.text, problem.where.partition("[")[0]))
+
+
+def mended(text: str, fix: Fix) -> str:
+    """The scenario's *text* with the fix in it."""
+    return text.rstrip("\n") + "\n" + fix.added
