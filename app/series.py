@@ -17,6 +17,13 @@ _NICE = (1.0, 2.0, 5.0)
 """Bin widths are these times a power of ten, so that bins stay where they are while the window moves on."""
 
 
+ALL_DATABASES = "*"
+"""In place of a database's name: no database can be called so without brackets."""
+HIGHEST = frozenset({"commit_delay_ms", "response_s", "principal_cpu_percent", "mirror_cpu_percent"})
+"""Counters of which the highest stands for many databases; all others add up."""
+ADDED = np.array([name not in HIGHEST for name in COUNTERS])
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """A counter over a stretch of time."""
@@ -62,16 +69,45 @@ class Columns:
         """Take in the next entries, of each the row that *rows* says."""
         assert self.samples is not None, "agree comes first"
         first, count = self.count, self.count + len(rows)
-        if count > len(self._rows):
-            self._rows = np.resize(self._rows, 2 * count)
-            self._values = np.resize(self._values, (2 * count, len(COUNTERS)))
+        self._make_room(count)
         self._rows[first:count] = rows
         self._values[first:count] = self.samples.of_rows(first, np.maximum(0, self._rows[first:count]))
         self.count = count
 
+    def add_together(self, rows: Sequence[Sequence[int]]) -> None:
+        """The same of many rows at once, one sequence of entries for each: their sums, or what is highest of them."""
+        assert self.samples is not None, "agree comes first"
+        entries = len(rows[0]) if rows else 0
+        first, count = self.count, self.count + entries
+        self._make_room(count)
+        values, there = self._values[first:count], np.zeros(entries, dtype=bool)
+        values[:] = 0.0
+        for each in rows:
+            found = np.asarray(each)
+            here = found >= 0
+            one = np.where(here[:, None], self.samples.of_rows(first, np.maximum(0, found)), 0.0)
+            values[:, ADDED] += one[:, ADDED]
+            values[:, ~ADDED] = np.maximum(values[:, ~ADDED], one[:, ~ADDED])
+            there |= here
+        self._rows[first:count] = np.where(there, 0, -1)
+        self.count = count
+
+    def _make_room(self, count: int) -> None:
+        if count > len(self._rows):
+            self._rows = np.resize(self._rows, 2 * count)
+            self._values = np.resize(self._values, (2 * count, len(COUNTERS)))
+
+
+def _rows_of(carried: Sequence[Mapping[str, int | None]], database: str) -> list[int]:
+    found = (rows.get(database) for rows in carried)
+    return [-1 if row is None else row for row in found]
+
 
 class CounterHistory:
-    """The counters of one database over the run, whichever row of the flow model carried it at the time."""
+    """The counters of one database over the run, whichever row of the flow model carried it at the time.
+
+    Those of ALL_DATABASES are sums; of times and shares, of which a sum would mean nothing, the highest.
+    """
 
     def __init__(self) -> None:
         self._database: str | None = None
@@ -86,8 +122,12 @@ class CounterHistory:
             self._database, self._columns = database, Columns()
         count, before = min(samples.count, len(carried)), self._columns.count
         known = self._columns.agree(samples, count)
-        rows = (carried[index].get(database) for index in range(known, count))
-        self._columns.add([-1 if row is None else row for row in rows])
+        new = carried[known:count]
+        if database == ALL_DATABASES:
+            names = dict.fromkeys(name for rows in new for name in rows)
+            self._columns.add_together([_rows_of(new, name) for name in names])
+        else:
+            self._columns.add(_rows_of(new, database))
         return known != before or count != before
 
     @property

@@ -28,7 +28,7 @@ from app.counters import COUNTERS, WATCHED
 from app.course import EXPOSED, OWN, TOLD, UNSERVED, Course, Marker, in_step
 from app.language import mark, tr
 from app.reader import name_box
-from app.series import CounterHistory
+from app.series import ALL_DATABASES, CounterHistory
 from app.strip import SHAPES
 from app.views.charts import export
 from app.views.charts.lane import LOOKS, NAME, Lane
@@ -125,7 +125,9 @@ class Charts(QWidget):
         self.outlook.hide()
         self._databases = QComboBox()
         name_box(self._databases, tr("Database"))
-        self._databases.currentTextChanged.connect(self.show_database)
+        self._databases.currentIndexChanged.connect(
+            lambda _: self.show_database(str(self._databases.currentData() or ""))
+        )
         self._lay_out()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(tr("Charts"))
@@ -198,12 +200,18 @@ class Charts(QWidget):
         names = list(drill.world.availability)
         self._databases.blockSignals(True)
         self._databases.clear()
-        self._databases.addItems(names)
+        if len(names) > 1:
+            self._databases.addItem(tr("All databases"), ALL_DATABASES)
+            tip = tr("Sums over all databases; of times and shares the highest")
+            self._databases.setItemData(0, tip, Qt.ItemDataRole.ToolTipRole)
+        for name in names:
+            self._databases.addItem(name, name)
         self._databases.blockSignals(False)
         self._databases.setVisible(len(names) > 1)
         self._cursor_s = self._hover_s = None
         self._recolour()
-        self._start_over(self._database if self._database in names else next(iter(names), ""))
+        known = self._database in names or (self._database == ALL_DATABASES and len(names) > 1)
+        self._start_over(self._database if known else next(iter(names), ""))
 
     @Slot(object)
     def show_world(self, world: World) -> None:
@@ -225,8 +233,11 @@ class Charts(QWidget):
         events = list(events)
         self._states.add(events)
         count = len(self._course.markers)
-        self._course.add(event.as_json() for event in events if event.database in (None, self._database))
+        self._course.add(event.as_json() for event in events if self._is_about(event))
         self._stale |= len(self._course.markers) > count
+
+    def _is_about(self, event: Event) -> bool:
+        return self._database == ALL_DATABASES or event.database in (None, self._database)
 
     # --- what is shown ------------------------------------------------------------------------------------
 
@@ -292,15 +303,17 @@ class Charts(QWidget):
     def _start_over(self, database: str) -> None:
         assert self._drill is not None
         self._database = database
-        self._databases.setCurrentText(database)
+        self._databases.setCurrentIndex(self._databases.findData(database))
         self._history.follow(self._drill.samples, self._drill.rows, database)
-        self._course = Course([database], {database}.intersection(in_step(self._drill.scenario)))
+        names = list(self._drill.world.availability) if database == ALL_DATABASES else [database]
+        about = None if database == ALL_DATABASES else database
+        self._course = Course(names, set(names).intersection(in_step(self._drill.scenario)))
         self._all_end_s = ALL_STARTS_WITH_S
         self._states = States(database)
         self._states.start(
             self._drill.states_before, self._drill.world, of(self._drill.events, "state", about=database)
         )
-        self._course.add(event.as_json() for event in of(self._drill.events, *TOLD, about=database))
+        self._course.add(event.as_json() for event in of(self._drill.events, *TOLD, about=about))
         self._show_outlook(self._drill.world)
         self._refresh()
 
@@ -403,7 +416,7 @@ class Charts(QWidget):
         """Write what is shown to *path*, a .png, .svg or .csv. Raises export.NotSaved."""
         from_s, to_s = (formatting.run_time(t_s, 1) for t_s in self._range)
         sheet = export.Sheet(
-            title=f"{self._database}   {from_s} – {to_s}",
+            title=f"{self._databases.currentText()}   {from_s} – {to_s}",
             above=(self.lane, *((self.states,) if self._truth else ())),
             plots=self._view,
             below=self.scale,
