@@ -20,6 +20,8 @@ class Fact:
 
     what: str
     value: str
+    spoils: bool = False
+    """It gives away what a learner is to find out."""
 
 
 COLUMNS: Final = (
@@ -58,7 +60,7 @@ def facts_of(contents: Contents) -> list[Fact]:
         Fact(tr("SHA-256"), contents.sha256),
         Fact(tr("Size"), tr("{n} characters").format(n=formatting.number(contents.characters))),
         *(Fact(tr(TABLES[what]), formatting.number(count)) for what, count in contents.counts),
-        Fact(tr("What it does by itself"), does or tr("nothing")),
+        Fact(tr("What it does by itself"), does or tr("nothing"), spoils=True),
         Fact(tr("Ends"), ends),
         Fact(tr("Texts, in characters"), texts),
         Fact(tr("Pictures"), pictures.format(n=contents.images) if contents.images else tr("none")),
@@ -72,7 +74,7 @@ def facts_of(contents: Contents) -> list[Fact]:
             ),
         ),
     ]  # fmt: skip
-    return [Fact(fact.what, visible(fact.value).replace("\n", " ")) for fact in found]
+    return [Fact(fact.what, visible(fact.value).replace("\n", " "), fact.spoils) for fact in found]
 
 
 def _many(links: Sequence[str]) -> str:

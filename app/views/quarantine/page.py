@@ -8,6 +8,7 @@ from typing import Final
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
+    QCheckBox,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -59,6 +60,11 @@ class Quarantine(QWidget):
         both.addWidget(self.text)
         both.setSizes([660, 480])
         both.setChildrenCollapsible(False)
+        self._facts: Sequence[Fact] = ()
+        self._whole = ""
+        self.author = QCheckBox(tr("Open as author: show solution and answers"))
+        self.author.setToolTip(tr("Who is going to play the drill is better off without"))
+        self.author.toggled.connect(lambda _: self._show_again())
         self.items = Items()
         self.items.shown.connect(self._show_item)
         self.items.chosen.connect(self._say_chosen)
@@ -78,6 +84,8 @@ class Quarantine(QWidget):
         buttons.addSpacing(12)
         buttons.addWidget(self.items.controls)
         buttons.addStretch()
+        buttons.addWidget(self.author)
+        buttons.addSpacing(12)
         buttons.addWidget(self.accept)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(28, 18, 28, 20)
@@ -119,6 +127,7 @@ class Quarantine(QWidget):
         self.items.show_items(items)
 
     def _head(self, title: str, said: str) -> None:
+        self.author.setChecked(False)
         self._title.setText(title)
         self._said.setText(visible(said))
 
@@ -126,7 +135,15 @@ class Quarantine(QWidget):
         self._show_one(item.facts, item.text)
 
     def _show_one(self, facts: Sequence[Fact], text: str) -> None:
-        self.facts.table.replace(facts)
+        self._facts, self._whole = facts, text
+        self._show_again()
+
+    def _show_again(self) -> None:
+        """Without what gives the drill away, unless an author wants to see it."""
+        text, everything = self._whole, self.author.isChecked()
+        self.facts.table.replace([fact for fact in self._facts if everything or not fact.spoils])
+        if not everything:
+            text = tr("The text of the file holds the solution and the answers. “Open as author” shows it.")
         shown = text if len(text) <= TEXT_MAX else text[:TEXT_MAX] + "\n…"
         self.text.setPlainText(visible(shown))
         self.facts.selectRow(0)
