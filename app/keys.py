@@ -47,9 +47,12 @@ class Command:
 
 WINDOW: Final = "window"
 DESK: Final = "desk"
+REST: Final = "rest"
+"""The desk, for keys that no panel of it has taken: they get in nobody's way."""
 SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     WINDOW: (mark("anywhere"), ()),
     DESK: (mark("on the desk"), (WINDOW,)),
+    REST: (mark("on the desk"), (DESK,)),
     "query": (mark("in an SQL window"), (DESK,)),
     "editor": (mark("in the text of an SQL window"), ("query",)),
     "explorer": (mark("in Object Explorer"), (DESK,)),
@@ -79,10 +82,10 @@ def _rows(group: str, scope: str, *rows: tuple[str, ...], fixed: bool = False) -
 COMMANDS: Final[tuple[Command, ...]] = (
     *_rows(
         mark("Drill"), WINDOW,
-        ("drill.open", mark("Open a drill…"), "Ctrl+O"),
-        ("drill.open_file", mark("Open a file…"), "Ctrl+Shift+O"),
+        ("drill.open", mark("Open a drill…"), "Ctrl+Shift+O"),
+        ("drill.open_file", mark("Open a file…"), "Ctrl+O"),
         ("drill.open_run", mark("Open a recorded run…"), "Ctrl+Alt+O"),
-        ("drill.restart", mark("Start this drill again"), "Ctrl+Shift+Home"),
+        ("drill.restart", mark("Start this drill again"), "Ctrl+Alt+Home"),
         ("drill.branches", mark("Branches of this run"), "Ctrl+Alt+B"),
         ("drill.save_scenario", mark("Save this run as a scenario…")),
         ("drill.editor", mark("Scenario editor"), "Ctrl+Alt+E"),
@@ -93,8 +96,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("drill.hint", mark("Ask for a hint"), "Ctrl+F1"),
         ("drill.note", mark("Write a note into the run"), "Ctrl+M"),
         ("drill.act", mark("Type an act"), "Ctrl+;"),
-        ("drill.finish", mark("End the drill and have it scored"), "Ctrl+Shift+End"),
-        ("drill.quit", mark("Quit"), "Ctrl+Q"),
+        ("drill.finish", mark("End the drill and have it scored"), "Ctrl+Alt+End"),
+        ("drill.quit", mark("Quit"), "Alt+F4"),
     ),
     *_rows(
         mark("Scenario editor"), "scenario",
@@ -135,6 +138,16 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("time.all", mark("Show all of the time in every view"), "Ctrl+Alt+0"),
     ),
     *_rows(
+        mark("Time"), REST,
+        ("desk.pause", mark("Run or pause, outside of text, lists and buttons"), "Space"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("SQL windows"), REST,
+        ("desk.run", mark("Execute the SQL window in front, where F5 means nothing else"), "F5"),
+        fixed=True,
+    ),
+    *_rows(
         mark("Faults"), WINDOW,
         ("fault.revert_all", mark("Take back every fault"), "Ctrl+Shift+Backspace"),
     ),
@@ -155,6 +168,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("view.system", mark("System Monitor"), "Alt+7"),
         ("view.trace", mark("State change trace")),
         ("view.timing", mark("Failover timing")),
+        ("view.facilitator", mark("For the instructor (gives the drill away)")),
         ("view.brief", mark("Brief"), "F4"),
         ("view.full_screen", mark("Full screen"), "Alt+Shift+Return | F11", "F11"),
         ("view.larger", mark("Larger text"), "Ctrl++ | Ctrl+="),
@@ -163,6 +177,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("view.theme", mark("Next theme")),
         ("view.contrast", mark("High contrast"), "Ctrl+Alt+C"),
         ("view.present", mark("Present: large text, few panels"), "Ctrl+Alt+P"),
+        ("view.zoom", mark("This panel over the whole desk, and back"), "Ctrl+Alt+Z"),
         ("view.save_charts", mark("Save the charts…")),
         ("view.reset_layout", mark("Put every panel back where it belongs")),
     ),
@@ -177,7 +192,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         mark("Help"), WINDOW,
         ("help.here", mark("Help on this panel"), "F1"),
         ("view.say", mark("Say how things stand"), "Alt+0"),
-        ("help.palette", mark("Find any command…"), "Ctrl+Shift+P"),
+        ("help.palette", mark("Find any command…"), "Ctrl+Shift+P | Ctrl+Q"),
         ("help.tour", mark("Tour of the desk"), "Ctrl+Alt+F1"),
         ("help.sheet", mark("All keys"), "Shift+F1"),
         ("help.keys", mark("Change keys…"), "Ctrl+Alt+K"),
@@ -195,10 +210,12 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("query.parse", mark("Parse, without running it"), "Ctrl+F5", "Shift+F5"),
         ("query.text", mark("Results to text"), "Ctrl+T"),
         ("query.grid", mark("Results to grid"), "Ctrl+D | Ctrl+Shift+D"),
-        ("query.file", mark("Results to a file…"), "Ctrl+Shift+F | Ctrl+Shift+T"),
+        ("query.file", mark("Save results to a file…"), "Ctrl+Shift+F | Ctrl+Shift+T"),
         ("query.open", mark("Open a script…")),
         ("query.save", mark("Save this text as a script…"), "Ctrl+S"),
         ("query.connection", mark("Change connection…")),
+        ("query.database", mark("To the list of databases"), "Ctrl+U"),
+        ("query.zoom", mark("SQL windows over the whole desk, and back")),
         ("query.who", mark("Who is connected (sp_who)"), "Ctrl+1"),
         ("query.about", mark("What the selected name is (sp_help)"), "Alt+F1"),
         ("query.results", mark("Show or hide results"), "Ctrl+R", "Ctrl+R | Ctrl+J"),
@@ -218,7 +235,9 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("editor.comment", mark("Comment out"), "Ctrl+K, Ctrl+C"),
         ("editor.uncomment", mark("Uncomment"), "Ctrl+K, Ctrl+U"),
         ("editor.upper", mark("Upper case"), "Ctrl+Shift+U"),
-        ("editor.lower", mark("Lower case"), "Ctrl+U | Ctrl+Shift+L"),
+        ("editor.lower", mark("Lower case"), "Ctrl+Shift+L"),
+        ("editor.to_start", mark("Select to the start"), "Ctrl+Shift+Home"),
+        ("editor.to_end", mark("Select to the end"), "Ctrl+Shift+End"),
         ("editor.line", mark("Go to a line"), "Ctrl+G"),
         ("editor.find", mark("Find"), "Ctrl+F"),
         ("editor.replace", mark("Find and replace"), "Ctrl+H"),
@@ -306,6 +325,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("table.copy", mark("Copy"), "Ctrl+C | Ctrl+Ins"),
         ("table.copy_headers", mark("Copy with headers"), "Ctrl+Shift+C"),
         ("table.all", mark("Select everything"), "Ctrl+A"),
+        ("table.to_start", mark("Select to the start"), "Ctrl+Shift+Home"),
+        ("table.to_end", mark("Select to the end"), "Ctrl+Shift+End"),
         fixed=True,
     ),
 )  # fmt: skip
@@ -327,6 +348,11 @@ def normal(text: str) -> str:
     if not sequence.count() or any(key.key() in (Qt.Key.Key_unknown, Qt.Key(0)) for key in _parts(sequence)):
         raise ValueError(f"{text!r} is no key; write keys like F5, Ctrl+Shift+P or Ctrl+K, Ctrl+C")
     return sequence.toString(QKeySequence.SequenceFormat.PortableText)
+
+
+def as_text(key: int) -> str:
+    """A key without Ctrl, Alt or Shift as it is written in the table."""
+    return QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText)
 
 
 def shown(text: str) -> str:

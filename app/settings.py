@@ -43,6 +43,10 @@ RECENT: Final = Key("files/recent", "[]")
 """JSON: paths of scenario files, the one opened last first."""
 BEFORE_PRESENTING: Final = Key("window/before_presenting", "")
 """Layout profile and text scale to go back to; empty while nobody presents."""
+BEFORE_CONTRAST: Final = Key("look/before_contrast", "")
+"""The theme to which the key for high contrast goes back."""
+PLAYER: Final = Key("export/player", "")
+"""Name on exported debriefs; empty: that of the account."""
 TOUR_SEEN: Final = Key("help/tour_seen", False)
 NOTES: Final = Key("topology/notes", "{}")
 """JSON: scenario -> [[text, x, y]], what somebody has stuck on the canvas."""

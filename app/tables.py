@@ -256,7 +256,13 @@ class TableView(QTableView):
         super().focusInEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """An arrow key that has nowhere to go selects the row where it is: of one row alone Qt would select none."""
+        """An arrow key that has nowhere to go selects the row where it is: of one row alone Qt would select none.
+
+        Space is left to what is around the table: here it would select what is selected already.
+        """
+        if event.key() == Qt.Key.Key_Space and not event.modifiers():
+            event.ignore()
+            return
         super().keyPressEvent(event)
         here, selection = self.currentIndex(), self.selectionModel()
         if (

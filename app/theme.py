@@ -288,28 +288,38 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
         app.setProperty("styled", True)
     font = app.font()
     growth = BASE_POINTS * font_scale / font.pointSizeF()
-    chosen = _with_fonts_of_their_own(app) if growth != 1.0 else []
+    chosen = _with_fonts_of_their_own(app)
     font.setPointSizeF(BASE_POINTS * font_scale)
     app.setFont(font)
     app.setPalette(palette(colours))
     app.setStyleSheet(
         style_sheet(colours, QFontMetrics(font).height())
     )  # last: it hands palette and font on to all widgets
-    if (
-        growth != 1.0
-    ):  # and puts back fonts that widgets have chosen from the former one: have them choose again
-        for widget in app.allWidgets():
-            QApplication.sendEvent(widget, QEvent(QEvent.Type.FontChange))
-        for widget, points in chosen:
-            if shiboken6.isValid(widget) and widget.font().pointSizeF() == points:  # it did not
-                widget.setFont(sized(widget.font(), growth, widget.font().bold()))
+    # It puts back fonts that widgets had when the first sheet came: have them choose again.
+    for widget in app.allWidgets() if growth != 1.0 else ():
+        QApplication.sendEvent(widget, QEvent(QEvent.Type.FontChange))
+    # And some hear of the new palette only while they still have the old one: icons would be drawn for that.
+    for widget in app.allWidgets():
+        if _draws_itself(type(widget)):
+            QApplication.sendEvent(widget, QEvent(QEvent.Type.PaletteChange))
+    for widget, before in chosen:
+        if (
+            shiboken6.isValid(widget)
+            and abs(widget.font().pointSizeF() - before.pointSizeF() * growth) > 0.01
+        ):
+            widget.setFont(sized(before, growth, before.bold()))
     return colours
 
 
-def _with_fonts_of_their_own(app: QApplication) -> list[tuple[QWidget, float]]:
-    """Widgets that somebody has given a font, and its size in points."""
+def _draws_itself(kind: type[QWidget]) -> bool:
+    """A widget of this program that does something about another palette."""
+    return any("changeEvent" in each.__dict__ for each in kind.__mro__ if each.__module__.startswith("app."))
+
+
+def _with_fonts_of_their_own(app: QApplication) -> list[tuple[QWidget, QFont]]:
+    """Widgets that somebody has given a font, and that font."""
     return [
-        (widget, widget.font().pointSizeF())
+        (widget, QFont(widget.font()))
         for widget in app.allWidgets()
         if widget.testAttribute(Qt.WidgetAttribute.WA_SetFont)
     ]
@@ -448,7 +458,7 @@ QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSp
     border: none; width: 0;
 }
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus { border-color: $focus; }
-QLineEdit[small="true"] { padding: 1px 7px; min-height: 1.1em; }
+QLineEdit[small="true"], QComboBox[small="true"] { padding: 1px 7px; min-height: 1.1em; }
 QCheckBox::indicator, QRadioButton::indicator, QGroupBox::indicator, QAbstractItemView::indicator {
     width: ${box}px; height: ${box}px; background: $surface; border: 1px solid $muted; border-radius: 3px;
 }

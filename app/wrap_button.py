@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 
@@ -23,11 +23,16 @@ class WrapButton(QPushButton):
         self.setSizePolicy(policy)
         self.show_text(text)
 
-    def show_text(self, text: str) -> None:
-        """What the button says; its own text stays empty, as that would be one line."""
+    def show_text(self, text: str, spoken: str = "") -> None:
+        """What the button says; its own text stays empty, as that would be one line. *spoken*: said in its place."""
         self._text.setText(text)
-        self.setAccessibleName(text)
+        self.setAccessibleName(spoken or text)
         self.updateGeometry()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.EnabledChange:
+            self._text.setEnabled(self.isEnabled())
 
     def hasHeightForWidth(self) -> bool:
         return True

@@ -8,7 +8,7 @@ from typing import Any, Final
 from app import formatting
 from app.export.course_svg import MARKS
 from app.export.parts import bullets, heading, moment, paragraph, table, text
-from app.export.source import Source
+from app.export.source import Source, signature
 from app.language import mark, tr, trn
 from app.sentences import said
 from engine.constants import TICKS_PER_S
@@ -75,9 +75,10 @@ def _head(source: Source) -> str:
         ended=said(review.ended),
         time=moment(source.drill.tick),
     )
+    whose = paragraph(signature(source)) if signature(source) else ""
     times = len(source.drill.rewinds)
     back = " " + trn("Gone back {n} time.", "Gone back {n} times.", times).format(n=times) if times else ""
-    return heading(1, review.title) + paragraph(score, "score") + paragraph(facts + back, "muted")
+    return heading(1, review.title) + paragraph(score, "score") + whose + paragraph(facts + back, "muted")
 
 
 def _figures(source: Source) -> str:

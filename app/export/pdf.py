@@ -17,14 +17,18 @@ from PySide6.QtGui import (
     QPageSize,
     QPainter,
     QPdfWriter,
+    QTextBlock,
+    QTextCursor,
     QTextDocument,
+    QTextFormat,
+    QTextTable,
 )
 from PySide6.QtSvg import QSvgRenderer
 
 from app import whole_file
 from app.export import body, course_svg
 from app.export.parts import heading
-from app.export.source import Source
+from app.export.source import Source, signature
 from app.language import tr
 
 DOTS_PER_INCH: Final = 300
@@ -76,7 +80,7 @@ def write_pdf(source: Source, file: Path) -> int:
         documents = [_first_page(source, writer), _document(_annex(source), writer)]
         pages = sum(document.pageCount() for document in documents)
         foot = tr("{title}, seed {seed}").format(title=source.review.title, seed=source.report["seed"])
-        _print(documents, writer, painter, foot, pages)
+        _print(documents, writer, painter, "   ·   ".join(filter(None, (foot, signature(source)))), pages)
     finally:
         painter.end()
     try:
@@ -144,7 +148,59 @@ def _document(html: str, writer: QPdfWriter, drawing: QImage | None = None) -> Q
         document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(COURSE), drawing)
     document.setHtml(_CAPTION.sub(r'<p class="muted">\2</p>\1', html))
     document.setPageSize(QSizeF(_width(writer), writer.height() - _foot(writer)))
+    _keep_together(document)
     return document
+
+
+def _keep_together(document: QTextDocument) -> None:
+    """Headings go to the next page with what they head, and rows of tables whole; Qt breaks wherever a page ends."""
+    for table in document.rootFrame().childFrames():
+        if isinstance(table, QTextTable):
+            for row in range(table.rows()):
+                _keep_row(document, table, row)
+    block = document.begin()
+    while block.isValid():
+        if block.blockFormat().headingLevel() and _page_of(document, block) != _page_of(
+            document, _headed(block)
+        ):
+            cursor = QTextCursor(block)
+            broken = cursor.blockFormat()
+            broken.setPageBreakPolicy(QTextFormat.PageBreakFlag.PageBreak_AlwaysBefore)
+            cursor.setBlockFormat(broken)
+        block = block.next()
+
+
+def _headed(heading: QTextBlock) -> QTextBlock:
+    """What comes after a heading and after the caption of a table."""
+    following = heading.next()
+    after = following.next()
+    is_table = after.isValid() and QTextCursor(after).currentTable() is not None
+    return after if is_table and QTextCursor(following).currentTable() is None else following
+
+
+def _page_of(document: QTextDocument, block: QTextBlock) -> int:
+    """Of the end of its first line."""
+    if not block.isValid():
+        return document.pageCount() - 1
+    top = document.documentLayout().blockBoundingRect(block).top()
+    line = block.layout().lineAt(0)
+    return int((top + (line.height() if line.isValid() else 0.0)) // document.pageSize().height())
+
+
+def _keep_row(document: QTextDocument, table: QTextTable, row: int) -> None:
+    """Space above the row, so that it begins on the page on which it ends."""
+    layout, height = document.documentLayout(), document.pageSize().height()
+    cells = [table.cellAt(row, column) for column in range(table.columns())]
+    tops = [layout.blockBoundingRect(cell.firstCursorPosition().block()).top() for cell in cells]
+    ends = [layout.blockBoundingRect(cell.lastCursorPosition().block()).bottom() for cell in cells]
+    top, end = min(tops), max(ends)
+    page_end = (top // height + 1) * height
+    if end <= page_end or end - top > height / 2:
+        return
+    for cell in cells:
+        spaced = cell.format().toTableCellFormat()
+        spaced.setTopPadding(spaced.topPadding() + page_end - top)
+        cell.setFormat(spaced)
 
 
 def _print(

@@ -16,6 +16,17 @@ from app.sentences import of_event, said
 
 EVENT_COLUMNS: Final = ("t_s", "kind", "server", "database", "text")
 SCORE_COLUMNS: Final = ("name", "points", "max", "why", "better", "at_s")
+RUN_COLUMNS: Final = (
+    "player",
+    "played_at",
+    "scenario",
+    "title",
+    "seed",
+    "mode",
+    "ended_at_s",
+    "points",
+    "state_hash",
+)
 FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 """A text that begins with one of them is a formula to a spreadsheet, whoever wrote it."""
 
@@ -24,6 +35,7 @@ def sheets(source: Source) -> dict[str, str]:
     """File name -> content."""
     report = source.report
     return {
+        "run.csv": as_csv(RUN_COLUMNS, [_of_run(source)]),
         "events.csv": as_csv(
             EVENT_COLUMNS, ([_of_event(event, c) for c in EVENT_COLUMNS] for event in report["events"])
         ),
@@ -33,6 +45,15 @@ def sheets(source: Source) -> dict[str, str]:
             ([_plain(_of_item(item, c)) for c in SCORE_COLUMNS] for item in report["score"]["items"]),
         ),
     }
+
+
+def _of_run(source: Source) -> list[Any]:
+    """Whose run it is, and what it came to: the row that a class is collected by."""
+    report = source.report
+    names = ("scenario", "title", "seed", "mode", "ended_at_s")
+    known = [report.get(name, "") for name in names]
+    points = report["score"]["total"] if report["score"]["scored"] else ""
+    return [source.player, source.played_at, *known, points, report["state_hash"]]
 
 
 def _of_event(event: Mapping[str, Any], column: str) -> Any:

@@ -18,6 +18,10 @@ class Source:
     review: Review
     report: Mapping[str, Any]
     """As of `run --json`."""
+    player: str = ""
+    """Who played it, as they want to be called."""
+    played_at: str = ""
+    """Date and time of its end, where it was played."""
 
 
 def source_of(drill: Drill) -> Source:
@@ -25,6 +29,12 @@ def source_of(drill: Drill) -> Source:
     return Source(drill, review(drill), drill.report())
 
 
+def signature(source: Source) -> str:
+    """Name and date, as far as they are known."""
+    return " · ".join(part for part in (source.player, source.played_at) if part)
+
+
 def as_json(source: Source) -> dict[str, Any]:
     """Report and review together."""
-    return {"report": dict(source.report), "review": source.review.as_json()}
+    said = {"player": source.player, "played_at": source.played_at}
+    return {**said, "report": dict(source.report), "review": source.review.as_json()}

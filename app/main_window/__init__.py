@@ -11,6 +11,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app.interfaces import mend_areas
@@ -50,14 +51,19 @@ def open_window(scenario: Scenario | None) -> int:
         ahead = Ahead(window)
         at_the_end.callback(ahead.end)
         window.ready.connect(ahead.begin)
-        if scenario is not None:
-            start.hurry()
-            if not window.is_ready:
-                return 1
-            window.quarantine.admit(scenario, f"{scenario.name}.toml", partial(window.show_brief, scenario))
         window.show()
+        if scenario is not None:
+            app.setOverrideCursor(Qt.CursorShape.WaitCursor)
+            for over in (window.ready, window.closing):
+                over.connect(app.restoreOverrideCursor)
+            window.when_ready(lambda: _admit(window, scenario))
         start.begin()
         return app.exec()
+
+
+def _admit(window: MainWindow, scenario: Scenario) -> None:
+    """The drill that the program was started with; the window has been on screen meanwhile."""
+    window.quarantine.admit(scenario, f"{scenario.name}.toml", partial(window.show_brief, scenario))
 
 
 def _profile(at_the_end: ExitStack) -> Profile | None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import keys, settings, theme
+from app.busy import busy
 from app.fuzzy import ALSO
 from app.language import LANGUAGES, mark, tr
 from app.main_window.desk import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER, PROFILES, Desk
@@ -115,14 +116,24 @@ class Appearance(QObject):
         near = min(range(len(scales)), key=lambda index: abs(scales[index] - now))
         self.set_font_scale(scales[max(0, min(len(scales) - 1, near + step))])
 
+    def toggle_contrast(self) -> None:
+        """High contrast, or back to the theme of before."""
+        before = self._store.get(settings.BEFORE_CONTRAST)
+        if self.theme != theme.CONTRAST:
+            self._store.set(settings.BEFORE_CONTRAST, self.theme)
+            self.set_theme(theme.CONTRAST)
+        else:
+            self.set_theme(before if before in theme.CHOICES and before != theme.CONTRAST else theme.SYSTEM)
+
     def follow_system(self) -> None:
         """The desktop has changed its colours."""
         if self._store.get(settings.THEME) == theme.SYSTEM:
             self.apply()
 
     def apply(self) -> None:
-        apply_theme(self._store)
-        self.changed.emit()
+        with busy():
+            apply_theme(self._store)
+            self.changed.emit()
 
     def _set_reduced_motion(self, reduced: bool) -> None:
         self._store.set(settings.REDUCED_MOTION, reduced)
@@ -166,10 +177,11 @@ class Appearance(QObject):
 
     def set_layout(self, profile: str) -> None:
         """Change to another layout; the one that is left is kept."""
-        self.keep_layout()
-        self._store.set(settings.LAYOUT_PROFILE, profile)
-        self._tick("layout", profile)
-        self.restore_layout()
+        with busy():
+            self.keep_layout()
+            self._store.set(settings.LAYOUT_PROFILE, profile)
+            self._tick("layout", profile)
+            self.restore_layout()
 
     def restore_layout(self) -> None:
         self._desk.restore(self._store.get(self._key(self._desk.is_short_of_room)), self.layout)
@@ -184,8 +196,11 @@ class Appearance(QObject):
             self._store.set(self._key(self._desk.narrow), self._desk.state())
 
     def _key(self, narrow: bool) -> settings.Key[QByteArray]:
-        """A profile has a layout for a narrow desk beside its usual one, so that either comes back as it was."""
-        return settings.layout_key(f"{self.layout}-narrow" if narrow else self.layout)
+        """A profile has a layout for each size of screen, and for a narrow desk one beside its usual one, so that
+        each comes back as it was: places of a large screen leave the picture no room on a small one."""
+        screen = self._desk.screen().size()
+        kind = f"{self.layout}-narrow" if narrow else self.layout
+        return settings.layout_key(f"{kind} {screen.width()}x{screen.height()}")
 
     def _change_room(self) -> None:
         self.keep_layout()

@@ -88,7 +88,7 @@ class Bundling:
     def show(self) -> None:
         """List what was taken in."""
         kept = self.kept = KeptBundles(self._window)
-        kept.drill_wanted.connect(self._window.choose)
+        kept.drill_wanted.connect(self._window.ask_to_choose)
         kept.run_wanted.connect(self._window.open_file)
         kept.removal_wanted.connect(self._ask_removal)
         kept.finished.connect(kept.deleteLater)

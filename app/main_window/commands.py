@@ -81,12 +81,6 @@ def _drill(window: MainWindow, name: str, title: str) -> QAction:
         action = QAction(owner)
         action.setObjectName(name)
         action.setProperty(ALSO, name)
-        action.triggered.connect(lambda: _go_to(window, name))
+        action.triggered.connect(lambda: window.ask_to_choose(name))
     action.setText(title.replace("&", "&&"))
     return action
-
-
-def _go_to(window: MainWindow, name: str) -> None:
-    """To the brief of a drill; a run that is on screen can be taken up again."""
-    window.leave_run()
-    window.choose(name)

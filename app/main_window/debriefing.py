@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,11 +18,14 @@ from app.export.page import page
 from app.export.pdf import NoPdf, write_pdf
 from app.export.source import Source
 from app.language import tr
-from app.main_window import actions
+from app.main_window import actions, signing
+from app.main_window.finish_moment import FinishMoment
 from app.run_files import NoRun
 from app.sentences import said as said_of
 from app.storage import RunId, StorageProblem
+from app.views.debrief.page import ended
 from engine.drill import verify
+from engine.drill.drill import End
 from engine.drill.problems import ScenarioProblems
 from engine.drill.report import program_version
 from engine.drill.review import Review, reviewing
@@ -31,6 +35,9 @@ from engine.drill.verify import Divergence
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
     from engine.drill.drill import Drill
+
+RETRY_SPEED_MAX: Final = 1.0
+"""Simulated seconds in a second of wall time when a run is tried again: the moment of a mistake is seconds away."""
 
 Report = Mapping[str, Any]
 
@@ -48,6 +55,9 @@ class Debriefing(QObject):
         self._scenario: Scenario | None = None
         self._run_id: RunId | None = None
         """Of the run in the profile."""
+        self.moment = FinishMoment(window.notice, self)
+        window.play.began.connect(self.moment.drop)
+        window.pages.currentChanged.connect(lambda _: self.moment.drop())
         debrief = window.debrief
         window.session.finished.connect(self._show_finished)
         debrief.retry_wanted.connect(self._retry)
@@ -63,11 +73,16 @@ class Debriefing(QObject):
     # --- which run ------------------------------------------------------------------------------------------
 
     def _show_finished(self, report: Report) -> None:
+        self._report = report
         self._window.keep_desk()
         self._drill = self._window.session.live
         self._scenario = self._drill.scenario if self._drill is not None else None
         self._run_id = self._window.play.run_id
-        self._show(report)
+        asked = self._drill is not None and self._drill.ended_by is End.ASKED
+        if asked or self._window.pages.currentWidget() is not self._window.desk_page:
+            self._show(report)
+        else:
+            self.moment.hold(ended(report), lambda: self._show(report))
 
     def show_old(self, run_id: int) -> None:
         """The debrief of a finished run of the profile."""
@@ -190,6 +205,8 @@ class Debriefing(QObject):
     # --- what can be done with it -----------------------------------------------------------------------------
 
     def _retry(self, t_s: float) -> None:
+        """At a speed at which a person can do something: a run is often watched faster than it is played."""
+        self._window.session.set_speed(min(self._window.session.speed, RETRY_SPEED_MAX))
         self._window.play.retry(t_s)
 
     def _begin_fresh(self) -> None:
@@ -210,6 +227,7 @@ class Debriefing(QObject):
         if source is None:
             window.notice.warn(tr("This run cannot be played again here, so there is nothing to write."))
             return
+        source = replace(source, player=signing.player(window.store), played_at=self._played_at())
         ending, write = EXPORTS[kind]
         name = f"{source.report['scenario']}-{source.report['seed']}{ending}"
         chosen, _ = QFileDialog.getSaveFileName(window, tr("Save the debrief"), name, f"*{ending}")
@@ -225,7 +243,16 @@ class Debriefing(QObject):
             window.notice.warn(f"{problem}.")
         else:
             written = ", ".join(str(one) for one in _files(kind, source, file))
-            window.notice.tell(tr("Saved: {file}").format(file=written))
+            said = tr("Saved, as run of {name}: {file}").format(name=source.player, file=written)
+            window.notice.offer(said, tr("Another name…"), lambda: signing.ask(window, window.store))
+
+    def _played_at(self) -> str:
+        """When the run ended: as the profile knows, or just now."""
+        rows = [run for run in self._window.library.runs() if run.run_id == self._run_id]
+        if rows:
+            return signing.moment(rows[0].finished_at)
+        live = self._window.session.live
+        return signing.moment() if live is not None and live is self._drill and live.finished else ""
 
 
 def _files(kind: str, source: Source, file: Path) -> list[Path]:
@@ -257,12 +284,12 @@ EXPORTS: Final[dict[str, tuple[str, Callable[[Source, Path], None]]]] = {
 
 def attach(window: MainWindow) -> None:
     """Connect the page; `window.debriefing` opens runs."""
-    debriefing = window.debriefing = Debriefing(window)
+    window.debriefing = Debriefing(window)
 
     def ask_for_run() -> None:
         chosen, _ = QFileDialog.getOpenFileName(window, tr("Open a recorded run"), "", tr("Runs (*.json)"))
         if chosen:
-            debriefing.open_file(Path(chosen))
+            window.open_file(chosen)
 
     added = actions.add(window, {"drill.open_run": ask_for_run})
     menu = window.menus["&Drill"]

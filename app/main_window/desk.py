@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind", bound=QWidget)
 
-LAYOUT_VERSION: Final = 3
+LAYOUT_VERSION: Final = 4
 """Grows when docks come, go or change their names; a layout of another version is not restored."""
 
 LEARNER, INSTRUCTOR, AUTHOR, PRESENTER = "learner", "instructor", "author", "presenter"
@@ -56,6 +56,7 @@ _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 PLACES: Final = (
     Place("brief", mark("Brief"), _LEFT, 0, (LEARNER, INSTRUCTOR, AUTHOR)),
     Place("explorer", mark("Object Explorer"), _LEFT, 1, ()),
+    Place("facilitator", mark("For the instructor"), _LEFT, 1, (INSTRUCTOR,)),
     Place("console", mark("SQL windows"), _BOTTOM, 0, (LEARNER, INSTRUCTOR, AUTHOR)),
     Place("charts", mark("Charts"), _RIGHT, 0, (LEARNER, INSTRUCTOR, PRESENTER)),
     Place("timing", mark("Timing"), _RIGHT, 1),
@@ -69,7 +70,7 @@ PLACES: Final = (
 )
 """Every dock that there can be, in the order of the View menu."""
 
-TRUTH: Final = ("events", "ledger", "table", "timing")
+TRUTH: Final = ("events", "ledger", "table", "timing", "facilitator")
 """Panels of what really is, whatever any server believes; closed in an exam."""
 
 SHARES: Final = {
@@ -77,7 +78,7 @@ SHARES: Final = {
     LEARNER: (0.19, 0.35, 0.42, 0.52),
     INSTRUCTOR: (0.17, 0.35, 0.36, 0.52),
     AUTHOR: (0.17, 0.36, 0.4, 0.4),
-    PRESENTER: (0.0, 0.36, 0.0, 0.5),
+    PRESENTER: (0.0, 0.36, 0.0, 0.7),
 }
 
 
@@ -141,6 +142,8 @@ class Desk(QMainWindow):
         """What was restored for a size that the window has not taken yet, as on leaving the full screen."""
         self._forgetting = QTimer(self, singleShot=True, interval=COMES_BACK_MS)
         self._forgetting.timeout.connect(self._forget)
+        self._zoomed: QByteArray | None = None
+        """Where everything stood before one panel was laid over the whole desk."""
         self._truth = True
         self._taken: set[str] = set()
         """Panels that an exam has closed."""
@@ -225,6 +228,8 @@ class Desk(QMainWindow):
         dock = self.docks.get(name)
         if name in TRUTH and not self._truth:
             return
+        if not self.views[name].isVisible():
+            self.unzoom()
         if dock is not None:
             comes = dock.isHidden()
             dock.show()
@@ -235,6 +240,31 @@ class Desk(QMainWindow):
                 width = max(dock.width(), round(EXPLORER_UNITS * self.fontMetrics().height()))
                 self.resizeDocks([dock], [width], Qt.Orientation.Horizontal)
         _taking_keys(self.views[name]).setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def panel_with_keys(self) -> str | None:
+        """The view that has the keyboard."""
+        return next((name for name, view in self.views.items() if _has_keys(view)), None)
+
+    def zoom(self, name: str) -> None:
+        """The panel *name* over the whole desk; once more puts everything back where it stood."""
+        if self._zoomed is not None:
+            self.unzoom()
+            return
+        keys = self.window().focusWidget()
+        self._zoomed = self.saveState(LAYOUT_VERSION)
+        for other, dock in self.docks.items():
+            dock.setVisible(other == name)
+        self.views["topology"].setVisible(name not in self.docks)
+        if keys is not None and keys.isVisible():
+            keys.setFocus()
+
+    def unzoom(self) -> None:
+        """Put everything back where it stood before one panel took the whole desk."""
+        zoomed, self._zoomed = self._zoomed, None
+        if zoomed is not None:
+            self.views["topology"].show()
+            self.restoreState(zoomed, LAYOUT_VERSION)
+            self._show_title_bars()
 
     # --- places ---------------------------------------------------------------------------------------------
 
@@ -248,6 +278,7 @@ class Desk(QMainWindow):
 
     def arrange(self, profile: str) -> None:
         """Put everything where it belongs in *profile*, as there is room now."""
+        self.unzoom()
         self._profile = profile
         self.narrow = self.is_short_of_room
         for dock in self.docks.values():
@@ -389,6 +420,7 @@ class Desk(QMainWindow):
 
     def state(self) -> QByteArray:
         """Where everything stands, for `restore`; panels that an exam has closed count as open."""
+        self.unzoom()
         for name in self._taken:
             self.docks[name].setVisible(True)
         state = self.saveState(LAYOUT_VERSION)
@@ -433,6 +465,11 @@ class Desk(QMainWindow):
         if event.type() == QEvent.Type.ChildPolished and isinstance(child, QTabBar):
             child.setElideMode(Qt.TextElideMode.ElideNone)
             child.setUsesScrollButtons(True)
+
+
+def _has_keys(view: QWidget) -> bool:
+    focus = view.window().focusWidget()
+    return focus is not None and (focus is view or view.isAncestorOf(focus))
 
 
 def _taking_keys(view: QWidget) -> QWidget:

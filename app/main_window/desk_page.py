@@ -12,11 +12,13 @@ from app import formatting, theme
 from app.language import tr
 from app.main_window import actions, cards
 from app.main_window.desk import Desk
+from app.main_window.irrevocable import UNDO_S
 from app.views.briefing import Briefing
 from app.views.charts import Charts
 from app.views.console import Console
 from app.views.error_log import ErrorLog
 from app.views.events_list import EventsList
+from app.views.facilitator import Facilitator
 from app.views.fault_ledger import FaultLedger
 from app.views.monitor import Monitor
 from app.views.object_explorer import ObjectExplorer
@@ -30,6 +32,7 @@ from app.views.transport import Transport
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
+    from app.views.console.query import QueryWindow
     from engine.drill.drill import Drill
     from engine.events import Event
 
@@ -51,6 +54,7 @@ def make(window: MainWindow) -> Iterator[None]:
         "events": EventsList,
         "ledger": FaultLedger,
         "explorer": ObjectExplorer,
+        "facilitator": Facilitator,
         "table": lambda: TopologyTable(topology.acts),
         "system": SystemMonitor,
     }
@@ -98,7 +102,7 @@ def connect(window: MainWindow) -> None:
     for view in (desk, window.transport, window.act_line):
         session.world_changed.connect(view.show_world)
     session.happened.connect(desk.add_events)
-    window.act_line.requested.connect(window.do)
+    window.act_line.requested.connect(window.do_typed)
     for asking in desk.views.values():
         asking.requested.connect(window.do)  # type: ignore[attr-defined]  # every view has it
     session.happened.connect(lambda events: _show_questions(window, events))
@@ -110,6 +114,11 @@ def connect(window: MainWindow) -> None:
     session.progress.connect(window.transport.show_progress)
     session.running_changed.connect(lambda running: show_running(window, running))
     window.transport.speed_chosen.connect(session.set_speed)
+    session.running_changed.connect(window.console.tabs.show_running)
+    window.console.said.connect(window.notice.tell)
+    window.console.zoom_wanted.connect(lambda: desk.zoom("console"))
+    window.console.tabs.text_closed.connect(lambda name: _offer_text_back(window, name))
+    window.console.busy_closed.connect(lambda query: _ask_to_close(window, query))
     window.play.began.connect(lambda drill: _show_begun(window, drill))
     window.play.recorded.connect(lambda drill: _show_recorded(window, drill))
     topology.opened.connect(lambda server: window.console.new_query(server))
@@ -134,6 +143,7 @@ def _show_moment(window: MainWindow, drill: Drill) -> None:
 
 def _show_begun(window: MainWindow, drill: Drill) -> None:
     window.scenario = drill.scenario
+    window.drafts.begin(drill)
     window.notice.clear()
     cards.put(window.store, window.topology, drill.scenario.name)
     _show_facts(window, drill)
@@ -166,6 +176,16 @@ def _show_questions(window: MainWindow, events: list[Event]) -> None:
     if any(event.kind == "question" and event.get("pause") for event in events):
         window.desk.docks["brief"].show()
         window.desk.docks["brief"].raise_()
+
+
+def _offer_text_back(window: MainWindow, name: str) -> None:
+    said = tr("{window} is closed. “New query” lists its text, too.").format(window=name)
+    window.notice.offer(said, tr("Undo"), lambda: window.console.tabs.reopen(0), UNDO_S)
+
+
+def _ask_to_close(window: MainWindow, query: QueryWindow) -> None:
+    tabs = window.console.tabs
+    window.irrevocable.ask("close_busy", lambda: tabs.close_window(query), window=query.window_id)
 
 
 def _open_query(window: MainWindow, server: str, text: str) -> None:

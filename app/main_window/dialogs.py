@@ -31,7 +31,10 @@ def ask_moment(parent: QWidget, now_s: float, run_to: Callable[[float], None]) -
 
 def ask_file(parent: QWidget) -> str:
     """The path of a scenario, bundle or run; empty if somebody has changed his mind."""
-    kinds = tr("Drills, bundles and recorded runs (*.toml *.mirrordrill *.json)")
+    drills = tr("Drills, bundles and recorded runs (*.toml *.mirrordrill *.json)")
+    kinds = ";;".join(
+        (tr("All that can be opened (*.toml *.mirrordrill *.json *.sql)"), drills, tr("Scripts (*.sql)"))
+    )
     name, _ = QFileDialog.getOpenFileName(parent, tr("Open a file"), "", kinds)
     return name
 

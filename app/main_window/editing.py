@@ -67,7 +67,7 @@ class Editing(QObject):
             page.save_as_wanted.connect(self.save_as)
             page.recording_wanted.connect(self.take_last_run)
             page.play_wanted.connect(self._play)
-            page.closed.connect(self._window.show_home)
+            page.closed.connect(self._window.go_back)
             if not self._restore_draft(page):
                 page.show_text(_template(), None)
             page.draft_changed.connect(self._due.changed)
@@ -75,7 +75,7 @@ class Editing(QObject):
 
     def show(self) -> None:
         """Go on with what was being written, else with a new scenario."""
-        self._window.leave_run()
+        self._window.keep_desk()
         self._window.go_to(self.page, tr("Scenario editor"))
         self.page.text.setFocus()
 
@@ -227,7 +227,7 @@ class Editing(QObject):
     def _play(self, scenario: Scenario) -> None:
         self.keep_draft()
         self._window.quarantine.trust(scenario.text)
-        self._window.show_brief(scenario)
+        self._window.irrevocable.maybe_ask("leave", lambda: self._window.show_brief(scenario))
 
     def _close_down(self) -> None:
         """Keep what there is, and nothing more after that: the profile is about to be closed."""

@@ -39,7 +39,16 @@ class Files:
             self.open(name)
 
     def open(self, name: str) -> None:
-        """What is in the file *name*: a scenario, a bundle, a recorded run or a script; or what is wrong with it."""
+        """What is in the file *name*: a scenario, a bundle, a recorded run or a script; or what is wrong with it.
+
+        A script comes into the run on screen; whatever else leaves it.
+        """
+        if Path(name).suffix.lower() == sql_files.SUFFIX:
+            self._window.scripts.open(Path(name))
+        else:
+            self._window.irrevocable.maybe_ask("leave", lambda: self._open(name))
+
+    def _open(self, name: str) -> None:
         window = self._window
         kind = Path(name).suffix.lower()
         if kind == bundle.SUFFIX:
@@ -47,9 +56,6 @@ class Files:
             return
         if kind == ".json":
             window.debriefing.open_file(Path(name))
-            return
-        if kind == sql_files.SUFFIX:
-            window.scripts.open(Path(name))
             return
         try:
             scenario = scenario_files.find(name).load()

@@ -20,6 +20,7 @@ from app.main_window import (
     by_doing,
     commands,
     debriefing,
+    desk_keys,
     desk_page,
     diagnostics,
     dialogs,
@@ -46,6 +47,7 @@ from app.main_window import (
     until,
 )
 from app.main_window.appearance import Appearance
+from app.main_window.irrevocable import Irrevocable
 from app.main_window.library import Library
 from app.main_window.play import Play
 from app.main_window.window import ON_DESK, MainWindow
@@ -84,6 +86,7 @@ PARTS: Final = (
     editing,
     telling,
     remembering,
+    desk_keys,
 )
 
 
@@ -110,8 +113,12 @@ def steps(
     window.profile = profile
     window.session = Session(window, clock, by_itself)
     window.play = Play(window.session, profile, window)
+    window.irrevocable = Irrevocable(
+        window, window.session, lambda: window.play.watching, lambda: window.play.run_id is not None
+    )
     window.library = Library(profile)
-    window.actions_by_name = actions.build(window, _doing(window))
+    doing = {name: window.irrevocable.guarded(name, do) for name, do in _doing(window).items()}
+    window.actions_by_name = actions.build(window, doing)
     window.act_line = ActLine()
     window.statusBar().insertWidget(0, window.act_line)
     window.act_line.hide()
@@ -124,7 +131,7 @@ def steps(
     window.appearance = Appearance(window.store, window.desk, _bindable(window), window)
     window.appearance.bind_keys()
     menus.fill_bar(window)
-    window.drafts = keeping.Drafts(window.console, profile, window)
+    window.drafts = keeping.Drafts(window.console, profile, window.play, window)
     _connect(window)
     desk_page.connect(window)
     yield
@@ -166,6 +173,7 @@ def _doing(window: MainWindow) -> dict[str, Any]:
         "view.smaller": lambda: window.appearance.step_font(-1),
         "view.usual_size": lambda: window.appearance.set_font_scale(1.0),
         "view.theme": lambda: window.appearance.next_theme(),
+        "view.zoom": lambda: window.desk.zoom(window.desk.panel_with_keys() or "console"),
         "view.reset_layout": lambda: _reset_layout(window),
         "help.sheet": lambda: dialogs.show_sheet(window, window.appearance),
         "help.keys": lambda: dialogs.edit_keys(window, window.appearance),
@@ -190,7 +198,9 @@ def _connect(window: MainWindow) -> None:
     window.appearance.motion_changed.connect(window.topology.set_reduced_motion)
     window.play.said.connect(window.notice.warn)
     window.picker.resumed.connect(window.resume)
-    window.picker.given_up.connect(window.give_up)
+    window.picker.given_up.connect(
+        lambda run_id: window.irrevocable.ask("give_up", lambda: window.give_up(run_id))
+    )
     window.picker.history_wanted.connect(window.show_history)
     window.brief.started.connect(window.start)
     window.brief.left.connect(window.show_home)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
 from app.storage import Profile, StorageProblem
 from app.views.console import Console
+from app.views.console.tabs import Closed, server_of
+
+if TYPE_CHECKING:
+    from app.main_window.play import Play
+    from engine.drill.drill import Drill
 
 EDITOR_DRAFT: Final = "editor"
 """Key of the scenario editor's draft; all others are unsent queries."""
@@ -38,41 +44,99 @@ class Pause(QTimer):
             self.start()
 
 
+OF_A_RUN, CLOSED = "tabs", "closed"
+"""First part of a draft's key: "tabs/RUN/WINDOW" of a run's open windows, "closed/NUMBER/SERVER" of closed ones."""
+
+
 class Drafts(QObject):
-    """Texts of the SQL windows, written into the profile while they are typed."""
+    """Texts of the SQL windows, each run's own, written into the profile while they are typed."""
 
     said = Signal(str)
     """Why they could not be kept."""
 
-    def __init__(self, console: Console, profile: Profile | None, parent: QObject) -> None:
+    def __init__(self, console: Console, profile: Profile | None, play: Play, parent: QObject) -> None:
         super().__init__(parent)
-        self._console, self._profile = console, profile
+        self._console, self._profile, self._play = console, profile, play
         self._told = ""
+        self._of: object = None
+        """The tree of branches whose texts are in the windows."""
+        self._run_known = 0
+        self._title = ""
+        self._resumable: set[str] = set()
+        """Runs that can be continued: their texts stay."""
         self._due = Pause(DRAFTS_MS, self)
         self._due.timeout.connect(self.save)
 
     def restore(self) -> None:
-        """Have the windows of last time again; from now on they are kept."""
-        if self._profile is not None:
-            kept = self._profile.drafts
-            try:
-                self._console.restore_drafts({key: kept.load(key) or "" for key in self._keys()})
-            except StorageProblem as problem:
-                self.said.emit(str(problem))
+        """Offer the closed windows of last time again; from now on texts are kept."""
+        kept = self._kept()
+        self._resumable = {str(run.run_id) for run in self._play.unfinished()}
+        closed = [
+            Closed(server_of(key.rpartition("/")[2]), text)
+            for key, text in kept.items()
+            if key.partition("/")[0] != OF_A_RUN and text.strip()
+        ]
+        self._console.tabs.keep_closed(closed)
         self._console.drafts_changed.connect(self._due.changed)
+
+    def begin(self, drill: Drill) -> None:
+        """Another run comes on screen: its windows with their texts. A branch of the same run keeps its own."""
+        tree = self._play.branches
+        if tree is not None and tree is self._of:
+            return
+        self.save()
+        left = self._console.drafts() if self._of is not None or self._title else {}
+        closed = [Closed(server_of(name), text, self._title) for name, text in left.items() if text.strip()]
+        self._of, self._title = tree, drill.scenario.title
+        self._run_known = 0
+        run = f"{OF_A_RUN}/{self._run}/"
+        found = {key.removeprefix(run): text for key, text in self._kept().items() if key.startswith(run)}
+        self._resumable = {str(run.run_id) for run in self._play.unfinished()}
+        self._console.begin_run(drill.world, found, closed)
+
+    @property
+    def _run(self) -> int:
+        """The first run of the tree whose texts are in the windows; 0 for one that is not recorded."""
+        if self._of is not None and self._play.branches is self._of:
+            self._run_known = self._play.first_run_id or 0
+        return self._run_known
+
+    def _kept(self) -> dict[str, str]:
+        if self._profile is None:
+            return {}
+        try:
+            return {key: self._profile.drafts.load(key) or "" for key in self._keys()}
+        except StorageProblem as problem:
+            self.said.emit(str(problem))
+            return {}
+
+    def _to_keep(self, kept: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+        """Key and text of what is to be kept; None: as it is. Texts of runs that can be continued stay."""
+        for number, closed in enumerate(self._console.tabs.closed):
+            yield f"{CLOSED}/{number}/{closed.server}", closed.text
+        here = f"{OF_A_RUN}/{self._run}/"
+        if self._of is not None:
+            for name, text in self._console.drafts().items():
+                yield f"{here}{name}", text
+        for key in kept:
+            of_another = key.startswith(f"{OF_A_RUN}/") and not (self._of and key.startswith(here))
+            if of_another and key.split("/")[1] in self._resumable:
+                yield key, None
 
     def save(self) -> None:
         """Write down what has changed; a full disk is told, once, and takes nothing away."""
         self._due.stop()
         if self._profile is None:
             return
-        kept, texts = self._profile.drafts, self._console.drafts()
+        drafts = self._profile.drafts
         try:
-            for key in set(self._keys()) - set(texts):
-                kept.delete(key)
-            for key, text in texts.items():
-                if kept.load(key) != text:
-                    kept.save(key, text)
+            known = self._keys()
+            wanted = dict(self._to_keep(known))
+            for key in set(known) - set(wanted):
+                drafts.delete(key)
+            for key, text in wanted.items():
+                if text is not None and drafts.load(key) != text:
+                    drafts.save(key, text)
         except StorageProblem as problem:
             if str(problem) != self._told:
                 self.said.emit(str(problem))

@@ -6,13 +6,14 @@ from datetime import UTC, datetime
 from typing import Final
 
 from app import progress, scenario_files, summaries
+from app.interrupted_runs import Interrupted
 from app.language import tr
 from app.progress import Progress
 from app.scenario_files import NoScenario
 from app.storage import Profile, ResultRow, StorageProblem, UnfinishedRun
 from app.summary import Summary, place
 from app.views.history import Run
-from app.views.scenario_picker import FIRST_DRILL, Card, Interrupted
+from app.views.scenario_picker import FIRST_DRILL, Card
 from engine.constants import TICKS_PER_S
 from engine.drill.problems import ScenarioProblems
 from engine.drill.scenario import Scenario

@@ -27,15 +27,22 @@ BARS: Final[tuple[tuple[str, tuple[str | None, ...]], ...]] = (
 """Menu -> names of actions; None is a line."""
 
 VIEWS: Final = (
-    "view.brief", "view.topology", "view.console", "view.charts", "view.timing", "view.error_log", "view.trace",
-    "view.monitor", "view.events", "view.explorer", "view.ledger", "view.table", "view.system",
+    "view.brief", "view.topology", "view.console", "view.charts", "view.error_log", "view.monitor", "view.events",
+    "view.explorer",
 )  # fmt: skip
+MORE_VIEWS: Final = (
+    "view.timing",
+    "view.trace",
+    "view.ledger",
+    "view.table",
+    "view.system",
+    "view.facilitator",
+)
+"""In a menu of their own: all entries together are higher than a screen of 768 pixels."""
+TEXT_SIZES: Final = ("view.larger", "view.smaller", "view.usual_size")
 LOOKS: Final = (
     None,
-    "view.larger",
-    "view.smaller",
-    "view.usual_size",
-    None,
+    "view.zoom",
     "view.full_screen",
     "view.reset_layout",
 )
@@ -61,8 +68,10 @@ def fill_bar(window: MainWindow) -> None:
     bar["&Faults"].aboutToShow.connect(lambda: _fill_faults(window))
     bar["&Query"].addActions(list(window.console.tools.values()))
     fill(bar["&View"], VIEWS, actions)
+    fill(bar["&View"].addMenu(tr("&More panels")), MORE_VIEWS, actions)
     bar["&View"].addSeparator()
     window.appearance.fill_menu(bar["&View"])
+    fill(bar["&View"].addMenu(tr("Te&xt size")), TEXT_SIZES, actions)
     fill(bar["&View"], LOOKS, actions)
     fill(bar["&Help"], HELP, actions)
     window.palette_of_commands = Palette(window)

@@ -66,6 +66,12 @@ class Play(QObject):
         """The run of the profile that the current branch is."""
         return self._runs.get(self.branches.current) if self.branches is not None else None
 
+    @property
+    def first_run_id(self) -> RunId | None:
+        """The run of the profile that the others of this tree have left."""
+        tree = self.branches
+        return self._runs.get(tree.names()[0]) if tree is not None else None
+
     # --- beginning ------------------------------------------------------------------------------------------
 
     def seed_for(self, scenario: Scenario) -> int:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Qt
 
-from app import settings, theme
+from app import settings
+from app.busy import busy
 from app.main_window import actions
 from app.main_window.desk import PRESENTER, PROFILES
 
@@ -32,6 +33,10 @@ class Presenting(QObject):
 
     def toggle(self) -> None:
         """Begin to present, or stop."""
+        with busy():
+            self._toggle()
+
+    def _toggle(self) -> None:
         if self.on:
             self.stop()
             return
@@ -41,6 +46,7 @@ class Presenting(QObject):
         look.set_layout(PRESENTER)
         look.set_font_scale(max(TEXT_SCALE, scale))
         self._window.setWindowState(self._window.windowState() | Qt.WindowState.WindowFullScreen)
+        self._window.topology.fit()
         self._window.topology.setFocus()
 
     def stop(self) -> None:
@@ -61,16 +67,11 @@ def _scale(text: str) -> float:
     return known.get(text, 1.0)
 
 
-def _toggle_contrast(window: MainWindow) -> None:
-    look = window.appearance
-    look.set_theme(theme.SYSTEM if look.theme == theme.CONTRAST else theme.CONTRAST)
-
-
 def attach(window: MainWindow) -> None:
     """Two entries in the View menu: present, and high contrast."""
     window.presenting = Presenting(window)
     added = actions.add(
         window,
-        {"view.present": window.presenting.toggle, "view.contrast": lambda: _toggle_contrast(window)},
+        {"view.present": window.presenting.toggle, "view.contrast": window.appearance.toggle_contrast},
     )
     window.menus["&View"].addActions(list(added.values()))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ProgressPages:
-    """Skills and what is due. A drill that runs is left as when going home."""
+    """Skills and what is due. A drill that runs waits, and its desk comes back."""
 
     def __init__(self, window: MainWindow) -> None:
         self._window = window
@@ -20,14 +20,14 @@ class ProgressPages:
 
     def show(self) -> None:
         window = self._window
-        window.leave_run()
+        window.keep_desk()
         if self.page is None:
             from app.views.progress import ProgressPage
 
             self.page = ProgressPage()
-            self.page.left.connect(window.show_home)
+            self.page.left.connect(window.go_back)
             self.page.history_wanted.connect(window.show_history)
-            self.page.started.connect(window.choose)
+            self.page.started.connect(window.ask_to_choose)
             window.pages.addWidget(self.page)
         window.library.read()
         found = window.library.progress()

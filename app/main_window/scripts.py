@@ -49,14 +49,18 @@ class Scripts:
             self._window.notice.warn(str(problem))
             return
         server = console.current.server if console.current is not None else next(iter(drill.world.servers))
-        console.new_query(server, text)
+        opened = console.new_query(server, text)
+        if opened is not None:
+            console.tabs.name_after(opened, visible(file.name))
 
     def save(self) -> None:
         """The text of the window in front."""
         window = self._window.console.current
         if window is not None:
             text = window.editor.toPlainText()
-            self._write(tr("Save the script"), f"{window.server}.sql", _sql(), lambda _: text)
+            written = self._write(tr("Save the script"), f"{window.server}.sql", _sql(), lambda _: text)
+            if written is not None:
+                self._window.console.tabs.name_after(window, visible(written.name))
 
     def save_results(self) -> None:
         """What the batch in front has brought: result sets as a table, or all of it as text."""
@@ -91,11 +95,11 @@ class Scripts:
 
         self._write(tr("Save these rows"), f"{rows.file_name}.csv", kinds, content)
 
-    def _write(self, title: str, suggested: str, kinds: str, content: Callable[[Path], str]) -> None:
-        """Ask where to, and write it there: all of it, or nothing and why not."""
+    def _write(self, title: str, suggested: str, kinds: str, content: Callable[[Path], str]) -> Path | None:
+        """Ask where to, and write it there: all of it, or nothing and why not. Returns the file that is written."""
         chosen, kind = QFileDialog.getSaveFileName(self._window, title, suggested, kinds)
         if not chosen:
-            return
+            return None
         file = Path(chosen)
         if not file.suffix:
             file = file.with_name(file.name + kind[kind.index("*") + 1 : kind.index(")")])
@@ -106,6 +110,8 @@ class Scripts:
             self._window.notice.warn(said.format(file=visible(str(file)), why=error.strerror))
         else:
             self._window.notice.tell(tr("Saved: {file}").format(file=visible(str(file))))
+            return file
+        return None
 
 
 def _sql() -> str:

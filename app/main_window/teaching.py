@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from app import settings
+from app.language import tr
 from app.main_window import actions
 from app.views.topology.notes import Note
 
@@ -74,6 +75,6 @@ def attach(window: MainWindow) -> None:
     )
     menu = window.menus["&View"]
     menu.addSeparator()
-    menu.addActions(list(added.values()))
+    menu.addMenu(tr("Pointin&g things out")).addActions(list(added.values()))
     topology.database_chosen.connect(window.charts.show_database)
     topology.database_chosen.connect(window.desk.views["monitor"].show_database)  # type: ignore[attr-defined]

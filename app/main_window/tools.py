@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Tools:
-    """The link planner and the papers' figures beside ours. A drill that runs is left as when going home."""
+    """The link planner and the papers' figures beside ours. A drill that runs waits, and its desk comes back."""
 
     def __init__(self, window: MainWindow) -> None:
         self._window = window
@@ -22,23 +22,23 @@ class Tools:
         self.fidelity: Fidelity | None = None
 
     def show_planner(self) -> None:
-        self._window.leave_run()
+        self._window.keep_desk()
         if self.planner is None:
             from app.views.planner import Planner
 
             self.planner = Planner()
-            self.planner.closed.connect(self._window.show_home)
+            self.planner.closed.connect(self._window.go_back)
             self._window.pages.addWidget(self.planner)
         self._window.go_to(self.planner, tr("Link planner"))
 
     def show_fidelity(self) -> None:
         """Worked out while the page is open."""
-        self._window.leave_run()
+        self._window.keep_desk()
         if self.fidelity is None:
             from app.views.fidelity import Fidelity
 
             self.fidelity = Fidelity()
-            self.fidelity.closed.connect(self._window.show_home)
+            self.fidelity.closed.connect(self._window.go_back)
             self._window.closing.connect(self.fidelity.stop)
             self._window.pages.addWidget(self.fidelity)
         self._window.go_to(self.fidelity, tr("Fidelity"))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt
 
 from app import settings
-from app.language import tr
+from app.language import mark, tr
 from app.main_window import actions
 from app.views.tour import Stop, Tour
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
+
+
+STANDS: Final = mark("The clock still stands: start it when you are ready.")
 
 
 def stops(window: MainWindow) -> list[Stop]:
@@ -59,7 +62,7 @@ def stops(window: MainWindow) -> list[Stop]:
 
 def attach(window: MainWindow) -> None:
     """An entry in the Help menu; at the very first drill the tour opens by itself: it does not take the keyboard, and
-    time waits until it is over, unless somebody lets it run."""
+    time waits until somebody lets it run."""
 
     def key() -> str:
         shortcut = window.actions_by_name["help.tour"].shortcut()
@@ -73,8 +76,8 @@ def attach(window: MainWindow) -> None:
     def seen() -> None:
         window.store.set(settings.TOUR_SEEN, True)
         on_desk = window.pages.currentWidget() is window.desk_page
-        if held["paused"] and on_desk:
-            window.session.play()
+        if held["paused"] and on_desk and not window.session.running:
+            window.notice.offer(tr(STANDS), tr("Start the clock"), window.session.play)
         held.update(offered=False, paused=False)
 
     def hold(running: bool) -> None:
@@ -83,6 +86,8 @@ def attach(window: MainWindow) -> None:
             held.update(offered=False, paused=True)
         elif running:
             held["paused"] = False  # somebody would rather not wait
+            if window.notice.text == tr(STANDS):
+                window.notice.clear()
 
     def start(by_itself: bool = False) -> None:
         if window.pages.currentWidget() is not window.desk_page:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QMenu, QVBoxLay
 from app import folders, settings, summary
 from app.language import mark, tr
 from app.main_window import cards
+from app.main_window.on_screen import OnScreen, title_bar_px
 from app.notice import Notice
 from app.room import Pages, scrolling
 from app.settings import WindowSettings
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from app.main_window.editing import Editing
     from app.main_window.files import Files
     from app.main_window.full_screen import FullScreen
+    from app.main_window.irrevocable import Irrevocable
     from app.main_window.keeping import Drafts
     from app.main_window.library import Library
     from app.main_window.loading import Loading
@@ -71,7 +73,7 @@ MENUS: Final = (
 )  # fmt: skip
 ON_DESK: Final = (
     "brief", "topology", "console", "charts", "timing", "error_log", "trace", "monitor", "events",
-    "ledger", "explorer", "table", "system",
+    "ledger", "explorer", "table", "system", "facilitator",
 )  # fmt: skip
 """Views of the desk that can be gone to."""
 ONLY_ON_DESK: Final = {
@@ -81,6 +83,7 @@ ONLY_ON_DESK: Final = {
     "drill.act",
     "drill.finish",
     "view.say",
+    "view.zoom",
 } | {f"view.{name}" for name in ON_DESK}
 """Actions that mean nothing without a drill on screen, beside those of time and faults."""
 SIZE_MAX: Final = (1600, 960)
@@ -93,6 +96,7 @@ class MainWindow(QMainWindow):
     profile: Profile | None
     session: Session
     play: Play
+    irrevocable: Irrevocable
     library: Library
     appearance: Appearance
     drafts: Drafts
@@ -155,13 +159,13 @@ class MainWindow(QMainWindow):
         self.menus: dict[str, QMenu] = {title: self.menuBar().addMenu(tr(title)) for title in MENUS}
         for menu in self.menus.values():
             menu.aboutToShow.connect(self.needed)
-        self.picker, self.notice, self.pages = ScenarioPicker(), Notice(), Pages()
+        self.picker, self.pages = ScenarioPicker(), Pages()
         self.pages.addWidget(self.picker)
         middle = QWidget()
+        self.notice = Notice(middle)
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self.notice)
         column.addWidget(scrolling(self.pages))
         self.setCentralWidget(middle)
         self.run_facts = QLabel()
@@ -182,7 +186,9 @@ class MainWindow(QMainWindow):
         geometry = self.store.get(settings.GEOMETRY)
         if geometry.isEmpty() or not self.restoreGeometry(geometry):
             screen = self.screen().availableGeometry()
-            self.resize(min(SIZE_MAX[0], screen.width()), min(SIZE_MAX[1], screen.height()))
+            height = screen.height() - title_bar_px(self)
+            self.resize(min(SIZE_MAX[0], screen.width()), min(SIZE_MAX[1], height))
+        OnScreen(self)
 
     def _once_more(self, wanted: SignalInstance) -> None:
         """Nobody has heard it yet."""
@@ -207,7 +213,11 @@ class MainWindow(QMainWindow):
             do()
 
     def do(self, line: str) -> None:
-        """What a view asks for; a notice about something else is out of date by then."""
+        """What a view asks for, after a question where it cannot be undone."""
+        self.irrevocable.do(line, self.do_typed)
+
+    def do_typed(self, line: str) -> None:
+        """A whole line that somebody has typed; a notice about something else is out of date by then."""
         self.notice.clear()
         self.session.do(line)
 
@@ -222,9 +232,22 @@ class MainWindow(QMainWindow):
         self.go_to(self.picker, "")
         self.picker.take_focus()
 
+    def go_back(self) -> None:
+        """From a page that was opened beside a run back to it; without one to the drills."""
+        live = self.session.live
+        if live is not None and not live.finished:
+            self.go_to(self.desk_page, live.scenario.title)
+            self.topology.setFocus()
+        else:
+            self.show_home()
+
     def choose(self, name: str) -> None:
         """The brief of the scenario *name*."""
         self.when_ready(partial(self._choose, name))
+
+    def ask_to_choose(self, name: str) -> None:
+        """The same in the middle of a run, perhaps: that asks first."""
+        self.when_ready(lambda: self.irrevocable.maybe_ask("leave", partial(self._choose, name)))
 
     def _choose(self, name: str) -> None:
         scenario = self.library.scenario(name)
@@ -234,6 +257,7 @@ class MainWindow(QMainWindow):
             self.notice.warn(tr("{name} cannot be opened any more.").format(name=name))
 
     def show_brief(self, scenario: Scenario) -> None:
+        self.leave_run()
         self.library.scenarios[scenario.name] = scenario
         self.scenario, self._seed = self.play.prepared(scenario)
         self.brief.show_scenario(self.scenario)
@@ -304,6 +328,11 @@ class MainWindow(QMainWindow):
             self.appearance.follow_system()
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        asked_from_outside = event.spontaneous() and not _session_ends()
+        if self.is_ready and asked_from_outside and self.irrevocable.at_stake:
+            event.ignore()
+            self.irrevocable.maybe_ask("quit", self.close)
+            return
         if self.is_ready:
             self.drafts.close()
             self.keep_desk()
@@ -313,3 +342,9 @@ class MainWindow(QMainWindow):
         self.store.set(settings.GEOMETRY, self.saveGeometry())
         self.store.sync()
         super().closeEvent(event)
+
+
+def _session_ends() -> bool:
+    """The desktop is being shut down, which nobody wants to be asked about by every program."""
+    app = QApplication.instance()
+    return isinstance(app, QApplication) and app.isSavingSession()

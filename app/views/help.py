@@ -36,6 +36,7 @@ PAGE_OF: Final = {
     "ledger": "topology",
     "console": "console",
     "explorer": "console",
+    "facilitator": "brief",
     "charts": "charts",
     "system": "charts",
     "timing": "timing",

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting, theme
+from app.interrupted_runs import Interrupted, InterruptedRuns
 from app.language import mark, tr, trn
 from app.prose import Prose
 from app.reader import follow_selection, name_box, say
@@ -111,6 +112,7 @@ class Card(Summary):
         """What the search looks into: level and skills in English and as they are shown."""
         titles = [skills.title_of(key) for key in self.skills]
         words = (
+            self.name,
             self.title,
             self.summary,
             self.level,
@@ -130,17 +132,6 @@ ORDERS: Final[tuple[tuple[str, Callable[[Card], Any]], ...]] = (
     (mark("By title"), lambda card: card.title.lower()),
 )
 """Ways to order the drills; what one of them does not tell apart stays in the order in which it came."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interrupted:
-    """A run that can be taken up again, or the reason why it cannot."""
-
-    run_id: int
-    title: str
-    t_s: float
-    when: str
-    problem: str | None
 
 
 class ScenarioPicker(QWidget):
@@ -164,13 +155,15 @@ class ScenarioPicker(QWidget):
         self._claim = QLabel(tr("Practise failover of mirrored SQL Server databases until it is boring."))
         self._claim.setProperty("muted", "true")
         self._claim.setWordWrap(True)
-        self._interrupted = QVBoxLayout()
+        self.interrupted = InterruptedRuns()
+        self.interrupted.resumed.connect(self.resumed)
+        self.interrupted.given_up.connect(self.given_up)
         self._problem = QLabel()
         self._problem.setTextFormat(Qt.TextFormat.PlainText)
         self._problem.setWordWrap(True)
         self._problem.hide()
         self._search = QLineEdit()
-        self._search.setPlaceholderText(tr("Search title, level, skill"))
+        self._search.setPlaceholderText(tr("Search title, name, level, skill"))
         self._search.setAccessibleName(tr("Search drills"))
         self._search.setClearButtonEnabled(True)
         self._search.textChanged.connect(self._filter)
@@ -241,7 +234,7 @@ class ScenarioPicker(QWidget):
         layout.setContentsMargins(28, 18, 28, 20)
         layout.setSpacing(14)
         layout.addLayout(head)
-        layout.addLayout(self._interrupted)
+        layout.addWidget(self.interrupted)
         layout.addWidget(self._problem)
         layout.addLayout(body, 1)
 
@@ -288,16 +281,7 @@ class ScenarioPicker(QWidget):
         self._skill.setMaxVisibleItems(30)
 
     def show_interrupted(self, runs: Sequence[Interrupted]) -> None:
-        while (item := self._interrupted.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
-        for run in runs:
-            banner = _Banner(run)
-            banner.resumed.connect(self.resumed)
-            banner.given_up.connect(self.given_up)
-            self._interrupted.addWidget(banner)
+        self.interrupted.show_runs(runs)
 
     def current(self) -> Card | None:
         """The scenario that is selected."""
@@ -442,35 +426,6 @@ class _Details(QFrame):
         sources = "\n".join(f"- {source}" for source in card.sources)
         head = tr("From")
         self._text.show_text(f"{card.brief}\n\n**{head}**\n\n{sources}" if sources else card.brief)
-
-
-class _Banner(QFrame):
-    """One interrupted run."""
-
-    resumed = Signal(int)
-    given_up = Signal(int)
-
-    def __init__(self, run: Interrupted) -> None:
-        super().__init__()
-        self.setProperty("card", "true")
-        at = formatting.run_time(run.t_s)
-        text = run.problem or tr("“{title}” was interrupted at {at} ({when}).").format(
-            title=run.title, at=at, when=run.when
-        )
-        label = QLabel(text)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
-        go_on = QPushButton(tr("Continue at {at}").format(at=at))
-        go_on.setProperty("primary", "true")
-        go_on.setVisible(run.problem is None)
-        go_on.clicked.connect(lambda: self.resumed.emit(run.run_id))
-        give_up = QPushButton(tr("Give up this run"))
-        give_up.clicked.connect(lambda: self.given_up.emit(run.run_id))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 8, 10, 8)
-        row.addWidget(label, 1)
-        row.addWidget(go_on)
-        row.addWidget(give_up)
 
 
 class _Cards(QListWidget):

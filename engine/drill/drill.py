@@ -64,6 +64,17 @@ class End(StrEnum):
     ASKED = "the drill was ended"
 
 
+class Holder(StrEnum):
+    """Why a drill is not over although its goals are reached."""
+
+    QUESTION = "question"
+    """One waits for its answer."""
+    PREDICTION = "prediction"
+    """One is still to come true or not."""
+    STORY = "story"
+    """Something is still to happen by itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """Who had which log and how each server was at one sample; the same object as long as nothing changes."""
@@ -467,7 +478,7 @@ class Drill:
             self._ask(inquiry)
         if any(f.ends and f"forbidden:{f.name}" in self.first_held for f in self.scenario.forbidden):
             self._end(End.FORBIDDEN)
-        elif self.goals and all(state.met for state in self.goals.values()) and self._told():
+        elif self.goals and all(state.met for state in self.goals.values()) and not self._untold():
             self._end(End.GOALS)
         elif self.end_tick is not None and self.world.tick >= self.end_tick:
             self._end(End.TIME)
@@ -480,12 +491,25 @@ class Drill:
                 samples.every = every
                 return
 
-    def _told(self) -> bool:
-        """The story has been told, and nothing that was asked is open."""
+    def coming(self) -> list[tuple[Tick, Input]]:
+        """What the scenario does by itself from now on, as far as its moment is known, soonest first."""
+        return [(tick, item) for tick, _, item in sorted(self._waiting, key=lambda waiting: waiting[:2])]
+
+    def held_by(self) -> list[Holder]:
+        """What the drill still waits for although every goal is reached; empty while one is not."""
+        if self.finished or not self.goals or not all(state.met for state in self.goals.values()):
+            return []
+        return self._untold()
+
+    def _untold(self) -> list[Holder]:
+        """Parts of the story that are not over, each kind once."""
         asked = [
             (i, a) for i in self.scenario.inquiries if (a := self.answers[i.name]).asked_tick is not None
         ]
-        return not self._waiting and all(questions.settled(inquiry, answer) for inquiry, answer in asked)
+        left = [(i, a) for i, a in asked if not questions.settled(i, a)]
+        kinds = {"question": any(a.open for _, a in left), "prediction": any(not a.open for _, a in left)}
+        kinds["story"] = bool(self._waiting)
+        return [Holder(kind) for kind, there in kinds.items() if there]
 
     def _ask(self, inquiry: Inquiry) -> None:
         name = inquiry.name

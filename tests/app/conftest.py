@@ -17,6 +17,16 @@ def _settings_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What appears takes clicks at once, and a drill that ends shows its debrief; tests of the waiting itself wait."""
+    from app import input_guard
+    from app.main_window import finish_moment
+
+    monkeypatch.setattr(input_guard, "FRESH_S", 0.0)
+    monkeypatch.setattr(finish_moment, "WAIT_S", 0.0)
+
+
+@pytest.fixture(autouse=True)
 def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """Windows given to `qtbot.addWidget` are closed before this looks."""
     if "qtbot" not in request.fixturenames:

@@ -75,7 +75,7 @@ def test_each_letter_of_the_query_menu_chooses_one_entry(qtbot: Any, words: str)
     letters = [
         QKeySequence.mnemonic(tool.text()).toString() for tool in console.tools.values() if "&" in tool.text()
     ]
-    assert len(letters) == 17
+    assert len(letters) == 19
     assert len(set(letters)) == len(letters)
 
 
@@ -136,7 +136,7 @@ def test_scopes_meet_where_a_keyboard_can_be_in_both(one: str, other: str, yes: 
 @pytest.mark.parametrize(
     ("name", "text", "with_whom"),
     [
-        ("time.step", "F5", {"query.run", "explorer.refresh", "edit.try", "monitor.refresh"}),
+        ("time.step", "F5", {"desk.run", "query.run", "explorer.refresh", "edit.try", "monitor.refresh"}),
         ("explorer.query", "Ctrl+E", set()),
         ("explorer.query", "F8", {"view.explorer"}),
         ("help.palette", "Ctrl+K", {"editor.comment", "editor.uncomment"}),

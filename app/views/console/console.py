@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
@@ -16,7 +16,7 @@ from app.views.console.batches import Batches
 from app.views.console.history import History
 from app.views.console.outcome import Outcome, in_short
 from app.views.console.query import QueryWindow
-from app.views.console.tabs import QueryTabs, server_of
+from app.views.console.tabs import Closed, QueryTabs, server_of
 from app.views.console.tools import Act, ToolBar, build_actions, show_icons
 from engine import tsql
 from engine.drill.event_log import of
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from engine.drill.drill import Drill
 
 
+IN_TEXT_MENU: Final = ("run", "parse", "cancel", "connection", "zoom")
+"""Tools that the context menu of the text offers, too."""
 HISTORY_BESIDE_UNITS: Final = 52.0
 """Least width in line heights for query windows and history side by side."""
 
@@ -38,6 +40,11 @@ class Console(QWidget):
     requested = Signal(str)
     """One input line without its time."""
     drafts_changed = Signal()
+    said = Signal(str)
+    """Why nothing came of a key, where no window can say it."""
+    busy_closed = Signal(object)
+    """A window is to be closed in which a query is executing; `tabs.close_window` does it."""
+    zoom_wanted = Signal()
     file_wanted = Signal(str)
     """Of the window in front: "open" a script, "save" its text, "results" into a file."""
 
@@ -53,6 +60,7 @@ class Console(QWidget):
         self.tabs.opened.connect(self._on_opened)
         self.tabs.closing.connect(self._on_closing)
         self.tabs.drafts_changed.connect(self.drafts_changed)
+        self.tabs.close_wanted.connect(self._close)
         self.history = History()
         self.history.hide()
         self.history.chosen.connect(self._open_text)
@@ -80,18 +88,19 @@ class Console(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        """A new run, or the same at another moment: texts stay, what was shown of a lost future goes."""
+        """The run at another moment: texts stay, what was shown of a lost future goes."""
         self._world = drill.world
         self._batches = Batches(drill.journal)
         self.tabs.set_world(drill.world)
-        self.tabs.put_away(drill.world.servers)
+        self.tabs.keep_only(drill.world.servers)
         for window in self.windows():
             window.forget()
             self._refresh(window)
         self.history.replace([])
         self._take_in(of(drill.events, "sql", "sql_done"))
-        if not self.windows():
-            self.new_query(next(iter(drill.world.servers), None))
+        first = next(iter(drill.world.servers), None)
+        if not self.windows() and first is not None:
+            self.tabs.open(first, "", take_focus=False)
         self.show_world(drill.world)
 
     @Slot(object)
@@ -145,9 +154,15 @@ class Console(QWidget):
         """Window: its text, for all that nothing may lose."""
         return self.tabs.drafts()
 
-    def restore_drafts(self, drafts: dict[str, str]) -> None:
-        """Open these windows with their texts."""
-        self.tabs.restore_drafts(drafts)
+    def begin_run(self, world: World, drafts: Mapping[str, str], closed: Sequence[Closed]) -> None:
+        """Another run: windows with the texts that were left in it (*drafts*), and no others.
+
+        *closed*: texts of the run before, which can be had back but are in front of nobody.
+        """
+        self._world = world
+        self.tabs.set_world(world)
+        self.tabs.keep_closed(closed)
+        self.tabs.show_drafts(drafts, world.servers)
 
     def new_query(self, server: str | None, text: str = "") -> QueryWindow | None:
         """Open one more window on *server*, with *text* in it; nothing happens without a server."""
@@ -165,6 +180,9 @@ class Console(QWidget):
 
     def _on_opened(self, window: QueryWindow) -> None:
         window.results.show_as_text(self._as_text)
+        window.database_wanted.connect(lambda name: self._use(window, name))
+        window.editor.menu_actions = [self.tools[name] for name in IN_TEXT_MENU]
+        window.results.grid_actions = [self.tools["file"]]
         window.parsed.connect(lambda: self._refresh(window))
         self._refresh_actions()
 
@@ -175,9 +193,23 @@ class Console(QWidget):
     # --- a batch's way ------------------------------------------------------------------------------------
 
     def run(self) -> None:
+        """Execute the window in front; where there is nothing to execute it says so."""
         window = self.current
-        if window is not None and not window.busy and window.editor.chosen_text.strip():
+        if window is None:
+            self.said.emit(tr("There is no SQL window: New query (Ctrl+N) opens one."))
+        elif window.busy:
+            window.editor.said.emit(tr("A query is executing in this window: Alt+Break cancels it."))
+        elif not window.editor.chosen_text.strip():
+            window.editor.said.emit(tr("There is nothing to execute in this window: type a statement first."))
+        else:
             self._send(window, window.editor.chosen_text)
+
+    def _use(self, window: QueryWindow, database: str) -> None:
+        """Change the database of a connection, as the list of databases does."""
+        if window.busy:
+            window.editor.said.emit(tr("A query is executing in this window: Alt+Break cancels it."))
+        else:
+            self._send(window, f"USE [{database.replace(']', ']]')}]")
 
     def parse(self) -> None:
         window = self.current
@@ -235,7 +267,7 @@ class Console(QWidget):
         yield Act("save", tr("Save this text as a &script…"), "", lambda: self.file_wanted.emit("save"))
         yield Act("text", tr("Results to &text"), "text", lambda: self.show_as_text(True))
         yield Act("grid", tr("Results to &grid"), "grid", lambda: self.show_as_text(False))
-        yield Act("file", tr("Results to a &file…"), "", lambda: self.file_wanted.emit("results"))
+        yield Act("file", tr("Save results to a &file…"), "", lambda: self.file_wanted.emit("results"))
         yield Act("results", tr("Show or hide &results"), "", self._with_current("toggle_results"))
         yield Act("focus", tr("Next pane"), "", self._with_current("cycle_focus"))
         yield Act("focus_back", tr("Pane before"), "", self._with_current("cycle_focus_back"))
@@ -243,6 +275,8 @@ class Console(QWidget):
         yield Act("snippets", tr("&Insert a statement"), "snippet", self._pop_snippets)
         yield Act("history", tr("&History of batches"), "history", self._toggle_history)
         yield Act("connection", tr("Change connectio&n…"), "", self._pop_servers)
+        yield Act("database", tr("To the list of data&bases"), "", self._to_databases)
+        yield Act("zoom", tr("&Zoom: over the whole desk, and back"), "fit", self.zoom_wanted.emit)
         yield Act("who", tr("Who is connected (sp_&who)"), "", self._ask_who)
         yield Act("about", tr("Wh&at the selected name is (sp_help)"), "", self._ask_about)
         yield Act("next", tr("Next window"), "", self.tabs.step)
@@ -273,9 +307,10 @@ class Console(QWidget):
             action.triggered.connect(lambda _=False, server=server: self.new_query(server))
         if self.tabs.closed:
             put_heading(self._new_menu, tr("Closed windows"))
-        for number, (server, text) in enumerate(self.tabs.closed):
-            first = text.strip().splitlines()[0]
-            action = self._new_menu.addAction(self.tabs.square(server), f"{server}: {first[:50]}")
+        for number, closed in enumerate(self.tabs.closed):
+            first = closed.text.strip().splitlines()[0]
+            said = f"{closed.server}: {first[:50]}" + (f"  ({closed.drill})" if closed.drill else "")
+            action = self._new_menu.addAction(self.tabs.square(closed.server), said)
             action.triggered.connect(lambda _=False, number=number: self.tabs.reopen(number))
 
     def _pop_servers(self) -> None:
@@ -340,7 +375,19 @@ class Console(QWidget):
 
     def _close_current(self) -> None:
         if self.current is not None:
-            self.tabs.close_window(self.current)
+            self._close(self.current)
+
+    def _close(self, window: QueryWindow) -> None:
+        """Its text can be had back, but not the query that is executing in it."""
+        if window.busy:
+            self.busy_closed.emit(window)
+        else:
+            self.tabs.close_window(window)
+
+    def _to_databases(self) -> None:
+        if self.current is not None:
+            self.current.databases.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.current.databases.showPopup()
 
     def _with_current(self, method: str) -> Callable[[], None]:
         return lambda: getattr(self.current, method)() if self.current is not None else None

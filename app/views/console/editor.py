@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QTextCursor
+from PySide6.QtGui import QAction, QContextMenuEvent, QFocusEvent, QKeyEvent, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QWidget
 
 from app.code_edit import CodeEdit, Complete
@@ -24,11 +24,12 @@ class SqlEditor(CodeEdit):
     def __init__(self, complete: Complete, parent: QWidget | None = None) -> None:
         super().__init__(complete, sql_highlighter, parent)
         self._chord = False
+        self.menu_actions: list[QAction] = []
+        """What its context menu offers beside the usual."""
         self.setAccessibleName("T-SQL")
         self.add_keys(
             {
                 "Ctrl+Shift+U": lambda: self._change_selection(str.upper),
-                "Ctrl+U": lambda: self._change_selection(str.lower),
                 "Ctrl+Shift+L": lambda: self._change_selection(str.lower),
             }
         )
@@ -78,6 +79,15 @@ class SqlEditor(CodeEdit):
             self.said.emit(tr(_CHORD))
         else:
             super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = self.createStandardContextMenu()
+        first = menu.actions()[0] if menu.actions() else None
+        if first is not None:
+            menu.insertActions(first, self.menu_actions)
+            menu.insertSeparator(first)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         self._chord = False

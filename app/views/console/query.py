@@ -13,6 +13,7 @@ from app import formatting, theme
 from app.code_edit import Complete
 from app.language import mark, tr, trn
 from app.tables import plain_tip
+from app.views.console.database_box import DatabaseBox
 from app.views.console.editor import SqlEditor
 from app.views.console.outcome import Outcome
 from app.views.console.results import Results
@@ -39,6 +40,15 @@ STATES: Final = {
 }
 
 
+PAUSED: Final = {
+    "sent": mark("Sent. The clock is paused: run it (Space, Pause) to have it executed."),
+    "running": mark("Executing… The clock is paused: run it (Space, Pause) to go on."),
+}
+"""State -> its words while time stands still, where nothing will come of waiting."""
+
+
+DEFAULT_DATABASE: Final = "master"
+"""Where a connection begins that has not been made yet."""
 PARSED_A_TURN: Final = 8_000
 """Work (engine/tsql/work.py) of parsing before the window gets its turn again: about 8 ms."""
 
@@ -53,6 +63,10 @@ class Connection:
     version: int
     login: str = ""
     database: str = ""
+    databases: tuple[str, ...] = ()
+    """What the list of databases offers."""
+    paused: bool = False
+    """Time stands still."""
 
 
 class QueryWindow(QWidget):
@@ -61,6 +75,7 @@ class QueryWindow(QWidget):
     text_changed = Signal()
     announced = Signal(str)
     """What was said to a screen reader."""
+    database_wanted = Signal(str)
     parsed = Signal()
     """Parsing alone has come to its end."""
 
@@ -80,6 +95,8 @@ class QueryWindow(QWidget):
         self._turn.timeout.connect(self._parse_on)
         self._last_facts = ""
         self._parts: list[str] = []
+        self.databases = DatabaseBox()
+        self.databases.wanted.connect(self.database_wanted)
         self._band = QLabel()
         self._band.setTextFormat(Qt.TextFormat.RichText)
         self.editor = SqlEditor(complete)
@@ -88,6 +105,7 @@ class QueryWindow(QWidget):
         self.results.line_chosen.connect(lambda line: self.editor.go_to_line(self._first_line + line - 1))
         self.editor.textChanged.connect(self.text_changed)
         self.editor.said.connect(self._say)
+        self.databases.left.connect(self.editor.setFocus)
         self._split = QSplitter(Qt.Orientation.Vertical)
         self._split.setChildrenCollapsible(False)
         self._split.addWidget(self.editor)
@@ -106,7 +124,12 @@ class QueryWindow(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self._band)
+        head = QHBoxLayout()
+        head.setContentsMargins(0, 0, 0, 0)
+        head.setSpacing(0)
+        head.addWidget(self._band, 1)
+        head.addWidget(self.databases)
+        layout.addLayout(head)
         layout.addWidget(self._split, 1)
         layout.addLayout(status)
         self._state.setMinimumWidth(60)
@@ -191,6 +214,10 @@ class QueryWindow(QWidget):
         if connection == before:
             return
         self._connection = connection
+        self.databases.show_databases(connection.databases, connection.database or DEFAULT_DATABASE)
+        if replace(connection, databases=(), paused=False) == replace(before, databases=(), paused=False):
+            self._say("")
+            return
         self._paint_band()
         self._show_facts(self._last_facts)
         if self.state in ("ready", "disconnected"):
@@ -233,6 +260,8 @@ class QueryWindow(QWidget):
     def _say(self, text: str) -> None:
         """Show *text*, or the state when there is nothing to say."""
         sign, tone, words = STATES[self.state]
+        if self._connection.paused and self.state in PAUSED:
+            words = PAUSED[self.state]
         colour: QColor = getattr(theme.tokens(self.palette()), tone)
         self._state.setText(text or f'<b style="color:{colour.name()}">{sign}</b> {tr(words)}')
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QTextBlock, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent, QTextBlock, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QFrame,
     QPlainTextEdit,
@@ -86,6 +86,8 @@ class Results(QTabWidget):
         self.setDocumentMode(True)
         self._outcome: Outcome | None = None
         self._as_text = False
+        self.grid_actions: list[QAction] = []
+        """What the context menu of a grid offers beside copying."""
         self._text_of: Outcome | None = None
         """What the text page shows."""
         self._to_come: list[tuple[int, Rowset]] = []
@@ -144,7 +146,9 @@ class Results(QTabWidget):
         """The next grids; the others when the window has had its turn."""
         now, self._to_come = self._to_come[:GRIDS_A_TURN], self._to_come[GRIDS_A_TURN:]
         for number, result in now:
-            self._grids.addWidget(_grid(result, number))
+            grid = _grid(result, number)
+            grid.addActions(self.grid_actions)
+            self._grids.addWidget(grid)
         self._share_height()
         if self._to_come:
             self._turn.start(0)

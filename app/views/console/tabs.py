@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -21,6 +22,16 @@ CLOSED_KEPT: Final = 10
 """Texts of closed windows that can be had back."""
 
 
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The text of a window that is closed."""
+
+    server: str
+    text: str
+    drill: str = ""
+    """Title of the drill that it was written in, if it was another run."""
+
+
 def server_of(window: str) -> str:
     """SERVER_A of SERVER_A#2."""
     return window.partition("#")[0]
@@ -33,14 +44,19 @@ class QueryTabs(QTabWidget):
     closing = Signal(object)
     """The window is still there, and is not any more after this."""
     drafts_changed = Signal()
+    text_closed = Signal(str)
+    """The name of a window that was closed with text in it, which `reopen(0)` brings back."""
+    close_wanted = Signal(object)
+    """The cross of this window was clicked."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._world: World | None = None
-        self.closed: list[tuple[str, str]] = []
-        """(server, text) of windows that were closed, the last one first."""
-        self._elsewhere: dict[str, str] = {}
-        """Window: text of windows whose server this drill does not have."""
+        self.closed: list[Closed] = []
+        """Texts of windows that were closed, here or in other runs, the last one first."""
+        self._paused = False
+        self._files: dict[str, str] = {}
+        """Window: name of the file that its text came from or went to."""
         self.setMovable(True)
         self.setDocumentMode(True)
         self.setElideMode(Qt.TextElideMode.ElideNone)
@@ -69,30 +85,45 @@ class QueryTabs(QTabWidget):
         numbers = (f"{server}#{number}" if number > 1 else server for number in range(1, len(used) + 2))
         return self.open(next(name for name in numbers if name not in used), text)
 
-    def open(self, name: str, text: str) -> QueryWindow:
+    def open(self, name: str, text: str, take_focus: bool = True) -> QueryWindow:
         """The window *name* with *text* in it, in front and ready for typing."""
         window = QueryWindow(name, lambda text, position: self._complete(name, text, position))
         window.editor.setPlainText(text)
         window.text_changed.connect(self.drafts_changed)
         index = self.addTab(window, self.icon(window), name)
         close = close_button(self.palette())
-        close.clicked.connect(lambda: self.close_window(window))
+        close.clicked.connect(lambda: self.close_wanted.emit(window))
         self.tabBar().setTabButton(index, QTabBar.ButtonPosition.RightSide, close)
         self.setCurrentIndex(index)
         if self._world is not None:
             window.show_connection(self._connection(window, self._world))
-        window.editor.setFocus()
+        if take_focus:
+            window.editor.setFocus()
         self.opened.emit(window)
         self.drafts_changed.emit()
         return window
 
     def close_window(self, window: QueryWindow) -> None:
-        """Close it; the text can be had back."""
+        """Close it; the text can be had back. The keyboard goes to the window that is in front then."""
+        had_keys = window.isAncestorOf(window.focusWidget() or window)
+        text = window.editor.toPlainText()
         self.closing.emit(window)
-        if window.editor.toPlainText().strip():
-            self.closed = [(window.server, window.editor.toPlainText()), *self.closed][:CLOSED_KEPT]
+        if text.strip():
+            self.keep_closed([Closed(window.server, text)])
         self._remove(window)
+        front = self.current
+        if had_keys and front is not None:
+            front.editor.setFocus()
         self.drafts_changed.emit()
+        if text.strip():
+            self.text_closed.emit(window.window_id)
+
+    def name_after(self, window: QueryWindow, file: str) -> None:
+        """Have the tab show the name of the file that its text came from or went to."""
+        self._files[window.window_id] = file
+        self.setTabText(self.indexOf(window), f"{file} – {window.window_id}")
+        window.editor.document().setModified(False)
+        self._lay_out_again()
 
     def change_connection(self, window: QueryWindow, server: str) -> QueryWindow:
         """A window on *server* with the text of *window*, in its place; the connection of before is closed.
@@ -108,12 +139,20 @@ class QueryTabs(QTabWidget):
         cursor.setPosition(chosen.position(), QTextCursor.MoveMode.KeepAnchor)
         new.editor.setTextCursor(cursor)
         self.tabBar().moveTab(self.indexOf(new), place)
+        new.editor.setFocus()
         return new
 
     def reopen(self, number: int) -> None:
-        """The closed window *number* once more."""
-        server, text = self.closed.pop(number)
-        self.open_another(server, text)
+        """The closed window *number* once more; on the first server where this run does not have its own."""
+        found = self.closed.pop(number)
+        servers = list(self._world.servers) if self._world is not None else []
+        if servers:
+            self.open_another(found.server if found.server in servers else servers[0], found.text)
+
+    def keep_closed(self, closed: Sequence[Closed]) -> None:
+        """These texts can be had back, too; of equal ones the last."""
+        others = [each for each in self.closed if all(each.text != new.text for new in closed)]
+        self.closed = [*closed, *others][:CLOSED_KEPT]
 
     def step(self, by: int = 1) -> None:
         """The next window to the front, or with -1 the one before."""
@@ -122,37 +161,32 @@ class QueryTabs(QTabWidget):
             self.window_at(self.currentIndex()).editor.setFocus()
 
     def _remove(self, window: QueryWindow) -> None:
+        self._files.pop(window.window_id, None)
         self.removeTab(self.indexOf(window))
         window.deleteLater()
 
     # --- texts --------------------------------------------------------------------------------------------
 
     def drafts(self) -> dict[str, str]:
-        """Window: its text, for all windows that are open, and those that wait for a drill with their server."""
-        texts = {window.window_id: window.editor.toPlainText() for window in self.windows()}
-        return {**self._elsewhere, **texts}
+        """Window: its text, for all windows that are open."""
+        return {window.window_id: window.editor.toPlainText() for window in self.windows()}
 
-    def restore_drafts(self, drafts: dict[str, str]) -> None:
-        """Open these windows with their texts; windows that are open get the text that was kept."""
-        front = self.current
-        for name, text in drafts.items():
-            if self._world is not None and server_of(name) not in self._world.servers:
-                self._elsewhere[name] = text
-                continue
-            window = self.window_called(name) or self.open(name, "")
-            if window.editor.toPlainText() != text:
-                window.editor.setPlainText(text)
-        if front is not None:
-            self.setCurrentWidget(front)
-
-    def put_away(self, servers: Container[str]) -> None:
-        """Windows of servers that this drill does not have wait; those that waited for one of *servers* return."""
+    def show_drafts(self, drafts: Mapping[str, str], servers: Container[str]) -> None:
+        """These windows with their texts, and no others; of servers that this run has."""
         for window in self.windows():
-            if window.server not in servers:
-                self._elsewhere[window.window_id] = window.editor.toPlainText()
-                self._remove(window)
-        for name in [name for name in self._elsewhere if server_of(name) in servers]:
-            self.open(name, self._elsewhere.pop(name))
+            self._remove(window)
+        for name, text in drafts.items():
+            if server_of(name) in servers:
+                self.open(name, text, take_focus=False)
+        if self.count():
+            self.setCurrentIndex(0)
+
+    def keep_only(self, servers: Container[str]) -> None:
+        """Close the windows of servers that there are not, with their texts to be had back."""
+        for window in [window for window in self.windows() if window.server not in servers]:
+            if window.editor.toPlainText().strip():
+                self.keep_closed([Closed(window.server, window.editor.toPlainText())])
+            self._remove(window)
 
     # --- what the world says ------------------------------------------------------------------------------
 
@@ -166,15 +200,24 @@ class QueryTabs(QTabWidget):
             window.show_connection(self._connection(window, world))
             window.show_time(world.tick)
 
+    def show_running(self, running: bool) -> None:
+        """Whether time runs: while it stands still nothing that waits will end."""
+        self._paused = not running
+        if self._world is not None:
+            self.show_world(self._world)
+
     def _connection(self, window: QueryWindow, world: World) -> Connection:
         kept: Any = world.sessions.get(window.window_id)
         session = kept.session if kept is not None else None
+        copies = sorted(database for server, database in world.copies if server == window.server)
         return Connection(
             server=window.server,
             number=self._number(window.server),
             version=world.servers[window.server].version,
             login=f"{session.login} ({session.spid})" if session else "",
             database=session.database if session else "",
+            databases=("master", *copies),
+            paused=self._paused,
         )
 
     def _complete(self, window: str, text: str, position: int) -> list[str]:

@@ -14,7 +14,7 @@ from app import keys, theme
 from app.bars import hang
 from app.language import tr
 
-IN_BAR: Final = ("run", "cancel", "parse", "text", "snippets", "history")
+IN_BAR: Final = ("run", "cancel", "parse", "text", "snippets", "history", "zoom")
 RARE: Final = ("text", "history", "snippets", "parse")
 """What goes behind an arrow where there is no room, the rarest first."""
 

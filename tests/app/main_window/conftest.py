@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import scenario_files, settings, summaries, theme
@@ -72,6 +72,15 @@ class Hands:
     def click(self, widget: QWidget) -> None:
         assert widget.isVisible(), f"{widget} cannot be clicked"
         self.qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
+
+    def say_yes(self) -> None:
+        """To the question whether something that cannot be undone is to be done."""
+        box = self.window.irrevocable.box
+        assert box is not None, "nothing is asked"
+        for button in box.buttons():
+            if box.buttonRole(button) == QMessageBox.ButtonRole.DestructiveRole:
+                self.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        QApplication.processEvents()
 
     def menu_of(self, target: Target) -> QMenu:
         """The context menu of a thing in the topology."""

@@ -31,6 +31,8 @@ def test_it_is_offered_once_and_leaves_the_keyboard_alone(
     qtbot: Any, toured: MainWindow, store: WindowSettings, profile: Any
 ) -> None:
     tour = toured.tour
+    assert toured.console.current is not None
+    toured.console.current.editor.setFocus()
     assert tour.isVisible()
     assert not tour.isAncestorOf(QApplication.focusWidget())
     assert tour.count.text() == "1 of 7  ·  keyboard: Ctrl+Alt+F1"
@@ -130,7 +132,8 @@ def test_time_waits_for_whoever_looks_round_the_first_time(
         window.session.toggle()
     qtbot.mouseClick(window.tour.end, Qt.MouseButton.LeftButton)
     QApplication.processEvents()
-    assert window.session.running is not impatient
+    assert not window.session.running, "the clock starts when somebody starts it"
+    assert ("clock" in window.notice.text) is not impatient
     window.session.pause()
     store.set(settings.TOUR_SEEN, True)
     window.choose("automatic-failover")

@@ -69,6 +69,7 @@ def test_the_lab_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
     window.session.set_speed(20.0)
     hands.wait(300.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].mirror_state == 4)
     window.actions_by_name["drill.finish"].trigger()
+    hands.say_yes()
     assert window.pages.currentWidget() is window.debrief
     page = texts(window.debrief)
     assert "The lab" in page
@@ -136,7 +137,8 @@ def test_a_drill_by_keyboard_alone(hands: Hands) -> None:
     hands.press(Key.Key_Pause)
     hands.wait(1.0)
     assert any(event.kind == "sql_done" for event in hands.drill.events)
-    hands.press(Key.Key_End, Mod.ControlModifier, Mod.ShiftModifier, on=window.topology)
+    hands.press(Key.Key_End, Mod.ControlModifier, Mod.AltModifier, on=window.topology)
+    hands.say_yes()
     assert window.pages.currentWidget() is window.debrief
 
 

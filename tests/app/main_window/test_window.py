@@ -252,7 +252,9 @@ def test_unsent_queries_survive(qtbot: QtBot, hands: Hands, profile: Profile, st
     qtbot.waitUntil(lambda: "SELECT unsaved" in map(profile.drafts.load, profile.drafts.keys()), timeout=3000)
     window.close()
     again = shown(qtbot, profile, store)
-    play_lab(Hands(qtbot, again))
+    (run,) = profile.unfinished()
+    again.resume(run.run_id)
+    Hands(qtbot, again).search()
     assert "SELECT unsaved" in again.console.drafts().values()
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app import scenario_files
 from app.views.briefing import Briefing, BriefPage, goal_state
-from app.wrap_button import WrapButton
+from app.views.briefing.questions import QuestionCard
 from engine.drill.drill import Drill, Mode
 from engine.drill.goals import GoalState
 from engine.drill.scenario import load_scenario
@@ -65,7 +65,8 @@ def shown(view: Briefing) -> str:
 
 
 def hint_buttons(view: Briefing) -> list[QPushButton]:
-    return [button for button in view.findChildren(QPushButton) if button.isVisible()]
+    """Those that can be asked for."""
+    return [button for button in view.findChildren(QPushButton) if button.isVisible() and button.isEnabled()]
 
 
 @pytest.fixture
@@ -149,31 +150,72 @@ def test_free_play_has_no_modes(qtbot: QtBot) -> None:
     assert not page._mode_box.isVisible()
 
 
-def test_a_question_is_answered_by_an_input_line(qtbot: QtBot, view: Briefing, asking: Scenario) -> None:
-    drill = Drill(asking, mode=Mode.GUIDED)
-    view.show_drill(drill)
-    assert "Who serves" not in shown(view)
+def asked(view: Briefing, drill: Drill) -> QuestionCard:
+    """The card of the question that is asked at 5 s."""
     known = len(drill.events)
     drill.advance_to(600)
     view.add_events(drill.events[known:])
+    QApplication.processEvents()
+    (card,) = view.shelf.cards
+    return card
+
+
+def test_a_question_is_answered_by_a_choice_and_its_confirmation(
+    qtbot: QtBot, view: Briefing, asking: Scenario
+) -> None:
+    drill = Drill(asking, mode=Mode.GUIDED)
+    view.show_drill(drill)
+    assert "Who serves" not in shown(view)
+    card = asked(view, drill)
     assert "Who serves Sales now?" in shown(view)
-    (box,) = view._asked
-    first, second = box.findChildren(WrapButton)
+    first, second = card.choices
     assert first.height() > 1.5 * second.height()  # its text has several lines
-    stops = [view.nextInFocusChain()]
-    while stops[-1] is not view:
-        stops.append(stops[-1].nextInFocusChain())
-    assert [stop for stop in stops if isinstance(stop, QPushButton)][:2] == [first, second], "before any hint"
-    with qtbot.waitSignal(view.requested, timeout=100) as asked:
-        qtbot.keyClick(second, Qt.Key.Key_Space)
-    assert asked.args == ["answer who 2"]
+    lines: list[str] = []
+    view.requested.connect(lines.append)
+    qtbot.mouseDClick(second, Qt.MouseButton.LeftButton)
+    qtbot.keyClick(second, Qt.Key.Key_Space)
+    assert lines == [], "a choice is no answer yet"
+    qtbot.mouseClick(card.confirm, Qt.MouseButton.LeftButton)
+    assert lines == ["answer who 2"]
     known = len(drill.events)
-    view.activateWindow()
-    second.setFocus()
-    qtbot.waitUntil(second.hasFocus)
     drill.do("answer who 2")
     view.add_events(drill.events[known:])
     assert "Who serves Sales now? You said: “SERVER_B”." in shown(view)
-    assert not box.isVisible()
-    assert view._asked == []
-    assert view.hasFocus(), "not a hint, which the next space would buy"
+    assert card.isVisible(), "nothing slides under the pointer"
+    qtbot.mouseClick(card.confirm, Qt.MouseButton.LeftButton)
+    assert not view.shelf.isVisible()
+    assert lines == ["answer who 2"]
+
+
+@pytest.mark.parametrize("height", [300, 600, 1200])
+def test_a_question_moves_neither_the_brief_nor_the_keyboard(
+    qtbot: QtBot, view: Briefing, asking: Scenario, height: int
+) -> None:
+    view.resize(280, height)
+    drill = Drill(asking, mode=Mode.PRACTICE)
+    view.show_drill(drill)
+    elsewhere = QPlainTextEdit(view)
+    elsewhere.show()
+    elsewhere.setFocus()
+    before = focus = QApplication.focusWidget()
+    QApplication.processEvents()
+    places = {label: label.mapTo(view, label.rect().topLeft()) for label in view.findChildren(QLabel)}
+    asked(view, drill)
+    assert QApplication.focusWidget() is before is focus
+    moved = {
+        label.text() for label, place in places.items() if label.mapTo(view, label.rect().topLeft()) != place
+    }
+    assert not moved
+
+
+def test_a_question_whose_time_is_over_says_so_in_its_place(view: Briefing) -> None:
+    text = scenario_files.find("lab").text + ASKING.replace("pause = true", 'within = "20s"')
+    drill = Drill(load_scenario(text, "lab.toml"), mode=Mode.GUIDED)
+    view.show_drill(drill)
+    card = asked(view, drill)
+    known = len(drill.events)
+    drill.advance_to(4000)
+    view.add_events(drill.events[known:])
+    assert card.isVisible()
+    assert not card.open
+    assert "no answer in time" in shown(view).lower()

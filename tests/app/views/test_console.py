@@ -11,6 +11,7 @@ from PySide6.QtGui import QTextCursor
 from app import theme
 from app.views.console import Console
 from app.views.console.outcome import from_event, in_short
+from app.views.console.tabs import Closed
 from engine.events import Event
 from engine.inputs import Input, parse_line
 from engine.tsql.data import Session, Window
@@ -337,7 +338,7 @@ def test_drafts_survive(qtbot: Any, console: Any, run: Any) -> None:
     assert told[-1] == {"SERVER_A": "SELECT"}
     other = Console()
     qtbot.addWidget(other)
-    other.restore_drafts({"SERVER_B#2": "USE Sales", "SERVER_A": "SELECT 1"})
+    other.begin_run(run.world, {"SERVER_B#2": "USE Sales", "SERVER_A": "SELECT 1"}, [])
     other.show_drill(run)
     assert other.drafts() == {"SERVER_B#2": "USE Sales", "SERVER_A": "SELECT 1"}
 
@@ -406,17 +407,89 @@ def test_the_status_line_knows_the_connection(console: Any, run: Any, world: Any
     assert "Not connected" in console.current._state.text()
 
 
-def test_texts_for_servers_of_another_drill_wait(console: Any, run: Any, world: Any) -> None:
-    console.restore_drafts({"SERVER_C#2": "SELECT precious"})
+def test_another_run_begins_with_its_own_windows_and_offers_the_texts_of_the_last(
+    qtbot: Any, console: Any, run: Any
+) -> None:
+    console.current.editor.setPlainText("DROP DATABASE Sales")
+    left = [Closed("SERVER_A", "DROP DATABASE Sales", "The last drill")]
+    console.begin_run(run.world, {"SERVER_B": "SELECT 2", "SERVER_C": "SELECT 3"}, left)
+    console.show_drill(run)
+    assert console.drafts() == {"SERVER_B": "SELECT 2"}, "F5 executes nothing of another run"
+    console._fill_new_menu()
+    assert any("DROP DATABASE" in action.text() for action in console._new_menu.actions())
+    console.tabs.reopen(0)
+    assert console.current.editor.toPlainText() == "DROP DATABASE Sales"
+
+
+def test_windows_of_servers_that_are_gone_close_with_their_texts(console: Any, run: Any, world: Any) -> None:
     console.new_query("SERVER_B", "SELECT 2")
     away = world.servers.pop("SERVER_B")
     console.show_drill(run)
     assert [window.window_id for window in console.windows()] == ["SERVER_A"]
-    assert console.drafts() == {"SERVER_C#2": "SELECT precious", "SERVER_B": "SELECT 2", "SERVER_A": ""}
+    assert [closed.text for closed in console.tabs.closed] == ["SELECT 2"]
     world.servers["SERVER_B"] = away
-    console.show_drill(run)
-    assert [window.window_id for window in console.windows()] == ["SERVER_A", "SERVER_B"]
-    assert console.drafts()["SERVER_B"] == "SELECT 2"
+
+
+def test_f5_with_nothing_to_execute_says_so(qtbot: Any, console: Any) -> None:
+    console.current.editor.setPlainText("  ")
+    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    assert "nothing to execute" in console.current._state.text()
+    console.tabs.close_window(console.current)
+    with qtbot.waitSignal(console.said, timeout=100) as told:
+        console.run()
+    assert "no SQL window" in told.args[0]
+
+
+def test_after_a_tab_is_closed_the_keyboard_is_in_the_next_text(qtbot: Any, console: Any) -> None:
+    console.new_query("SERVER_B", "SELECT 2")
+    console.current.editor.setFocus()
+    console.tools["close"].trigger()
+    assert console.current.window_id == "SERVER_A"
+    assert console.current.editor.hasFocus()
+    console.tabs.change_connection(console.current, "SERVER_B")
+    assert console.current.server == "SERVER_B"
+    assert console.current.editor.hasFocus()
+
+
+def test_a_busy_window_is_asked_about_before_it_closes(qtbot: Any, console: Any) -> None:
+    console.current.editor.setPlainText("WAITFOR DELAY '00:01:00'")
+    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    with qtbot.waitSignal(console.busy_closed, timeout=100) as asked:
+        console.tools["close"].trigger()
+    assert asked.args == [console.current]
+    assert not any(line.startswith("cancel") for line in console.lines)
+
+
+def test_the_database_of_a_connection_is_chosen_from_a_list(qtbot: Any, console: Any) -> None:
+    box = console.current.databases
+    assert [box.itemText(row) for row in range(box.count())][:1] == ["master"]
+    assert "Sales" in [box.itemText(row) for row in range(box.count())]
+    box.textActivated.emit("Sales")
+    assert console.lines[-1].endswith("USE [Sales]")
+
+
+def test_while_time_stands_still_a_waiting_query_says_so(qtbot: Any, console: Any) -> None:
+    console.current.editor.setPlainText("SELECT 1")
+    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    assert "The clock is paused" not in console.current._state.text()
+    console.tabs.show_running(False)
+    assert "The clock is paused" in console.current._state.text()
+    console.tabs.show_running(True)
+    assert "The clock is paused" not in console.current._state.text()
+
+
+def test_a_tab_is_named_after_its_file(console: Any) -> None:
+    console.tabs.name_after(console.current, "failover.sql")
+    assert console.tabs.tabText(0) == "failover.sql – SERVER_A"
+
+
+def test_execute_is_in_the_menu_of_the_text_and_saving_in_that_of_the_grid(qtbot: Any, console: Any) -> None:
+    assert console.tools["run"] in console.current.editor.menu_actions
+    console.current.editor.setPlainText("SELECT 1")
+    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    brings(console, results=[ROWS])
+    (grid,) = console.current.results.grids
+    assert console.tools["file"] in grid.actions()
 
 
 # --- history, snippets --------------------------------------------------------------------------------------

@@ -1,0 +1,87 @@
+"""Input that was meant for what stood there before: a key or a click on what has only just appeared does nothing, nor
+does the second click of a double click on a button."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QWidget
+
+FRESH_S: float = 0.5
+"""So long what has appeared takes neither key nor click: a person reacts to what is seen after 0.2 to 0.3 s, and a key
+that is on its way by then is another thing's. Assumed."""
+
+_PRESSES: Final = frozenset({QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick})
+_REFUSED: Final = _PRESSES | {QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride}
+_FRESH: Final = "fresh until"
+
+
+class InputGuard(QObject):
+    """Looks at every press before its widget gets it."""
+
+    def __init__(self, app: QApplication) -> None:
+        super().__init__(app)
+        self._until_s = 0.0
+        """When the last thing that has appeared is fresh no more."""
+        self._key_s = 0.0
+        """When the last key was pressed."""
+        self._pressed_at = -1
+        self._pressed: list[QObject] = []
+        """What the last press came to: a widget, and those around it that got it in turn."""
+        app.installEventFilter(self)
+
+    @property
+    def quiet_s(self) -> float:
+        """Wall time since a key was last pressed."""
+        return time.monotonic() - self._key_s
+
+    def appeared(self, widget: QWidget) -> None:
+        """*widget*, with all that is in it, has just come on screen or changed its meaning."""
+        until_s = time.monotonic() + FRESH_S
+        widget.setProperty(_FRESH, until_s)
+        self._until_s = max(self._until_s, until_s)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        kind = event.type()
+        if kind not in _REFUSED or not isinstance(watched, QWidget):
+            return False
+        now_s = time.monotonic()
+        if kind is QEvent.Type.KeyPress:
+            self._key_s = now_s
+        if now_s < self._until_s and _is_fresh(watched, now_s):
+            event.accept()
+            return True
+        return isinstance(event, QMouseEvent) and kind in _PRESSES and self._is_second(watched, event)
+
+    def _is_second(self, watched: QWidget, event: QMouseEvent) -> bool:
+        """The second click of a double click whose first has done all that was wanted."""
+        if event.type() is QEvent.Type.MouseButtonPress:
+            if event.timestamp() != self._pressed_at:
+                self._pressed_at, self._pressed = event.timestamp(), []
+            self._pressed.append(watched)
+            return False
+        if not isinstance(watched, QAbstractButton):
+            return False
+        elsewhere = not any(watched is pressed for pressed in self._pressed)
+        return elsewhere or (isinstance(watched, QPushButton) and not watched.isCheckable())
+
+
+def _is_fresh(widget: QWidget, now_s: float) -> bool:
+    """It, or something around it in its window, has just appeared."""
+    around: QWidget | None = widget
+    while around is not None:
+        until_s: Any = around.property(_FRESH)
+        if until_s is not None and now_s < until_s:
+            return True
+        around = None if around.isWindow() else around.parentWidget()
+    return False
+
+
+def guard() -> InputGuard:
+    """The one of this program; made, and at work, from the first call on."""
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    return app.findChild(InputGuard) or InputGuard(app)

@@ -1,0 +1,46 @@
+"""Keys that reach the desk because no panel of it wants them: Space pauses, F5 executes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
+
+from app import keys
+
+if TYPE_CHECKING:
+    from app.main_window.window import MainWindow
+
+
+class DeskKeys(QObject):
+    """Sees what the panels of the desk have left: text, buttons and lists keep their own keys."""
+
+    def __init__(
+        self, window: MainWindow, wanted: Callable[[], bool], acts: Mapping[str, Callable[[], object]]
+    ) -> None:
+        """*wanted*: the desk is on screen. *acts*: rows of `app.keys` -> what their keys do."""
+        super().__init__(window)
+        self._wanted = wanted
+        self._acts = {key: do for name, do in acts.items() for key in keys.keys_of(keys.SSMS).get(name, ())}
+        for place in (window, window.desk_page):
+            place.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and self._wanted():
+            held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+            do = self._acts.get(keys.as_text(event.key())) if not held.value else None
+            if do is not None:
+                if not event.isAutoRepeat():
+                    do()
+                return True
+        return super().eventFilter(watched, event)
+
+
+def attach(window: MainWindow) -> None:
+    DeskKeys(
+        window,
+        lambda: window.pages.currentWidget() is window.desk_page,
+        {"desk.pause": window.session.toggle, "desk.run": window.console.run},
+    )

@@ -1,0 +1,63 @@
+"""The moment between the end of a drill and its debrief: the desk stays, and says that it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer
+
+from app.input_guard import guard
+from app.language import tr
+
+if TYPE_CHECKING:
+    from app.notice import Notice
+
+WAIT_S: float = 6.0
+"""Wall time in which the desk stays after a drill has ended by itself. Assumed: two sentences are read by then."""
+QUIET_S: float = 2.0
+"""So long no key was pressed before the page changes: the words of a typing person go where they were meant."""
+
+
+class FinishMoment(QObject):
+    """One at a time; the page changes when it is over, or when somebody does not want to wait."""
+
+    def __init__(self, notice: Notice, parent: QObject) -> None:
+        super().__init__(parent)
+        self._notice = notice
+        self._then: Callable[[], object] | None = None
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self._look)
+
+    @property
+    def waiting(self) -> bool:
+        return self._then is not None
+
+    def hold(self, what: str, then: Callable[[], object]) -> None:
+        """Say *what* has ended the drill, and do *then* after a while."""
+        self._then = then
+        if WAIT_S <= 0.0:
+            self.go_on()
+            return
+        said = tr("{what} The debrief opens in {n} s, or once you have stopped typing.")
+        self._notice.offer(said.format(what=what, n=round(WAIT_S)), tr("Show the debrief"), self.go_on)
+        self._timer.start(round(1000 * WAIT_S))
+
+    def drop(self) -> None:
+        """The desk was left by another way."""
+        self._timer.stop()
+        self._then = None
+
+    def go_on(self) -> None:
+        then, self._then = self._then, None
+        self._timer.stop()
+        if then is not None:
+            self._notice.clear()
+            then()
+
+    def _look(self) -> None:
+        left_s = QUIET_S - guard().quiet_s
+        if left_s > 0.0:
+            self._timer.start(round(1000 * left_s) + 1)
+        else:
+            self.go_on()

@@ -1,0 +1,179 @@
+"""The one policy for what cannot be undone: which acts ask first, in which words, and how they are asked.
+
+`ACTIONS` and `LINES` name what goes through here; a part of the window that has such an act of its own calls `ask`.
+What can be undone is not asked about: it is done, and the notice offers to undo it for `UNDO_S`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from app import formatting
+from app.input_guard import guard
+from app.language import mark, tr
+
+if TYPE_CHECKING:
+    from app.session import Session
+    from engine.drill.drill import Drill
+
+UNDO_S: Final = 10.0
+"""Wall time for which something that was done can be undone from its notice. Assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """How an act asks first. The harmless answer is the one that Enter, Space and Escape give."""
+
+    text: str
+    more: str
+    yes: str
+    no: str
+
+
+QUESTIONS: Final = {
+    "finish": Question(
+        mark("Finish this run and score it?"),
+        mark("Nothing can be done in it after that."),
+        mark("Finish and score"),
+        mark("Keep playing"),
+    ),
+    "restart": Question(
+        mark("Start this drill again?"),
+        mark("The run on screen stops here; {kept}"),
+        mark("Start again"),
+        mark("Keep playing"),
+    ),
+    "leave": Question(
+        mark("Leave this run?"),
+        mark("The run on screen stops here; {kept}"),
+        mark("Leave"),
+        mark("Stay"),
+    ),
+    "quit": Question(
+        mark("Quit in the middle of a run?"),
+        mark("The run on screen stops here; {kept}"),
+        mark("Quit"),
+        mark("Stay"),
+    ),
+    "give_up": Question(
+        mark("Give up this run?"),
+        mark("It cannot be continued after that, and it is not scored."),
+        mark("Give up"),
+        mark("Keep it"),
+    ),
+    "hint": Question(
+        mark("Open this hint?"),
+        mark("It costs {points} of your points, whether it helps or not."),
+        mark("Open it"),
+        mark("Not now"),
+    ),
+    "close_busy": Question(
+        mark("Cancel the query that is executing?"),
+        mark("{window} closes, and its query is cancelled."),
+        mark("Cancel and close"),
+        mark("Leave it open"),
+    ),
+}
+"""Act -> how it asks."""
+
+KEPT: Final = mark("it is kept, and the start page lets you continue it.")
+NOT_KEPT: Final = mark("it is not recorded and will be lost.")
+
+ACTIONS: Final = {
+    "drill.open": "leave",
+    "drill.restart": "restart",
+    "drill.finish": "finish",
+    "drill.quit": "quit",
+}
+"""Actions of the window (menu, button, key and palette alike) that ask while a run is under way -> their question."""
+
+LINES: Final = {"finish": "finish", "hint": "hint"}
+"""Verbs of input lines that panels send and that ask -> their question. A line that is typed in full asks nothing."""
+
+
+class Irrevocable(QObject):
+    """Asks over *parent*; while it asks, the run of *session* stands still."""
+
+    def __init__(
+        self, parent: QWidget, session: Session, watching: Callable[[], bool], recorded: Callable[[], bool]
+    ) -> None:
+        """*watching*: what is on screen is the reference solution. *recorded*: the run is kept as it is played."""
+        super().__init__(parent)
+        self._parent, self._session = parent, session
+        self._watching, self._recorded = watching, recorded
+        self.box: QMessageBox | None = None
+        """The question on screen."""
+
+    @property
+    def at_stake(self) -> bool:
+        """A run is under way that somebody plays."""
+        drill = self._session.live
+        return drill is not None and not drill.finished and not self._watching()
+
+    def guarded(self, name: str, do: Callable[[], object]) -> Callable[[], object]:
+        """What the action *name* does, after its question where there is one."""
+        act = ACTIONS.get(name)
+        return do if act is None else lambda: self.maybe_ask(act, do)
+
+    def maybe_ask(self, act: str, then: Callable[[], object]) -> None:
+        """Ask before an act that ends or leaves the run; without such a run it is done at once."""
+        if self.at_stake:
+            self.ask(act, then, kept=tr(KEPT) if self._recorded() else tr(NOT_KEPT))
+        else:
+            then()
+
+    def do(self, line: str, then: Callable[[str], object]) -> None:
+        """An input line of a panel: asked about if it has a price or ends the run, else done at once."""
+        verb, _, words = line.partition(" ")
+        cost = _hint_cost(self._session.live, words) if verb == "hint" else None
+        if not self.at_stake or verb not in LINES or cost == 0.0:
+            then(line)
+        else:
+            self.ask(LINES[verb], lambda: then(line), points=formatting.plain(cost or 0.0))
+
+    def ask(self, act: str, then: Callable[[], object], **facts: str) -> None:
+        """Put the question of *act* and do *then* if the answer is yes. A second question replaces the first."""
+        if self.box is not None:
+            self.box.reject()
+        running, drill = self._session.running, self._session.live
+        self._session.pause()
+        question = QUESTIONS[act]
+        box = self.box = QMessageBox(self._parent)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(tr(question.text))
+        box.setInformativeText(tr(question.more).format(**facts))
+        yes = box.addButton(tr(question.yes), QMessageBox.ButtonRole.DestructiveRole)
+        no = box.addButton(tr(question.no), QMessageBox.ButtonRole.RejectRole)
+        for button in (yes, no):
+            button.setAutoDefault(False)
+        box.setDefaultButton(no)
+        box.setEscapeButton(no)
+
+        def answered() -> None:
+            said_yes = box.clickedButton() is yes
+            self.box = None
+            box.deleteLater()
+            if said_yes:
+                then()
+            live = self._session.live
+            if running and live is drill and live is not None and not live.finished:
+                self._session.play()
+
+        box.finished.connect(answered)
+        box.open()
+        no.setFocus()
+        guard().appeared(box)
+
+
+def _hint_cost(drill: Drill | None, words: str) -> float:
+    """What the hint of that layer costs now; 0 where hints are free, or there is none."""
+    layer = words.split()[-1:] or [""]
+    if drill is None or not layer[0].isdigit() or drill.next_hint() is None:
+        return 0.0
+    return drill.hint_cost(int(layer[0]))

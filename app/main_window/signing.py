@@ -1,0 +1,43 @@
+"""Whose run an exported debrief is, and when it was played."""
+
+from __future__ import annotations
+
+import getpass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QInputDialog, QWidget
+
+from app import settings
+from app.language import tr
+
+if TYPE_CHECKING:
+    from app.settings import WindowSettings
+
+
+def player(store: WindowSettings) -> str:
+    """The name that was chosen; until one is, that of the account."""
+    chosen = store.get(settings.PLAYER)
+    if chosen:
+        return chosen
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # an account without a name
+        return ""
+
+
+def ask(parent: QWidget, store: WindowSettings) -> None:
+    """Choose the name for this and later debriefs."""
+    name, said = QInputDialog.getText(
+        parent,
+        tr("Name on debriefs"),
+        tr("Name, as it is to stand on exported debriefs:"),
+        text=player(store),
+    )
+    if said:
+        store.set(settings.PLAYER, " ".join(name.split()))
+
+
+def moment(at: datetime | None = None) -> str:
+    """*at*, or now, as a date and a time of this computer's zone."""
+    return (at.astimezone() if at is not None else datetime.now().astimezone()).strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,196 @@
+"""The page before a drill: what it is about, and in which mode to take it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import formatting, theme
+from app.language import mark, tr
+from app.prose import Prose
+from app.room import scrolling
+from engine.drill import skills
+from engine.drill.schema import Scenario
+
+MODES: Final = (
+    ("practice", mark("Practice"), mark("hints cost points")),
+    ("guided", mark("Guided"), mark("hints are free")),
+    ("exam", mark("Exam"), mark("no hints")),
+)
+"""Ways to take a scored drill, the usual one first."""
+
+PAGE_MARGINS_PX: Final = 24
+PAGE_WIDTH_UNITS: Final = 48
+"""Width of the page in line heights: a comfortable line of text."""
+
+
+class BriefPage(QWidget):
+    """What a drill is about, before its clock starts."""
+
+    started = Signal(str)
+    """The mode in which to take it."""
+    left = Signal()
+    copy_wanted = Signal()
+    """Somebody wants to make a drill of their own from this one."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = QLabel()
+        self._facts = QLabel()
+        self._facts.setProperty("muted", "true")
+        for label in (self._title, self._facts):
+            label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from anybody
+            label.setWordWrap(True)
+        self._text = Prose(whole=True)
+        self._text.setAccessibleName(tr("Brief"))
+        self._goals_title = heading(tr("Goals"))
+        self._goals = QLabel()
+        self._goals.setWordWrap(True)
+        self._goals.setTextFormat(Qt.TextFormat.PlainText)
+        self._modes = QButtonGroup(self)
+        self._mode_box = QWidget()
+        self._start = QPushButton(tr("Start the clock"))
+        self._start.setProperty("primary", "true")
+        self._start.setDefault(True)
+        self._start.clicked.connect(lambda: self.started.emit(self.mode))
+        self._back = QPushButton(tr("Back to the drills"))
+        self._back.clicked.connect(self.left)
+        self._copy = QPushButton(tr("Edit a copy"))
+        self._copy.clicked.connect(self.copy_wanted)
+        self._below = Prose(whole=True)
+        self._below.hide()
+        self._buttons = QWidget()
+        self._scored = True
+        self._card = QFrame()
+        self._card.setProperty("card", "true")
+        self._lay_out()
+        self._show_font()
+
+    def _lay_out(self) -> None:
+        modes = self._mode_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._mode_box)
+        modes.setContentsMargins(0, 0, 0, 0)
+        for name, title, what in MODES:
+            button = QRadioButton(f"{tr(title)}: {tr(what)}")
+            button.setObjectName(name)
+            button.setChecked(name == MODES[0][0])
+            self._modes.addButton(button)
+            modes.addWidget(button)
+        modes.addStretch()
+        buttons = QHBoxLayout(self._buttons)
+        buttons.setContentsMargins(0, 0, 0, 0)
+        buttons.addWidget(self._back)
+        buttons.addWidget(self._copy)
+        buttons.addStretch()
+        buttons.addWidget(self._start)
+        inside = QVBoxLayout(self._card)
+        inside.setContentsMargins(28, 22, 28, 22)
+        inside.setSpacing(10)
+        for widget in (
+            self._title,
+            self._facts,
+            self._text,
+            self._goals_title,
+            self._goals,
+            self._mode_box,
+            self._below,
+        ):
+            inside.addWidget(widget)
+        inside.addSpacing(8)
+        inside.addWidget(self._buttons)
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        row = QHBoxLayout()  # not by alignment: the card's height would be that of a text as wide as the page
+        row.addStretch()
+        row.addWidget(self._card)
+        row.addStretch()
+        column.addStretch(2)
+        column.addLayout(row)
+        column.addStretch(3)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(scrolling(middle))
+
+    @property
+    def mode(self) -> str:
+        """The chosen mode; a scenario without a rubric is free play."""
+        chosen = self._modes.checkedButton()
+        return chosen.objectName() if self._scored and chosen is not None else "lab"
+
+    def show_scenario(self, scenario: Scenario) -> None:
+        self._title.setText(scenario.title)
+        facts = [tr(scenario.level), tr("about {minutes} minutes").format(minutes=scenario.minutes)]
+        facts += [", ".join(tr(skills.title_of(key)) for key in scenario.skills)] if scenario.skills else []
+        facts += (
+            [tr("ends after {length} minutes").format(length=formatting.plain(scenario.length / 60.0))]
+            if scenario.length
+            else []
+        )
+        self._facts.setText("  ·  ".join(facts))
+        self._text.show_text(scenario.brief)
+        self._goals.setVisible(bool(scenario.goals))
+        self._goals.setText("\n".join(f"○  {goal.text}" for goal in scenario.goals))
+        self._goals_title.setVisible(bool(scenario.goals))
+        self._scored = scenario.scored
+        self._mode_box.setVisible(scenario.scored)
+
+    def only_show(self, mode: str, below: str) -> None:
+        """A look at the page as who takes the drill in *mode* sees it; *below* (Markdown) is what comes to it later."""
+        for button in self._modes.buttons():
+            button.setChecked(button.objectName() == mode)
+            button.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._buttons.hide()
+        self._below.setVisible(bool(below))
+        self._below.show_text(below)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._show_font()  # the first polishing by the style sheet has taken the fonts back
+        if not self._buttons.isHidden():
+            self._start.setFocus()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._find_room()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._show_font()
+
+    def _show_font(self) -> None:
+        self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
+        for text in (self._text, self._below):
+            text.setFont(theme.sized(self.font(), 1.1))
+        self._find_room()
+
+    def _find_room(self) -> None:
+        """As wide as can be read well, and no wider than the page; the modes beside or below each other."""
+        width = min(PAGE_WIDTH_UNITS * self.fontMetrics().height(), self.width() - PAGE_MARGINS_PX)
+        self._card.setFixedWidth(max(1, width))
+        longest = sum(
+            button.sizeHint().width() + self._mode_row.spacing() for button in self._modes.buttons()
+        )
+        fits = longest <= width - 56
+        way = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
+        self._mode_row.setDirection(way)
+
+
+def heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setWordWrap(True)
+    label.setFont(theme.sized(label.font(), 1.05, bold=True))
+    return label

@@ -1,0 +1,275 @@
+"""During a drill: the brief, goals as they stand, questions, and hints as they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import formatting, theme
+from app.language import mark, tr, trn
+from app.prose import Prose
+from app.sentences import said
+from app.views.briefing.page import heading
+from app.views.briefing.questions import QuestionShelf
+from app.wrap_button import WrapButton
+from engine.constants import TICKS_PER_S
+from engine.drill.drill import Holder
+from engine.drill.event_log import of
+from engine.drill.goals import GoalState
+from engine.drill.schema import Goal
+from engine.events import Event
+from engine.model import World
+
+if TYPE_CHECKING:
+    from engine.drill.drill import Drill
+
+HELD: Final = {
+    Holder.QUESTION: mark("a question waits for your answer"),
+    Holder.PREDICTION: mark("a prediction is still to be judged"),
+    Holder.STORY: mark("something is still to happen"),
+}
+HINT_LAYERS: Final = (mark("Where to look"), mark("What it means"), mark("What to type"))
+
+
+def goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
+    """(mark, tone, words) of a goal at *tick*."""
+    if state.met_tick is not None:
+        at = formatting.run_time(state.met_tick / TICKS_PER_S)
+        return "✓", "ok", tr("reached at {time}").format(time=at)
+    if state.missed_tick is not None:
+        at = formatting.run_time(state.missed_tick / TICKS_PER_S)
+        return "✗", "bad", tr("missed at {time}").format(time=at)
+    words = []
+    if state.since_tick is not None and goal.hold:
+        held_s = (tick - state.since_tick) / TICKS_PER_S
+        words.append(tr("holds for {held:.0f} of {hold:.0f} s").format(held=held_s, hold=goal.hold))
+    if goal.within is not None:
+        words.append(tr("by {time}").format(time=formatting.run_time(goal.within)))
+    return "○", "muted", ", ".join(words)
+
+
+class Briefing(QScrollArea):
+    """Goals as they stand, the brief, and hints in three layers."""
+
+    requested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._drill: Drill | None = None
+        self._shown: object = None
+        self._goals: list[_GoalRow] = []
+        self._goal_box = QVBoxLayout()
+        self._goal_box.setSpacing(6)
+        self._goals_title = heading(tr("Goals"))
+        self._waits = QLabel()
+        self._waits.setWordWrap(True)
+        self._waits.setTextFormat(Qt.TextFormat.PlainText)
+        self._waits.setProperty("muted", "true")
+        self._waits.hide()
+        self._brief_title = heading(tr("Brief"))
+        self._text = Prose(whole=True)
+        self._hints_title = heading(tr("Hints"))
+        self._hint_for = QLabel()
+        self._hint_for.setTextFormat(Qt.TextFormat.PlainText)
+        self._hint_for.setWordWrap(True)
+        self._hint_for.setProperty("muted", "true")
+        self._hint_buttons = [self._hint_button(layer) for layer in (1, 2, 3)]
+        self._opened = QLabel()
+        self._opened.setWordWrap(True)
+        self._opened.setTextFormat(Qt.TextFormat.PlainText)
+        self._opened.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self._ends: dict[str, str] = {}
+        """Question -> what was said when it was answered or its time was over."""
+        self.shelf = QuestionShelf(self)
+        self.shelf.confirmed.connect(self.requested)
+        self.shelf.changed.connect(self._make_room)
+        self._above, self._below = QWidget(), QWidget()
+        """Room as high as the shelf, so that what it covers can be scrolled into sight."""
+        inside = QWidget()
+        layout = QVBoxLayout(inside)
+        layout.setContentsMargins(12, 10, 12, 12)
+        layout.setSpacing(8)
+        layout.addWidget(self._goals_title)
+        layout.addLayout(self._goal_box)
+        layout.addWidget(self._waits)
+        layout.addWidget(self._hints_title)
+        layout.addWidget(self._hint_for)
+        for button in self._hint_buttons:
+            layout.addWidget(button)
+        layout.addWidget(self._opened)
+        layout.addWidget(self._brief_title)
+        layout.addWidget(self._text)
+        layout.addStretch()
+        around = QVBoxLayout()
+        around.setContentsMargins(0, 0, 0, 0)
+        around.setSpacing(0)
+        self._whole = whole = QWidget()
+        whole.setLayout(around)
+        for part in (self._above, inside, self._below):
+            around.addWidget(part)
+        around.setStretchFactor(inside, 1)
+        self._above.setFixedHeight(0)
+        self._below.setFixedHeight(0)
+        self.setWidget(whole)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAccessibleName(tr("Brief, goals and hints"))
+
+    def _hint_button(self, layer: int) -> WrapButton:
+        button = WrapButton()
+        button.clicked.connect(lambda: self.requested.emit(f"hint {layer}"))
+        return button
+
+    # --- contract of views ----------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_drill(self, drill: Drill) -> None:
+        self._drill = drill
+        self._shown = None
+        self.shelf.clear()
+        self._ends.clear()
+        self._text.show_text(drill.scenario.brief)
+        for row in self._goals:
+            self._goal_box.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        self._goals = [_GoalRow(goal) for goal in drill.scenario.goals]
+        for row in self._goals:
+            self._goal_box.addWidget(row)
+        self._goals_title.setVisible(bool(self._goals))
+        self._refresh()
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        second = world.tick // TICKS_PER_S
+        if self._drill is not None and self._shown != (second, len(self._drill.hints)):
+            self._refresh()
+
+    @Slot(list)
+    def add_events(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if event.kind == "answer":
+                self._ends[str(event.get("question"))] = said(event.text)
+        if any(event.kind in ("goal", "hint", "question", "answer") for event in events):
+            self._refresh()
+
+    # --- inside ---------------------------------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        drill = self._drill
+        if drill is None:
+            return
+        self._shown = (drill.tick // TICKS_PER_S, len(drill.hints))
+        colours = theme.tokens(self.palette())
+        for row in self._goals:
+            state = drill.goals[row.goal.name] if drill.terms.progress or drill.finished else GoalState()
+            row.show_state(state, drill.tick, colours)
+        held = drill.held_by() if drill.terms.progress else []
+        reasons = ", ".join(tr(HELD[holder]) for holder in held)
+        self._waits.setText(
+            tr("All goals are reached. The drill goes on: {reasons}.").format(reasons=reasons)
+        )
+        self._waits.setVisible(bool(held))
+        self._show_questions(drill)
+        self._show_hints(drill)
+
+    def _show_questions(self, drill: Drill) -> None:
+        """What waits for an answer; neither the keyboard nor anything that can be clicked moves for it."""
+        waiting = drill.open_questions() if not drill.finished else []
+        self.shelf.show_open(
+            waiting, lambda name: self._ends.get(name, tr("The time for an answer is over."))
+        )
+        self.setFocusProxy(self.shelf.first_choice)  # type: ignore[arg-type]  # none: none
+        before: QWidget = self
+        for card in self.shelf.cards:
+            for stop in (*card.choices, card.confirm):
+                QWidget.setTabOrder(before, stop)  # above the hints, which cost points
+                before = stop
+
+    def _make_room(self) -> None:
+        """What was on screen stays where it is, and can be scrolled out from under the shelf."""
+        height = 0 if self.shelf.isHidden() else self.shelf.height()
+        above = height if self.shelf.at_top else 0
+        grown = above - self._above.height()
+        self._above.setFixedHeight(above)
+        self._below.setFixedHeight(height - above)
+        if grown:
+            self._whole.setMinimumHeight(self.viewport().height() + above if above else 0)
+            self._whole.resize(self._whole.width(), max(self._whole.height(), self._whole.minimumHeight()))
+            bar = self.verticalScrollBar()
+            bar.setMaximum(max(bar.maximum(), bar.value() + grown))
+            bar.setValue(bar.value() + grown)
+
+    def _show_hints(self, drill: Drill) -> None:
+        hint = drill.next_hint()
+        texts = {goal.name: goal.text for goal in drill.scenario.goals}
+        known = {(opened.goal, opened.layer) for opened in drill.hints}
+        layers = [layer for layer in (1, 2, 3) if hint is not None and (hint.goal, layer) not in known]
+        self._hints_title.setVisible(hint is not None or bool(drill.hints))
+        self._hint_for.setVisible(hint is not None)
+        self._hint_for.setText(
+            tr("For: {goal}").format(goal=texts.get(hint.goal, hint.goal)) if hint is not None else ""
+        )
+        for layer, button in enumerate(self._hint_buttons, start=1):
+            cost = drill.hint_cost(layer) if hint is not None else 0.0
+            words = trn("−{n} point", "−{n} points", round(cost) if cost == round(cost) else 2)
+            price = f"  ({words.format(n=formatting.plain(cost))})" if cost else ""
+            title, there = tr(HINT_LAYERS[layer - 1]), layer in layers
+            button.show_text(f"{title}{price}" if there else f"✓  {title}", spoken="" if there else title)
+            button.setEnabled(there)  # one that is open stays: the next would slide under the pointer
+            button.setVisible(hint is not None and not drill.finished)
+        lines = list(of(drill.events, "hint")) if drill.hints else []
+        said = [f"{tr(HINT_LAYERS[int(event.get('layer')) - 1])}: {event.text}" for event in lines]
+        self._opened.setText("\n\n".join(said))
+        self._opened.setVisible(bool(said))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._refresh()
+
+
+class _GoalRow(QWidget):
+    """A goal with its mark and what can be said of its time."""
+
+    def __init__(self, goal: Goal) -> None:
+        super().__init__()
+        self.goal = goal
+        self._mark = QLabel()
+        self._mark.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._mark.setFont(theme.sized(self.font(), 1.1, bold=True))
+        text = QLabel(goal.text)
+        text.setTextFormat(Qt.TextFormat.PlainText)
+        text.setWordWrap(True)
+        self._words = QLabel()
+        self._words.setProperty("muted", "true")
+        self._words.setWordWrap(True)
+        column = QVBoxLayout()
+        column.setSpacing(0)
+        column.addWidget(text)
+        column.addWidget(self._words)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self._mark)
+        row.addLayout(column, 1)
+
+    def show_state(self, state: GoalState, tick: int, colours: theme.Tokens) -> None:
+        mark, tone, words = goal_state(self.goal, state, tick)
+        colour = getattr(colours, tone).name()
+        self._mark.setText(f'<span style="color: {colour}">{mark}</span>')
+        self._words.setText(words)
+        self._words.setVisible(bool(words))
+        self.setAccessibleName(": ".join((self.goal.text, words or tr("open"))))

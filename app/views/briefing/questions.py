@@ -1,0 +1,203 @@
+"""Questions of a drill, at an edge of the brief: a choice, then Confirm. Nothing below them moves, nor the keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import formatting, theme
+from app.input_guard import guard
+from app.language import tr
+from app.wrap_button import WrapButton
+from engine.constants import TICKS_PER_S
+from engine.drill.questions import Asked
+
+HEIGHT_SHARE: Final = 0.8
+"""Of the panel, at most; more is scrolled."""
+
+
+class QuestionCard(QFrame):
+    """A question with its choices, and what became of it."""
+
+    confirmed = Signal(str)
+    """The input line that answers it."""
+    closed = Signal()
+
+    def __init__(self, asked: Asked) -> None:
+        super().__init__()
+        self.asked, self.open = asked, True
+        self.setProperty("card", "true")
+        self.setAccessibleName(asked.text)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 8, 10, 10)
+        layout.setSpacing(6)
+        title = _label(tr("What will happen?") if asked.prediction else tr("Question"))
+        title.setFont(theme.sized(title.font(), 1.05, bold=True))
+        layout.addWidget(title)
+        layout.addWidget(_label(asked.text))
+        if asked.until_tick is not None:
+            until = _label(tr("by {time}").format(time=formatting.run_time(asked.until_tick / TICKS_PER_S)))
+            until.setProperty("muted", "true")
+            layout.addWidget(until)
+        self._group = QButtonGroup(self)
+        self._group.setExclusive(True)
+        self.choices = [WrapButton() for _ in asked.choices]
+        for number, button in enumerate(self.choices, start=1):
+            button.setCheckable(True)
+            self._group.addButton(button, number)
+            layout.addWidget(button)
+        self.confirm = QPushButton(tr("Confirm this answer"))
+        self.confirm.setProperty("primary", "true")
+        self.confirm.setEnabled(False)
+        self.confirm.clicked.connect(self._confirm)
+        layout.addWidget(self.confirm)
+        self._end = _label("")
+        self._end.hide()
+        layout.addWidget(self._end)
+        self._group.idToggled.connect(lambda *_: self._mark_choice())
+        self._mark_choice()
+
+    def show_end(self, text: str) -> None:
+        """It is answered, or its time is over: what is said of that stands here until it is closed."""
+        self.open = False
+        for button in self.choices:
+            button.setEnabled(False)
+        self._end.setText(text[:1].upper() + text[1:])
+        self._end.show()
+        self.confirm.setText(tr("Close"))
+        self.confirm.setEnabled(True)
+        guard().appeared(self)
+
+    def _mark_choice(self) -> None:
+        chosen = self._group.checkedId()
+        for number, (button, text) in enumerate(zip(self.choices, self.asked.choices, strict=True), start=1):
+            button.show_text(f"{'●' if number == chosen else '○'}  {text}", spoken=text)
+        self.confirm.setEnabled(chosen > 0)
+
+    def _confirm(self) -> None:
+        if self.open:
+            self.confirmed.emit(f"answer {self.asked.name} {self._group.checkedId()}")
+        else:
+            self.closed.emit()
+
+
+class QuestionShelf(QScrollArea):
+    """Cards over an edge of *panel*: the lower one, unless the pointer is there and not at the upper one."""
+
+    confirmed = Signal(str)
+    changed = Signal()
+    """Other cards, or another edge."""
+
+    def __init__(self, panel: QWidget) -> None:
+        super().__init__(panel)
+        self._panel = panel
+        self.cards: list[QuestionCard] = []
+        self.at_top = False
+        self._inside = inside = QWidget()
+        self._column = QVBoxLayout(inside)
+        self._column.setContentsMargins(8, 8, 8, 8)
+        self._column.setSpacing(8)
+        self.setWidget(inside)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.Box)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(tr("Questions"))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        panel.installEventFilter(self)
+        self.hide()
+
+    @property
+    def first_choice(self) -> QWidget | None:
+        """Where the keyboard goes when somebody brings it here."""
+        for card in self.cards:
+            if card.open:
+                return next((button for button in card.choices if button.isChecked()), card.choices[0])
+        return self.cards[0].confirm if self.cards else None
+
+    def clear(self) -> None:
+        for card in list(self.cards):
+            self._remove(card)
+
+    def show_open(self, asked: Sequence[Asked], end_of: Callable[[str], str]) -> None:
+        """The questions that wait; *end_of* says of one (by its name) that waits no more what became of it."""
+        waiting = {each.name for each in asked}
+        new = [each for each in asked if all(card.asked.name != each.name for card in self.cards)]
+        if new:
+            for card in [card for card in self.cards if not card.open]:
+                self._remove(card)
+        for card in self.cards:
+            if card.open and card.asked.name not in waiting:
+                card.show_end(end_of(card.asked.name))
+                self._place()
+        for each in new:
+            self._add(QuestionCard(each))
+
+    def _add(self, card: QuestionCard) -> None:
+        card.confirmed.connect(self.confirmed)
+        card.closed.connect(lambda: self._close(card))
+        self.cards.append(card)
+        self._column.addWidget(card)
+        if self.isHidden():
+            self.at_top = self._pointer_is_low()
+            self.show()
+            self.raise_()
+        self._place()
+        guard().appeared(self)
+
+    def _close(self, card: QuestionCard) -> None:
+        self._remove(card)
+        self._panel.setFocus()
+
+    def _remove(self, card: QuestionCard) -> None:
+        self.cards.remove(card)
+        self._column.removeWidget(card)
+        card.hide()
+        card.deleteLater()
+        self._place()
+
+    # --- where it stands ------------------------------------------------------------------------------------
+
+    def _place(self) -> None:
+        if not self.cards:
+            self.hide()
+        self.setGeometry(self._place_at(self.at_top))
+        self.changed.emit()
+
+    def _place_at(self, top: bool) -> QRect:
+        room = self._panel.contentsRect()
+        inside = self._inside
+        inside.ensurePolished()
+        edges = 2 * self.frameWidth()
+        width = room.width() - edges - self.verticalScrollBar().sizeHint().width()  # were it needed
+        wanted = inside.heightForWidth(width) if inside.hasHeightForWidth() else inside.sizeHint().height()
+        height = min(wanted + edges, round(HEIGHT_SHARE * room.height()))
+        return QRect(room.left(), room.top() if top else room.bottom() - height + 1, room.width(), height)
+
+    def _pointer_is_low(self) -> bool:
+        """The pointer would be under the cards at the lower edge, and not at the upper one."""
+        pointer = self._panel.mapFromGlobal(QCursor.pos())
+        return self._place_at(False).contains(pointer) and not self._place_at(True).contains(pointer)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize and watched is self._panel and self.cards:
+            self._place()
+        return super().eventFilter(watched, event)
+
+
+def _label(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from anybody
+    label.setWordWrap(True)
+    return label

@@ -1,0 +1,51 @@
+"""The list of databases of a SQL window's connection, as Management Studio has it in its tool bar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QComboBox
+
+from app.language import tr
+from app.tables import plain_tip
+
+
+class DatabaseBox(QComboBox):
+    """Shows the database of the connection; to choose another one asks the server for it."""
+
+    wanted = Signal(str)
+    """The name of a database."""
+    left = Signal()
+    """Escape, or the choice is made: the keyboard goes back to the text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._names: list[str] = []
+        self.setAccessibleName(tr("Database"))
+        self.setToolTip(plain_tip(tr("Database of this connection (Ctrl+U)")))
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(12)
+        self.setProperty("small", "true")
+        self.textActivated.connect(self._choose)
+
+    def show_databases(self, names: Sequence[str], current: str) -> None:
+        """The *names* that there are; *current* is in front, also if it is none of them any more."""
+        listed = [*names, *([current] if current and current not in names else [])]
+        if listed != self._names:
+            self._names = listed
+            self.clear()
+            self.addItems(listed)
+        if self.currentText() != current and not self.view().isVisible():
+            self.setCurrentIndex(self.findText(current, Qt.MatchFlag.MatchExactly))
+
+    def _choose(self, name: str) -> None:
+        self.left.emit()
+        self.wanted.emit(name)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,76 @@
+"""What whoever runs the drill should know: the author's notes, and what is to come and when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from app import formatting, theme
+from app.language import tr
+from app.prose import Prose
+from engine.constants import TICKS_PER_S
+from engine.events import Event
+from engine.model import World
+
+if TYPE_CHECKING:
+    from engine.drill.drill import Drill
+
+
+class Facilitator(QScrollArea):
+    """Gives the drill away: for the instructor's eyes."""
+
+    requested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._drill: Drill | None = None
+        self._shown: tuple[int, ...] = ()
+        self._notes = Prose(whole=True)
+        self._coming_title = QLabel(tr("What is to come"))
+        self._coming = QLabel()
+        self._coming.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from anybody
+        self._coming.setWordWrap(True)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        for part in (self._notes, self._coming_title, self._coming):
+            column.addWidget(part)
+        column.addStretch()
+        self.setWidget(inside)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setAccessibleName(tr("For the instructor"))
+        self._show_font()
+
+    @Slot(object)
+    def show_drill(self, drill: Drill) -> None:
+        self._drill = drill
+        self._shown = ()
+        self._notes.show_text(drill.scenario.facilitator or tr("The author has left no notes."))
+        self._coming.setText("")
+        self.show_world(drill.world)
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        if self._drill is None:
+            return
+        coming = self._drill.coming()
+        key = tuple(tick for tick, _ in coming)
+        if key != self._shown or not self._coming.text():
+            self._shown = key
+            lines = [f"{formatting.run_time(tick / TICKS_PER_S)}  {item.words}" for tick, item in coming]
+            self._coming.setText("\n".join(lines) or tr("Nothing more happens by itself."))
+
+    @Slot(list)
+    def add_events(self, events: Sequence[Event]) -> None:
+        """What has happened stands elsewhere."""
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._show_font()
+
+    def _show_font(self) -> None:
+        self._coming_title.setFont(theme.sized(self.font(), 1.05, bold=True))

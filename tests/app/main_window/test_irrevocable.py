@@ -1,0 +1,246 @@
+"""What cannot be undone asks first, and nothing that appears answers for somebody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.main_window import MainWindow, finish_moment, irrevocable
+from app.storage import Profile
+from tests.app.main_window.conftest import Hands
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+
+
+def begin(hands: Hands, name: str = "lab") -> None:
+    hands.window.choose(name)
+    hands.window.start("practice" if name != "lab" else "lab")
+    hands.wait(2.0)
+
+
+def question(window: MainWindow) -> QMessageBox:
+    box = window.irrevocable.box
+    assert box is not None, "nothing is asked"
+    assert box.isVisible()
+    return box
+
+
+def answer(window: MainWindow, yes: bool) -> None:
+    box = question(window)
+    role = QMessageBox.ButtonRole.DestructiveRole if yes else QMessageBox.ButtonRole.RejectRole
+    next(button for button in box.buttons() if box.buttonRole(button) == role).click()
+    QApplication.processEvents()
+
+
+@pytest.mark.parametrize("name", sorted(irrevocable.ACTIONS))
+@pytest.mark.parametrize("key", [Key.Key_Return, Key.Key_Space, Key.Key_Escape])
+def test_every_such_act_asks_and_the_keyboard_answers_no(hands: Hands, name: str, key: Key) -> None:
+    window = hands.window
+    begin(hands)
+    drill = hands.drill
+    window.actions_by_name[name].trigger()
+    assert not window.session.running, "the clock waits for the answer"
+    box = question(window)
+    hands.qtbot.keyClick(box.defaultButton(), key)
+    QApplication.processEvents()
+    assert window.irrevocable.box is None
+    assert window.session.live is drill
+    assert not drill.finished
+    assert window.isVisible()
+    assert window.pages.currentWidget() is window.desk_page
+    assert window.session.running
+
+
+def test_with_a_yes_it_is_done(hands: Hands) -> None:
+    window = hands.window
+    begin(hands)
+    first = hands.drill
+    window.actions_by_name["drill.restart"].trigger()
+    answer(window, yes=True)
+    assert hands.drill is not first
+    window.actions_by_name["drill.finish"].trigger()
+    answer(window, yes=True)
+    assert window.pages.currentWidget() is window.debrief
+
+
+def test_without_a_run_nothing_is_asked(hands: Hands) -> None:
+    hands.window.actions_by_name["drill.open"].trigger()
+    assert hands.window.irrevocable.box is None
+
+
+def test_closing_the_window_from_outside_asks_in_mid_run(
+    hands: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(hands)
+    monkeypatch.setattr(QCloseEvent, "spontaneous", lambda _: True)
+    assert not hands.window.close()
+    answer(hands.window, yes=False)
+    assert hands.window.isVisible()
+
+
+def test_opening_another_drill_asks_but_a_script_comes_into_the_run(hands: Hands, tmp_path: Path) -> None:
+    window = hands.window
+    begin(hands)
+    script = tmp_path / "failover.sql"
+    script.write_text("SELECT 1")
+    window.open_file(str(script))
+    assert window.irrevocable.box is None
+    assert window.console.tabs.tabText(window.console.tabs.currentIndex()).startswith("failover.sql")
+    drill = hands.drill
+    for leave in (
+        lambda: window.ask_to_choose("automatic-failover"),
+        lambda: window.open_file("automatic-failover"),
+    ):
+        leave()
+        answer(window, yes=False)
+        assert window.session.live is drill
+    window.ask_to_choose("automatic-failover")
+    answer(window, yes=True)
+    assert window.pages.currentWidget() is window.brief
+
+
+def test_a_hint_with_a_price_asks_and_one_that_is_free_does_not(hands: Hands) -> None:
+    window = hands.window
+    begin(hands, "automatic-failover")
+    window.briefing.requested.emit("hint 1")
+    assert "point" in question(window).informativeText()
+    answer(window, yes=False)
+    assert hands.drill.hints == []
+    window.briefing.requested.emit("hint 1")
+    answer(window, yes=True)
+    assert len(hands.drill.hints) == 1
+
+
+def test_a_run_is_given_up_only_after_a_question(hands: Hands, profile: Profile) -> None:
+    window = hands.window
+    begin(hands)
+    hands.wait(3.0)
+    window.show_home()
+    (run,) = profile.unfinished()
+    window.picker.given_up.emit(run.run_id)
+    answer(window, yes=False)
+    assert profile.unfinished()
+    window.picker.given_up.emit(run.run_id)
+    answer(window, yes=True)
+    assert profile.unfinished() == []
+
+
+def test_the_text_of_a_closed_window_can_be_had_back(hands: Hands) -> None:
+    window = hands.window
+    begin(hands)
+    assert window.console.current is not None
+    window.console.current.editor.setPlainText("SELECT precious")
+    window.console.tools["close"].trigger()
+    undo = window.notice.offer_button
+    assert undo is not None
+    undo.click()
+    assert "SELECT precious" in window.console.drafts().values()
+
+
+def places(
+    window: MainWindow, kinds: tuple[type[QWidget], ...] = (QPushButton, QLabel)
+) -> dict[QWidget, object]:
+    return {
+        widget: widget.mapTo(window, widget.rect().topLeft())
+        for kind in kinds
+        for widget in window.findChildren(kind)
+        if widget.isVisible()
+        and widget.visibleRegion().boundingRect().isValid()
+        and not window.notice.isAncestorOf(widget)
+    }
+
+
+def test_a_notice_moves_nothing_and_takes_no_keyboard(hands: Hands) -> None:
+    window = hands.window
+    begin(hands)
+    window.topology.setFocus()
+    QApplication.processEvents()
+    before = places(window)
+    for say in (window.notice.warn, window.notice.tell):
+        say("A sentence that is long enough for more than one line. " * 6)
+        QApplication.processEvents()
+        assert places(window) == before
+        assert window.topology.hasFocus()
+
+
+def test_a_drill_that_ends_by_itself_stays_on_screen_for_a_moment(
+    hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finish_moment, "WAIT_S", 60.0)
+    window = hands.window
+    begin(hands, "automatic-failover")
+    window.session.set_speed(1000.0)
+    hands.wait(3600.0)
+    assert hands.drill.finished
+    assert window.pages.currentWidget() is window.desk_page
+    assert "debrief" in window.notice.text
+    show = window.notice.offer_button
+    assert show is not None
+    show.click()
+    assert window.pages.currentWidget() is window.debrief
+
+
+def test_space_pauses_and_runs_where_it_is_no_text(hands: Hands) -> None:
+    window = hands.window
+    begin(hands)
+    for place in (window.topology, window.desk.docks["timing"], window.console.tabs):
+        window.session.play()
+        hands.press(Key.Key_Space, on=place)
+        assert not window.session.running
+    assert window.console.current is not None
+    window.session.play()
+    hands.press(Key.Key_Space, on=window.console.current.editor)
+    assert window.session.running
+    assert window.console.current.editor.toPlainText() == " "
+
+
+def test_f5_executes_the_window_in_front_from_anywhere(hands: Hands) -> None:
+    window = hands.window
+    begin(hands)
+    assert window.console.current is not None
+    window.console.current.editor.setPlainText("SELECT 1")
+    hands.press(Key.Key_F5, on=window.topology)
+    assert hands.drill.journal[-1].verb == "sql"
+
+
+@pytest.mark.parametrize("key", [Key.Key_End, Key.Key_Home])
+def test_select_to_the_end_ends_nothing(hands: Hands, key: Key) -> None:
+    window = hands.window
+    begin(hands)
+    drill = hands.drill
+    for place in (window.topology, window.console.current, window.act_line, window.briefing):
+        assert place is not None
+        hands.press(key, Mod.ControlModifier, Mod.ShiftModifier, on=place)
+        assert window.irrevocable.box is None
+        assert window.session.live is drill
+        assert not drill.finished
+
+
+def test_another_drill_does_not_have_the_old_text_under_f5(hands: Hands) -> None:
+    window = hands.window
+    begin(hands)
+    assert window.console.current is not None
+    window.console.current.editor.setPlainText("ALTER DATABASE Sales SET PARTNER OFF")
+    window.leave_run()
+    begin(hands, "automatic-failover")
+    assert set(window.console.drafts().values()) == {""}
+    assert any("PARTNER OFF" in closed.text for closed in window.console.tabs.closed)
+
+
+def test_a_run_that_is_continued_has_its_texts_again(hands: Hands, profile: Profile) -> None:
+    window = hands.window
+    begin(hands)
+    assert window.console.current is not None
+    window.console.current.editor.setPlainText("SELECT mine")
+    window.show_home()
+    begin(hands, "automatic-failover")
+    window.show_home()
+    run = next(run for run in profile.unfinished() if run.scenario_name == "lab")
+    window.resume(run.run_id)
+    hands.search()
+    assert "SELECT mine" in window.console.drafts().values()
