@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from engine.arithmetic import cos, exp, log
+
 _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15  # splitmix64 increment (Steele, Lea, Flood 2014)
 
@@ -41,9 +43,9 @@ class Chance:
     def normal(self) -> float:
         """Standard normal by Box-Muller."""
         u = 1.0 - self.uniform()
-        return math.sqrt(-2.0 * math.log(u)) * math.cos(2.0 * math.pi * self.uniform())
+        return math.sqrt(-2.0 * log(u)) * cos(2.0 * math.pi * self.uniform())
 
     def lognormal(self, mean: float, relative_sd: float) -> float:
         """A positive number with the given mean and relative standard deviation."""
-        sigma2 = math.log(1.0 + relative_sd * relative_sd)
-        return mean * math.exp(math.sqrt(sigma2) * self.normal() - sigma2 / 2.0)
+        sigma2 = log(1.0 + relative_sd * relative_sd)
+        return mean * exp(math.sqrt(sigma2) * self.normal() - sigma2 / 2.0)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from engine import arithmetic
 from engine.constants import EDITIONS, TICKS_PER_S, VERSIONS
 
 
@@ -335,7 +336,7 @@ def _split_rest(verb: Verb, body: str) -> list[str]:
 def _with_words(verb: Verb, words: Sequence[str], tick: int) -> Input:
     plain = [word for word in words if "=" not in word]
     options = [tuple(word.split("=", 1)) for word in words if "=" in word]
-    needed = sum(not parameter.optional for parameter in verb.parameters)
+    needed = arithmetic.total(not parameter.optional for parameter in verb.parameters)
     if not needed <= len(plain) <= len(verb.parameters):
         raise InputProblem(f"{verb.name} takes {needed} argument(s), {len(plain)} given: {usage(verb)}")
     for parameter, word in zip(verb.parameters, plain, strict=False):

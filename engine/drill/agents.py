@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+from engine import arithmetic
 from engine.chance import Chance
 from engine.constants import TICKS_PER_S
 from engine.drill.drill import Drill
@@ -344,9 +345,9 @@ def _standing(agent: Agent, drill: Drill) -> Standing:
         agent.name,
         score.total,
         score.finished,
-        sum(hint.cost for hint in drill.hints),
+        arithmetic.total(hint.cost for hint in drill.hints),
         len(drill.hints) + len(drill.rewinds),
-        sum(met) / len(met) / TICKS_PER_S if met and len(met) == len(drill.goals) else None,
+        arithmetic.total(met) / len(met) / TICKS_PER_S if met and len(met) == len(drill.goals) else None,
         drill.journal[-1].tick / TICKS_PER_S if drill.journal else 0.0,
     )
 

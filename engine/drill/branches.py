@@ -167,7 +167,7 @@ class Branches:
                 gone.add(other)
         if self.current in gone:
             raise BranchProblem("The current branch cannot be removed; switch to another one first.")
-        for other in gone:
+        for other in sorted(gone):
             del self._histories[other], self._roots[other]
 
     def _free_name(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from engine import arithmetic
 from engine.drill.schema import Scenario
 from engine.inputs import parse_line, parse_script
 
@@ -56,7 +57,7 @@ def contents(scenario: Scenario) -> Contents:
     verbs = verbs_of((*deeds, *(preparation.do for preparation in scenario.before)))
     tables = {
         "servers": len(scenario.servers),
-        "databases": sum(database.count for database in scenario.databases),
+        "databases": arithmetic.total(database.count for database in scenario.databases),
         "clients": len(scenario.clients),
         "timeline": len(scenario.timeline),
         "goals": len(scenario.goals),
@@ -96,7 +97,9 @@ def verbs_of(lines: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 def visible(text: str) -> str:
     """*text* with every character that is not seen, or turns the direction of others, written out as ⟨U+202E⟩."""
-    unseen = {sign for sign in set(text) if sign not in "\n\t" and unicodedata.category(sign) in _UNSEEN}
+    unseen = [
+        sign for sign in dict.fromkeys(text) if sign not in "\n\t" and unicodedata.category(sign) in _UNSEEN
+    ]
     return text.translate({ord(sign): f"⟨U+{ord(sign):04X}⟩" for sign in unseen}) if unseen else text
 
 

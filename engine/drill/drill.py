@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from engine import simulator
+from engine import arithmetic, simulator
 from engine.chance import Chance
 from engine.constants import TICKS_PER_S
 from engine.drill import comparison, conditions, facts, locks, questions, report, rewind, score, seat
@@ -252,8 +252,12 @@ class Drill:
         """
         if not self.terms.progress or not self.goals:
             return None
-        weights = sum(goal.weight for goal in self.scenario.goals)
-        return 100.0 * sum(goal.weight * self._share(goal) for goal in self.scenario.goals) / weights
+        weights = arithmetic.total(goal.weight for goal in self.scenario.goals)
+        return (
+            100.0
+            * arithmetic.total(goal.weight * self._share(goal) for goal in self.scenario.goals)
+            / weights
+        )
 
     def _share(self, goal: Goal) -> float:
         state = self.goals[goal.name]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.flow.setup import worker_threads
@@ -220,7 +221,9 @@ def _timeout_s(facts: Facts, database: str) -> float:
 
 
 def _operations_kb(facts: Facts, database: str) -> float:
-    return float(sum(event.get("log_kb") for event in facts.operations if event.database == database))
+    return float(
+        arithmetic.total(event.get("log_kb") for event in facts.operations if event.database == database)
+    )
 
 
 def _damaged_pages(facts: Facts, database: str) -> float:
@@ -234,12 +237,12 @@ def _orphans(facts: Facts, server: str) -> float:
 
 def _enabled_jobs(facts: Facts, server: str) -> float:
     known = facts.world.servers[server].jobs
-    return float(sum(job.enabled and job.action != jobs.MONITOR for job in known))
+    return float(arithmetic.total(job.enabled and job.action != jobs.MONITOR for job in known))
 
 
 def _thresholds(facts: Facts, server: str) -> float:
     alerts = facts.world.servers[server].alerts
-    return float(sum(alert.enabled and alert.alert_id in monitor.EVENTS for alert in alerts))
+    return float(arithmetic.total(alert.enabled and alert.alert_id in monitor.EVENTS for alert in alerts))
 
 
 def _monitor_age_s(facts: Facts, server: str) -> float:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Final
 
+from engine import arithmetic
+from engine.arithmetic import log1p
 from engine.constants import TICKS_PER_S
 from engine.drill import rewind
 from engine.drill.drill import Drill
@@ -109,7 +110,7 @@ class History:
             raise InputProblem("in an exam there is no way back")
         tick = min(max(0, tick), self.drill.tick)
         done = self.drill.journal
-        inputs = sum(item.tick < tick or (item.tick == tick and not before) for item in done)
+        inputs = arithmetic.total(item.tick < tick or (item.tick == tick and not before) for item in done)
         if self._kept[0].tick > 0 or self._kept[0].inputs > 0:
             self._learn_the_past()
         kept = next(k for k in reversed(self._kept) if k.tick <= tick and k.inputs <= inputs)
@@ -165,7 +166,7 @@ class History:
 def apart(age: float, now: float, most: int) -> float:
     """How far apart *most* moments lie where they are *age* old, in a run that cost *now* to play: evenly at first,
     then the further the older."""
-    return (RECENT + age) * math.log1p(now / RECENT) / most
+    return (RECENT + age) * log1p(now / RECENT) / most
 
 
 def _most(drill: Drill, now: float) -> int:

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill import facts
 from engine.drill.conditions import ConditionProblem
@@ -111,8 +112,12 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     kept = [*asking, *(goal for goal in reached if goal not in asking)][:GOALS_MAX]
     base["goal"] = [{**goal, "weight": weight if goal in asking else 1} for goal in reached if goal in kept]
     base["hint"] = [_hint(goal["name"]) for goal in base["goal"]]
-    down_ticks = sum(facts.account(solved.world, db).down_ticks for db in solved.world.availability)
-    lost = sum(facts.account(solved.world, db).lost_transactions for db in solved.world.availability)
+    down_ticks = arithmetic.total(
+        facts.account(solved.world, db).down_ticks for db in solved.world.availability
+    )
+    lost = arithmetic.total(
+        facts.account(solved.world, db).lost_transactions for db in solved.world.availability
+    )
     base["rubric"] = _rubric(down_ticks / TICKS_PER_S, lost)
     return as_toml(base)
 

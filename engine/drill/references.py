@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from engine import simulator
+from engine import arithmetic, simulator
 from engine.chance import Chance
 from engine.drill import conditions, locks
 from engine.drill.conditions import ConditionProblem
@@ -333,7 +333,7 @@ def _check_rubric(scenario: Scenario, finder: Finder, names: Names) -> None:
                 )
         if isinstance(rule, ForbiddenRule) and not scenario.forbidden:
             finder.add(("rubric", i), "there is no forbidden state", "a [[forbidden]] table")
-    total = sum(rule.points for rule in scenario.rubric)
+    total = arithmetic.total(rule.points for rule in scenario.rubric)
     if abs(total - 100.0) > 1e-6:
         finder.add(("rubric",), f"the points add up to {total:g}", "100")
     if sum(isinstance(rule, GoalsRule) for rule in scenario.rubric) != 1 or not scenario.goals:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill import facts, questions
 from engine.drill.packed import Packed
@@ -187,7 +188,7 @@ def availability_json(world: World) -> dict[str, Any]:
     """Downtime, exposure and losses in all, and of each database."""
     accounts = {name: facts.account(world, name) for name in world.availability}
     total = {
-        name: sum(_account(a)[name] for a in accounts.values())
+        name: arithmetic.total(_account(a)[name] for a in accounts.values())
         for name in _account(Availability(database=""))
     }
     return {**total, "databases": {name: _account(a) for name, a in accounts.items()}}

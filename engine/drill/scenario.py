@@ -12,6 +12,7 @@ from typing import Any, Final, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from engine import arithmetic
 from engine.drill import limits, variants
 from engine.drill.expected import expected
 from engine.drill.places import Path, places
@@ -56,7 +57,7 @@ def load_scenario(
         finder.check()
         raise AssertionError("a refused file without a problem") from errors
     scenario._text = text
-    total = sum(database.count for database in scenario.databases)
+    total = arithmetic.total(database.count for database in scenario.databases)
     if total > limits.DATABASES_MAX:
         finder.add(("database",), f"there are {total} databases", f"at most {limits.DATABASES_MAX} in all")
         finder.check()
@@ -144,7 +145,7 @@ def _check_the_rest(finder: Finder, data: dict[str, Any], errors: Iterable[Error
             continue  # what is left out is needed
         shifted = _Shifted(finder, left_out)
         check_references(scenario, shifted)
-        ignored = tuple({part for key in left_out for part in DEPENDENTS.get(key, ())})
+        ignored = tuple(dict.fromkeys(part for key in left_out for part in DEPENDENTS.get(key, ())))
         parents = {said(path[:-1]) for path, _ in paths}  # without a wrong time there is none
         finder.problems += [
             problem

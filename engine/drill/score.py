@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill import disarmed, facts, needless
 from engine.drill.goals import GoalState, Opened
@@ -137,12 +138,12 @@ def score(course: Course) -> Score:
             for item, rule in zip(items, course.scenario.rubric, strict=True)
         ]
     pairs = zip(items, course.scenario.rubric, strict=True)
-    besides_goals = sum(item.points for item, rule in pairs if not isinstance(rule, GoalsRule))
+    besides_goals = arithmetic.total(item.points for item, rule in pairs if not isinstance(rule, GoalsRule))
     for deducted in (_disarmed, _hints, _needless, _rewinds):
         taken = deducted(course, besides_goals)
-        besides_goals += sum(item.points for item in taken)
+        besides_goals += arithmetic.total(item.points for item in taken)
         items += taken
-    total = round(max(0.0, min(100.0, sum(item.points for item in items))), 1)
+    total = round(max(0.0, min(100.0, arithmetic.total(item.points for item in items))), 1)
     return Score(total, tuple(items), finished)
 
 
@@ -170,7 +171,9 @@ class Judged:
 def _shared_out(items: list[Item]) -> list[Item]:
     """What the run gave no occasion for takes the share of its points that the rest has of its own."""
     rest = [item for item in items if item.counted]
-    share = sum(item.points for item in rest) / max(1e-9, sum(item.max for item in rest))
+    share = arithmetic.total(item.points for item in rest) / max(
+        1e-9, arithmetic.total(item.max for item in rest)
+    )
     return [item if item.counted else replace(item, points=round(item.max * share, 1)) for item in items]
 
 
@@ -188,7 +191,7 @@ def _item(course: Course, rule: AnyRule) -> Item:
 
 
 def _goals(course: Course, rule: GoalsRule) -> Judged:
-    weights = sum(goal.weight for goal in course.scenario.goals)
+    weights = arithmetic.total(goal.weight for goal in course.scenario.goals)
     met = [goal for goal in course.scenario.goals if course.goals[goal.name].met]
     missing = [goal for goal in course.scenario.goals if not course.goals[goal.name].met]
     at = [tick for goal in met if (tick := course.goals[goal.name].met_tick) is not None]
@@ -204,7 +207,7 @@ def _goals(course: Course, rule: GoalsRule) -> Judged:
         )
         for goal in missing
     ]
-    return Judged(rule.points * sum(goal.weight for goal in met) / weights, why, at, losses)
+    return Judged(rule.points * arithmetic.total(goal.weight for goal in met) / weights, why, at, losses)
 
 
 def graded(points: float, value: float, target: float, limit: float) -> float:
@@ -214,7 +217,7 @@ def graded(points: float, value: float, target: float, limit: float) -> float:
 
 def _measured(course: Course, database: str | None, name: str) -> float:
     names = [database] if database else list(course.world.availability)
-    return float(sum(getattr(facts.account(course.world, each), name) for each in names))
+    return float(arithmetic.total(getattr(facts.account(course.world, each), name) for each in names))
 
 
 def _who(course: Course, database: str | None) -> str:
@@ -289,7 +292,7 @@ def _answered(course: Course, rule: AnyRule, inquiries: Sequence[Inquiry]) -> Ju
     ]
     if not counted:
         return Judged(0.0, NO_OCCASION, counted=False)
-    weights = sum(inquiry.weight for inquiry in counted)
+    weights = arithmetic.total(inquiry.weight for inquiry in counted)
     points, said, at, losses = 0.0, [], [], []
     for inquiry in counted:
         answer = course.answers[inquiry.name]
@@ -367,7 +370,7 @@ def _conduct(course: Course, rule: ConductRule) -> Judged:
         return Judged(rule.points, "No command was refused, none did harm.")
     why = " ".join(f"-{loss.points:g}: {loss.why} Better: {loss.better}" for loss in losses)
     moments = [loss.tick for loss in losses if loss.tick is not None]
-    return Judged(rule.points - sum(loss.points for loss in losses), why, moments, losses)
+    return Judged(rule.points - arithmetic.total(loss.points for loss in losses), why, moments, losses)
 
 
 def _disarmed(course: Course, besides_goals: float) -> list[Item]:
@@ -396,7 +399,7 @@ def _disarmed(course: Course, besides_goals: float) -> list[Item]:
 
 def _hints(course: Course, besides_goals: float) -> list[Item]:
     """Hints cost what was said beforehand, and never more than was earned besides the goals."""
-    cost = sum(hint.cost for hint in course.hints)
+    cost = arithmetic.total(hint.cost for hint in course.hints)
     if not course.hints:
         return []
     taken = round(min(cost, besides_goals), 1)

@@ -17,6 +17,7 @@ from importlib import resources
 from itertools import groupby
 from typing import Final
 
+from engine import arithmetic
 from engine.drill.modes import Mode
 
 FIRST_INTERVAL_DAYS: Final = 1.0
@@ -147,8 +148,8 @@ class _Memory:
         """The share of the level that is left at *now*."""
         if self.last is None:
             return 0.0
-        return float(
-            RETENTION_WHEN_DUE ** (_days(self.last, now) / max(self.interval_days, FIRST_INTERVAL_DAYS))
+        return arithmetic.power(
+            RETENTION_WHEN_DUE, _days(self.last, now) / max(self.interval_days, FIRST_INTERVAL_DAYS)
         )
 
 

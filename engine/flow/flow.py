@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.flow import derive, kernel
 from engine.flow import kernel as k
@@ -281,7 +282,7 @@ class Flow:
         length = self.history.shape[2]
         if need <= length:
             return
-        grown = 1 << math.ceil(math.log2(need))
+        grown = 1 << (math.ceil(need) - 1).bit_length()
         rings = np.zeros((len(self.history), 2, grown))
         now = int(self.clock[k.NOW])
         for back in range(grown):
@@ -383,7 +384,7 @@ def _resize_population(s: Array, setup: RowSetup) -> None:
         s[k.THINKING] = total
         s[k.COMMIT_RATE] = 0.0
         return
-    busy = sum(float(s[column]) for column in inside)
+    busy = arithmetic.total(float(s[column]) for column in inside)
     if busy > total:
         for column in inside:
             s[column] *= total / busy
@@ -396,8 +397,8 @@ def _seed_pages(s: Array, setup: RowSetup, phase: float) -> None:
     site, load = setup.site, setup.workload
     since = (phase % 1.0) * site.checkpoint_interval_s
     touches = s[k.SMOOTH + k.GENERATED] * load.page_touches / load.log_kb_per_transaction
-    before = load.hot_pages * (1.0 - math.exp(-touches * site.checkpoint_interval_s / load.hot_pages))
-    s[k.DIRTY] = load.hot_pages * (1.0 - math.exp(-touches * since / load.hot_pages))
+    before = load.hot_pages * (1.0 - arithmetic.exp(-touches * site.checkpoint_interval_s / load.hot_pages))
+    s[k.DIRTY] = load.hot_pages * (1.0 - arithmetic.exp(-touches * since / load.hot_pages))
     s[k.CHECKPOINT_BACKLOG] = max(0.0, before - site.checkpoint_pages_per_s * since)
     s[k.SINCE_CHECKPOINT_S] = since
     s[k.CHECKPOINT_LOG] = s[k.GENERATED] - s[k.SMOOTH + k.GENERATED] * since

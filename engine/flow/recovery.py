@@ -6,11 +6,11 @@ flow model works it off step by step. What is fitted and what follows stands wit
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from engine.arithmetic import exp, log, total
 from engine.chance import Chance
 from engine.constants import HARD_ERROR_S, PARTNER_TIMEOUT_S, PING_INTERVAL_S
 from engine.flow import kernel as k
@@ -162,7 +162,7 @@ def _witness_lag_s(messages_per_s: float, chance: Chance) -> float:
     missed_ping_s = PING_GRACE_S + chance.uniform(0.0, PING_INTERVAL_S)
     witness_looks_s = chance.uniform(0.0, LOOK_INTERVAL_S)
     mirror_looks_s = chance.uniform(0.0, LOOK_INTERVAL_S)
-    next_message = -math.log(1.0 - chance.uniform())
+    next_message = -log(1.0 - chance.uniform())
     mirror_s = missed_ping_s + mirror_looks_s
     if messages_per_s > 0.0:
         mirror_s = min(mirror_s, next_message / messages_per_s + mirror_looks_s)
@@ -179,7 +179,7 @@ def _page_flush_s(flow: Flow, row: int, after_s: float, chance: Chance) -> float
     if setup.availability_group:
         return 0.0  # a secondary is online already and need not flush
     slow = max(1.0, setup.mirror_data_disk_factor)
-    left = float(state[k.MIRROR_DIRTY]) * math.exp(-after_s / (setup.site.mirror_flush_s * slow))
+    left = float(state[k.MIRROR_DIRTY]) * exp(-after_s / (setup.site.mirror_flush_s * slow))
     return phase * left * slow / setup.site.mirror_flush_pages_per_s
 
 
@@ -193,7 +193,7 @@ def _redo_kb_per_s(flow: Flow, row: int) -> float:
 def open_log_kb(flow: Flow, row: int) -> float:
     """Log of transactions that are under way: half a transaction each, and all of a single long operation."""
     setup, state = flow.row_setup(row), flow.state[row]
-    inside = sum(float(state[column]) for column in (k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING))
+    inside = total(float(state[column]) for column in (k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING))
     log_kb = inside * setup.workload.log_kb_per_transaction / 2.0
     operation = setup.operation
     if operation is not None and state[k.OPERATION_LEFT] > 0.0:

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-import numpy as np
-
+from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.flow import COUNTERS, Crossing, Flow, Mode, Operation, Samples, run
 from engine.flow.operations import bulk_load, index_build
@@ -24,10 +23,10 @@ from engine.planning.sweep import Sweep, sweep
 WP: Final = "Database Mirroring Best Practices and Performance Considerations"
 COMPRESSION: Final = "SQLCAT guide, log compression"
 
-RTT_MS: Final = tuple(np.geomspace(0.2, 200.0, 31).tolist())
-MBPS: Final = tuple(np.geomspace(1.0, 1000.0, 31).tolist())
-LOW_MBPS: Final = tuple(np.geomspace(0.056, 1000.0, 37).tolist())
-COMPRESSION_MBPS: Final = tuple(np.geomspace(10.0, 1000.0, 25).tolist())
+RTT_MS: Final = arithmetic.spaced(0.2, 200.0, 31)
+MBPS: Final = arithmetic.spaced(1.0, 1000.0, 31)
+LOW_MBPS: Final = arithmetic.spaced(0.056, 1000.0, 37)
+COMPRESSION_MBPS: Final = arithmetic.spaced(10.0, 1000.0, 25)
 
 WATCHED_S: Final = 1800.0
 """Time over which a send queue is watched in figures 11 and 15."""

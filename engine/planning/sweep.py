@@ -9,16 +9,17 @@ from typing import Any, Final
 
 import numpy as np
 
+from engine import arithmetic
 from engine.flow import Mode
 from engine.planning.plan import Plan, row_setup
 from engine.planning.steady import Steady, steady
 
 Array = np.ndarray[Any, Any]
 
-RTT_MS: Final = tuple(np.geomspace(0.1, 300.0, 41).tolist())
+RTT_MS: Final = arithmetic.spaced(0.1, 300.0, 41)
 """Round trips from a local network to the far side of the world."""
 
-BANDWIDTH_MBPS: Final = tuple(np.geomspace(0.056, 10_000.0, 41).tolist())
+BANDWIDTH_MBPS: Final = arithmetic.spaced(0.056, 10_000.0, 41)
 """Links from a modem of 56 kbps, the slowest of [WP figure 14], to ten times the fastest one there."""
 
 REFINEMENT: Final = 9
@@ -79,7 +80,7 @@ def last_good(
             bracket = (x, next_x)
     if bracket is None:
         return found
-    finer = sweep(plan, axis, np.geomspace(*bracket, REFINEMENT + 2)[1:-1].tolist(), safety)
+    finer = sweep(plan, axis, arithmetic.spaced(*bracket, REFINEMENT + 2)[1:-1], safety)
     for x, point in zip(finer.x, finer.points, strict=True):
         if not good(point):
             break

@@ -11,7 +11,7 @@ def figure(value: float, digits: int = 3) -> str:
         return "endless"
     if value == 0.0:
         return "0"
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    decimals = max(0, digits - 1 - int(f"{abs(value):e}".partition("e")[2]))
     text = f"{value:,.{min(decimals, 6)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from engine import arithmetic
 from engine.constants import BACKUP_LEAST_S, COMPATIBILITY, PAGE_KB
 from engine.messages import Message, SqlError, text_of
 from engine.model import Copy, DbFile, DbState, Key, RecoveryModel, Role, Tick, World, ticks
@@ -73,7 +74,7 @@ class BackupFile:
 
     @property
     def size_kb(self) -> float:
-        return sum(one.size_kb for one in self.sets)
+        return arithmetic.total(one.size_kb for one in self.sets)
 
 
 # --- BACKUP DATABASE -------------------------------------------------------------------------------
@@ -349,7 +350,7 @@ def processed(
 ) -> list[Message]:
     """`Processed n pages …` of each file and the closing line of a BACKUP or RESTORE."""
     seconds = max(0.01, (world.tick - since) / 100.0)
-    pages = round(sum(sizes_kb.values()) / PAGE_KB)
+    pages = round(arithmetic.total(sizes_kb.values()) / PAGE_KB)
     lines = [
         Message(4035, 0, 1, 0, text_of(4035, round(kb / PAGE_KB), database, name, 1)[1])
         for name, kb in sizes_kb.items()

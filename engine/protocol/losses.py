@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine import arithmetic
 from engine.model import Copy, World
 from engine.protocol import commits, lineage, rows
 
@@ -25,7 +26,7 @@ def note(world: World, database: str, server: str, count: int, lost_kb: float, w
 def count(world: World, copy: Copy, after_kb: float, upto_kb: float) -> int:
     """Transactions that end in this part of the copy's log: of its workload, and of T-SQL windows."""
     windows = list(commits.between(world, copy, after_kb, upto_kb))
-    lost_kb = upto_kb - after_kb - sum(commit.log_kb for commit in windows)
+    lost_kb = upto_kb - after_kb - arithmetic.total(commit.log_kb for commit in windows)
     per_transaction = rows.workload_of(copy).log_kb_per_transaction
     return len(windows) + (round(lost_kb / per_transaction) if lost_kb > 0.0 and per_transaction else 0)
 

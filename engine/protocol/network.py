@@ -134,7 +134,7 @@ def forget_session(world: World, guid: int) -> None:
 
 def drop_server(world: World, server: str) -> None:
     """The instance on *server* is gone or new: whatever connections it held, it holds no more."""
-    for guid in {guid for guid, me, _ in world.contacts if me == server}:
+    for guid in sorted({guid for guid, me, _ in world.contacts if me == server}):
         drop_contacts(world, guid, server)
 
 

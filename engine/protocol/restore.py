@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from engine import arithmetic
 from engine.commits import Commit
 from engine.constants import BACKUP_LEAST_S, RECOVER_RESTORED_S
 from engine.messages import Message, SqlError
@@ -201,8 +202,12 @@ def _placed(
 
 def _need_space(world: World, server: str, old: Copy | None, placed: list[DbFile], title: str) -> None:
     for drive in sorted({item.drive for item in placed}):
-        needed = sum(item.size_kb for item in placed if item.drive == drive)
-        freed = sum(item.size_kb for item in volumes.files_of(old) if item.drive == drive) if old else 0.0
+        needed = arithmetic.total(item.size_kb for item in placed if item.drive == drive)
+        freed = (
+            arithmetic.total(item.size_kb for item in volumes.files_of(old) if item.drive == drive)
+            if old
+            else 0.0
+        )
         whole = volumes.size_kb(world.servers[server], drive)
         room = float("inf") if whole is None else whole - volumes.used_kb(world, server, drive) + freed
         if needed > room:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from engine import flow
+from engine import arithmetic, flow
 from engine.flow import Crossing, Mode, RowSetup, recovery
 from engine.flow.setup import Site, Workload
 from engine.flow.sites import SITES, WORKLOADS
@@ -310,7 +310,9 @@ def _bandwidth_left_mbps(world: World, a: str, b: str, bandwidth_mbps: float) ->
     rates = [rate for x, y, rate in world.transfers.values() if (x, y) == (a, b)]
     if not rates:
         return bandwidth_mbps
-    return max(bandwidth_mbps / (1 + len(rates)), bandwidth_mbps - sum(rates) * MBPS_PER_KB_PER_S)
+    return max(
+        bandwidth_mbps / (1 + len(rates)), bandwidth_mbps - arithmetic.total(rates) * MBPS_PER_KB_PER_S
+    )
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine import arithmetic
 from engine.constants import LOG_GROWTH_STEP
 from engine.model import Copy, DbFile, Server, World
 
@@ -36,14 +37,14 @@ def free_kb(world: World, server: str, letter: str) -> float:
 def used_kb(world: World, server: str, letter: str) -> float:
     """What database and backup files take on the drive."""
     letter = letter.upper()
-    databases = sum(
+    databases = arithmetic.total(
         file.size_kb
         for (where, _), copy in world.copies.items()
         if where == server
         for file in files_of(copy)
         if file.drive.upper() == letter
     )
-    others = sum(
+    others = arithmetic.total(
         float(file.size_kb)
         for (where, path), file in world.files.items()
         if where == server and path[:1].upper() == letter
@@ -68,7 +69,7 @@ def path_of(copy: Copy, file: DbFile) -> str:
 
 def log_room_kb(copy: Copy) -> float:
     """Log that the log files of the copy hold at their present size."""
-    return copy.log_size_kb + sum(file.size_kb for file in copy.extra_files if file.log)
+    return copy.log_size_kb + arithmetic.total(file.size_kb for file in copy.extra_files if file.log)
 
 
 def log_limit_kb(world: World, copy: Copy) -> float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from engine import arithmetic
 from engine.flow import Flow, Mode, worker_threads
 from engine.flow import kernel as k
 from engine.flow.places import mirroring_threads
@@ -59,10 +60,10 @@ def measure(databases: int) -> Measured:
     before = [flow.totals(row).transactions for row in range(databases)]
     cores = flow.totals(0)
     run_s(flow, MEASURED_S)
-    done = sum(flow.totals(row).transactions - was for row, was in enumerate(before))
+    done = arithmetic.total(flow.totals(row).transactions - was for row, was in enumerate(before))
     after = flow.totals(0)
     threads = mirroring_threads(flow.setups)
-    busy = float(flow.state[:, [k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING]].sum())
+    busy = arithmetic.total(flow.state[:, [k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING]].ravel().tolist())
     per_percent = 100.0 / MEASURED_S / THREE_PAR.cores
     return Measured(
         requests_per_s=done / MEASURED_S,

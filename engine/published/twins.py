@@ -5,11 +5,11 @@ The SimPy model plays Workload1 with safety FULL event by event: every client, e
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Generator
 from types import FunctionType
 from typing import Any
 
+from engine import arithmetic
 from engine.chance import Chance
 from engine.flow import Site, Workload, kernel
 from engine.flow.derive import KB_PER_S_OF_MBPS
@@ -50,9 +50,9 @@ def simpy_model(
     ]
 
     def play(seconds: float) -> float:
-        before = sum(database.done for database in made)
+        before = arithmetic.total(database.done for database in made)
         env.run(until=env.now + seconds)
-        return (sum(database.done for database in made) - before) / seconds / databases
+        return (arithmetic.total(database.done for database in made) - before) / seconds / databases
 
     return play
 
@@ -78,7 +78,7 @@ class _Database:
         env.process(self._mirror())
 
     def _exponential(self, mean: float) -> float:
-        return -mean * math.log(1.0 - self.chance.uniform())
+        return -mean * arithmetic.log(1.0 - self.chance.uniform())
 
     def _client(self) -> Generator[Any, Any, None]:
         load = self.workload

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from engine import moments
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import World
@@ -159,7 +160,7 @@ def _record(
 def stamp(world: World, server: str) -> tuple[int, int]:
     """Now, as the agent writes dates and times: 20051022, 120000."""
     moment = _context(world, server).moment()
-    return int(moment.strftime("%Y%m%d")), int(moment.strftime("%H%M%S"))
+    return int(moments.written(moment, "%Y%m%d")), int(moments.written(moment, "%H%M%S"))
 
 
 def _context(world: World, server: str) -> Context:
@@ -255,7 +256,7 @@ def _answer_state(world: World, server: str, database: str, state: int) -> None:
         "SERVERNAME": server,
         "SQLINSTANCE": "MSSQLSERVER",
         "DATABASEID": to_text(_context(world, server).database_id(database)),
-        "STARTTIME": _context(world, server).moment().strftime("%Y%m%d%H%M%S"),
+        "STARTTIME": moments.written(_context(world, server).moment(), "%Y%m%d%H%M%S"),
     }
     for alert in _enabled(world, server):
         if _chosen(world, server, to_text(alert.get("wmi_query")), properties):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
+from engine import moments
 from engine.messages import SqlError
 from engine.tsql.values import MARK, Scalar, parse_moment, stamp, strict, to_number, to_text, whole
 
@@ -84,7 +85,7 @@ def datepart(name: Scalar, value: Scalar) -> Scalar:
     computed = {
         "quarter": (moment.month + 2) // 3,
         "dayofyear": moment.timetuple().tm_yday,
-        "week": int(moment.strftime("%U")) + 1,
+        "week": (moment.timetuple().tm_yday + 5 - moment.isoweekday() % 7) // 7 + 1,
         "weekday": moment.isoweekday() % 7 + 1,
         "millisecond": moment.microsecond // 1000,
         "nanosecond": moment.microsecond * 1000,
@@ -99,7 +100,7 @@ def datename(name: Scalar, value: Scalar) -> Scalar:
     if value is None:
         return None
     if part in ("month", "weekday"):
-        return parse_moment(value).strftime("%B" if part == "month" else "%A")
+        return moments.written(parse_moment(value), "%B" if part == "month" else "%A")
     return to_text(datepart(name, value))
 
 
@@ -108,7 +109,7 @@ def eomonth(value: Scalar, months: Scalar = 0) -> Scalar:
     if value is None:
         return None
     first = parse_moment(dateadd("month", months or 0, value)).replace(day=1)
-    return MARK + (parse_moment(dateadd("month", 1, stamp(first))) - timedelta(days=1)).strftime("%Y-%m-%d")
+    return MARK + (parse_moment(dateadd("month", 1, stamp(first))) - timedelta(days=1)).date().isoformat()
 
 
 @strict

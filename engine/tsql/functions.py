@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
+from engine import arithmetic
 from engine.messages import SqlError
 from engine.tsql import dates, more_functions, xmltext
 from engine.tsql.like import patindex
@@ -224,7 +226,7 @@ def _numeric(function: Callable[[float], int | float]) -> Callable[[Scalar], Sca
 def _round(value: Scalar, places: Scalar, cut: Scalar = 0) -> Scalar:
     number, digits = to_number(value, "float"), max(-18, min(18, whole(places)))
     if whole(cut):
-        factor = 10.0**digits
+        factor = float(f"1e{digits}")
         return type(number)(int(number * factor) / factor)
     rounded = round(abs(number) + 1e-12, digits) if digits < 15 else abs(number)
     return type(number)(rounded if number >= 0 else -rounded)
@@ -235,7 +237,7 @@ def _power(base: Scalar, exponent: Scalar) -> Scalar:
         return None
     number = to_number(base, "float")
     try:
-        return type(number)(float(number) ** float(to_number(exponent, "float")))
+        return type(number)(arithmetic.power(float(number), float(to_number(exponent, "float"))))
     except (OverflowError, ZeroDivisionError, TypeError):
         raise SqlError(8115, "expression", "float") from None
 
@@ -337,7 +339,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "sign": _numeric(lambda value: (value > 0) - (value < 0)),
     "floor": _numeric(lambda value: int(value // 1)),
     "ceiling": _numeric(_round_up),
-    "sqrt": _numeric(lambda value: value**0.5 if value >= 0 else _invalid()),
+    "sqrt": _numeric(lambda value: math.sqrt(value) if value >= 0 else _invalid()),
     "square": _numeric(lambda value: value * value),
     "round": _round,
     "power": _power,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from engine import arithmetic
 from engine.model import World
 from engine.tsql.values import Scalar
 
@@ -73,7 +74,7 @@ def change(
         for row, hit in zip(ledger.rows, chosen, strict=True)
     )
     world.objects[_key(server, table)] = Ledger(changed, ledger.last_id)
-    return sum(chosen)
+    return arithmetic.total(chosen)
 
 
 def remove(world: World, server: str, table: str, wanted: Callable[[Record], bool]) -> int:

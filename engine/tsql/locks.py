@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import World
@@ -215,4 +216,4 @@ def _cost(session: Session) -> tuple[int, float, int]:
     priority = (
         _PRIORITIES.get(said) if said in _PRIORITIES else int(said) if said.lstrip("-").isdigit() else 0
     )
-    return priority or 0, sum(kb for _, _, kb in session.logs), -session.spid
+    return priority or 0, arithmetic.total(kb for _, _, kb in session.logs), -session.spid

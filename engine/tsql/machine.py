@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from engine import arithmetic
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import commands
@@ -496,7 +497,7 @@ class Machine:
         old = self.scope.variables[name]
         new = convert(value, old.type, default_length=1)
         self.scope.held += _size(new) - _size(old.value)
-        if sum(scope.held for scope in self.scopes) > HELD_CHARACTERS_MAX:
+        if arithmetic.total(scope.held for scope in self.scopes) > HELD_CHARACTERS_MAX:
             raise Unsimulated(f"variables of more than {HELD_CHARACTERS_MAX} characters together")
         self.scope.variables[name] = Declared(old.type, new)
 
@@ -541,9 +542,9 @@ class Machine:
         held += dict(self.session.cursors).values()
         for scope in self.scopes:
             held += scope.tables.values()
-        if sum(item.cells for item in held) > HELD_CELLS_MAX:
+        if arithmetic.total(item.cells for item in held) > HELD_CELLS_MAX:
             raise Unsimulated(f"more than {HELD_CELLS_MAX} values in all tables and cursors of a connection")
-        if sum(item.characters for item in held) > HELD_CHARACTERS_MAX:
+        if arithmetic.total(item.characters for item in held) > HELD_CHARACTERS_MAX:
             raise Unsimulated(
                 f"more than {HELD_CHARACTERS_MAX} characters in all tables and cursors of a connection"
             )

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
+from engine import arithmetic, moments
 from engine.messages import SqlError
 from engine.tsql.values import (
-    MARK,
     Scalar,
     decimal_text,
     is_moment,
     parse_moment,
+    stamp,
     strict,
     to_number,
     to_text,
@@ -28,7 +29,7 @@ _DATE_TOKENS: Final = {
     "yyyy": "%Y", "yy": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "dddd": "%A", "ddd": "%a", "dd": "%d",
     "HH": "%H", "hh": "%I", "mm": "%M", "ss": "%S", "tt": "%p",
 }  # fmt: skip
-"""Parts of a date format of .NET and of strftime. Documented [DOC: FORMAT]."""
+"""Parts of a date format of .NET and of moments.py. Documented [DOC: FORMAT]."""
 
 _STANDARD_DATES: Final = {
     "d": "M/d/yyyy", "D": "dddd, MMMM d, yyyy", "g": "M/d/yyyy h:mm tt", "G": "M/d/yyyy h:mm:ss tt",
@@ -49,15 +50,13 @@ def _format_date(moment: datetime, pattern: str) -> str:
     pattern = _STANDARD_DATES.get(pattern, pattern)
     single = {"M": moment.month, "d": moment.day, "H": moment.hour, "h": moment.hour % 12 or 12}
     single |= {"m": moment.minute, "s": moment.second}
-    known: dict[str, str] = {}  # strftime is slow, and a pattern may be 4,000 characters long
 
     def part(match: re.Match[str]) -> str:
         token = match.group()
         if token[0] in "'\"":
             return token[1:-1]
         if token in _DATE_TOKENS:
-            known[token] = known.get(token) or moment.strftime(_DATE_TOKENS[token])
-            return known[token]
+            return moments.written(moment, _DATE_TOKENS[token])
         if token[0] in "fF":
             return f"{moment.microsecond:06d}"[: len(token)]
         return str(single[token])
@@ -128,7 +127,7 @@ def _from_parts(*parts: Scalar) -> Scalar:
         made = datetime(*numbers[:6], numbers[6] * 1000)  # type: ignore[call-arg,arg-type]
     except (ValueError, TypeError, IndexError):
         raise SqlError(289) from None
-    return MARK + made.strftime("%Y-%m-%d %H:%M:%S.") + f"{made.microsecond // 1000:03d}"
+    return stamp(made)
 
 
 def _mathematics(function: Callable[[float], float]) -> Callable[[Scalar], Scalar]:
@@ -145,7 +144,8 @@ def _mathematics(function: Callable[[float], float]) -> Callable[[Scalar], Scala
 @strict
 def _log(value: Scalar, base: Scalar = math.e) -> Scalar:
     try:
-        return math.log(float(to_number(value, "float")), float(to_number(base, "float")))
+        logarithm = arithmetic.log(float(to_number(value, "float")))
+        return logarithm / arithmetic.log(float(to_number(base, "float")))
     except (ValueError, ZeroDivisionError):
         raise SqlError(3623) from None
 
@@ -170,14 +170,14 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "hashbytes": _hash,
     "datetimefromparts": _from_parts,
     "log": _log,
-    "log10": _mathematics(math.log10),
-    "exp": _mathematics(math.exp),
-    "sin": _mathematics(math.sin),
-    "cos": _mathematics(math.cos),
-    "tan": _mathematics(math.tan),
-    "asin": _mathematics(math.asin),
-    "acos": _mathematics(math.acos),
-    "atan": _mathematics(math.atan),
+    "log10": _mathematics(arithmetic.log10),
+    "exp": _mathematics(arithmetic.exp),
+    "sin": _mathematics(arithmetic.sin),
+    "cos": _mathematics(arithmetic.cos),
+    "tan": _mathematics(arithmetic.tan),
+    "asin": _mathematics(arithmetic.asin),
+    "acos": _mathematics(arithmetic.acos),
+    "atan": _mathematics(arithmetic.atan),
     "degrees": _mathematics(math.degrees),
     "radians": _mathematics(math.radians),
     "pi": lambda: math.pi,

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from engine import arithmetic
 from engine.commits import USER, Commit
 from engine.messages import SqlError
 from engine.model import Copy, World
@@ -267,9 +268,9 @@ def _check_room(context: Context, place: Place, new: UserObject) -> None:
         raise Unsimulated(f"more than {OBJECTS_MAX} tables, procedures and views in a database")
     made = [item for item in (*known, new) if isinstance(item, Table)]
     texts = sum(len(item.body) for item in (*known, new) if isinstance(item, Procedure))
-    if sum(item.cells for item in made) > CELLS_MAX:
+    if arithmetic.total(item.cells for item in made) > CELLS_MAX:
         raise Unsimulated(f"more than {CELLS_MAX} values in the tables of a database")
-    if texts + sum(item.characters for item in made) > CHARACTERS_MAX:
+    if texts + arithmetic.total(item.characters for item in made) > CHARACTERS_MAX:
         raise Unsimulated(f"more than {CHARACTERS_MAX} characters in the objects of a database")
 
 

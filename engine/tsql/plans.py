@@ -11,12 +11,17 @@ from typing import Any, Final
 
 from engine.tsql import statements as s
 from engine.tsql.columns import parse_columns
+from engine.tsql.cost import NO_QUERY, Query
 from engine.tsql.lexer import SyntaxProblem, Token
 from engine.tsql.work import Steps
 
 UNNAMED: Final = "(No column name)"
 COLLATION: Final = "tsql"
 """Compares as the default collation does: no case, no trailing blanks."""
+
+
+LITERAL: Final = "="
+"""Before a number that is passed as a variable."""
 
 
 class Unsimulated(Exception):
@@ -54,7 +59,7 @@ class Plan:
     sql: str = ""
     tables: tuple[TableRef, ...] = ()
     variables: tuple[str, ...] = ()
-    """The variables of parameters p0, p1 …; a name that begins with @@ is a global one."""
+    """The variables of parameters p0, p1 …; a name that begins with @@ is a global one, with LITERAL a number."""
     assigns: tuple[str, ...] = ()
     """assign: variables that take the columns of the last row."""
     target: TableRef | None = None
@@ -71,6 +76,7 @@ class Plan:
     """select: digits behind the point of each column, or the variable or column that decides (scales.py)."""
     functions: tuple[tuple[str, str], ...] = ()
     """Functions of other schemas: the name in SQLite, the name as written."""
+    cost: Query = NO_QUERY
 
 
 @cache

@@ -10,8 +10,10 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql import forxml
+from engine.tsql.cost import NO_QUERY, Query
+from engine.tsql.cost_tree import cost_of
 from engine.tsql.dialect import write
-from engine.tsql.plans import COLLATION, UNNAMED, TableRef, Unsimulated
+from engine.tsql.plans import COLLATION, LITERAL, UNNAMED, TableRef, Unsimulated
 from engine.tsql.reshape import RESHAPED, reshaped
 from engine.tsql.scales import CASTS, keep_digits_in_texts
 
@@ -24,6 +26,7 @@ class Rewritten:
     variables: dict[str, str] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
     ctes: set[str] = field(default_factory=set)
+    cost: Query = NO_QUERY
 
     def parameter(self, name: str) -> exp.Expr:
         return exp.Placeholder(this=self.variables.setdefault(name.lower(), f"p{len(self.variables)}"))
@@ -65,6 +68,8 @@ def rewriting(tree: exp.Expr) -> Generator[int, None, tuple[str, Rewritten]]:
     yield work
     if derives:
         _keep_apart(tree)
+    _keep_order(tree)
+    query.cost = cost_of(tree)
     return write(tree), query
 
 
@@ -88,6 +93,14 @@ def _keep_apart(tree: exp.Expr) -> None:
             if query.args.get("limit") is None:
                 query.set("limit", exp.Limit(expression=exp.Literal.number(-1)))
             query.set("offset", exp.Offset(expression=exp.Literal.number(0)))
+
+
+def _keep_order(tree: exp.Expr) -> None:
+    """Have SQLite join in the order in which the query is written: each version would choose one of its own, and with
+    it the order of rows and the calls of our functions."""
+    for join in tree.find_all(exp.Join):
+        if not join.side and join.kind.upper() in ("", "INNER", "CROSS"):
+            join.set("kind", "CROSS")
 
 
 def _is_plain(query: exp.Expr) -> bool:
@@ -223,6 +236,22 @@ def _operator(name: str) -> Callable[[exp.Expr, Rewritten], exp.Expr]:
     return rewrite
 
 
+def _rewrite_sum(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    """SQLite adds floats in another way from version 3.43 on."""
+    return _call("sum", node.this)
+
+
+def _rewrite_literal(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    """A number with a point as a parameter: versions of SQLite read the last digits differently."""
+    if node.args.get("is_string") or (node.name.isdigit() and len(node.name) <= WHOLE_DIGITS_MAX):
+        return node
+    return query.parameter(LITERAL + node.name)
+
+
+WHOLE_DIGITS_MAX: Final = 18
+"""Digits of a number that certainly is a bigint."""
+
+
 def _rewrite_add(node: exp.Expr, query: Rewritten) -> exp.Expr:
     """a + b + c as one call: a text of a hundred parts would be nested deeper than SQLite reads."""
     left: exp.Expr = node.this
@@ -330,6 +359,8 @@ _REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, Rewritten], exp.Expr]]]
     exp.Anonymous: _rewrite_call,
     exp.Dot: _rewrite_dot,
     exp.Add: _rewrite_add,
+    exp.Sum: _rewrite_sum,
+    exp.Literal: _rewrite_literal,
     exp.Sub: _operator("sub"),
     exp.Mul: _operator("mul"),
     exp.Div: _operator("div"),

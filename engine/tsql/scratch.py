@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Any, Final
 
+from engine import arithmetic
 from engine.messages import SqlError
 from engine.tsql.context import Context
+from engine.tsql.cost import CALL_WORK, Sizes, work_of
 from engine.tsql.environment import CONTEXT_FUNCTIONS
 from engine.tsql.functions import FUNCTIONS, KNOWN, SINCE, check_arity
 from engine.tsql.like import like, search_work
 from engine.tsql.more_functions import format_work
-from engine.tsql.plans import COLLATION, Plan, TableRef, Unsimulated
+from engine.tsql.plans import COLLATION, LITERAL, Plan, TableRef, Unsimulated
 from engine.tsql.values import Scalar, compare, finite, to_number
-from engine.tsql.work import Meter
+from engine.tsql.work import STATEMENT_MAX, Meter
 
 STEPS_PER_CHECK: Final = 1_000
 CHECK_WORK: Final = 9
 """Work (work.py) of so many steps of SQLite's virtual machine. Measured."""
 
-CALL_WORK: Final = 2
-"""Work of one call of our functions; long texts count more. Measured."""
+EFFORT_MAX: Final = 20 * STATEMENT_MAX
+"""Work that SQLite may take for one query before message 8624, whatever the query should cost (cost.py): the last
+resort. What SQLite does differs from version to version, so it counts for nothing else. Assumed."""
+
+LONG: Final = 200
+"""Characters that a call of our functions takes in with its own work. Measured."""
 
 _WORK: Final[dict[str, Callable[..., int]]] = {"patindex": search_work, "format": format_work}
 """Functions whose cost is not that of the length of their texts."""
@@ -91,6 +99,9 @@ class Scratch:
         self._fetch = fetch
         self._meter = meter
         self._problem: SqlError | None = None
+        self._effort = 0
+        self._long: set[tuple[Call | Scalar, ...]] = set()
+        """Calls with long texts that have been counted for this query."""
         self._connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=16)
         for limit, value in _LIMITS:
             self._connection.setlimit(limit, value)
@@ -106,7 +117,7 @@ class Scratch:
             guarded = self._guarded(like, search_work)
             self._connection.create_function("like", count, guarded, deterministic=True)
         for name, step in _AGGREGATES.items():
-            self._connection.create_aggregate(name, 1, partial(step, meter))
+            self._connection.create_window_function(name, 1, partial(step, self))
         self._connection.set_progress_handler(self._tick, STEPS_PER_CHECK)
 
     def close(self) -> None:
@@ -120,8 +131,9 @@ class Scratch:
         Raises SqlError for what the player did wrong, Unsimulated for what SQLite cannot do.
         """
         self._meter.translate(QUERY_WORK + CHARACTER_WORK * min(len(plan.sql), TRANSLATED_MAX))
-        parameters = {f"p{number}": values(name) for number, name in enumerate(plan.variables)}
+        parameters = {f"p{number}": _value(name, values) for number, name in enumerate(plan.variables)}
         filled: list[str] = []  # what was not made must not be dropped either: sqlite_master is always there
+        sizes = Sizes()
         try:
             sources: dict[str, tuple[Columns, Source]] = {}
             for ref in plan.tables:
@@ -129,8 +141,12 @@ class Scratch:
                 filled.append(ref.key)
             read = self._columns_read(plan, parameters) if _worth_a_look(sources) else {}
             for key, (columns, source) in sources.items():
-                self._fill(key, columns, source, read.get(key, set()))
-            self._problem = None
+                self._fill(key, columns, source, read.get(key, set()), sizes)
+                each = ROW_WORK + min(len(columns), plan.cost.columns_named) // 2
+                self._meter.charge(sizes.rows(key) * each)
+            self._meter.charge(min(work_of(plan.cost, sizes), STATEMENT_MAX + 1))
+            self._problem, self._effort = None, 0
+            self._long.clear()
             self._connection.set_authorizer(_authorize)
             # Closed before its tables are dropped: a query cut off at ROWS_MAX would still hold them.
             with closing(self._connection.execute(plan.sql, parameters)) as cursor:
@@ -144,7 +160,7 @@ class Scratch:
             self._connection.set_authorizer(None)
             for key in filled:
                 self._connection.execute(f"DROP TABLE IF EXISTS {_quoted(key)}")
-        self._meter.charge(0)  # a long sort may have come to its end in spite of everything
+        self._meter.charge(0)  # long texts may have cost too much
         return names, rows
 
     def _table(self, ref: TableRef) -> tuple[Columns, Source]:
@@ -176,7 +192,7 @@ class Scratch:
         self._connection.execute(f"PRAGMA automatic_index = {int(not by_text)}")
         return read
 
-    def _fill(self, key: str, columns: Columns, source: Source, read: set[str]) -> None:
+    def _fill(self, key: str, columns: Columns, source: Source, read: set[str], sizes: Sizes) -> None:
         names = [name for name, _ in columns]
         if callable(source):
             names = [name for name in names if name in read] or names[:1]
@@ -184,17 +200,17 @@ class Scratch:
         else:
             rows = list(source)
         marks = ", ".join("?" * len(names))
-        self._meter.charge(len(rows) * (ROW_WORK + len(names) // 2))
         into = f"{_quoted(key)} ({', '.join(map(_quoted, names))})"
         self._connection.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
+        sizes.add(key, names, rows)
 
     def _tick(self) -> int:
-        self._meter.add(CHECK_WORK)
-        return int(self._meter.over)
+        self._effort += CHECK_WORK
+        return int(self._effort > EFFORT_MAX)
 
     def _compare(self, a: str, b: str) -> int:
-        self._meter.add(1 + (len(a) + len(b)) // 500)
-        return 0 if self._meter.over else compare(a, b)
+        self._effort += 1 + (len(a) + len(b)) // 500
+        return 0 if self._effort > EFFORT_MAX else compare(a, b)
 
     def _register(self, name: str, function: Call, call: Call) -> None:
         bound = call is not function
@@ -210,9 +226,11 @@ class Scratch:
         """SQLite swallows exceptions of functions; keep ours. *work*: what a call costs beside the usual."""
 
         def guarded(*arguments: Scalar) -> Scalar:
+            self._effort += CALL_WORK
             texts = sum(len(value) for value in arguments if isinstance(value, str))
             more = work(*arguments) if work is not None and arguments else 0
-            self._meter.add(CALL_WORK * (1 + texts // 200) + more)
+            if texts >= LONG or more:
+                self._charge_once(function, arguments, CALL_WORK * (texts // LONG) + more)
             try:
                 for value in arguments:
                     finite(value)
@@ -222,6 +240,22 @@ class Scratch:
                 raise
 
         return guarded
+
+    def _charge_once(self, function: Call, arguments: tuple[Scalar, ...], units: int) -> None:
+        """Count a call, but not again: how often SQLite calls it is SQLite's affair."""
+        self._effort += units
+        if (key := (function, *arguments)) not in self._long:
+            self._long.add(key)
+            try:
+                self._meter.charge(units)
+            except SqlError as problem:
+                self._problem = problem
+                raise
+
+    def fail(self, problem: SqlError) -> None:
+        """An aggregate ends the query with *problem*."""
+        self._problem = problem
+        raise problem
 
     def _explain(self, text: str, plan: Plan) -> SqlError | Unsimulated:
         """SQLite's complaint as SQL Server would put it."""
@@ -269,6 +303,11 @@ def _authorize(
     if action == sqlite3.SQLITE_READ and (first or "").startswith("sqlite_"):
         return sqlite3.SQLITE_DENY
     return sqlite3.SQLITE_OK
+
+
+def _value(name: str, values: Callable[[str], Scalar]) -> Scalar:
+    """Of a variable, or of a number that is passed as one."""
+    return float(name.removeprefix(LITERAL)) if name.startswith(LITERAL) else values(name)
 
 
 def _quoted(name: str) -> str:
@@ -336,35 +375,59 @@ _COMPLAINTS: Final[tuple[tuple[str, _Make], ...]] = (
 )
 
 
-class _Average:
-    """AVG of whole numbers is a whole number, as in the product."""
+class _Sum:
+    """SUM: exact until the end, so that neither order nor the version of SQLite changes a digit."""
 
-    def __init__(self, meter: Meter) -> None:
-        self.values: list[int | float] = []
-        self._meter = meter
+    def __init__(self, scratch: Scratch) -> None:
+        self.values: deque[int | float] = deque()
+        self._scratch = scratch
 
     def step(self, value: Scalar) -> None:
-        self._meter.add(CALL_WORK)
         if value is not None:
-            self.values.append(to_number(value, "float"))
+            try:
+                self.values.append(to_number(value, "float"))
+            except SqlError as problem:
+                self._scratch.fail(problem)
 
-    def finalize(self) -> Scalar:
+    def inverse(self, value: Scalar) -> None:
+        """The first value leaves the window of OVER."""
+        if value is not None:
+            self.values.popleft()
+
+    def value(self) -> Scalar:
         if not self.values:
             return None
-        total = sum(self.values)
-        if isinstance(total, int):
-            return int(total / len(self.values))
-        return total / len(self.values)
+        found = self.result(arithmetic.exact_total(self.values))
+        if not isinstance(found, float) and not -(2**63) <= found < 2**63:
+            self._scratch.fail(SqlError(8115, "expression", "bigint"))
+        return found
 
-
-class _Deviation(_Average):
     def finalize(self) -> Scalar:
+        return self.value()
+
+    def result(self, total: int | float) -> int | float:
+        return total
+
+
+class _Average(_Sum):
+    """AVG of whole numbers is a whole number, as in the product."""
+
+    def result(self, total: int | float) -> int | float:
+        count = len(self.values)
+        if isinstance(total, int):
+            return abs(total) // count * (1 if total >= 0 else -1)
+        return total / count
+
+
+class _Deviation(_Sum):
+    def value(self) -> Scalar:
         count = len(self.values)
         if count < 2:
             return None
-        mean = sum(self.values) / count
-        return float((sum((value - mean) ** 2 for value in self.values) / (count - 1)) ** 0.5)
+        mean = arithmetic.exact_total(self.values) / count
+        squares = arithmetic.exact_total(float((value - mean) * (value - mean)) for value in self.values)
+        return math.sqrt(squares / (count - 1))
 
 
-_AGGREGATES: Final[dict[str, Any]] = {"t_avg": _Average, "t_stdev": _Deviation}
+_AGGREGATES: Final[dict[str, Any]] = {"t_sum": _Sum, "t_avg": _Average, "t_stdev": _Deviation}
 """Aggregates of our own."""

@@ -229,6 +229,7 @@ def _plan(
         tables=tuple(query.tables.values()),
         variables=tuple(query.variables),
         functions=tuple(query.functions.items()),
+        cost=query.cost,
         assigns=assigns,
         target=target,
         columns=columns,

@@ -10,11 +10,12 @@ import inspect
 import math
 import re
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
 from typing import Any, Final
 
+from engine import moments
 from engine.messages import SqlError
 
 Scalar = int | float | str | bytes | None
@@ -209,7 +210,7 @@ _TIMES: Final = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M%p", "%I:%M %p", "%I:
 
 def stamp(moment: datetime) -> str:
     """A datetime value: milliseconds, as SSMS shows it, behind the mark."""
-    return MARK + moment.strftime("%Y-%m-%d %H:%M:%S.") + f"{moment.microsecond // 1000:03d}"
+    return MARK + moment.isoformat(" ", "milliseconds")
 
 
 def parse_moment(value: Scalar) -> datetime:
@@ -226,12 +227,12 @@ def parse_moment(value: Scalar) -> datetime:
         return datetime(1900, 1, 1)
     for form in _FORMATS:
         try:
-            return datetime.strptime(text[:26], form)
+            return moments.read(text[:26], form)
         except ValueError:
             continue
     for form in _TIMES:
         try:
-            return datetime.combine(date(1900, 1, 1), datetime.strptime(text[:15], form).time())
+            return moments.read(text[:15], form)
         except ValueError:
             continue
     raise SqlError(241)
@@ -241,9 +242,9 @@ def to_moment(value: Scalar, name: str = "datetime") -> str:
     """A date or time value of the type *name*."""
     moment = parse_moment(value)
     if name == "date":
-        return MARK + moment.strftime("%Y-%m-%d")
+        return MARK + moment.date().isoformat()
     if name == "time":
-        return MARK + moment.strftime("%H:%M:%S.") + f"{moment.microsecond // 1000:03d}"
+        return MARK + moment.time().isoformat("milliseconds")
     if name == "smalldatetime":
         moment = (moment + timedelta(seconds=30)).replace(second=0, microsecond=0)
     return stamp(moment)
@@ -278,9 +279,9 @@ def moment_text(value: str, style: int | None = None) -> str:
         return body  # date and time types
     moment = parse_moment(value)
     if style in _STYLES:
-        return moment.strftime(_STYLES[style])
+        return moments.written(moment, _STYLES[style])
     if style in _STYLES_MS:
-        return moment.strftime(_STYLES_MS[style].replace("{ms}", f"{moment.microsecond // 1000:03d}"))
+        return moments.written(moment, _STYLES_MS[style]).replace("{ms}", f"{moment.microsecond // 1000:03d}")
     hour = moment.hour % 12 or 12
     clock = f"{hour:>2}:{moment.minute:02d}{'AM' if moment.hour < 12 else 'PM'}"
     return f"{_MONTHS[moment.month - 1]} {moment.day:>2} {moment.year} {clock}"

@@ -69,7 +69,7 @@ def _said(text: str) -> str:
     ("text", "said"),
     [
         (
-            "SELECT REPLICATE('x',8000) FROM sys.messages a, sys.messages b",
+            "SELECT a.text FROM sys.messages a, (SELECT TOP 60 text FROM sys.messages) b",
             "Not simulated: results of more than",
         ),
         ("SELECT 1" + ",1" * 2_000, "statements of more than 4000 words and signs"),

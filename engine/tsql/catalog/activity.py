@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from engine import arithmetic
 from engine.flow import redo_threads
 from engine.model import Role
 from engine.tsql.catalog import locking
@@ -136,11 +137,11 @@ def _waits(context: Context) -> Iterable[Record]:
         grown["DBMIRROR_WORKER_QUEUE"] = (up_ms / 60_000.0 * threads, up_ms)
         grown["DBMIRROR_DBM_MUTEX"] = (up_ms / 1000.0, up_ms)
     work = [done for _, done in work_here(context)]
-    commits = sum(done.commits for done in work)
-    starved_ms = sum(done.starved_ms for done in work)
-    delay_ms = sum(done.delay_ms for done in work)
+    commits = arithmetic.total(done.commits for done in work)
+    starved_ms = arithmetic.total(done.starved_ms for done in work)
+    delay_ms = arithmetic.total(done.delay_ms for done in work)
     grown["THREADPOOL"] = (starved_ms / THREADPOOL_WAIT_MS, starved_ms)
-    grown["WRITELOG"] = (commits, sum(done.log_write_ms * _share(done) for done in work))
+    grown["WRITELOG"] = (commits, arithmetic.total(done.log_write_ms * _share(done) for done in work))
     grown["DBMIRROR_DBM_EVENT"] = (commits if delay_ms else 0.0, delay_ms)
     for name in _BENIGN:
         grown[name] = (up_ms / 1000.0, up_ms)
@@ -171,7 +172,7 @@ def worker_threads(context: Context) -> int:
 def _schedulers(context: Context) -> Iterable[Record]:
     busy = sum(1 for _ in _mirroring_requests(context)) + sum(1 for _ in context.sessions())
     own = [copy.row for copy in context.copies() if copy.role is Role.PRINCIPAL and copy.row is not None]
-    queued = sum(context.world.flow.waiting_for_workers(row) for row in own)
+    queued = arithmetic.total(context.world.flow.waiting_for_workers(row) for row in own)
     for number in range(context.server.cores):
         tasks = 8 + busy // context.server.cores
         yield {

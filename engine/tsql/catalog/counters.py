@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from engine import arithmetic
 from engine.flow import Positions, Reading
 from engine.model import Copy, Role, Safety
 from engine.protocol import connections
@@ -233,8 +234,8 @@ def _counters(context: Context) -> Iterable[Record]:
 
 def _instance_values(context: Context, work: Sequence[Work]) -> dict[str, float]:
     """Counters of the instance by object and name. Derived (load.py); one batch for each transaction of a client."""
-    commits, seconds = sum(done.commits for done in work), up_s(context)
-    pages_written = sum(done.pages_written for done in work)
+    commits, seconds = arithmetic.total(done.commits for done in work), up_s(context)
+    pages_written = arithmetic.total(done.pages_written for done in work)
     target_kb = target_memory_kb(context, option_value(context, "max server memory (MB)"))
     held_kb, pages = total_memory_kb(context, target_kb), cached_pages(context, target_kb)
     own = sum(1 for _ in context.sessions())
@@ -261,7 +262,7 @@ def _instance_values(context: Context, work: Sequence[Work]) -> dict[str, float]
         "Memory Manager:Total Server Memory (KB)": held_kb,
         "SQL Statistics:Batch Requests/sec": commits + own,
         "Transactions:Transactions": 0,
-        "Wait Statistics:Log write waits": sum(done.log_write_ms for done in work),
+        "Wait Statistics:Log write waits": arithmetic.total(done.log_write_ms for done in work),
     }
 
 

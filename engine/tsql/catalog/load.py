@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.model import Copy, Role, Safety
 from engine.tsql.catalog.databases import is_owner
@@ -97,7 +98,7 @@ def target_memory_kb(context: Context, max_server_memory_mb: int) -> int:
 
 def cached_pages(context: Context, target_kb: int) -> int:
     """Pages in memory: the open databases, as far as there is room; nothing drives them out before that."""
-    held = sum(copy.size_kb for copy in context.copies() if copy.row is not None)
+    held = arithmetic.total(copy.size_kb for copy in context.copies() if copy.row is not None)
     return int(min(held, max(0, target_kb - FIXED_MEMORY_KB)) / PAGE_KB)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from engine import arithmetic
 from engine.protocol.lineage import lsn
 from engine.tsql import locks, objects
 from engine.tsql.catalog.view import Record, view
@@ -287,7 +288,7 @@ view("sys.dm_tran_session_transactions", _of_sessions)
 def _of_databases(context: Context) -> Iterable[Record]:
     for session in _open(context):
         for (server, database), begin_kb, kb in session.logs:
-            records = sum(
+            records = arithmetic.total(
                 len(edit.rows) if isinstance(edit, RowChanges) else 1
                 for place, edit in session.writes
                 if place[:2] == (server, database.lower())

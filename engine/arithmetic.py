@@ -1,0 +1,199 @@
+"""Sums, logarithms and the like with the same bits on every processor, system library and Python.
+
+Floats are only ever added, subtracted, multiplied, divided and rooted, which IEEE 754 rounds in one way. The rest is
+computed with `decimal` on whole numbers, to more digits than a float holds. tests/engine/test_determinism.py keeps
+libm, the built-in sum and locales out of the engine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from decimal import Context, Decimal
+from typing import Final, TypeVar
+
+_EXACT: Final = Context(prec=40, Emin=-9_999, Emax=9_999)
+_PI: Final = Decimal(
+    "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798"
+)
+_ANGLE_MAX: Final = 1e30
+"""Angles beyond are further apart than a turn; the sine of one says nothing."""
+
+
+Number = TypeVar("Number", int, float)
+
+
+def total(numbers: Iterable[Number]) -> Number:
+    """The numbers added from left to right. The built-in sum corrects its rounding from Python 3.12 on."""
+    added: Number = 0
+    for number in numbers:
+        added += number
+    return added
+
+
+def exact_total(numbers: Iterable[float]) -> float:
+    """The sum as if nothing were rounded before the end: it does not depend on the order."""
+    whole, parts = 0, None
+    for number in numbers:
+        if isinstance(number, int):
+            whole += number
+        else:
+            above, below = number.as_integer_ratio()
+            parts = (parts or 0) + above * (_SMALLEST // below)
+    return whole if parts is None else (whole * _SMALLEST + parts) / _SMALLEST
+
+
+_SMALLEST: Final = 1 << 1074
+"""Of this part of one every float is a whole multiple."""
+
+
+def spaced(low: float, high: float, count: int) -> tuple[float, ...]:
+    """*count* numbers from *low* to *high*, each the same multiple of the one before it."""
+    inside = (low * power(high / low, place / (count - 1)) for place in range(1, count - 1))
+    return (low, *inside, high)
+
+
+def exp(x: float) -> float:
+    """e to the power of x. OverflowError if that is more than a float holds."""
+    if not math.isfinite(x):
+        return 0.0 if x < 0 else x
+    if x < -800.0:
+        return 0.0
+    if x > 800.0:
+        raise OverflowError("math range error")
+    return _as_float(_EXACT.exp(Decimal(x)))
+
+
+def log(x: float) -> float:
+    """Natural logarithm. ValueError for anything but a positive number."""
+    return float(_EXACT.ln(_positive(x)))
+
+
+def log1p(x: float) -> float:
+    """Natural logarithm of 1 + x."""
+    return float(_EXACT.ln(_EXACT.add(1, Decimal(x))))
+
+
+def log10(x: float) -> float:
+    return float(_EXACT.log10(_positive(x)))
+
+
+def _positive(x: float) -> Decimal:
+    if not x > 0.0 or not math.isfinite(x):
+        raise ValueError("math domain error")
+    return Decimal(x)
+
+
+def power(base: float, exponent: float) -> float:
+    """*base* to the power of *exponent*. ZeroDivisionError, ValueError or OverflowError where there is none."""
+    if base == 0.0 and exponent < 0.0:
+        raise ZeroDivisionError("0.0 cannot be raised to a negative power")
+    if exponent == 0.0 or base == 1.0:
+        return 1.0
+    if base == 0.0:
+        return 0.0
+    whole = exponent.is_integer()
+    if base < 0.0 and not whole:
+        raise ValueError("math domain error")
+    logarithm = _EXACT.multiply(Decimal(exponent), _EXACT.ln(Decimal(abs(base))))
+    if logarithm < -800:
+        return 0.0
+    if logarithm > 800:
+        raise OverflowError("math range error")
+    found = _as_float(_EXACT.exp(logarithm))
+    return -found if base < 0.0 and exponent % 2.0 else found
+
+
+def _as_float(number: Decimal) -> float:
+    found = float(number)
+    if math.isinf(found):
+        raise OverflowError("math range error")
+    return found
+
+
+# --- angles ---------------------------------------------------------------------------------------------
+
+
+def sin(x: float) -> float:
+    return float(_sine(_reduced(x)))
+
+
+def cos(x: float) -> float:
+    return float(_sine(_EXACT.add(_reduced(x), _PI / 2)))
+
+
+def tan(x: float) -> float:
+    angle = _reduced(x)
+    return float(_EXACT.divide(_sine(angle), _sine(_EXACT.add(angle, _PI / 2))))
+
+
+def atan(x: float) -> float:
+    return float(_arc_tangent(Decimal(x)))
+
+
+def asin(x: float) -> float:
+    """ValueError beyond -1 and 1."""
+    if not -1.0 <= x <= 1.0:
+        raise ValueError("math domain error")
+    if abs(x) == 1.0:
+        return float(_PI / 2) * x
+    value = Decimal(x)
+    other = _EXACT.sqrt(_EXACT.multiply(1 - value, 1 + value))
+    return float(_arc_tangent(_EXACT.divide(value, other)))
+
+
+def acos(x: float) -> float:
+    """ValueError beyond -1 and 1."""
+    if not -1.0 <= x <= 1.0:
+        raise ValueError("math domain error")
+    if x == -1.0:
+        return float(_PI)
+    value = Decimal(x)
+    half = _EXACT.sqrt(_EXACT.divide(1 - value, 1 + value))
+    return float(2 * _arc_tangent(half))
+
+
+def _reduced(x: float) -> Decimal:
+    """The angle within a turn. ValueError for one that is none."""
+    if not abs(x) <= _ANGLE_MAX:
+        raise ValueError("math domain error")
+    wide = Context(prec=100)
+    return _EXACT.plus(wide.remainder(Decimal(x), wide.multiply(_PI, 2)))
+
+
+def _sine(x: Decimal) -> Decimal:
+    square, term, place = _EXACT.multiply(x, x), x, 1
+
+    def following() -> Decimal:
+        nonlocal term, place
+        term = _EXACT.divide(_EXACT.multiply(-term, square), Decimal((place + 1) * (place + 2)))
+        place += 2
+        return term
+
+    return _series(x, following)
+
+
+def _arc_tangent(x: Decimal) -> Decimal:
+    """Halved twice, so that the series is short: atan x = 2 atan (x / (1 + sqrt(1 + x²)))."""
+    for _ in range(3):
+        root = _EXACT.sqrt(_EXACT.add(1, _EXACT.multiply(x, x)))
+        x = _EXACT.divide(x, _EXACT.add(1, root))
+    square, power_of_x, place = _EXACT.multiply(x, x), x, 1
+
+    def following() -> Decimal:
+        nonlocal power_of_x, place
+        power_of_x = _EXACT.multiply(-power_of_x, square)
+        place += 2
+        return _EXACT.divide(power_of_x, Decimal(place))
+
+    return 8 * _series(x, following)
+
+
+def _series(first: Decimal, following: Callable[[], Decimal]) -> Decimal:
+    """The terms added until they change nothing."""
+    added = first
+    while True:
+        more = _EXACT.add(added, following())
+        if more == added:
+            return more
+        added = more

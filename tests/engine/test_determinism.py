@@ -1,0 +1,250 @@
+"""Nothing in the engine whose result depends on the Python, the processor, the system library or the locale."""
+
+from __future__ import annotations
+
+import ast
+import math
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine import arithmetic
+
+ENGINE = Path(__file__).parents[2] / "engine"
+
+MATH = (
+    "ceil",
+    "isqrt",
+    "degrees",
+    "e",
+    "floor",
+    "inf",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "nan",
+    "pi",
+    "prod",
+    "radians",
+    "sqrt",
+)
+"""Of `math`: what IEEE 754 or whole numbers decide. The rest is libm, which differs in the last digit."""
+
+LIBM = frozenset(
+    "exp exp2 expm1 log log2 log10 log1p pow power float_power cbrt hypot sin cos tan arcsin arccos arctan arctan2 "  # noqa: SIM905
+    "sinh cosh tanh geomspace logspace mean std var nansum einsum dot matmul vdot inner convolve".split()
+)
+CALLS = {
+    "sum": "adds floats differently from Python 3.12 on: arithmetic.total",
+    "hash": "differs from process to process",
+    "id": "is an address",
+    "pow": "is libm's",
+}
+METHODS = {
+    **dict.fromkeys(("strftime", "strptime"), "follows the locale: engine.moments"),
+    **dict.fromkeys(("today", "utcnow", "astimezone", "fromtimestamp"), "is the wall clock or the time zone"),
+    **dict.fromkeys(("sum", "mean", "std", "dot", "cumsum", "prod"), "numpy adds in an order of its own"),
+}
+ORDERED = frozenset(["sorted", "set", "frozenset", "len", "any", "all", "min", "max", "bool"])
+"""What may take a set: the order of its members does not show."""
+
+
+def _whole(element: ast.expr) -> bool:
+    """The expression is a whole number for certain."""
+    if isinstance(element, ast.Constant):
+        return isinstance(element.value, int)
+    if isinstance(element, ast.Call) and isinstance(element.func, ast.Name):
+        return element.func.id in ("len", "int", "isinstance", "ord")
+    if isinstance(element, ast.BinOp) and isinstance(element.op, ast.Add | ast.Sub | ast.Mult | ast.FloorDiv):
+        return _whole(element.left) and _whole(element.right)
+    if isinstance(element, ast.BoolOp):
+        return all(map(_whole, element.values))
+    return isinstance(element, ast.Compare)
+
+
+def _adds_whole_numbers(call: ast.Call) -> bool:
+    given = call.args[0]
+    if isinstance(given, ast.GeneratorExp):
+        return _whole(given.elt)
+    return isinstance(given, ast.Call) and ast.unparse(given).startswith("map(len,")
+
+
+def _is_set(node: ast.expr, sets: frozenset[str]) -> bool:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr | ast.BitAnd | ast.Sub | ast.BitXor):
+        return _is_set(node.left, sets) or _is_set(node.right, sets)
+    if isinstance(node, ast.Name):
+        return node.id in sets
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id in ("set", "frozenset")
+    return isinstance(node, ast.Set | ast.SetComp)
+
+
+def _ordered_from_sets(scope: ast.AST) -> Iterator[tuple[int, str]]:
+    """Places where the order of a set gets out: loops, lists, tuples and joins of one."""
+    named = [
+        (target.id, node.value)
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    ]
+    sets = frozenset(name for name, value in named if _is_set(value, frozenset()))
+    sets -= {name for name, value in named if not _is_set(value, sets)}
+    harmless = {
+        id(argument)
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ORDERED
+        for argument in node.args
+    }
+    for node in ast.walk(scope):
+        if isinstance(node, ast.For) and _is_set(node.iter, sets):
+            yield node.lineno, "goes through a set"
+        elif isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp) and id(node) not in harmless:
+            if any(_is_set(generator.iter, sets) for generator in node.generators):
+                yield node.lineno, "goes through a set"
+        elif isinstance(node, ast.Call) and node.args and _is_set(node.args[0], sets):
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            if name in ("list", "tuple", "join", "enumerate", "iter", "next", "dict"):
+                yield node.lineno, f"{name}() of a set"
+
+
+def _calls(node: ast.Call) -> Iterator[str]:
+    if isinstance(node.func, ast.Name) and node.func.id in CALLS:
+        if node.func.id != "sum" or not _adds_whole_numbers(node):
+            yield f"{node.func.id}() {CALLS[node.func.id]}"
+    elif isinstance(node.func, ast.Attribute):
+        owner = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
+        if owner in ("datetime", "date") and node.func.attr == "now":
+            yield "datetime.now() is the wall clock"
+        if owner not in ("arithmetic", "math", "np") and node.func.attr in METHODS:
+            yield f".{node.func.attr}() {METHODS[node.func.attr]}"
+
+
+def findings(source: str) -> list[tuple[int, str]]:
+    """(line, what) of everything in *source* that could differ between machines."""
+    found: list[tuple[int, str]] = []
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            found += _ordered_from_sets(node)
+        elif isinstance(node, ast.Call):
+            found += [(node.lineno, what) for what in _calls(node)]
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
+            found += [(node.lineno, f"imports {name}") for name in names if name in ("locale", "statistics")]
+            if names[0] == "math":
+                found.append((node.lineno, "names of math without math. before them"))
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            written = isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant)
+            if not written:
+                found.append((node.lineno, "** of floats is libm's pow: arithmetic.power or a product"))
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            owner, name = node.value.id, node.attr
+            if (owner == "math" and name not in MATH) or (owner in ("np", "cmath") and name in LIBM):
+                found.append((node.lineno, f"{owner}.{name} is libm's: engine.arithmetic"))
+    return sorted(set(found))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = sum(row.size_kb for row in rows)",
+        "x = sum(values)",
+        "import math\nx = math.exp(2)",
+        "from math import exp",
+        "x = np.log(y)",
+        "x = array.sum()",
+        "x = moment.strftime('%B')",
+        "x = a ** 2",
+        "x = hash('a')",
+        "import locale",
+        "def f(a):\n    for x in {y for y in a}:\n        print(x)",
+        "def f(a):\n    there = set(a)\n    return [x for x in there]",
+        "def f(a):\n    return ', '.join({str(x) for x in a})",
+        "def f(a, b):\n    return tuple(set(a) - set(b))",
+    ],
+)
+def test_the_rule_sees(source: str) -> None:
+    assert findings(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = sum(1 for row in rows)",
+        "x = sum(len(text) + 2 for text in texts)",
+        "x = math.sqrt(2.0) + math.inf",
+        "x = 2**31 + 1024.0**2",
+        "def f(a):\n    return sorted(x for x in set(a))",
+        "def f(a):\n    there = {x for x in a}\n    return any(x in there for x in a)",
+    ],
+)
+def test_the_rule_lets_pass(source: str) -> None:
+    assert not findings(source)
+
+
+def test_the_engine_computes_the_same_everywhere() -> None:
+    found = [
+        f"{path.relative_to(ENGINE.parent)}:{line}: {what}"
+        for path in sorted(ENGINE.rglob("*.py"))
+        for line, what in findings(path.read_text(encoding="utf-8"))
+    ]
+    assert not found, "\n".join(found)
+
+
+# --- engine.arithmetic ----------------------------------------------------------------------------------
+
+RANGES = {
+    "exp": (-700.0, 700.0),
+    "log": (1e-9, 1e9),
+    "log10": (1e-9, 1e9),
+    "log1p": (0.0, 1e6),
+    "sin": (-1e5, 1e5),
+    "cos": (-1e5, 1e5),
+    "tan": (-1.5, 1.5),
+    "asin": (-1.0, 1.0),
+    "acos": (-1.0, 1.0),
+    "atan": (-1e3, 1e3),
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_agrees_with_libm_but_for_the_last_digit(name: str) -> None:
+    chosen = random.Random(1)
+    for _ in range(200):
+        x = chosen.uniform(*RANGES[name])
+        expected = getattr(math, name)(x)
+        assert abs(getattr(arithmetic, name)(x) - expected) <= 2 * math.ulp(expected), x
+
+
+@pytest.mark.parametrize(
+    ("base", "exponent", "result"),
+    [(2.0, 10.0, 1024.0), (-2.0, 3.0, -8.0), (0.0, 3.0, 0.0), (10.0, -2.0, 0.01), (9.0, 0.5, 3.0)],
+)
+def test_powers(base: float, exponent: float, result: float) -> None:
+    assert arithmetic.power(base, exponent) == result
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: arithmetic.power(0.0, -1.0), ZeroDivisionError),
+        (lambda: arithmetic.power(-8.0, 0.5), ValueError),
+        (lambda: arithmetic.power(10.0, 309.0), OverflowError),
+        (lambda: arithmetic.exp(710.0), OverflowError),
+        (lambda: arithmetic.log(0.0), ValueError),
+        (lambda: arithmetic.acos(1.5), ValueError),
+        (lambda: arithmetic.sin(math.inf), ValueError),
+    ],
+)
+def test_refuses_what_has_no_result(call, error) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(error):
+        call()
+
+
+def test_a_total_is_rounded_after_each_number() -> None:
+    assert arithmetic.total([0.1] * 10) == 0.9999999999999999  # the built-in sum says 1.0 from Python 3.12 on
+    assert arithmetic.total([1e16, 1.0, -1e16]) == 0.0
+    assert isinstance(arithmetic.total([1, 2]), int)
