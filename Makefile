@@ -4,15 +4,17 @@
 # make bench-window   frame times and start of the real window; memory over a day: python -m tests.window_bench --day
 # make words          brings the catalogues of other languages up to date with the program (assets/languages)
 # run, test, screenshots and bench-window first install what is missing, see .ci/prepare.
+# make matrix         a minute of each drill on the other Pythons, SQLites and locales here; matrix-all: all of it
+# make hashes         renews assets/golden.json, the outcome that `doctor` expects, after a change of behaviour
 
-.PHONY: run test format lint types pytest prepare lock screenshots bench-window words
+.PHONY: run test format lint types matrix matrix-all hashes pytest prepare lock screenshots bench-window words
 
 run:
 	@sh .ci/prepare xcb
 	@.venv/bin/mirrordrill
 
-test: format lint types pytest
-format lint types pytest: prepare
+test: format lint types matrix pytest
+format lint types matrix matrix-all hashes pytest: prepare
 prepare:
 	@sh .ci/prepare offscreen
 format:
@@ -23,6 +25,13 @@ types:
 	.venv/bin/mypy
 pytest:
 	QT_QPA_PLATFORM=offscreen .venv/bin/pytest --numprocesses auto
+
+matrix:
+	nice .venv/bin/python -m tests.matrix --together --until 60
+matrix-all:
+	.venv/bin/python -m tests.matrix
+hashes:
+	.venv/bin/mirrordrill doctor --renew-replay assets/golden.json
 
 screenshots: prepare
 	QT_QPA_PLATFORM=offscreen .venv/bin/python -m tests.screenshots screenshots

@@ -57,7 +57,7 @@ class CodeEdit(QPlainTextEdit):
 
     said = Signal(str)
     """A word for a status line; empty: nothing to say any more."""
-    WORD_BEFORE = re.compile(r"[\w@#$]*$")
+    WORD_BEFORE = re.compile(r"(?<![\w@#$])[\w@#$]*+$")
     """What completion replaces: the word that ends at the cursor."""
 
     def __init__(self, complete: Complete, colour: Colour, parent: QWidget | None = None) -> None:

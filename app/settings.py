@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from PySide6.QtCore import QByteArray, QSettings
 
+from app import whole_file
 from app.folders import default_folder, no_file
 from app.language import tr
 
@@ -137,6 +139,7 @@ def _of_the_profile() -> QSettings:
     Version 0.1.0 had it where the system keeps settings; what is there is moved, once.
     """
     file = default_folder() / FILE_NAME
+    _without_objects(file)
     new = not file.exists()
     store = QSettings(str(file), QSettings.Format.IniFormat)
     before = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "Mirrordrill", "window")
@@ -150,6 +153,31 @@ def _of_the_profile() -> QSettings:
                 Path(before.fileName()).unlink()
                 Path(before.fileName()).parent.rmdir()
     return store
+
+
+def _without_objects(file: Path) -> None:
+    """Take out of the file what Qt would make objects of: a damaged one ends the process. None is ever written here."""
+    try:
+        text = file.read_bytes() if file.stat().st_size <= SIZE_MAX else b""
+    except OSError:
+        return  # Qt says what is wrong
+    lines = re.sub(rb"\\\r?\n", b"", text).splitlines(keepends=True)
+    harmless = [line for line in lines if not _OBJECT.search(_unescaped(line))]
+    if len(harmless) < len(lines) or (not text and file.stat().st_size):
+        with contextlib.suppress(OSError):
+            whole_file.write(file, b"".join(harmless))
+
+
+SIZE_MAX: Final = 4_000_000
+"""Bytes of the file. Assumed: what is written is a hundredth of it."""
+_OBJECT: Final = re.compile(rb"@(?:Variant|DateTime)\(")
+"""What QSettings reads with QDataStream."""
+
+
+def _unescaped(line: bytes) -> bytes:
+    """As QSettings reads it: without quotes, and with the signs that are written as numbers."""
+    plain = re.sub(rb"\\x([0-9a-fA-F]{2})", lambda found: bytes([int(found[1], 16)]), line)
+    return re.sub(rb"\\([0-7]{1,3})", lambda found: bytes([int(found[1], 8) & 255]), plain).replace(b'"', b"")
 
 
 def _no_number(word: str) -> None:

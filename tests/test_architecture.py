@@ -15,6 +15,7 @@ QT = ("PySide6", "shiboken6", "pyqtgraph")
 DATABASE = ("sqlalchemy", "alembic")
 
 ENGINE_LAYERS = (
+    ("engine.arithmetic", "engine.moments"),
     (
         "engine.constants",
         "engine.chance",

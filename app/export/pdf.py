@@ -47,7 +47,7 @@ ul { margin-top: 0; margin-bottom: 0; } td, th { border-bottom: 0.5px solid #cbd
 """
 
 
-_CAPTION: Final = re.compile(r"(<table[^>]*>)<caption>(.*?)</caption>")
+_CAPTION: Final = re.compile(r"(<table[^<>]*+>)<caption>([^<]*+(?:<(?!/caption>)[^<]*+)*+)</caption>")
 """Qt cuts captions at the end of a page; as paragraphs before their tables they go to the next one."""
 
 

@@ -21,6 +21,7 @@ from app.main_window.appearance import apply_theme
 from app.main_window.speech import speak
 from app.main_window.start import GivenUp, Start
 from app.main_window.window import TITLE, MainWindow
+from app.number_locale import plain_locale
 from app.settings import WindowSettings
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ __all__ = ["MainWindow", "open_window"]
 def open_window(scenario: Scenario | None) -> int:
     """Show the window, on *scenario* if one is given, until it is closed; returns the exit code."""
     app = QApplication.instance() or QApplication(sys.argv[:1])
+    plain_locale()
     assert isinstance(app, QApplication)
     app.setApplicationName("mirrordrill")
     app.setApplicationDisplayName(TITLE)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from engine import arithmetic
-from engine.drill.schema import Scenario
+from engine.drill.schema import BLANK_LETTERS, Scenario
 from engine.inputs import parse_line, parse_script
 
-_IMAGE: Final = re.compile(r"!\[[^\]]*\]|<\s*img\b|\bdata:image/", re.IGNORECASE)
+_IMAGE: Final = re.compile(r"!\[|<\s*+img\b|\bdata:image/", re.IGNORECASE)
 _LINK: Final = re.compile(
-    r"\b(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)[^\s<>\"')\]]+|\\\\\w[^\s\"']*", re.IGNORECASE
+    r"(?:(?<![a-z0-9+.-])[a-z0-9+.-]++://|\bwww\.|\bmailto:)[^\s<>\"')\]]++|\\\\\w[^\s\"']*", re.IGNORECASE
 )
 """Addresses of the network, also as Windows writes a share."""
 LINKS_MAX: Final = 20
@@ -97,10 +97,12 @@ def verbs_of(lines: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 def visible(text: str) -> str:
     """*text* with every character that is not seen, or turns the direction of others, written out as ⟨U+202E⟩."""
-    unseen = [
-        sign for sign in dict.fromkeys(text) if sign not in "\n\t" and unicodedata.category(sign) in _UNSEEN
-    ]
+    unseen = [sign for sign in dict.fromkeys(text) if sign not in "\n\t" and _unseen(sign)]
     return text.translate({ord(sign): f"⟨U+{ord(sign):04X}⟩" for sign in unseen}) if unseen else text
+
+
+def _unseen(sign: str) -> bool:
+    return unicodedata.category(sign) in _UNSEEN or sign in BLANK_LETTERS
 
 
 def _shown(scenario: Scenario) -> Iterator[tuple[str, Any]]:

@@ -14,6 +14,7 @@ from engine.events import Event
 from engine.flow.setup import worker_threads
 from engine.model import Availability, Copy, DbState, MirrorState, Role, Safety, Server, WitnessState, World
 from engine.protocol import accounts, availability, jobs, monitor, security, why
+from engine.tsql.work import Recall
 
 Kind = Literal["database", "server", "client"]
 
@@ -122,16 +123,27 @@ def client_is(facts: Facts, client: str, server: str | None) -> bool:
 
 # --- what was sent ------------------------------------------------------------------------------------------
 
-_COMMENT: Final = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
-_LITERAL: Final = re.compile(r"N?'(?:[^']|'')*'")
+_COMMENT: Final = re.compile(r"--[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_LITERAL: Final = re.compile(r"N?'[^']*+(?:''[^']*+)*+(?:'|\Z)")
+
+
+PLAIN_KEPT: Final = 2_000_000
+"""Characters of the batches whose plain text is remembered: each condition asks for all of them each second."""
 
 
 def plain(sql: str, keep_literals: bool) -> str:
     """*sql* in capitals without comments, brackets, doubled space and (else anybody could PRINT it) literals."""
+    return _PLAIN.get((sql, keep_literals), len(sql), lambda: _plain(sql, keep_literals))
+
+
+def _plain(sql: str, keep_literals: bool) -> str:
     sql = _COMMENT.sub(" ", sql)
     if not keep_literals:
         sql = _LITERAL.sub("''", sql)
     return " ".join(sql.upper().replace("[", "").replace("]", "").split())
+
+
+_PLAIN: Final[Recall[str]] = Recall(PLAIN_KEPT)
 
 
 ERROR_SEVERITY_MIN: Final = 11

@@ -26,7 +26,7 @@ from engine.constants import ENDPOINT_PORT, PARTNER_TIMEOUT_S
 
 # --- kinds of values ----------------------------------------------------------------------------------------
 
-_DURATION: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|min|h)?\s*\Z")
+_DURATION: Final = re.compile(r"\s*+(\d++(?:\.\d++)?)\s*+(s|min|h)?\s*+\Z")
 _UNIT_S: Final = {None: 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}
 DURATION_MAX_S: Final = 24 * 3600.0
 """No drill lasts longer than a day; keeps a slip of the pen from running for ever."""
@@ -56,12 +56,16 @@ def _pace(seconds: float) -> float:
 def _readable(text: str) -> str:
     """Refuses characters that are not seen and change what is (controls, text direction, no width)."""
     for index, sign in enumerate(text):
-        if sign not in "\n\t\u200c\u200d" and unicodedata.category(sign) in _UNSEEN:
+        if sign not in "\n\t\u200c\u200d" and (
+            unicodedata.category(sign) in _UNSEEN or sign in BLANK_LETTERS
+        ):
             raise ValueError(f"expected no invisible sign like character {index + 1} (U+{ord(sign):04X})")
     return text
 
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+BLANK_LETTERS: Final = "\u115f\u1160\u2800\u3164\uffa0"
+"""Letters and symbols to Unicode that are drawn as nothing: fillers of Hangul, the Braille pattern without a dot."""
 """Categories of Unicode. Two signs of Cf are let through: the joiners that Persian and Hindi are written with."""
 
 

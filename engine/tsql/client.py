@@ -424,7 +424,7 @@ def _databases_open(world: World, session: Session) -> bool:
     """The current database, and every other that its transaction has written to."""
     used = {session.database, *(database for (_, database), _, _ in session.logs)}
     try:
-        for database in used:
+        for database in sorted(used):
             commands.use_database(world, session.server, database)
     except SqlError:
         return False

@@ -280,13 +280,13 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
             if "-" in match["flags"]
             else shown.rjust(size, "0" if "0" in match["flags"] else " ")
         )
-        return filled[: int(match["cut"])] if match["cut"] else filled
+        return filled[: int(match["cut"][:9])] if match["cut"] else filled
 
-    bad = re.search(r"%(?![-+0 #]*(?:\d+|\*)?(?:\.\d+)?(?:l|h|I64)?[sdiuxXo]|%)\S?\S?", text)
+    bad = re.search(r"%(?![-+0 #]*+(?:\d++|\*)?(?:\.\d++)?(?:l|h|I64)?[sdiuxXo]|%)\S?\S?", text)
     if bad:
         raise SqlError(2787, bad.group())
     return re.sub(
-        r"%%|%(?P<flags>[-+0 #]*)(?P<width>\d+|\*)?(?:\.(?P<cut>\d+))?(?:l|h|I64)?(?P<kind>[sdiuxXo])",
+        r"%%|%(?P<flags>[-+0 #]*+)(?P<width>\d++|\*)?(?:\.(?P<cut>\d++))?(?:l|h|I64)?(?P<kind>[sdiuxXo])",
         fill,
         text,
     )

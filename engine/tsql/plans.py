@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
 from typing import Any, Final
 
 from engine.tsql import statements as s
 from engine.tsql.columns import parse_columns
 from engine.tsql.cost import NO_QUERY, Query
-from engine.tsql.lexer import SyntaxProblem, Token
+from engine.tsql.lexer import SyntaxProblem, Token, tokens_of
 from engine.tsql.work import Steps
 
 UNNAMED: Final = "(No column name)"
@@ -158,4 +158,10 @@ def check_columns(text: str, line: int) -> None:
 
 def without_cursor_options(text: str) -> str:
     """The SELECT of a cursor without FOR READ ONLY or FOR UPDATE."""
-    return re.sub(r"\bFOR\s+(READ\s+ONLY|UPDATE\b[^()]*)\s*$", "", text, flags=re.IGNORECASE)
+    level, begins = 0, len(text)
+    tokens = tokens_of(text)
+    for token, behind in pairwise(tokens):
+        level += token.is_op("(") - token.is_op(")")
+        if level == 0 and token.upper == "FOR":
+            begins = token.start if behind.upper in ("READ", "UPDATE") else len(text)
+    return text[:begins]

@@ -17,7 +17,7 @@ from engine.tsql.context import Context
 from engine.tsql.cost import CALL_WORK, Sizes, work_of
 from engine.tsql.environment import CONTEXT_FUNCTIONS
 from engine.tsql.functions import FUNCTIONS, KNOWN, SINCE, check_arity
-from engine.tsql.like import like, search_work
+from engine.tsql.like import compare_work, like, search_work
 from engine.tsql.more_functions import format_work
 from engine.tsql.plans import COLLATION, LITERAL, Plan, TableRef, Unsimulated
 from engine.tsql.values import Scalar, compare, finite, to_number
@@ -34,7 +34,11 @@ resort. What SQLite does differs from version to version, so it counts for nothi
 LONG: Final = 200
 """Characters that a call of our functions takes in with its own work. Measured."""
 
-_WORK: Final[dict[str, Callable[..., int]]] = {"patindex": search_work, "format": format_work}
+_WORK: Final[dict[str, Callable[..., int]]] = {
+    "patindex": search_work,
+    "replace": lambda text=None, old=None, *_: compare_work(old, text),
+    "format": format_work,
+}
 """Functions whose cost is not that of the length of their texts."""
 
 HEAP_MAX_BYTES: Final = 500_000_000

@@ -115,7 +115,7 @@ def note_holders(world: World, sessions: list[Session], servers: Collection[str]
         held = {key for key, _, _ in session.logs}
         if session.transactions:
             held.add((session.server, session.database))
-        for key in held:
+        for key in sorted(held):
             holders.setdefault(key, []).append(session.spid)
     known = [key for key, copy in world.copies.items() if copy.window_transactions and key[0] in servers]
     for key in sorted({*holders, *known}):

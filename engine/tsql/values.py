@@ -40,9 +40,15 @@ _OTHERS: Final = frozenset({"sql_variant", "uniqueidentifier", "xml", "cursor", 
 _ALIASES: Final = {"integer": "int", "dec": "decimal", "character varying": "varchar", "boolean": "bit"}
 
 
+TYPE_MAX: Final = 300
+"""Characters of the name of a type. Assumed: two names of 128 in brackets, and a length."""
+
+
 @lru_cache(maxsize=512)
 def parse_type(text: str) -> tuple[str, int | None, int | None]:
     """(name, length or precision, scale) of a type as written; -1 for (max). 2715 for an unknown one."""
+    if len(text) > TYPE_MAX:
+        raise SqlError(2715, 1, text[:TYPE_MAX])
     match = re.fullmatch(
         r"\s*(?:\[?(?:sys|dbo)\]?\s*\.\s*)?\[?([a-z_][a-z_0-9 ]*?)\]?\s*(?:\(\s*(max|\d+)\s*(?:,\s*(\d+)\s*)?\))?"
         r"(?:\s+(?:not\s+)?null)?\s*",
@@ -138,8 +144,8 @@ def _to_bytes(value: Scalar) -> bytes:
     return to_text(value).encode("utf-16-le")
 
 
-_WHOLE: Final = re.compile(r"[-+]?\d*", re.ASCII)
-_FLOAT: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
+_WHOLE: Final = re.compile(r"[-+]?\d*+", re.ASCII)
+_FLOAT: Final = re.compile(r"[-+]?(?:\d++\.?\d*+|\.\d++)(?:e[-+]?\d++)?", re.ASCII | re.IGNORECASE)
 """Numbers as CAST reads them. Python itself would take inf, nan, 1_000 and the digits of other scripts, too."""
 
 

@@ -36,8 +36,8 @@ def _delay(value: Scalar) -> int:
     """Ticks of a time of day or delay, up to 24 hours. Raises 148."""
     text = to_text(value, 121) if values.is_moment(value) else to_text(value)
     match = re.fullmatch(
-        r"\s*(?:1900-01-01 )?(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.:](\d{1,3}))?)?)?\s*(AM|PM)?\s*",
-        text,
+        r"(?:1900-01-01 )?(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.:](\d{1,3}))?)?)?\s*+(AM|PM)?",
+        text.strip(),
         re.IGNORECASE,
     )
     if match is None or (":" not in text and text.strip() != "0"):

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit,
 
 from app.language import mark, tr
 
-PLACE: Final = re.compile(r"<\s*([^,<>\n]+?)\s*,\s*([^,<>\n]*?)\s*,\s*([^<>\n]*?)\s*>")
+PLACE: Final = re.compile(r"<([^,<>\n]++),([^,<>\n]*+),([^<>\n]*+)>")
 """`<database, sysname, Sales>`: name, type, value."""
 
 
@@ -98,7 +98,7 @@ SNIPPETS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
 def places(text: str) -> list[Place]:
     """The places of a text, each name once, in order."""
     found: dict[str, Place] = {}
-    for name, kind, value in PLACE.findall(text):
+    for name, kind, value in ([part.strip() for part in found] for found in PLACE.findall(text)):
         found.setdefault(name.lower(), Place(name, kind, value))
     return list(found.values())
 
@@ -106,7 +106,7 @@ def places(text: str) -> list[Place]:
 def filled(text: str, values: dict[str, str]) -> str:
     """*text* with every place replaced by its value in *values* (by name), or by its own."""
     lower = {name.lower(): value for name, value in values.items()}
-    return PLACE.sub(lambda found: lower.get(found[1].lower(), found[3]), text)
+    return PLACE.sub(lambda found: lower.get(found[1].strip().lower(), found[3].strip()), text)
 
 
 def menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:

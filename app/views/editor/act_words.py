@@ -14,10 +14,10 @@ from engine.inputs import VERBS
 Named = Callable[[str], list[str]]
 """Names of a kind (server, database, client, …) that there are in the scenario."""
 
-_TIME: Final = re.compile(r"\s*\+?[\d.]+s?\s+")
+_TIME: Final = re.compile(r"\s*+\+?[\d.]++s?\s++")
 """Before an act of the solution."""
 _TOKEN: Final = re.compile(r"""\[[^\]]*\]?|"[^"]*"?|'[^']*'?|[<>=!]+|[()]|[^\s()<>=!"'\[\]]+""")
-UNFINISHED: Final = re.compile(r"""[^\s()"']*\Z""")
+UNFINISHED: Final = re.compile(r"""(?<![^\s()"'])[^\s()"']*+\Z""")
 """The word that is being written at the end of a text."""
 _BARE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]*")
 _JOINED: Final = ("and", "or")

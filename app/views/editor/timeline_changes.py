@@ -13,7 +13,7 @@ from app.views.editor.timeline_entries import AT, WAIT, WINDOW, Entry, Path, Pla
 from app.views.editor.timeline_geometry import WHOLE, nudged
 from engine.drill.schema import DURATION_MAX_S
 
-_WRITTEN: Final = re.compile(r"\s*[\d.]+(\s*)(s|min|h)?\s*\Z")
+_WRITTEN: Final = re.compile(r"\s*+[\d.]++(\s*+)(s|min|h)?\s*+\Z")
 _COARSER: Final = {"h": ("h", "min", "s"), "min": ("min", "s"), "s": ("s",)}
 _UNIT_S: Final = {"h": 3600.0, "min": 60.0, "s": 1.0}
 

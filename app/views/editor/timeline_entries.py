@@ -29,7 +29,7 @@ LENGTH_BEYOND_S: Final = 60.0
 _ANY_DURATION: Final[TypeAdapter[float]] = TypeAdapter(
     Duration, config=ConfigDict(strict=True, allow_inf_nan=False)
 )
-_STEP: Final = re.compile(r"\s*(\+?)(\d+(?:\.\d+)?)s?\s+(.*)", re.DOTALL)
+_STEP: Final = re.compile(r"\s*+(\+?)(\d++(?:\.\d++)?)s?\s++(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def toml_highlighter(document: QTextDocument, colours: Tokens) -> Highlighter:
 class TomlEdit(CodeEdit):
     """Completion knows the schema."""
 
-    WORD_BEFORE = re.compile(r"[\w\-]*$")
+    WORD_BEFORE = re.compile(r"(?<![\w\-])[\w\-]*+$")
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(words_at, toml_highlighter, parent)

@@ -10,7 +10,7 @@ from app.views.editor.form_names import GO_ON, names_in
 from app.views.editor.form_words import OFFERED
 from engine.drill.schema import schema
 
-_TABLE: Final = re.compile(r"^\s*\[\[?\s*([\w.\-]+)\s*\]\]?", re.MULTILINE)
+_TABLE: Final = re.compile(r"^[ \t]*+\[\[?[ \t]*+([\w.\-]++)[ \t]*+\]\]?", re.MULTILINE)
 _KEY: Final = re.compile(r"^\s*([\w\-]+)\s*=\s*")
 _STRING: Final = re.compile(r"""(["'])((?:(?!\1).)*)\Z""")
 """A text that is being written: what there is of it."""

@@ -1,0 +1,134 @@
+"""No regular expression of the program takes more than linear time for a text from outside, however it is made.
+
+Every pattern that is written in engine/ and app/ is taken from the source. Texts are made of its own parts, repeated,
+with an end that does not fit. A search that takes noticeably long is made again in a text four times as long: linear
+ones take four times the processor's time, quadratic ones sixteen times.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CALLS = ("compile", "search", "match", "fullmatch", "sub", "split", "findall", "finditer")
+LONG = 1_000
+NOTICEABLE_S = 0.002
+"""Of the processor's time. A linear search of LONG characters takes a fiftieth of it."""
+GROWTH_MAX = 9.0
+"""Between linear and quadratic, for a text four times as long."""
+ENDS = ("", "\x00", "x")
+
+OWN_TEXT = {
+    r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file": "what the linker says of our own child",
+    r"\*\s+(\w+)\s+$": "the hundred characters of context that sqlglot gives with an error",
+    r"^\s*SELECT\s+.*?\s+FROM\s+DATABASE_MIRRORING_STATE_CHANGE\b(?:\s+WHERE\s+(?P<where>.*))?$": "WQL_MAX",
+}
+"""Patterns that never meet a long text, and why."""
+
+
+def _patterns() -> Iterator[tuple[str, str, int, frozenset[str]]]:
+    """(place, pattern, flags, functions it is used by) of every literal pattern that is given to `re`."""
+    sources = {
+        path: path.read_text(encoding="utf-8")
+        for path in sorted([*(ROOT / "engine").rglob("*.py"), *(ROOT / "app").rglob("*.py")])
+    }
+    everything = "\n".join(sources.values())
+    for path, source in sources.items():
+        tree = ast.parse(source)
+        names = {
+            id(node.value): ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+        }
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            owner = node.func.value
+            if not (isinstance(owner, ast.Name) and owner.id == "re" and node.func.attr in CALLS):
+                continue
+            pattern = _literal(node.args[0])
+            flags = 0
+            for word in ("IGNORECASE", "DOTALL", "MULTILINE", "VERBOSE", "ASCII"):
+                flags |= getattr(re, word) if f"re.{word}" in ast.unparse(node) else 0
+            name = names.get(id(node), "")
+            used = (
+                re.findall(rf"\b{name}\.(\w+)\(", source if name[:1] == "_" else everything) if name else []
+            )
+            if pattern is not None:
+                functions = (
+                    {node.func.attr} if node.func.attr != "compile" else set(used) & set(CALLS) or {"search"}
+                )
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", pattern, int(flags), frozenset(functions)
+
+
+def _literal(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):  # what is put in is words of our own
+        return "".join(part.value if isinstance(part, ast.Constant) else "word" for part in node.values)
+    return None
+
+
+PATTERNS = list(_patterns())
+
+
+def seeds(pattern: str) -> Iterator[str]:
+    """Short texts to repeat: the signs that stand in the pattern, its words, and what its classes take."""
+    signs = dict.fromkeys("".join(re.sub(r"\\[a-zA-Z]", "", pattern)))
+    yield from (sign for sign in signs if not sign.isalnum() or sign in "aeNnTx")
+    yield from ("a", "1", " ", "\n", "a.", "1,", "a ", "''", "/*x", "[[", "<a", "-1", "\\\\", "FOR UPDATE ")
+    yield from ("a://", "${", "$(")
+    yield from re.findall(r"[A-Za-z]{2,}", pattern)
+    for word in re.findall(r"[A-Za-z]{2,}", pattern)[:4]:
+        yield f"{word} "
+
+
+def _time_s(search: Callable[[str], object], text: str) -> float:
+    before = time.thread_time()
+    search(text)
+    return time.thread_time() - before
+
+
+def slow(pattern: re.Pattern[str], functions: Iterable[str] = ("search", "fullmatch")) -> str | None:
+    """A text that takes more than linear time, as it is made; None if there is none."""
+    known = {name: name if name in ("match", "fullmatch") else "search" for name in functions}
+    words = re.findall(r"[A-Za-z]{2,}|[%<'\"(\[#*/!$:-]", pattern.pattern)
+    for seed in dict.fromkeys(seeds(pattern.pattern)):
+        for start in dict.fromkeys(("", "1", "a(", *words[:4])):
+            for end in ENDS:
+                for name in set(known.values()):
+                    search = getattr(pattern, name)
+                    text = start + seed * (LONG // len(seed)) + end
+                    if _time_s(search, text) < NOTICEABLE_S:
+                        continue
+                    longer = start + seed * (4 * LONG // len(seed)) + end
+                    once = min(_time_s(search, text) for _ in range(3))
+                    if (
+                        once > NOTICEABLE_S / 4
+                        and min(_time_s(search, longer) for _ in range(2)) > GROWTH_MAX * once
+                    ):
+                        return f"{start!r} + {seed!r} * n + {end!r} ({name})"
+    return None
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"\s*(\d+)?\s*(s|min)?\s*\Z", r"\w+\s*\w*\s*,x", r"<\s*([^,<>\n]+?)\s*,\s*([^<>]*?)\s*>"],
+)
+def test_what_is_not_linear_is_found(pattern: str) -> None:
+    assert slow(re.compile(pattern))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "flags", "functions"), [p[1:] for p in PATTERNS], ids=[p[0] for p in PATTERNS]
+)
+def test_linear(pattern: str, flags: int, functions: frozenset[str]) -> None:
+    if pattern in OWN_TEXT:
+        pytest.skip(OWN_TEXT[pattern])
+    assert slow(re.compile(pattern, flags), functions) is None

@@ -1,0 +1,274 @@
+"""Every drill on every Python, SQLite, locale and code generation that this machine has: the same state, to the bit.
+
+    python -m tests.matrix             play each drill's solution in every variant and compare them with one another
+    python -m tests.matrix --together --until 60   what `make test` does: only so many seconds of each drill, and
+                                       several traits in one run, so that there is one for each Python
+    python -m tests.matrix --play      the hashes of this one variant, as JSON
+
+Environments for other Pythons are made once, from requirements.lock, in build/matrix.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import locale
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[1]
+MADE: Final = ROOT / "build" / "matrix"
+SECOND_SQLITE: Final = "pysqlite3"
+NEEDED: Final = (
+    "numpy", "numba", "llvmlite", "lark", "sqlglot", "pydantic", "pydantic-core", "annotated-types",
+    "typing-extensions", "typing-inspection", "tomlkit",
+)  # fmt: skip
+"""What the engine imports, and what that does."""
+
+LOCALES: Final = ("de_DE.UTF-8", "tr_TR.UTF-8", "ja_JP.UTF-8")
+PYTHONS: Final = ("python3.11", "python3.12", "python3.13", "python3.14")
+GENERIC: Final = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to run the engine."""
+
+    name: str
+    python: str
+    environment: dict[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
+
+
+# --- one variant ----------------------------------------------------------------------------------------
+
+
+def play(until_s: float | None) -> dict[str, str]:
+    """Hash of the world at the end of each drill's solution, by the drill's name."""
+    from engine.drill.drill import Drill
+    from engine.drill.scenario import load_scenario
+    from engine.drill.solution import solving
+    from engine.model import ticks
+
+    hashes = {}
+    for path in sorted((ROOT / "scenarios").glob("*.toml")):
+        drill = Drill(load_scenario(path.read_text(encoding="utf-8"), path.name))
+        for _ in solving(drill):
+            if until_s is not None and drill.tick >= ticks(until_s):
+                break
+        hashes[path.stem] = f"{drill.state_hash()} at {drill.tick}"
+    return hashes
+
+
+def _play(options: argparse.Namespace) -> None:
+    if options.sqlite:
+        _take_sqlite(options.sqlite)
+    if options.locale:
+        locale.setlocale(locale.LC_ALL, options.locale)  # as Qt does for the window
+    import sqlite3
+
+    told = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
+    print(json.dumps({**told, "hashes": play(options.until)}))
+
+
+def _take_sqlite(name: str) -> None:
+    """Put another package in the place of sqlite3; it lacks some constants, and the limits that the engine sets."""
+    import sqlite3
+
+    other = __import__(name)
+    for constant in filter(str.isupper, dir(sqlite3)):
+        if not hasattr(other, constant):
+            setattr(other, constant, getattr(sqlite3, constant))
+
+    class Connection(other.Connection):  # type: ignore[name-defined,misc]
+        def setlimit(self, category: int, limit: int) -> int:
+            return limit
+
+    other.connect = functools.partial(other.connect, factory=Connection)
+    sys.modules["sqlite3"] = other
+
+
+# --- all of them ----------------------------------------------------------------------------------------
+
+
+def together() -> list[Variant]:
+    """The same traits in as few runs as there are Pythons, to see whether all is well at all."""
+    found = list(variants())
+    locales = [variant for variant in found if "--locale" in variant.options]
+    second = [variant for variant in found if "--sqlite" in variant.options]
+    pythons = [variant for variant in found[1:] if variant not in locales + second]
+    own, joined = found[0], []
+    for place in range(max(len(pythons), len(locales), len(second))):
+        of_each = [list_[place] for list_ in (pythons, locales, second) if place < len(list_)]
+        python = next((v.python for v in of_each if "--sqlite" in v.options), of_each[0].python)
+        environment = {name: value for variant in of_each for name, value in variant.environment.items()}
+        options = tuple(option for variant in of_each for option in variant.options)
+        joined.append(Variant(" + ".join(v.name for v in of_each), python, environment, options))
+    return [own, *joined]
+
+
+def variants() -> Iterator[Variant]:
+    """Those that can run here; the others are told."""
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+    yield Variant(f"Python {own}", sys.executable)
+    yield Variant(f"Python {own}, any processor", sys.executable, GENERIC)
+    for python in _pythons():
+        try:
+            made = _environment(python)
+        except (subprocess.CalledProcessError, OSError) as problem:
+            print(f"not here: {python} ({problem})")
+            continue
+        yield Variant(f"Python {Path(made).parents[1].name}", made, GENERIC)
+    there = _with_second_sqlite()
+    if there is not None:
+        yield Variant("another SQLite", there, options=("--sqlite", SECOND_SQLITE))
+    for name in LOCALES:
+        if _has_locale(name):
+            yield Variant(f"locale {name}", sys.executable, {"LC_ALL": name}, ("--locale", name))
+        else:
+            print(f"not here: locale {name}")
+
+
+def _pythons() -> Iterator[str]:
+    """One interpreter of each other version that there is, from the PATH and from pyenv."""
+    seen = {sys.version_info[:2]}
+    places = [shutil.which(name) for name in PYTHONS]
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    places += [str(path) for path in sorted(pyenv.glob("3.*/bin/python"))]
+    for place in filter(None, places):
+        code = "import sys, venv, sqlite3; print(*sys.version_info[:2])"
+        told = subprocess.run([place, "-c", code], capture_output=True, text=True, check=False)
+        version = tuple(map(int, told.stdout.split())) if told.returncode == 0 else (0, 0)
+        if version >= (3, 11) and version not in seen:
+            seen.add(version)  # type: ignore[arg-type]
+            yield place
+
+
+def _environment(python: str) -> str:
+    """An interpreter like *python* that has what the engine needs, as locked."""
+    code = "import sys; print('%d.%d' % sys.version_info[:2])"
+    name = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    made = MADE / name
+    inside = made / "bin" / "python"
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    wanted = "".join(entry for entry in _entries(lock) if entry.split("==")[0] in NEEDED)
+    listed = made / "needed.txt"
+    if not listed.exists() or listed.read_text(encoding="utf-8") != wanted:
+        subprocess.run([python, "-m", "venv", "--clear", made], check=True, capture_output=True)
+        fresh = made / "asked.txt"
+        fresh.write_text(wanted, encoding="utf-8")
+        install = [
+            str(inside),
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--require-hashes",
+            "--no-deps",
+            "-r",
+            str(fresh),
+        ]
+        subprocess.run(install, check=True, capture_output=True)
+        fresh.rename(listed)
+    return str(inside)
+
+
+def _entries(lock: str) -> Iterator[str]:
+    """Each package of a lock file with its hashes."""
+    entry = ""
+    for line in lock.splitlines(keepends=True):
+        if line[:1].isalnum() and entry:
+            yield entry
+            entry = ""
+        if not line.startswith("#"):
+            entry += line
+    yield entry
+
+
+def _with_second_sqlite() -> str | None:
+    """An interpreter that has a second SQLite; None, told, where there is none."""
+    for python in (sys.executable, *map(str, sorted(MADE.glob("3.*/bin/python")))):
+        for attempt in range(2):
+            if attempt:
+                install = [python, "-m", "pip", "install", "-q", f"{SECOND_SQLITE}-binary"]
+                if python == sys.executable:
+                    break  # the environment of the program stays as it is
+                subprocess.run(install, capture_output=True, check=False)
+            found = subprocess.run(
+                [python, "-c", f"import {SECOND_SQLITE}"], capture_output=True, check=False
+            )
+            if found.returncode == 0:
+                return python
+    print(f"not here: a second SQLite ({SECOND_SQLITE}-binary)")
+    return None
+
+
+def _has_locale(name: str) -> bool:
+    before = locale.setlocale(locale.LC_ALL)
+    try:
+        locale.setlocale(locale.LC_ALL, name)
+    except locale.Error:
+        return False
+    finally:
+        locale.setlocale(locale.LC_ALL, before)
+    return True
+
+
+def _run(variant: Variant, until_s: float | None) -> dict[str, object]:
+    asked = [variant.python, "-m", "tests.matrix", "--play", *variant.options]
+    if until_s is not None:
+        asked += ["--until", str(until_s)]
+    surroundings = {**os.environ, **variant.environment}
+    if variant.environment.get("NUMBA_CPU_NAME"):
+        surroundings["NUMBA_CACHE_DIR"] = str(MADE / "code")
+    told = subprocess.run(asked, capture_output=True, text=True, cwd=ROOT, env=surroundings, check=False)
+    if told.returncode != 0:
+        raise SystemExit(f"{variant.name}: {told.stderr[-2000:]}")
+    answer: dict[str, object] = json.loads(told.stdout.splitlines()[-1])
+    return answer
+
+
+def compare(until_s: float | None, chosen: list[Variant]) -> int:
+    """Play the variants; print what they had and where they part. 1 if they do."""
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        answers = list(pool.map(lambda variant: _run(variant, until_s), chosen))
+    first = answers[0]["hashes"]
+    assert isinstance(first, dict)
+    parted = 0
+    for variant, answer in zip(chosen, answers, strict=True):
+        there = answer["hashes"]
+        assert isinstance(there, dict)
+        other = [name for name in first if there.get(name) != first[name]]
+        parted += len(other)
+        told = f"{len(first)} drills the same" if not other else f"other hashes: {', '.join(other)}"
+        print(f"{variant.name} (Python {answer['python']}, SQLite {answer['sqlite']}): {told}")
+    return int(bool(parted))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--play", action="store_true")
+    parser.add_argument("--until", type=float, metavar="SECONDS")
+    parser.add_argument("--together", action="store_true")
+    parser.add_argument("--locale")
+    parser.add_argument("--sqlite")
+    options = parser.parse_args()
+    if options.play:
+        _play(options)
+        return 0
+    MADE.mkdir(parents=True, exist_ok=True)
+    return compare(options.until, together() if options.together else list(variants()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
