@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.messages import Message
-from engine.tsql.columns import ColumnDefinition
+from engine.tsql.columns import ColumnDefinition, Constraint
 from engine.tsql.script import Step
 from engine.tsql.values import Scalar
 
@@ -33,6 +33,7 @@ class Table:
     ids: tuple[int, ...] = ()
     """A number for each row, which it keeps: connections that change different rows do not meet."""
     next_id: int = 1
+    constraints: tuple[Constraint, ...] = ()
 
     @property
     def cells(self) -> int:

@@ -10,6 +10,7 @@ from engine.protocol import commands, connections, errorlog, options
 from engine.tsql import (
     administer,
     cursors,
+    definitions,
     linked,
     maintenance,
     objects,
@@ -189,6 +190,9 @@ def _set_session(machine: Machine, statement: s.SetSession) -> None:
     if words[0] == "ROWCOUNT" and not value.isdigit():
         raise SqlError(102, value)
     options = dict(machine.session.options)
+    if words[0] == "IDENTITY_INSERT":
+        definitions.set_identity_insert(machine, words[1:-1], value == "ON")
+        return
     names = words[:-1] if len(words) > 1 else words
     for name in names if value in ("ON", "OFF") else names[:1]:
         options[name] = value
@@ -336,9 +340,9 @@ LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
     s.Query: lambda machine, statement: queries.run(machine, statement),
     s.CreateProcedure: _create_procedure,
     s.CreateView: _create_view,
-    s.CreateTable: lambda machine, statement: queries.create_table(machine, statement),
-    s.CreateIndex: lambda machine, statement: queries.create_index(machine, statement),
-    s.AlterTable: lambda machine, statement: queries.alter_table(machine, statement),
+    s.CreateTable: lambda machine, statement: definitions.create_table(machine, statement),
+    s.CreateIndex: lambda machine, statement: definitions.create_index(machine, statement),
+    s.AlterTable: lambda machine, statement: definitions.alter_table(machine, statement),
     s.Print: _print,
     s.Declare: lambda machine, statement: machine.declare(statement),
     s.Assign: _assign,

@@ -11,9 +11,8 @@ from engine import arithmetic
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import commands
-from engine.tsql import locks, program, queries, sources, tables, transactions
+from engine.tsql import definitions, locks, program, queries, sources, transactions
 from engine.tsql import statements as s
-from engine.tsql.columns import parse_columns
 from engine.tsql.context import Context
 from engine.tsql.data import (
     Caught,
@@ -29,7 +28,7 @@ from engine.tsql.data import (
 )
 from engine.tsql.environment import GLOBALS
 from engine.tsql.lexer import SyntaxProblem, TooLong, name_of, tokens_of
-from engine.tsql.plans import Plan, Unsimulated, plan_condition, plan_expression
+from engine.tsql.plans import Plan, TableRef, Unsimulated, plan_condition, plan_expression
 from engine.tsql.scope import Scope
 from engine.tsql.scratch import SCRATCH_WORK, Scratch
 from engine.tsql.script import Batch
@@ -77,7 +76,7 @@ BATCH_ENDS: Final = frozenset(
 SCOPE_ENDS: Final = frozenset({207, 208, 209, 4104, 4121, 195, 174, 189, 205, 116, 141, 147})
 """Errors of names that are found out when the statement is compiled: they end the batch or the text of an EXEC."""
 
-STATEMENT_ENDS: Final = frozenset({515, 2627, 8152})
+STATEMENT_ENDS: Final = frozenset({515, 547, 2601, 2627, 8152})
 """Errors in rows after which the client hears that the statement, and it alone, has been terminated."""
 
 
@@ -526,7 +525,9 @@ class Machine:
         for item in statement.variables:
             if item.type == "table":
                 if item.name not in self.scope.tables:  # passed again in a loop, it keeps its rows
-                    self.scope.tables[item.name] = tables.made(item.name, parse_columns(item.columns))
+                    self.scope.tables[item.name] = definitions.table_of(
+                        self, TableRef((item.name,)), item.columns
+                    )
                 continue
             parse_type(item.type)
             self.scope.variables.setdefault(item.name, Declared(item.type))
@@ -578,4 +579,6 @@ _TOO_MUCH: Final = (
 
 
 def _trailer_arguments(number: int, problem: SqlError) -> tuple[object, ...]:
+    if number == 4922:
+        return "ALTER TABLE DROP COLUMN", problem.parameters[-1], "column"
     return (getattr(problem, "title", "RESTORE DATABASE"),) if number == 3013 else problem.parameters

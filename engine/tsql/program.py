@@ -331,33 +331,76 @@ class _Compiler(Reader):
         self.do(line, s.CreateTable(name, columns))
 
     def create_index(self) -> None:
-        """CREATE [UNIQUE] [CLUSTERED] INDEX name ON table (columns) …"""
+        """CREATE [UNIQUE] [CLUSTERED] INDEX name ON table (columns) [INCLUDE (columns)] [WITH (…)]"""
         line = self.token.line
-        unique = self.ahead().upper == "UNIQUE"
-        first = self.skim()
-        on = next((at for at in range(first, self.place) if self.tokens[at].upper == "ON"), None)
-        if on is None:
+        first = self.place
+        self.skim()
+        words = [token.upper for token in self.tokens[first : self.place]]
+        end = self.place
+        if "ON" not in words or "INDEX" not in words[: words.index("ON")]:
             raise self.problem()
-        after, self.place = self.place, on + 1
-        name = self.qualified()
-        self.place = after
-        self.do(line, s.CreateIndex(name, unique))
+        index = first + words.index("INDEX")
+        self.place = first + words.index("ON") + 1
+        table = self.qualified()
+        columns = self.names_in_brackets()
+        included: tuple[str, ...] = ()
+        if self.token.upper == "INCLUDE":
+            self.take()
+            included = self.names_in_brackets()
+        rest = [token.upper for token in self.tokens[self.place : end]]
+        self.place = end
+        ignore = "IGNORE_DUP_KEY" in rest and "OFF" not in rest[rest.index("IGNORE_DUP_KEY") :][:3]
+        self.do(
+            line,
+            s.CreateIndex(
+                table,
+                name_of(self.tokens[index + 1]),
+                columns,
+                "UNIQUE" in words[: words.index("INDEX")],
+                "CLUSTERED" in words[: words.index("INDEX")],
+                ignore,
+                included,
+            ),
+        )
+
+    def names_in_brackets(self) -> tuple[str, ...]:
+        """`(a, b DESC)`: the names."""
+        if not self.token.is_op("("):
+            raise self.problem()
+        first = self.place + 1
+        self.bracketed()
+        inside = self.tokens[first : self.place - 1]
+        return tuple(
+            name_of(token)
+            for token in inside
+            if token.kind in ("word", "quoted") and token.upper not in ("ASC", "DESC")
+        )
 
     def alter_table(self) -> None:
-        """ALTER TABLE name ADD columns, DROP COLUMN names; what else it may do is not simulated."""
+        """ALTER TABLE name [WITH [NO]CHECK] ADD columns and constraints, DROP COLUMN names, DROP CONSTRAINT name."""
         line = self.token.line
         self.place += 2
         name = self.qualified()
         action = self.take().upper
+        if action == "WITH" and self.token.upper in ("CHECK", "NOCHECK"):
+            self.take()
+            action = self.take().upper
         first = self.skim() if self.token.kind != "end" else self.place
         text = self.text_between(first, self.place)
+        inside = self.tokens[first : self.place]
         word = self.tokens[first].upper
-        if action == "ADD" and word not in ("CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "DEFAULT"):
+        default = next((at for at, token in enumerate(inside) if token.upper == "DEFAULT"), None)
+        if action == "ADD" and default in (0, 2) and len(inside) > 3 and inside[-2].upper == "FOR":
+            value = self.text_between(first + default + 1, self.place - 2)
+            self.do(line, s.AlterTable(name, default=(name_of(inside[-1]), value)))
+        elif action == "ADD":
             plans.check_columns(f"({text})", line)
             self.do(line, s.AlterTable(name, f"({text})"))
         elif action == "DROP" and word == "COLUMN":
-            names = tuple(name_of(t) for t in self.tokens[first + 1 : self.place] if not t.is_op(","))
+            names = tuple(name_of(t) for t in inside[1:] if not t.is_op(","))
             self.do(line, s.AlterTable(name, dropped=names))
+        elif action == "DROP" and word == "CONSTRAINT" and len(inside) == 2:
+            self.do(line, s.AlterTable(name, constraint=name_of(inside[1])))
         else:
             self.do(line, s.NotSimulated(f"ALTER TABLE … {action} {word}".rstrip()))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from engine.messages import SqlError
 from engine.tsql import sources, tables
 from engine.tsql import statements as s
-from engine.tsql.columns import ColumnDefinition, parse_columns
+from engine.tsql.columns import ColumnDefinition
 from engine.tsql.data import Row, Table
 from engine.tsql.lexer import quote
 from engine.tsql.outputs import Output
@@ -38,7 +38,7 @@ def _output(machine: Machine, target: TableRef, output: Output) -> None:
     named = (*columns, ColumnDefinition(name=_ACTION, type="nvarchar(10)"))
     before = tuple((*(old or (None,) * width), action) for action, old, _ in machine.touched)
     after = tuple((*(new or (None,) * width), action) for action, _, new in machine.touched)
-    plain = tuple(replace(column, identity=None, nullable=True, unique=False, default="") for column in named)
+    plain = tuple(replace(column, identity=None, nullable=True, computed="", default="") for column in named)
     machine.pseudo = {"inserted": Table(plain, after), "deleted": Table(plain, before)}
     asked = re.sub(r"\$action\b", f"inserted.[{_ACTION}]", output.columns, flags=re.IGNORECASE)
     for name in machine.pseudo:
@@ -134,17 +134,15 @@ def _insert(machine: Machine, plan: Plan) -> None:
     rows: list[Row] = [()] if plan.defaults else machine.select(plan)[1]
     if plan.defaults:
         table = sources.table(machine, plan.target)
-        named = next((column.name for column in table.columns if column.identity is None), "")
-        default = next((column.default for column in table.columns if column.identity is None), "")
+        given = [c for c in table.columns if c.identity is None and not c.computed]
+        named, default = (given[0].name, given[0].default) if given else ("", "")
         filled: Row = (machine.evaluate(default) if default else None,) if named else ()
-        sources.put(machine, plan.target, (named,) if named else (), [filled])
+        count = sources.put(machine, plan.target, (named,) if named else (), [filled])
     else:
-        sources.put(machine, plan.target, plan.columns, rows)
-    if rows:
-        machine.touched = [
-            ("INSERT", None, row) for row in sources.table(machine, plan.target).rows[-len(rows) :]
-        ]
-    machine.say_rows(len(rows))
+        count = sources.put(machine, plan.target, plan.columns, rows)
+    if count:
+        machine.touched = [("INSERT", None, row) for row in sources.table(machine, plan.target).rows[-count:]]
+    machine.say_rows(count)
 
 
 def _update(machine: Machine, plan: Plan) -> None:
@@ -152,7 +150,7 @@ def _update(machine: Machine, plan: Plan) -> None:
     _, changes = machine.select(plan)
     before = sources.table(machine, plan.target)
     table = tables.update(plan.target.parts[-1], before, plan.columns, changes)
-    sources.keep(machine, plan.target, table)
+    table = sources.change(machine, plan.target, before, table, "UPDATE")
     places = sorted({int(str(row[0])) - 1 for row in changes})
     machine.touched = [("UPDATE", before.rows[place], table.rows[place]) for place in places]
     machine.say_rows(len({row[0] for row in changes}))
@@ -162,7 +160,7 @@ def _delete(machine: Machine, plan: Plan) -> None:
     assert plan.target is not None
     _, numbers = machine.select(plan)
     before = sources.table(machine, plan.target)
-    sources.keep(machine, plan.target, tables.delete(before, numbers))
+    sources.change(machine, plan.target, before, tables.delete(before, numbers), "DELETE")
     places = sorted({int(str(row[0])) - 1 for row in numbers})
     machine.touched = [("DELETE", before.rows[place], None) for place in places]
     machine.say_rows(len({row[0] for row in numbers}))
@@ -201,7 +199,7 @@ def _merge(machine: Machine, plan: Plan) -> None:
         place = int(str(change[0])) - 1
         touched.append(("UPDATE", before.rows[place], table.rows[place]))
     touched += [("DELETE", before.rows[int(str(row[0])) - 1], None) for row in gone]
-    sources.keep(machine, plan.target, tables.delete(table, gone))
+    sources.change(machine, plan.target, before, tables.delete(table, gone), "MERGE")
     for columns, same_rows in groupby(added, itemgetter(0)):
         rows = [row for _, row in same_rows]
         sources.put(machine, plan.target, columns, rows)
@@ -214,46 +212,7 @@ def _merge(machine: Machine, plan: Plan) -> None:
 def _truncate(machine: Machine, plan: Plan) -> None:
     assert plan.target is not None
     table = sources.table(machine, plan.target)
-    sources.keep(machine, plan.target, tables.made(plan.target.parts[-1], table.columns))
-    machine.note(error=0, rowcount=0)
-
-
-def create_table(machine: Machine, statement: s.CreateTable) -> None:
-    made = tables.made(statement.name[-1], parse_columns(statement.columns))
-    sources.make(machine, TableRef(statement.name), made)
-    machine.note(error=0, rowcount=0)
-
-
-def create_index(machine: Machine, statement: s.CreateIndex) -> None:
-    """Nothing is looked up by it; 1088 for a table that is not there."""
-    ref = TableRef(statement.table)
-    if sources.made_table(machine, ref) is None:
-        raise SqlError(1088, ref.dotted)
-    if statement.unique:
-        machine.not_simulated("CREATE UNIQUE INDEX: duplicate keys are not refused")
-    machine.note(error=0, rowcount=0)
-
-
-def alter_table(machine: Machine, statement: s.AlterTable) -> None:
-    """ADD gives old rows the column's default or NULL, DROP COLUMN takes columns out. 4902 if there is no table."""
-    ref = TableRef(statement.name)
-    table = sources.made_table(machine, ref)
-    if table is None:
-        raise SqlError(4902, ref.dotted)
-    if statement.columns:
-        new = parse_columns(statement.columns)
-        values = tuple(machine.evaluate(column.default) if column.default else None for column in new)
-        made = tables.made(ref.parts[-1], (*table.columns, *new))
-        rows = tuple((*row, *values) for row in table.rows)
-    else:
-        gone = {name.lower() for name in statement.dropped}
-        keep = [place for place, column in enumerate(table.columns) if column.name.lower() not in gone]
-        if len(keep) + len(gone) != len(table.columns):
-            raise SqlError(4924, statement.dropped[0], ref.parts[-1])
-        made = tables.made(ref.parts[-1], tuple(table.columns[place] for place in keep))
-        rows = tuple(tuple(row[place] for place in keep) for row in table.rows)
-    made = replace(made, rows=rows, next_identity=table.next_identity)
-    sources.keep(machine, ref, replace(made, ids=table.ids, next_id=table.next_id))
+    sources.keep(machine, plan.target, tables.made(plan.target.parts[-1], table.columns, table.constraints))
     machine.note(error=0, rowcount=0)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
-from engine.tsql import catalog, linked, locks, objects, tables
+from engine.tsql import catalog, constraints, linked, locks, objects, tables
 from engine.tsql.context import Context
 from engine.tsql.data import Row, Table
 from engine.tsql.plans import TableRef, Unsimulated, plan_statement
@@ -160,14 +160,23 @@ def keep(machine: Machine, ref: TableRef, new: Table) -> None:
         objects.put(machine.context, ref.parts, new)
 
 
-def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> None:
-    """Insert rows."""
+def change(machine: Machine, ref: TableRef, before: Table, after: Table, verb: str) -> Table:
+    """Put a table with other rows in place of the one it was; what it has become. Raises what its constraints do."""
+    after = constraints.enforced(machine, ref, before, after, verb)
+    keep(machine, ref, after)
+    return after
+
+
+def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> int:
+    """Insert rows; how many there are now more."""
     machine.meter.charge(len(rows) * INSERT_WORK)
     before = table(machine, ref)
+    own = dict(machine.session.options).get("IDENTITY_INSERT", "").lower() == ref.parts[-1].lower()
     try:
-        after, identity = tables.insert(ref.parts[-1], before, columns, rows, machine.evaluate)
+        after, identity = tables.insert(ref.parts[-1], before, columns, rows, machine.evaluate, own)
+        after = constraints.enforced(machine, ref, before, after, "INSERT")
     except SqlError as problem:
-        if problem.number == 2627 and not ref.parts[-1].startswith(
+        if problem.number in (2601, 2627) and not ref.parts[-1].startswith(
             ("#", "@")
         ):  # is it another's, not yet committed?
             locks.need(machine.context, objects.kept(machine.context, ref.parts)[0], locks.SHARED)
@@ -175,6 +184,7 @@ def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Ro
     keep(machine, ref, after)
     if identity is not None:
         machine.note(identity=identity)
+    return len(after.rows) - len(before.rows)
 
 
 def make(machine: Machine, ref: TableRef, new: Table) -> None:

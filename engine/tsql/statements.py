@@ -433,16 +433,24 @@ class CreateIndex(Statement):
     """An index of a table; it changes no result here unless it is unique."""
 
     table: tuple[str, ...]
+    name: str
+    columns: tuple[str, ...]
     unique: bool = False
+    clustered: bool = False
+    ignore_duplicates: bool = False
+    included: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class AlterTable(Statement):
-    """Columns to add, as text in brackets, or names of those to drop."""
+    """Columns and constraints to add, as text in brackets, or names of columns or a constraint to drop."""
 
     name: tuple[str, ...]
     columns: str = ""
     dropped: tuple[str, ...] = ()
+    constraint: str = ""
+    default: tuple[str, str] | None = None
+    """ADD DEFAULT: the column, the expression."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql.columns import ColumnDefinition
+from engine.tsql.columns import ColumnDefinition, Constraint
 from engine.tsql.data import Row, RowChanges, Table
 from engine.tsql.plans import Unsimulated
-from engine.tsql.values import Scalar, comparable, convert, is_moment, parse_type, to_text
+from engine.tsql.values import Scalar, convert, is_moment, parse_type, to_text
 
 ROWS_MAX: Final = 20_000
 """Rows of one temp table. Assumed."""
@@ -22,7 +22,7 @@ Evaluate = Callable[[str], Scalar]
 """Computes the text of a default value."""
 
 
-def made(name: str, columns: tuple[ColumnDefinition, ...]) -> Table:
+def made(name: str, columns: tuple[ColumnDefinition, ...], constraints: tuple[Constraint, ...] = ()) -> Table:
     """An empty table. Raises 2705 for a name given twice, 2715 for an unknown type."""
     seen: set[str] = set()
     for column in columns:
@@ -31,7 +31,7 @@ def made(name: str, columns: tuple[ColumnDefinition, ...]) -> Table:
         seen.add(column.name.lower())
         parse_type(column.type)
     first = next((column.identity[0] for column in columns if column.identity), 1)
-    return Table(columns, (), first)
+    return Table(columns, (), first, constraints=constraints)
 
 
 def from_rows(names: Sequence[str], rows: Sequence[Row]) -> Table:
@@ -66,10 +66,19 @@ def _type_of(values: list[Scalar]) -> str:
 
 
 def insert(
-    name: str, table: Table, named: tuple[str, ...], rows: Sequence[Row], evaluate: Evaluate
+    name: str,
+    table: Table,
+    named: tuple[str, ...],
+    rows: Sequence[Row],
+    evaluate: Evaluate,
+    own_numbers: bool = False,
 ) -> tuple[Table, int | None]:
-    """The table with *rows* added, and the last identity value. Raises 213, 207, 515, 2627, 8101, 8152."""
+    """The table with *rows* added, and the last identity value; *own_numbers*: SET IDENTITY_INSERT is ON for it.
+
+    Raises 213, 207, 515, 271, 544, 545, 8101, 8152.
+    """
     places = _places(table, named)
+    _check_identity(name, table, named, places, rows, own_numbers)
     added: list[Row] = []
     number, last = table.next_identity, None
     for row in rows:
@@ -78,13 +87,17 @@ def insert(
         given = dict(zip(places, row, strict=True))
         values: list[Scalar] = []
         for place, column in enumerate(table.columns):
-            if column.identity is not None:
-                if place in given:
-                    raise SqlError(8101, name)
+            if column.computed:
+                values.append(None)
+            elif column.identity is not None and place not in given:
                 values.append(number)
                 last, number = number, number + column.identity[1]
             elif place in given:
                 values.append(stored(column, given[place], name, "INSERT"))
+                if column.identity is not None:
+                    last = int(str(values[-1]))
+                    ahead = max if column.identity[1] > 0 else min
+                    number = ahead(number, last + column.identity[1])
             else:
                 value = evaluate(column.default) if column.default else None
                 values.append(stored(column, value, name, "INSERT"))
@@ -93,7 +106,6 @@ def insert(
     if len(everything) > ROWS_MAX:
         raise Unsimulated(f"tables of more than {ROWS_MAX} rows")
     characters = _checked(table.characters + characters_in(added))
-    _check_unique(name, table, everything)
     ids = range(table.next_id, table.next_id + len(added))
     return replace(
         table,
@@ -113,7 +125,11 @@ def _checked(characters: int) -> int:
 
 def _places(table: Table, named: tuple[str, ...]) -> list[int]:
     if not named:
-        return [place for place, column in enumerate(table.columns) if column.identity is None]
+        return [
+            place
+            for place, column in enumerate(table.columns)
+            if column.identity is None and not column.computed and parse_type(column.type)[0] not in _VERSIONS
+        ]
     known = {column.name.lower(): place for place, column in enumerate(table.columns)}
     for name in named:
         if name.lower() not in known:
@@ -121,6 +137,32 @@ def _places(table: Table, named: tuple[str, ...]) -> list[int]:
     if len({name.lower() for name in named}) < len(named):
         raise SqlError(264, named[0])
     return [known[name.lower()] for name in named]
+
+
+_VERSIONS: Final = ("timestamp", "rowversion")
+
+
+def _check_identity(
+    name: str,
+    table: Table,
+    named: tuple[str, ...],
+    places: list[int],
+    rows: Sequence[Row],
+    own_numbers: bool,
+) -> None:
+    """Who gives the identity values: the table, or the statement after SET IDENTITY_INSERT ON."""
+    place = next((at for at, column in enumerate(table.columns) if column.identity is not None), None)
+    for at in places:
+        if table.columns[at].computed:
+            raise SqlError(271, table.columns[at].name)
+    if place is None:
+        return
+    if not named and any(len(row) == len(places) + 1 for row in rows):
+        raise SqlError(8101, name)
+    if place in places and not own_numbers:
+        raise SqlError(544, name)
+    if place not in places and own_numbers:
+        raise SqlError(545, name)
 
 
 def stored(column: ColumnDefinition, value: Scalar, table: str, verb: str) -> Scalar:
@@ -137,25 +179,14 @@ def stored(column: ColumnDefinition, value: Scalar, table: str, verb: str) -> Sc
     return convert(value, column.type, default_length=1)
 
 
-def _check_unique(name: str, table: Table, rows: Sequence[Row]) -> None:
-    for place, column in enumerate(table.columns):
-        if not column.unique:
-            continue
-        seen: set[Scalar] = set()
-        for row in rows:
-            value = row[place]
-            key = comparable(value) if isinstance(value, str) else value
-            if key in seen:
-                shown = "<NULL>" if value is None else to_text(value)
-                raise SqlError(2627, "PRIMARY KEY", f"PK__{name[:9]}", f"dbo.{name}", f"({shown})")
-            seen.add(key)
-
-
 def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Row]) -> Table:
     """The table with the columns *named* set; each change is (row number from 1, value …), the first one counts."""
     places = _places(table, named)
-    if any(table.columns[place].identity is not None for place in places):
-        raise SqlError(271, named[0])
+    for place in places:
+        if table.columns[place].identity is not None:
+            raise SqlError(8102, table.columns[place].name)
+        if table.columns[place].computed:
+            raise SqlError(271, table.columns[place].name)
     rows = list(table.rows)
     for number, *values in reversed(changes):
         at = int(str(number)) - 1
@@ -163,7 +194,6 @@ def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Ro
         for place, value in zip(places, values, strict=True):
             row[place] = stored(table.columns[place], value, name, "UPDATE")
         rows[at] = tuple(row)
-    _check_unique(name, table, rows)
     return replace(table, rows=tuple(rows), characters=_checked(characters_in(rows)))
 
 

@@ -31,6 +31,8 @@ STOP_WORDS: Final = STATEMENT_WORDS - {"ADD", "DISABLE", "ENABLE", "THROW", "WIT
 FOLLOWING_PAIRS: Final = frozenset(
     {
         ("UNION", "SELECT"),
+        ("ON", "DELETE"),
+        ("ON", "UPDATE"),
         ("ALL", "SELECT"),
         ("EXCEPT", "SELECT"),
         ("INTERSECT", "SELECT"),

@@ -11,6 +11,7 @@ from engine import arithmetic
 from engine.protocol.lineage import lsn
 from engine.tsql import locks, objects
 from engine.tsql.catalog.view import Record, view
+from engine.tsql.columns import Key
 from engine.tsql.context import Context
 from engine.tsql.data import Place, Row, RowChanges, Run, Session, Table
 from engine.tsql.locks import Lock
@@ -64,7 +65,7 @@ def _row(context: Context, place: Place, number: int, row: Row | None) -> Resour
     kept = objects.now(context, place)
     table = kept.item if kept is not None and isinstance(kept.item, Table) else None
     database_id, entity = context.database_id(place[1]) or 0, HEAP + objects.object_id(place[2])
-    if table is not None and any(column.unique for column in table.columns):
+    if table is not None and any(isinstance(item, Key) and item.unique for item in table.constraints):
         digest = hashlib.blake2b(repr((number, place)).encode(), digest_size=6).hexdigest()
         return Resource("KEY", database_id, f"({digest})", entity)
     page, slot = divmod(number - 1, ROWS_OF_PAGE)

@@ -100,12 +100,12 @@ def _head(call: Call, name: str, owner: str, kind: str, created: Scalar) -> None
 
 def _describe(call: Call, name: str, made: objects.UserObject) -> None:
     match made:
-        case Table(columns=columns):
+        case Table(columns=columns, constraints=rules):
             _show_columns(call, [(c.name, c.type, c.nullable) for c in columns])
             numbered = next(((c.name, *c.identity, 0) for c in columns if c.identity is not None), None)
             _show_identity(call, numbered)
             call.machine.add_result(("Data_located_on_filegroup",), [("PRIMARY",)])
-            if any(c.unique for c in columns):
+            if rules:
                 call.machine.not_simulated("keys, indexes and constraints in sp_help")
             else:
                 for number in (15472, 15469, 15470, 15647):

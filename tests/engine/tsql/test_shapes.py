@@ -1,0 +1,57 @@
+"""The shapes of system views: how many columns each documented view has in each version, and what it says of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.tsql.catalog.shapes import SHAPES
+from tests.engine.tsql.console import ask
+from tests.engine.worlds import P, lab
+
+VERSIONS = (2005, 2008, 2012, 2014)
+COUNTS = {
+    "sys.databases": (53, 56, 68, 73),
+    "sys.dm_exec_requests": (50, 53, 53, 55),
+    "sys.dm_os_sys_info": (17, 19, 27, 27),
+    "sys.dm_os_memory_clerks": (14, 14, 13, 13),
+    "sys.dm_hadr_database_replica_states": (0, 0, 33, 35),
+    "sys.dm_os_sys_memory": (0, 10, 10, 10),
+    "sys.stats": (6, 8, 9, 10),
+    "sys.server_permissions": (10, 10, 10, 10),
+    "sys.dm_db_index_physical_stats()": (20, 21, 21, 21),
+}
+"""Columns of a view in each version, counted in the documentation; 0: the version does not have it."""
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_version_has_the_documented_columns(name: str) -> None:
+    shape = SHAPES[name]
+    counts = [len(shape.columns_in(v)) if shape.since <= v else 0 for v in VERSIONS]
+    assert counts == list(COUNTS[name])
+
+
+def test_no_shape_names_a_column_twice() -> None:
+    for name, shape in SHAPES.items():
+        for version in VERSIONS:
+            columns = [column.name.lower() for column in shape.columns_in(version)]
+            assert len(columns) == len(set(columns)), name
+
+
+def test_a_column_that_is_not_simulated_is_said_once() -> None:
+    world = lab()
+    told = ask(world, P, "SELECT cpu_time FROM sys.dm_exec_sessions").texts
+    text = "SELECT scheduler_id FROM sys.dm_exec_requests"
+    said = "Not simulated: column scheduler_id of sys.dm_exec_requests; NULL here"
+    assert [line for line in ask(world, P, f"{text} {text}").texts if "Not simulated" in line] == [said]
+    assert not any("session_id" in line for line in told)
+
+
+def test_a_view_without_rows_here_says_so() -> None:
+    answer = ask(lab(), P, "SELECT plan_handle FROM sys.dm_exec_query_stats")
+    assert answer.texts[0] == "Not simulated: the rows of sys.dm_exec_query_stats; it is empty here"
+
+
+def test_padding_of_a_counter_does_not_count_in_a_join() -> None:
+    text = """SELECT COUNT(*) FROM sys.databases d JOIN sys.dm_os_performance_counters p ON p.instance_name = d.name
+        WHERE p.counter_name = 'Percent Log Used'"""
+    assert ask(lab(), P, text).value == 5
