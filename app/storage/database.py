@@ -127,7 +127,10 @@ def _keep_private(file: Path) -> None:
     Where the file system has no such permissions there is nothing to do.
     """
     with suppress(OSError):
-        file.touch(mode=0o600)
+        if (
+            not file.exists()
+        ):  # a file that is open here is not opened again: closing it would give up its locks
+            file.touch(mode=0o600)
         file.chmod(0o600)
 
 
