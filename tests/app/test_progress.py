@@ -27,7 +27,7 @@ def keep(
         for score in scores:
             run_id = profile.begin_run(name, "", "h", 1, "0.1", mode)
             told = {**json.loads(report()), "rewinds": [1] if back else []}
-            profile.finish(run_id, 10, "f00d", json.dumps(told), score)
+            profile.finish(run_id, 10_000, "f00d", json.dumps(told), score)
 
 
 def test_looking_makes_no_profile(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
