@@ -10,7 +10,7 @@ from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import commands
-from engine.tsql import script, transactions, work
+from engine.tsql import script, transactions, waiting, work
 from engine.tsql.data import ConnectionLost, Run, Session, Window
 from engine.tsql.execute import perform
 from engine.tsql.machine import OUTPUT_MAX, Machine
@@ -109,6 +109,11 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
     session = world.sessions[name].session
     if session is not None and world.servers[session.server].hung:
         return  # check_connections wakes it when the server answers again
+    if run.waiting == "commit" and session is not None and not transactions.answered(world, session):
+        number, since = world.next_id(), run.since_tick or 0
+        world.batches[name] = replace(run, wait_id=number, due_tick=waiting.next_look(world.tick, since))
+        world.at(world.batches[name].due_tick, "tsql.continue", name, number)
+        return
     _go_on(world, name)
 
 

@@ -11,7 +11,7 @@ from engine import arithmetic
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import commands
-from engine.tsql import definitions, locks, program, queries, sources, transactions
+from engine.tsql import definitions, locks, program, queries, sources, transactions, waiting
 from engine.tsql import statements as s
 from engine.tsql.context import Context
 from engine.tsql.data import (
@@ -59,9 +59,6 @@ HELD_CHARACTERS_MAX: Final = 20_000_000
 
 ACTS_MAX: Final = 5_000
 """Commands that one submission may carry out: each leaves something in the world or its log. Assumed."""
-
-POLL_TICKS_MAX: Final = 10
-"""Longest time between two looks at what a batch waits for. Assumed: a tenth of a second."""
 
 INSTRUCTION_WORK: Final = 10
 FREEZE_WORK: Final = 150
@@ -184,8 +181,7 @@ class Machine:
         """Look again soon, and less often the longer it takes."""
         since = self.world.tick if self.run.since_tick is None else self.run.since_tick
         self.run = replace(self.run, since_tick=since)
-        pause = max(1, min(POLL_TICKS_MAX, (self.world.tick - since) // 4))
-        self.wait(why, self.world.tick + pause)
+        self.wait(why, waiting.next_look(self.world.tick, since))
 
     def resume(self) -> None:
         """The wait is over; a pending statement says how it ended. Then call advance."""

@@ -162,10 +162,15 @@ def _put_into_log(machine: Machine) -> None:
 
 def await_log(machine: Machine) -> None:
     """Go on when every commit may be answered, which under FULL safety means on the mirror, too."""
-    if all(commits.told(machine.world, key, kb) for key, kb in machine.session.committing):
+    if answered(machine.world, machine.session):
         _finished(machine)
     else:
         machine.poll("commit")
+
+
+def answered(world: World, session: Session) -> bool:
+    """Every commit that the connection waits for may be answered."""
+    return all(commits.told(world, key, kb) for key, kb in session.committing)
 
 
 def _finished(machine: Machine) -> None:

@@ -1,10 +1,10 @@
-"""WAITFOR DELAY and WAITFOR TIME, on simulated time."""
+"""WAITFOR DELAY and WAITFOR TIME, on simulated time; and how often a batch looks whether a wait is over."""
 
 from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
@@ -49,3 +49,12 @@ def _delay(value: Scalar) -> int:
         raise SqlError(148, text)
     fraction = float(f"0.{match[4]}") if match[4] else 0.0
     return round((hours * 3600 + minutes * 60 + seconds + fraction) * TICKS_PER_S)
+
+
+LOOK_TICKS_MAX: Final = 10
+"""Longest time between two looks at a lock or a commit. Assumed: a tenth of a second."""
+
+
+def next_look(tick: int, since: int) -> int:
+    """When to look again at what has been waited for *since*: soon, and less often the longer it takes."""
+    return tick + max(1, min(LOOK_TICKS_MAX, (tick - since) // 4))
