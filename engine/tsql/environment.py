@@ -8,6 +8,7 @@ from typing import Final
 from engine.constants import INTERNAL_VERSION
 from engine.messages import SqlError, filled
 from engine.tsql import catalog, locks, stored_messages
+from engine.tsql.catalog.instance import SCHEMAS
 from engine.tsql.context import Context
 from engine.tsql.functions import format_message
 from engine.tsql.values import Scalar, to_number, to_text, whole
@@ -139,7 +140,7 @@ def _db_id(context: Context, name: Scalar = None) -> Scalar:
 
 
 def _db_name(context: Context, number: Scalar = None) -> Scalar:
-    return context.session.database if number is None else context.database_name(_whole(number))
+    return context.session.database if number in (None, 0) else context.database_name(_whole(number))
 
 
 def _error(name: str) -> Callable[[Context], Scalar]:
@@ -254,7 +255,9 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     ),
     "filegroup_name": lambda context, number: "PRIMARY" if number == 1 else None,
     "schema_name": lambda context, number=None: "dbo",
-    "schema_id": lambda context, name=None: 1,
+    "schema_id": lambda context, name="dbo": next(
+        (number for known, number in SCHEMAS.items() if known.lower() == to_text(name).lower()), None
+    ),
     "suser_sname": _of_principal("sid", "name"),
     "suser_name": _of_principal("principal_id", "name"),
     "suser_id": _of_principal("name", "principal_id"),

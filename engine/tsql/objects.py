@@ -125,7 +125,8 @@ def _edit(old: Kept | None, new: Kept | None) -> Edit:
     """What makes *new* of *old*."""
     if old is None or new is None or not (isinstance(old.item, Table) and isinstance(new.item, Table)):
         return new
-    return new if old.item.columns != new.item.columns else tables.changes(old.item, new.item)
+    same = (old.item.columns, old.item.constraints) == (new.item.columns, new.item.constraints)
+    return tables.changes(old.item, new.item) if same else new
 
 
 def _after(first: Edit, second: Edit) -> Edit:

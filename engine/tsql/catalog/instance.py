@@ -7,6 +7,7 @@ from typing import Final
 
 from engine.tsql import ledger, objects, stored_messages
 from engine.tsql.catalog.view import VIEWS, Record, Rows, none, view
+from engine.tsql.columns import Key
 from engine.tsql.context import Context
 from engine.tsql.data import Table
 
@@ -185,10 +186,42 @@ view("sys.tables", _made("U"))
 view("sys.views", _made("V"))
 view("sys.procedures", _made("P"))
 view("sys.sysobjects", _made())
-view("sys.indexes", none)
+
+
+def _indexes(context: Context) -> Iterable[Record]:
+    """The keys and indexes of each table; a table without a clustered one is a heap, index 0."""
+    for table, item in objects.listed(context):
+        keys = [key for key in item.constraints if isinstance(key, Key)] if isinstance(item, Table) else []
+        if isinstance(item, Table) and not any(key.clustered for key in keys):
+            yield {"object_id": objects.object_id(table), **_index(None, 0, "HEAP")}
+        for number, key in enumerate(keys, start=2):
+            kind = "CLUSTERED" if key.clustered else "NONCLUSTERED"
+            yield {"object_id": objects.object_id(table), **_index(key, 1 if key.clustered else number, kind)}
+
+
+def _index(key: Key | None, number: int, kind: str) -> Record:
+    return {
+        "name": None if key is None else key.name,
+        "index_id": number,
+        "type": min(number, 2),
+        "type_desc": kind,
+        "is_unique": int(key is not None and key.unique),
+        "data_space_id": 1,
+        "ignore_dup_key": int(key is not None and key.ignore_duplicates),
+        "is_primary_key": int(key is not None and key.kind == "PRIMARY KEY"),
+        "is_unique_constraint": int(key is not None and key.kind == "UNIQUE"),
+    }
+
+
+view("sys.indexes", _indexes)
+SCHEMAS: Final = {
+    "dbo": 1, "guest": 2, "INFORMATION_SCHEMA": 3, "sys": 4, "db_owner": 16384, "db_accessadmin": 16385,
+    "db_securityadmin": 16386, "db_ddladmin": 16387, "db_backupoperator": 16389, "db_datareader": 16390,
+    "db_datawriter": 16391, "db_denydatareader": 16392, "db_denydatawriter": 16393,
+}  # fmt: skip
+"""The schemas that every database has. Documented [DOC: sys.schemas]."""
 view("sys.schemas", lambda context: [
-    {"name": "dbo", "schema_id": 1, "principal_id": 1},
-    {"name": "sys", "schema_id": 4, "principal_id": 4},
+    {"name": name, "schema_id": number, "principal_id": number} for name, number in SCHEMAS.items()
 ])  # fmt: skip
 view("information_schema.tables", _made("U", "V"))
 view("sys.assemblies", none)

@@ -77,3 +77,21 @@ def test_a_foreign_key_that_changes_rows_is_refused_in_plain_words() -> None:
     ask(world, P, SETUP, then_s=60)
     text = "ALTER TABLE c ADD CONSTRAINT f FOREIGN KEY (b) REFERENCES p (id) ON DELETE CASCADE"
     assert ask(world, P, text).texts == ["Not simulated: foreign keys with ON DELETE or ON UPDATE CASCADE"]
+
+
+def test_keys_and_indexes_stand_in_the_catalog() -> None:
+    world = lab(workload="none")
+    ask(world, P, f"{SETUP} CREATE INDEX ix ON p (n)", then_s=60)
+    text = """SELECT t.name, i.index_id, i.type_desc, i.is_primary_key, i.is_unique
+        FROM sys.tables t JOIN sys.indexes i ON i.object_id = t.object_id ORDER BY t.name, i.index_id"""
+    assert ask(world, P, text).grids == [
+        [
+            ["c", 1, "CLUSTERED", 1, 1],
+            ["p", 1, "CLUSTERED", 1, 1],
+            ["p", 3, "NONCLUSTERED", 0, 1],
+            ["p", 4, "NONCLUSTERED", 0, 0],
+        ]
+    ]
+    assert ask(world, P, "SELECT SCHEMA_ID('nope'), SCHEMA_ID('sys'), DB_NAME(0)").grids == [
+        [[None, 4, "Sales"]]
+    ]
