@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from engine import simulator
 from engine.constants import TICKS_PER_S
-from engine.flow import Flow, Mode, run
+from engine.flow import Flow, Mode, add_pair, run
+from engine.flow.flow import arrays
 from engine.flow.sites import NEC, WORKLOAD1
 from engine.published.lab import lab
 from engine.published.measure import setup_of
@@ -123,7 +124,7 @@ def _flow_of(count: int) -> Flow:
     flow = Flow.empty()
     site = replace(NEC, cores=CORES_EACH * count)
     for _ in range(count):
-        flow.add_row(setup_of(WORKLOAD1, Mode.FULL, site))
+        add_pair(flow, setup_of(WORKLOAD1, Mode.FULL, site))
     run(flow, TICKS_PER_S)
     return flow
 
@@ -137,10 +138,9 @@ def _python_rate(count: int) -> float:
     """The same source as plain Python."""
     flow, advance = _flow_of(count), plain_advance()
     ticks = max(10, PYTHON_ROW_STEPS // count)
-    arrays = (flow.state, flow.params, flow.place, flow.hosts, flow.links, flow.history, flow.scratch)
-    nothing = flow.state[:0, :, None]
+    worked_on, nothing = arrays(flow), flow.sources[:0, :, None]
     start = perf_counter()
-    advance(*arrays, flow.armed, nothing, flow.clock, ticks, 0, flow.step_s)
+    advance(*worked_on, nothing, nothing, flow.clock, ticks, 0, flow.step_s)
     return ticks / TICKS_PER_S / (perf_counter() - start)
 
 
@@ -197,11 +197,11 @@ def _copies(count: int) -> Iterator[Figure]:
 
 FIRST_STEP: Final = """
 from time import perf_counter
-from engine.flow import Flow, Mode, run
+from engine.flow import Flow, Mode, add_pair, run
 from engine.flow.sites import WORKLOAD1
 from engine.published.measure import setup_of
 flow = Flow.empty()
-flow.add_row(setup_of(WORKLOAD1, Mode.FULL))
+add_pair(flow, setup_of(WORKLOAD1, Mode.FULL))
 start = perf_counter()
 run(flow, 1)
 print(perf_counter() - start)

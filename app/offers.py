@@ -312,7 +312,7 @@ _RULES: Final[dict[str, Rule]] = {
     "reset-link": lambda w, args: any(
         {me, peer} == set(args) and contact.connected for (_, me, peer), contact in w.contacts.items()
     ),
-    "fill-log": lambda w, args: any(c.row is not None and not c.log_full for c in w.copies_of(args[0])),
+    "fill-log": lambda w, args: any(c.source is not None and not c.log_full for c in w.copies_of(args[0])),
     "open-transaction": lambda w, args: (
         any(quorum.serves(w, (c.server, c.database)) for c in w.copies_of(args[0])) and not _held(w, args[0])
     ),

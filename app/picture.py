@@ -12,7 +12,7 @@ from typing import Final
 
 from app import formatting
 from app.language import mark, tr, trn
-from engine.flow import Reading
+from engine.flow import StreamReading
 from engine.model import (
     Client,
     Copy,
@@ -191,9 +191,21 @@ class Picture:
         return ". ".join(texts) + "."
 
 
+class Readings:
+    """The counters of this moment, of every log and every stream."""
+
+    def __init__(self, world: World) -> None:
+        self.sources = {source: world.flow.reading(source) for source in world.sources}
+        self.streams = {stream: world.flow.stream_reading(stream) for stream in world.streams}
+        self._flow = world.flow
+
+    def streams_of(self, source: int) -> list[StreamReading]:
+        return [self.streams[stream] for stream in self._flow.streams_of(source)]
+
+
 def picture_of(world: World, opened: str = "") -> Picture:
     """The faces of everything in *world*; copies of the database *opened* are shown in full in any case."""
-    readings = {row: world.flow.reading(row) for row in world.rows}
+    readings = Readings(world)
     return Picture(
         servers=tuple(
             _server_face(world, server, index, readings, opened)
@@ -206,7 +218,7 @@ def picture_of(world: World, opened: str = "") -> Picture:
 
 def all_copies(world: World, truth: bool = True) -> list[CopyFace]:
     """The faces of all copies, also where the canvas has only cells; without *truth* as `veiled` shows them."""
-    readings = {row: world.flow.reading(row) for row in world.rows}
+    readings = Readings(world)
     faces = [_copy_face(world, copy, readings) for copy in world.copies.values()]
     return faces if truth else [_unasked(face) for face in faces]
 
@@ -277,9 +289,7 @@ def _boot_ends(world: World, name: str) -> bool:
     return any(handler == "service.start" and args[0] == name for _, _, handler, args in world.timers)
 
 
-def _server_face(
-    world: World, server: Server, index: int, readings: dict[int, Reading], opened: str
-) -> ServerFace:
+def _server_face(world: World, server: Server, index: int, readings: Readings, opened: str) -> ServerFace:
     copies = [copy for copy in world.copies.values() if copy.server == server.name]
     duties = [
         Sign(
@@ -358,7 +368,7 @@ _DB_STATE: Final = {
 _NO_INSTANCE: Final = Sign(mark("instance is down"), "idle", "bar")
 
 
-def _copy_face(world: World, copy: Copy, readings: dict[int, Reading]) -> CopyFace:
+def _copy_face(world: World, copy: Copy, readings: Readings) -> CopyFace:
     role = _ROLE[copy.role]
     running = world.servers[copy.server].running
     if not running:
@@ -411,19 +421,20 @@ def _service_sign(world: World, copy: Copy) -> Sign:
     return Sign(mark("serving"), "ok", "dot")
 
 
-def _queue(copy: Copy, readings: dict[int, Reading]) -> QueueFace | None:
-    reading = readings.get(copy.row) if copy.row is not None else None
-    if reading is None or copy.role is None:
-        return None
-    if copy.role is Role.PRINCIPAL:
-        return QueueFace(SEND_QUEUE, reading.send_queue_kb)
-    return QueueFace(REDO_QUEUE, reading.redo_queue_kb)
+def _queue(copy: Copy, readings: Readings) -> QueueFace | None:
+    if copy.source is not None and copy.role is Role.PRINCIPAL:
+        return QueueFace(
+            SEND_QUEUE, max([0.0, *(found.send_queue_kb for found in readings.streams_of(copy.source))])
+        )
+    if copy.stream is not None and copy.role is Role.MIRROR:
+        return QueueFace(REDO_QUEUE, readings.streams[copy.stream].redo_queue_kb)
+    return None
 
 
 # --- clients ------------------------------------------------------------------------------------------------
 
 
-def _client_face(world: World, client: Client, readings: dict[int, Reading]) -> ClientFace:
+def _client_face(world: World, client: Client, readings: Readings) -> ClientFace:
     if client.connected_to is None:
         looking = any(h == "client.try" and args[0] == client.name for _, _, h, args in world.timers)
         status = (
@@ -432,9 +443,9 @@ def _client_face(world: World, client: Client, readings: dict[int, Reading]) -> 
             else Sign(mark("stopped"), "idle", "bar")
         )
         return ClientFace(client.name, status, tr("{rate} transactions/s").format(rate=0))
-    rows = [world.copies[client.connected_to, db].row for db in client.databases
-            if (client.connected_to, db) in world.copies]  # fmt: skip
-    rate = sum(readings[row].transactions_per_s for row in rows if row in readings and row is not None)
+    copies = [world.copies.get((client.connected_to, database)) for database in client.databases]
+    sources = [copy.source for copy in copies if copy is not None and copy.source is not None]
+    rate = sum(readings.sources[source].transactions_per_s for source in sources)
     lost = client.lost_since is not None
     status = (
         Sign(tr("lost {server}").format(server=client.connected_to), "bad", "cross")
@@ -448,7 +459,7 @@ def _client_face(world: World, client: Client, readings: dict[int, Reading]) -> 
 # --- links --------------------------------------------------------------------------------------------------
 
 
-def _link_faces(world: World, readings: dict[int, Reading]) -> Iterator[LinkFace]:
+def _link_faces(world: World, readings: Readings) -> Iterator[LinkFace]:
     drawn: set[frozenset[str]] = set()
     believed: dict[frozenset[str], list[bool]] = {}
     for (_, me, peer), contact in world.contacts.items():
@@ -491,9 +502,7 @@ def _key(copy: Copy) -> tuple[str, str]:
     return copy.server, copy.database
 
 
-def _link_face(
-    world: World, a: str, b: str, kind: str, readings: dict[int, Reading], believed: list[bool]
-) -> LinkFace:
+def _link_face(world: World, a: str, b: str, kind: str, readings: Readings, believed: list[bool]) -> LinkFace:
     """*believed*: whether each end of each session between the two counts the other as connected."""
     status = _link_status(world, a, b)
     passing = status.tone != "bad"
@@ -567,11 +576,11 @@ def _measured(link: Link) -> str:
     return " · ".join(parts)
 
 
-def _log_stream(world: World, a: str, b: str, readings: dict[int, Reading]) -> float:
+def _log_stream(world: World, a: str, b: str, readings: Readings) -> float:
     return sum(
-        readings[row].log_send_kb_per_s
-        for row, (owner, mirror) in world.rows.items()
-        if mirror is not None and owner[0] == a and mirror[0] == b
+        readings.streams[stream].log_send_kb_per_s
+        for stream, receiver in world.streams.items()
+        if receiver is not None and receiver[0] == b and world.sources[world.flow.source_of(stream)][0] == a
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.constants import TICKS_PER_S
-from engine.flow import COUNTERS, Samples
+from engine.flow import COUNTERS, NOWHERE, Place, Samples
 
 Array = np.ndarray[Any, Any]
 
@@ -35,7 +35,7 @@ class Summary:
 
 
 class Columns:
-    """Every counter of whatever had a row at the time, over the run: a copy, as samples are packed.
+    """Every counter of one log after another, over the run: a copy, as samples are packed.
 
     It may go from one run to another, or to another moment: what both have in common is not read again.
     """
@@ -44,17 +44,17 @@ class Columns:
         self.samples: Samples | None = None
         self.count = 0
         """Entries that are known."""
-        self._rows = np.zeros(64, dtype=np.int16)
+        self._sources = np.zeros(64, dtype=np.int16)
         self._values = np.zeros((64, len(COUNTERS)))
 
     @property
-    def rows(self) -> Array:
-        """The row of each entry; negative: none."""
-        return self._rows[: self.count]
+    def sources(self) -> Array:
+        """The log of each entry; negative: none."""
+        return self._sources[: self.count]
 
     @property
     def values(self) -> Array:
-        """values[entry, counter]; what it had no row for means nothing."""
+        """values[entry, counter]; 0 where there was no log."""
         return self._values[: self.count]
 
     def agree(self, samples: Samples, count: int) -> int:
@@ -65,46 +65,51 @@ class Columns:
         self.count = min(self.count, count)
         return self.count
 
-    def add(self, rows: Sequence[int]) -> None:
-        """Take in the next entries, of each the row that *rows* says."""
+    def add(self, places: Sequence[Place]) -> None:
+        """Take in the next entries, of each the log and stream that *places* says."""
         assert self.samples is not None, "agree comes first"
-        first, count = self.count, self.count + len(rows)
+        first, count = self.count, self.count + len(places)
         self._make_room(count)
-        self._rows[first:count] = rows
-        self._values[first:count] = self.samples.of_rows(first, np.maximum(0, self._rows[first:count]))
+        sources, streams = _numbers(places)
+        self._sources[first:count] = sources
+        self._values[first:count] = self.samples.of(first, sources, streams)
         self.count = count
 
-    def add_together(self, rows: Sequence[Sequence[int]]) -> None:
-        """The same of many rows at once, one sequence of entries for each: their sums, or what is highest of them."""
+    def add_together(self, each: Sequence[Sequence[Place]]) -> None:
+        """The same of many databases at once, one sequence of entries for each: sums, or what is highest of them."""
         assert self.samples is not None, "agree comes first"
-        entries = len(rows[0]) if rows else 0
+        entries = len(each[0]) if each else 0
         first, count = self.count, self.count + entries
         self._make_room(count)
         values, there = self._values[first:count], np.zeros(entries, dtype=bool)
         values[:] = 0.0
-        for each in rows:
-            found = np.asarray(each)
-            here = found >= 0
-            one = np.where(here[:, None], self.samples.of_rows(first, np.maximum(0, found)), 0.0)
+        for places in each:
+            sources, streams = _numbers(places)
+            one = self.samples.of(first, sources, streams)
             values[:, ADDED] += one[:, ADDED]
             values[:, ~ADDED] = np.maximum(values[:, ~ADDED], one[:, ~ADDED])
-            there |= here
-        self._rows[first:count] = np.where(there, 0, -1)
+            there |= sources >= 0
+        self._sources[first:count] = np.where(there, 0, -1)
         self.count = count
 
     def _make_room(self, count: int) -> None:
-        if count > len(self._rows):
-            self._rows = np.resize(self._rows, 2 * count)
+        if count > len(self._sources):
+            self._sources = np.resize(self._sources, 2 * count)
             self._values = np.resize(self._values, (2 * count, len(COUNTERS)))
 
 
-def _rows_of(carried: Sequence[Mapping[str, int | None]], database: str) -> list[int]:
-    found = (rows.get(database) for rows in carried)
-    return [-1 if row is None else row for row in found]
+def _numbers(places: Sequence[Place]) -> Array:
+    """Sources and streams of *places*, as two rows."""
+    numbers: Array = np.array(places, dtype=np.int64).reshape(-1, 2).T
+    return numbers
+
+
+def _places_of(logs: Sequence[Mapping[str, Place | None]], database: str) -> list[Place]:
+    return [places.get(database) or NOWHERE for places in logs]
 
 
 class CounterHistory:
-    """The counters of one database over the run, whichever row of the flow model carried it at the time.
+    """The counters of one database over the run, whichever log was the principal's at the time.
 
     Those of ALL_DATABASES are sums; of times and shares, of which a sum would mean nothing, the highest.
     """
@@ -113,21 +118,21 @@ class CounterHistory:
         self._database: str | None = None
         self._columns = Columns()
 
-    def follow(self, samples: Samples, carried: Sequence[Mapping[str, int | None]], database: str) -> bool:
-        """Take in what *samples* has gained; *carried* says which row carried each database at each sample.
+    def follow(self, samples: Samples, logs: Sequence[Mapping[str, Place | None]], database: str) -> bool:
+        """Take in what *samples* has gained; *logs* says which log and stream was each database's at each sample.
 
         True if there is anything new. Another run, moment or database is read as far as it is another.
         """
         if database != self._database:
             self._database, self._columns = database, Columns()
-        count, before = min(samples.count, len(carried)), self._columns.count
+        count, before = min(samples.count, len(logs)), self._columns.count
         known = self._columns.agree(samples, count)
-        new = carried[known:count]
+        new = logs[known:count]
         if database == ALL_DATABASES:
-            names = dict.fromkeys(name for rows in new for name in rows)
-            self._columns.add_together([_rows_of(new, name) for name in names])
+            names = dict.fromkeys(name for places in new for name in places)
+            self._columns.add_together([_places_of(new, name) for name in names])
         else:
-            self._columns.add(_rows_of(new, database))
+            self._columns.add(_places_of(new, database))
         return known != before or count != before
 
     @property
@@ -192,8 +197,8 @@ class CounterHistory:
 
     def _values(self, counter: str, first: int, last: int) -> Array:
         values = self._columns.values[first:last, COUNTERS.index(counter)]
-        rows = self._columns.rows[first:last]
-        return np.where(rows < 0, np.nan, values) if (rows < 0).any() else values
+        sources = self._columns.sources[first:last]
+        return np.where(sources < 0, np.nan, values) if (sources < 0).any() else values
 
 
 def bin_width(least: float) -> float:

@@ -17,7 +17,7 @@ from engine.chance import Chance
 from engine.commits import Commit
 from engine.constants import PARTNER_TIMEOUT_S, TICKS_PER_S
 from engine.events import Event
-from engine.flow import Flow, Operation, RowSetup
+from engine.flow import Flow, Operation
 from engine.written import Written
 
 Tick = int
@@ -344,13 +344,15 @@ class Copy:
     lineage: tuple[tuple[int, float], ...] = ((0, 0.0),)
     """Path of the log: (number of a stretch, position in KB where it began). Two logs are one up to the first
     difference; a stretch begins whenever a copy opens for writing that did not write before."""
-    row: int | None = None
-    """Row of the flow model that moves this copy's log; None: it stands still."""
+    source: int | None = None
+    """The log in the flow model that this copy writes; None: it writes none."""
+    stream: int | None = None
+    """The stream in the flow model that brings it log; None: none does."""
     end_of_log_kb: float = 0.0
-    """Hardened end of the log while the copy has no row of its own."""
+    """Hardened end of the log while it stands still in the flow model."""
     redone_kb: float = 0.0
     committed_kb: float = 0.0
-    """End of the last commit told to a client, while the copy has no row."""
+    """End of the last commit told to a client, while the copy writes no log."""
     open_log_kb: float = 0.0
     """Log of transactions that were under way when the copy last ceased to serve; a new principal undoes it."""
     log_start_kb: float = 0.0
@@ -625,15 +627,15 @@ class World:
     """(family, stretch of log) -> the latest commit of a T-SQL window in it: what user databases hold."""
     errorlog: dict[str, tuple[LogLine, ...]] = field(default_factory=dict)
     """Server -> latest lines of its ERRORLOG; xp_readerrorlog reads them. Each is told as an event too."""
-    rows: dict[int, tuple[Key, Key | None]] = field(default_factory=dict)
-    """Flow row -> (copy that owns the log, copy that mirrors it)."""
-    setups: dict[int, RowSetup] = field(default_factory=dict)
-    """Circumstances last given to each row of the flow model."""
+    sources: dict[int, Key] = field(default_factory=dict)
+    """Source of the flow model -> the copy that writes this log."""
+    streams: dict[int, Key | None] = field(default_factory=dict)
+    """Stream of the flow model -> the copy that receives; None while no copy does."""
     timers: list[Timer] = field(default_factory=list)
     counter: int = 0
     """Source of ids and of the order among timers of one tick."""
     dirty: set[int] = field(default_factory=set)
-    """Rows whose circumstances may have changed since the flow model last ran."""
+    """Sources whose circumstances, or whose streams', may have changed since the flow model last ran."""
     changed: set[str] = field(default_factory=set)
     """Databases of which something has changed since the last settling."""
     outbox: list[Event] = field(default_factory=list)
@@ -659,9 +661,20 @@ class World:
         new = self.copies[key] = replace(old, **changes)
         self.changed.add(new.database)
         for copy in (old, new):
-            if copy.row is not None:
-                self.dirty.add(copy.row)
+            self.touch_log(copy)
         return new
+
+    def touch_log(self, copy: Copy) -> None:
+        """The circumstances of the log that *copy* writes or receives may have changed."""
+        source = self.source_of(copy)
+        if source is not None:
+            self.dirty.add(source)
+
+    def source_of(self, copy: Copy) -> int | None:
+        """The source of the log that *copy* writes or receives; None if it stands still."""
+        if copy.source is None and copy.stream in self.streams:
+            return self.flow.source_of(copy.stream)
+        return copy.source
 
     def update_server(self, name: str, **changes: Any) -> Server:
         new = self.servers[name] = replace(self.servers[name], **changes)
@@ -669,12 +682,13 @@ class World:
         return new
 
     def touch(self, guid: int) -> None:
-        """The circumstances of the rows of session *guid* may have changed."""
+        """The circumstances of the log of session *guid* may have changed."""
         self.changed.add(self.mirrored[guid])
-        self.dirty.update(copy.row for copy in self.session_copies(guid) if copy.row is not None)
+        for copy in self.session_copies(guid):
+            self.touch_log(copy)
 
     def all_dirty(self) -> None:
-        self.dirty.update(self.rows)
+        self.dirty.update(self.sources)
         self.changed.update(self.availability)
 
     def emit(
@@ -748,8 +762,8 @@ class World:
             objects=self.objects.copy(),
             commits=self.commits.copy(),
             errorlog=self.errorlog.copy(),
-            rows=self.rows.copy(),
-            setups=self.setups.copy(),
+            sources=self.sources.copy(),
+            streams=self.streams.copy(),
             timers=self.timers.copy(),
             counter=self.counter,
             dirty=self.dirty.copy(),
@@ -783,7 +797,7 @@ def _sorted(part: dict[Any, Any]) -> bytes:
 
 HASHED: Final = (
     "servers", "links", "copies", "witnesses", "contacts", "clients", "availability", "files", "sessions", "batches",
-    "transfers", "monitor", "objects", "commits", "errorlog", "rows",
+    "transfers", "monitor", "objects", "commits", "errorlog", "sources", "streams",
 )  # fmt: skip
 """Dictionaries of a world that decide its future."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Final
 
 from engine import tsql
@@ -25,9 +25,9 @@ from engine.protocol import (
     monitor,
     pages,
     redo,
-    rows,
     service,
     session,
+    streams,
     sync,
 )
 
@@ -58,13 +58,19 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
 }
 """What each timer does."""
 
-CROSSINGS: Final[tuple[tuple[int, Callable[[World, int], None]], ...]] = (
+Crossings = tuple[tuple[int, Callable[[World, int], None]], ...]
+
+CROSSINGS: Final[Crossings] = (
     (Crossing.LOG_FULL.value, logspace.file_full),
     (Crossing.OPERATION_DONE.value, load.operation_done),
+)
+"""What each crossing of a source of the flow model does, in order."""
+
+STREAM_CROSSINGS: Final[Crossings] = (
     (Crossing.SEND_DONE.value, sync.caught_up),
     (Crossing.REDO_DONE.value, failover.redo_done),
 )
-"""What each crossing of the flow model does, in order."""
+"""What each crossing of a stream does, in order."""
 
 VERB_HANDLERS: Final[dict[str, Callable[[World, Input], None]]] = {
     **dict.fromkeys((*faults.DO, "revert-all"), faults.apply),
@@ -152,17 +158,23 @@ def advance(
             world.timers[0][0] if world.timers else until,
             waiting[-1].tick if waiting else until,
         )
-        ran, crossed = rows.run(world.flow, due - world.tick, samples)
+        ran, sources, carried = streams.run(world.flow, due - world.tick, samples)
         world.tick += ran
-        for row, crossings in crossed:
-            bits = int(crossings)  # a flag's own arithmetic costs more than most handlers
-            for bit, handler in CROSSINGS:
-                if bits & bit and row in world.rows:
-                    handler(world, row)
-        if crossed:
+        for source, crossings in sources:
+            _crossed(world, source, int(crossings), CROSSINGS, world.sources)
+        for stream, crossings in carried:
+            _crossed(world, stream, int(crossings), STREAM_CROSSINGS, world.streams)
+        if sources or carried:
             _settle(world)
     events, world.outbox = world.outbox, []
     return events
+
+
+def _crossed(world: World, number: int, bits: int, handlers: Crossings, there: Container[int]) -> None:
+    """*bits*: a flag's own arithmetic costs more than most handlers."""
+    for bit, handler in handlers:
+        if bits & bit and number in there:
+            handler(world, number)
 
 
 def _run_due(world: World) -> None:
@@ -182,7 +194,7 @@ def _settle(world: World) -> None:
     tsql.check_connections(world)
     availability.account(world)
     faults.note_effects(world)
-    rows.refresh(world)
+    streams.refresh(world)
     world.changed.clear()
 
 

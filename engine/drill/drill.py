@@ -25,9 +25,10 @@ from engine.drill.scenario import varied
 from engine.drill.schema import ConditionRule, ConductRule, Goal, Hint, Inject, Scenario
 from engine.drill.score import Course, Score
 from engine.events import Event
-from engine.flow import Samples
+from engine.flow import Place, Samples
 from engine.inputs import Input, InputProblem, parse_line, parse_script
 from engine.model import Key, Server, Tick, World, ticks
+from engine.protocol import streams
 
 __all__ = ["Awaited", "Drill", "End", "Mode", "play_inputs", "replay"]
 
@@ -79,8 +80,11 @@ class Holder(StrEnum):
 class Standing:
     """Who had which log and how each server was at one sample; the same object as long as nothing changes."""
 
-    rows: Mapping[int, tuple[Key, Key | None]]
+    sources: Mapping[int, Key]
+    streams: Mapping[int, Key | None]
     """As in World."""
+    places: Mapping[Key, Place]
+    """The log and stream of each copy that has one."""
     servers: Mapping[str, Server]
 
 
@@ -125,8 +129,8 @@ class Drill:
         self.hashes: list[StateHash] = []
         """At the start, at each whole minute and after each input: a replay has to come by with the same."""
         self.samples = Samples(every=TICKS_PER_S, exact=False)
-        self.rows: list[dict[str, int | None]] = []
-        """For each entry of the samples: the flow row that carried each database then."""
+        self.logs: list[dict[str, Place | None]] = []
+        """For each entry of the samples: the log of each database then, and the stream that carried it."""
         self.standings: list[Standing] = []
         """For each entry of the samples."""
         self.goals = {goal.name: GoalState() for goal in scenario.goals}
@@ -147,7 +151,8 @@ class Drill:
         self._conditions = _conditions(scenario)
         self._compared = 0
         self._standing: Standing | None = None
-        self._row_of: dict[str, int | None] = {}
+        self._places: dict[Key, Place] = {}
+        self._log_of: dict[str, Place | None] = {}
         self._waiting: list[tuple[Tick, int, Input]] = []
         self._unfired: dict[int, Inject] = {}
         self._schedule()
@@ -457,12 +462,16 @@ class Drill:
     def _look(self) -> None:
         """Once a second: what has come true, and whether the drill is over."""
         seen, world = self._standing, self.world
-        if seen is None or world.rows != seen.rows:
-            self._row_of = {name: report.row_of(world, name) for name in world.availability}
-        if seen is None or world.rows != seen.rows or world.servers != seen.servers:
-            seen = self._standing = Standing(world.rows.copy(), world.servers.copy())
+        if seen is None or world.sources != seen.sources or world.streams != seen.streams:
+            self._log_of = {name: report.log_of(world, name) for name in world.availability}
+            self._places = streams.places(world)
+            seen = None
+        if seen is None or world.servers != seen.servers:
+            seen = self._standing = Standing(
+                world.sources.copy(), world.streams.copy(), self._places, world.servers.copy()
+            )
         if self.world.tick % self.samples.every == 0:  # one for each sample
-            self.rows.append(self._row_of)
+            self.logs.append(self._log_of)
             self.standings.append(seen)
             self._sample_less_often()
         self._compare_failovers()
@@ -489,7 +498,7 @@ class Drill:
 
     def _sample_less_often(self) -> None:
         """A run of days, or of many databases, is sampled more coarsely as it goes on; what is sampled stays."""
-        samples, width = self.samples, max(1, len(self.world.rows))
+        samples, width = self.samples, max(1, len(self.world.sources))
         for every, share in SAMPLED_EVERY:
             if samples.count >= share * SAMPLES_MAX or samples.count * width >= share * SAMPLED_ROWS_MAX:
                 samples.every = every

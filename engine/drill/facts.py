@@ -13,7 +13,7 @@ from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.flow.setup import worker_threads
 from engine.model import Availability, Copy, DbState, MirrorState, Role, Safety, Server, WitnessState, World
-from engine.protocol import accounts, availability, jobs, monitor, security, why
+from engine.protocol import accounts, availability, jobs, monitor, security, streams, why
 from engine.tsql.work import Recall
 
 Kind = Literal["database", "server", "client"]
@@ -204,8 +204,8 @@ def _counter(name: str) -> Callable[[Facts, str], float]:
     def read(facts: Facts, database: str) -> float:
         copy = principal(facts.world, database)
         copies = [copy] if copy is not None else facts.world.copies_of(database)
-        row = next((c.row for c in copies if c.row is not None), None)
-        return float(getattr(facts.world.flow.reading(row), name)) if row is not None else 0.0
+        found = next((c for c in copies if facts.world.source_of(c) is not None), None)
+        return streams.counter(facts.world, found, name) if found is not None else 0.0
 
     return read
 

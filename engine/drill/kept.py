@@ -21,7 +21,7 @@ HASH_EVERY: Final = 60 * TICKS_PER_S
 """Ticks between two hashes of the state, beside those at each input. Assumed: fine enough to name the place of a
 divergence, and a few percent of a run at most."""
 
-LOGS: Final = ("journal", "hashes", "rows", "standings", "_batches", "_operations")
+LOGS: Final = ("journal", "hashes", "logs", "standings", "_batches", "_operations")
 """What of a drill only grows, beside its events and samples: an earlier moment has the first entries of a later one."""
 
 DICTIONARIES: Final = tuple(
@@ -33,10 +33,15 @@ LISTS: Final = tuple(f.name for f in fields(World) if f.default_factory is list 
 OF_THE_DRILL: Final = ("published", "unlike")
 """The drill's own dictionaries that grow with the run."""
 
-PACKED: Final = frozenset({"copies", "setups", "timers", "contacts", "witnesses", "availability", "rows"})
+SETUPS: Final = ("source_setups", "stream_setups")
+"""Set-ups that the flow has; lists of the flow for what is said of parts here."""
+
+PACKED: Final = frozenset(
+    {"copies", "timers", "contacts", "witnesses", "availability", "sources", "streams", *SETUPS}
+)
 """Parts of a world with entries for each database: of moments that lie far apart nearly all of them differ."""
 
-ARRAYS: Final = ("state", "params", "history")
+ARRAYS: Final = ("sources", "streams", "source_params", "stream_params", "history")
 """Arrays of the flow with rows for each database, packed at once: they change with every tick."""
 
 NO_EVENTS: Final = EventLog()
@@ -75,7 +80,7 @@ class Kept:
 
     drill: Drill
     parts: tuple[Blocks, ...]
-    """DICTIONARIES, LISTS, the set-ups that the flow has, and OF_THE_DRILL, one after the other."""
+    """DICTIONARIES, LISTS, SETUPS and OF_THE_DRILL, one after the other."""
     arrays: tuple[bytes, ...]
     """ARRAYS."""
     lengths: Lengths
@@ -103,7 +108,8 @@ class Kept:
         for name in LISTS:
             setattr(drill.world, name, next(parts).as_list())
         flow = drill.world.flow
-        flow.setups = tuple(next(parts).as_list())
+        for name in SETUPS:
+            setattr(flow, name, tuple(next(parts).as_list()))
         for name in OF_THE_DRILL:
             setattr(drill, name, next(parts).as_dict())
         for name, packed in zip(ARRAYS, self.arrays, strict=True):
@@ -115,7 +121,7 @@ class Kept:
     def pack(self, newest: Kept) -> None:
         """Let what *newest*, the moment kept after this one, does not share take little room from now on."""
         for name, part, later in zip(
-            (*DICTIONARIES, *LISTS, "setups"), self.parts, newest.parts, strict=False
+            (*DICTIONARIES, *LISTS, *SETUPS), self.parts, newest.parts, strict=False
         ):
             if name in PACKED:
                 part.pack(later)
@@ -145,7 +151,7 @@ def keep(drill: Drill, before: Kept | None = None) -> Kept:
     twin.world.errorlog = {}
     parts, flow = [], twin.world.flow
     owners: list[tuple[Any, str]] = [(twin.world, name) for name in (*DICTIONARIES, *LISTS)]
-    owners += [(flow, "setups"), *((twin, name) for name in OF_THE_DRILL)]
+    owners += [*((flow, name) for name in SETUPS), *((twin, name) for name in OF_THE_DRILL)]
     for place, (owner, name) in enumerate(owners):
         whole = getattr(owner, name)
         parts.append(blocks(whole, before.parts[place] if before is not None else None))

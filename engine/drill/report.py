@@ -14,8 +14,9 @@ from engine.constants import TICKS_PER_S
 from engine.drill import facts, questions
 from engine.drill.packed import Packed
 from engine.drill.questions import Inquiry
-from engine.flow import COUNTERS
+from engine.flow import COUNTERS, NOWHERE, Place
 from engine.model import Availability, Failover, World
+from engine.protocol import streams
 
 if TYPE_CHECKING:
     from engine.drill.drill import Drill
@@ -206,12 +207,12 @@ def _account(account: Availability) -> dict[str, float]:
 # --- readings -----------------------------------------------------------------------------------------------
 
 
-def row_of(world: World, database: str) -> int | None:
-    """The row of the flow model that carries *database* now: its principal's, else any."""
+def log_of(world: World, database: str) -> Place | None:
+    """The log of *database* and the stream that carries it now: its principal's, else any."""
     copy = facts.principal(world, database)
-    if copy is not None and copy.row is not None:
-        return copy.row
-    return next((other.row for other in world.copies_of(database) if other.row is not None), None)
+    copies = [*([copy] if copy is not None else []), *world.copies_of(database)]
+    found = (streams.place(world, other) for other in copies)
+    return next((place for place in found if place is not None), None)
 
 
 def readings(drill: Drill) -> dict[str, Any]:
@@ -232,12 +233,14 @@ def by_database(drill: Drill) -> dict[str, dict[str, list[float | None]]]:
 
 
 def _arrays(drill: Drill, database: str) -> dict[str, list[float | None]]:
-    rows = [entry.get(database) for entry in drill.rows]
-    values = drill.samples.of_rows(0, np.array([0 if row is None else row for row in rows], dtype=np.int64))
+    places = [entry.get(database) for entry in drill.logs]
+    values = drill.samples.of(
+        0, *np.array([place or NOWHERE for place in places], dtype=np.int64).reshape(-1, 2).T
+    )
     return {
         counter: [
-            None if row is None else round(value, 3)
-            for row, value in zip(rows, values[:, column].tolist(), strict=True)
+            None if place is None else round(value, 3)
+            for place, value in zip(places, values[:, column].tolist(), strict=True)
         ]
         for column, counter in enumerate(COUNTERS)
     }

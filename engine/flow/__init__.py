@@ -1,15 +1,26 @@
-"""The flow model: transactions, log, link, redo, pages and CPU of all rows in compiled steps of 10 ms."""
+"""The flow model: transactions, log, streams, redo, pages and CPU in compiled steps of 10 ms.
+
+One `source` is one writable log; each of its `streams` carries it to one other copy of the database. A commit waits
+for the streams that are awaited.
+"""
 
 from engine.flow.flow import Flow, run, warm_up
-from engine.flow.kernel import COUNTERS
-from engine.flow.readings import Positions, Reading, Totals
-from engine.flow.samples import Samples
+from engine.flow.pair import Mode, Pair, add_pair, pair
+from engine.flow.readings import (
+    SourcePositions,
+    SourceReading,
+    SourceTotals,
+    StreamPositions,
+    StreamReading,
+    StreamTotals,
+)
+from engine.flow.samples import COUNTERS, NOWHERE, Place, Samples
 from engine.flow.setup import (
     Crossing,
-    Mode,
     Operation,
-    RowSetup,
     Site,
+    SourceSetup,
+    StreamSetup,
     Workload,
     redo_threads,
     worker_threads,
@@ -17,17 +28,26 @@ from engine.flow.setup import (
 
 __all__ = [
     "COUNTERS",
+    "NOWHERE",
     "Crossing",
     "Flow",
     "Mode",
     "Operation",
-    "Positions",
-    "Reading",
-    "RowSetup",
+    "Pair",
+    "Place",
     "Samples",
     "Site",
-    "Totals",
+    "SourcePositions",
+    "SourceReading",
+    "SourceSetup",
+    "SourceTotals",
+    "StreamPositions",
+    "StreamReading",
+    "StreamSetup",
+    "StreamTotals",
     "Workload",
+    "add_pair",
+    "pair",
     "redo_threads",
     "run",
     "warm_up",

@@ -1,11 +1,12 @@
-"""The flow model's state: rows that come and go, forks, digests, readings, and the call that runs it."""
+"""The flow model's state: sources and streams that come and go, forks, digests, readings, and the call that runs it."""
 
 from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,39 +15,49 @@ from engine.constants import TICKS_PER_S
 from engine.flow import derive, kernel
 from engine.flow import kernel as k
 from engine.flow.places import lay_out
-from engine.flow.readings import POSITION_COLUMNS, Positions, Reading, Totals
+from engine.flow.readings import (
+    SOURCE_POSITIONS,
+    STREAM_POSITIONS,
+    SourcePositions,
+    SourceReading,
+    SourceTotals,
+    StreamPositions,
+    StreamReading,
+    StreamTotals,
+)
 from engine.flow.samples import Samples
-from engine.flow.setup import Crossing, RowSetup
+from engine.flow.setup import Crossing, SourceSetup, StreamSetup
 from engine.flow.sites import IDLE, NEC
 
-HISTORY_MIN = 32
-"""Steps that the rings of a row can look back at least; grows with the longest delay of any setup."""
+HISTORY_MIN: Final = 32
+"""Steps that the rings of a stream can look back at least; grows with the longest delay of any setup."""
 
-SETTLE_S = 20.0
-"""Time in which a row comes to rest from nothing: several response times of either workload."""
+SETTLE_S: Final = 20.0
+"""Time in which a source comes to rest from nothing: several response times of either workload."""
 
 Array = np.ndarray[Any, Any]
+Held = list[tuple[int, Crossing]]
 
 
 class Flow:
-    """Arrays of all rows. Parameters are shared between forks and replaced, never changed, by `setup`."""
+    """Arrays of all sources and streams. Parameters are shared between forks and replaced, never changed, by setups."""
 
     def __init__(self, steps_per_tick: int = 1) -> None:
         self.steps_per_tick = steps_per_tick
-        self.setups: tuple[RowSetup | None, ...] = ()
-        self.state: Array = np.zeros((0, k.STATE_COLUMNS))
-        self.params: Array = np.zeros((0, k.PARAMETER_COLUMNS))
-        self.place: Array = np.zeros((0, 3), dtype=np.int64)
+        self.source_setups: tuple[SourceSetup | None, ...] = ()
+        self.stream_setups: tuple[tuple[int, StreamSetup] | None, ...] = ()
+        self.sources: Array = np.zeros((0, k.SOURCE_COLUMNS))
+        self.streams: Array = np.zeros((0, k.STREAM_COLUMNS))
+        self.source_params: Array = np.zeros((0, k.SOURCE_PARAMETERS))
+        self.stream_params: Array = np.zeros((0, k.STREAM_PARAMETERS))
         self.hosts: Array = np.zeros((0, k.HOST_COLUMNS))
-        self.links: Array = np.zeros((0, k.LINK_COLUMNS))
         self.history: Array = np.zeros((0, 2, HISTORY_MIN))
-        self.scratch: Array = np.zeros((2, 0))
-        self.armed: Array = np.zeros(0, dtype=np.int64)
         self.clock: Array = np.array([0, steps_per_tick, 0], dtype=np.int64)
+        self._lay_out()
 
     @classmethod
     def empty(cls, steps_per_tick: int = 1) -> Flow:
-        """No rows. The flow itself takes more steps per tick of 10 ms where a workload is too quick for one."""
+        """No sources. The flow itself takes more steps per tick of 10 ms where a workload is too quick for one."""
         return cls(steps_per_tick)
 
     @property
@@ -56,201 +67,269 @@ class Flow:
     def fork(self) -> Flow:
         """An independent copy that continues identically."""
         other = Flow.__new__(Flow)
-        other.steps_per_tick = self.steps_per_tick
-        other.setups = self.setups
-        other.params = self.params
-        other.place = self.place
-        other.state = self.state.copy()
+        other.__dict__.update(self.__dict__)
+        other.sources = self.sources.copy()
+        other.streams = self.streams.copy()
         other.hosts = self.hosts.copy()
         other.links = self.links.copy()
         other.history = self.history.copy()
-        other.scratch = self.scratch.copy()
-        other.armed = self.armed.copy()
+        other.scratch = None
         other.clock = self.clock.copy()
         return other
 
     def digest(self) -> bytes:
         """16 bytes over everything that matters to the future."""
         h = hashlib.blake2b(digest_size=16)
-        for array in (
-            self.state,
-            self.params,
-            self.place,
-            self.hosts,
-            self.history,
-            self.armed,
-            self.clock,
-            self.links,
-        ):
-            h.update(array.data)
+        for name in _DIGESTED:
+            h.update(getattr(self, name).data)
         return h.digest()
 
-    # Rows
+    # Coming and going
 
-    def add_row(self, setup: RowSetup) -> int:
-        """Adds a live copy of a database, all connections thinking, no log. Returns its row."""
-        if None in self.setups:
-            row = self.setups.index(None)
-        else:
-            row = len(self.setups)
-            self.setups += (None,)
-            self.state = np.vstack([self.state, np.zeros((1, k.STATE_COLUMNS))])
-            self.params = np.vstack([self.params, np.zeros((1, k.PARAMETER_COLUMNS))])
-            self.place = np.vstack([self.place, np.full((1, 3), -1, dtype=np.int64)])
+    def add_source(self, setup: SourceSetup) -> int:
+        """Adds a writable log, all connections thinking, no log yet, and returns its number."""
+        number = _free(self.source_setups)
+        if number == len(self.source_setups):
+            self.source_setups += (None,)
+            self.sources = np.vstack([self.sources, np.zeros((1, k.SOURCE_COLUMNS))])
+            self.source_params = np.vstack([self.source_params, np.zeros((1, k.SOURCE_PARAMETERS))])
+        self.sources[number] = 0.0
+        self.sources[number, k.OPERATION_RUNNING] = 1.0
+        self._apply({number: setup}, {})
+        return number
+
+    def add_stream(self, source: int, setup: StreamSetup) -> int:
+        """Adds a stream of the log of *source*, all positions 0, and returns its number."""
+        self._source(source)
+        number = _free(self.stream_setups)
+        if number == len(self.stream_setups):
+            self.stream_setups += (None,)
+            self.streams = np.vstack([self.streams, np.zeros((1, k.STREAM_COLUMNS))])
+            self.stream_params = np.vstack([self.stream_params, np.zeros((1, k.STREAM_PARAMETERS))])
             self.history = np.concatenate([self.history, np.zeros((1, 2, self.history.shape[2]))])
-            self.scratch = np.zeros((2, row + 1))
-            self.armed = np.append(self.armed, 0)
-        self.state[row] = 0.0
-        self.history[row] = 0.0
-        self.armed[row] = 0
-        self.state[row, k.NOISE] = 1.0 + row * 7919 + int(self.clock[k.NOW]) % 65_537
-        self.state[row, k.OPERATION_RUNNING] = 1.0
-        self._place(row, setup)
-        return row
+        self.streams[number] = 0.0
+        self.history[number] = 0.0
+        self.streams[number, k.NOISE] = 1.0 + number * 7919 + int(self.clock[k.NOW]) % 65_537
+        self._apply({}, {number: (source, setup)})
+        return number
 
-    def remove_row(self, row: int) -> None:
-        """Takes a copy out of the model; its number may be given to a later row."""
-        self._known(row)
-        self.setups = _with(self.setups, row, None)
-        self.params = _with_row(self.params, row, np.zeros(k.PARAMETER_COLUMNS))
-        self.state[row] = 0.0
-        self.armed[row] = 0
-        self._recount()
+    def remove_source(self, source: int) -> None:
+        """Takes a log out of the model, with its streams; numbers may be given anew."""
+        self._source(source)
+        for stream in self.streams_of(source):
+            self.remove_stream(stream)
+        self.source_setups = _with(self.source_setups, source, None)
+        self.source_params = _with_row(self.source_params, source, np.zeros(k.SOURCE_PARAMETERS))
+        self.sources[source] = 0.0
+        self._lay_out()
 
-    def setup(self, row: int, setup: RowSetup) -> None:
-        """Changes the circumstances of a row at this instant; log positions stay."""
-        self._known(row)
-        self._place(row, setup)
+    def remove_stream(self, stream: int) -> None:
+        """Takes a stream out of the model; its number may be given anew."""
+        source, _ = self._stream(stream)
+        self.stream_setups = _with(self.stream_setups, stream, None)
+        self.stream_params = _with_row(self.stream_params, stream, np.zeros(k.STREAM_PARAMETERS))
+        self.streams[stream] = 0.0
+        self._apply({source: self._source(source)}, {})
 
-    def row_setup(self, row: int) -> RowSetup:
-        return self._known(row)
+    def set_up(
+        self, sources: Mapping[int, SourceSetup] = {}, streams: Mapping[int, StreamSetup] = {}
+    ) -> None:
+        """Changes circumstances at this instant; log positions stay."""
+        for source in sources:
+            self._source(source)
+        self._apply(sources, {number: (self._stream(number)[0], setup) for number, setup in streams.items()})
 
-    def warm_start(self, row: int, checkpoint_phase: float = 0.5) -> None:
-        """Puts populations, pages and queues at the steady state of the row's setup.
+    def source_setup(self, source: int) -> SourceSetup:
+        return self._source(source)
+
+    def stream_setup(self, stream: int) -> StreamSetup:
+        return self._stream(stream)[1]
+
+    def source_of(self, stream: int) -> int:
+        return self._stream(stream)[0]
+
+    def streams_of(self, source: int) -> list[int]:
+        """Numbers of the streams of *source*, the lowest first."""
+        self._source(source)
+        owned = enumerate(self.stream_setups)
+        return [number for number, stream in owned if stream is not None and stream[0] == source]
+
+    def warm_start(self, source: int, checkpoint_phase: float = 0.5) -> None:
+        """Puts populations, pages and queues of a source and its streams at the steady state of their setups.
 
         No position falls; those ahead of the redone log rise by what is on its way in steady state. A long
         operation is left out. *checkpoint_phase* in [0, 1) is the share of the checkpoint interval gone by.
         """
-        setup = self._known(row)
+        setup, streams = self._source(source), self.streams_of(source)
         alone = Flow.empty(self.steps_per_tick)
-        alone.add_row(
-            replace(setup, operation=None, log_size_kb=1e12, log_max_kb=1e12, host=0, mirror_host=1)
-        )
+        alone.add_source(replace(setup, operation=None, log_size_kb=1e12, log_max_kb=1e12, host=0))
+        for place, stream in enumerate(streams):
+            alone.add_stream(0, replace(self.stream_setup(stream), target_host=1 + place))
         run(alone, round(SETTLE_S * TICKS_PER_S))
-        _seed_pages(alone.state[0], setup, checkpoint_phase)
-        self._adopt(row, alone)
+        _seed_pages(alone, setup, checkpoint_phase)
+        self._adopt(source, streams, alone)
 
     # Positions
 
-    def positions(self, row: int) -> Positions:
-        self._known(row)
-        s = self.state[row]
-        return Positions(**{name: float(s[column]) for name, column in POSITION_COLUMNS.items()})
+    def positions(self, source: int) -> SourcePositions:
+        self._source(source)
+        s = self.sources[source]
+        return SourcePositions(**{name: float(s[column]) for name, column in SOURCE_POSITIONS.items()})
 
-    def position_kb(self, row: int, name: str) -> float:
-        """One of the `positions` alone, for who asks at every tick."""
-        self._known(row)
-        return float(self.state[row, POSITION_COLUMNS[name]])
+    def stream_positions(self, stream: int) -> StreamPositions:
+        self._stream(stream)
+        s = self.streams[stream]
+        return StreamPositions(**{name: float(s[column]) for name, column in STREAM_POSITIONS.items()})
 
-    def set_positions(self, row: int, **positions: float) -> None:
-        """Sets named positions; the link's and the mirror's memory follow, as after a reconnection."""
-        self._known(row)
-        s = self.state[row]
-        for name, value in positions.items():
-            column = POSITION_COLUMNS[name]
-            if column < k.TOTALS:  # a jump is no rate
-                s[k.LAST + column] += value - s[column]
-            s[column] = value
+    def set_positions(self, source: int, **positions: float) -> None:
+        """Sets named positions of a source."""
+        self._source(source)
+        s = self.sources[source]
+        _jump(s, SOURCE_POSITIONS, k.SOURCE_TOTALS, positions)
         s[k.RELEASED] = min(max(s[k.RELEASED], s[k.FLUSHED]), s[k.GENERATED])
-        self.history[row, 0] = s[k.RECEIVED]
-        self.history[row, 1] = s[k.HARDENED]
 
-    def add_log_kb(self, row: int, kb: float) -> None:
+    def set_stream_positions(self, stream: int, **positions: float) -> None:
+        """Sets named positions of a stream; the link's and the target's memory follow, as after a reconnection."""
+        self._stream(stream)
+        s = self.streams[stream]
+        _jump(s, STREAM_POSITIONS, k.STREAM_TOTALS, positions)
+        self.history[stream, 0] = s[k.RECEIVED]
+        self.history[stream, 1] = s[k.HARDENED]
+
+    def add_log_kb(self, source: int, kb: float) -> None:
         """Log that statements outside the workload write, at this instant."""
-        self._known(row)
-        self.state[row, k.GENERATED] += kb
+        self._source(source)
+        self.sources[source, k.GENERATED] += kb
 
-    def set_log_reuse_kb(self, row: int, kb: float) -> None:
+    def set_log_reuse_kb(self, source: int, kb: float) -> None:
         """Log before *kb* may be overwritten: log used is what was generated since."""
-        self._known(row)
-        self.state[row, k.REUSE] = kb
+        self._source(source)
+        self.sources[source, k.REUSE] = kb
 
-    def start_operation(self, row: int) -> None:
-        """Starts (again) the operation of the row's setup from its beginning."""
-        operation = self._known(row).operation
-        self.state[row, k.OPERATION_LEFT] = operation.log_kb if operation is not None else 0.0
-        self.state[row, k.OPERATION_RUNNING] = 1.0
+    def start_operation(self, source: int) -> None:
+        """Starts (again) the operation of the source's setup from its beginning."""
+        operation = self._source(source).operation
+        self.sources[source, k.OPERATION_LEFT] = operation.log_kb if operation is not None else 0.0
+        self.sources[source, k.OPERATION_RUNNING] = 1.0
 
     # Observation
 
-    def reading(self, row: int) -> Reading:
-        self._known(row)
-        out = np.zeros(len(k.COUNTERS))
-        host, mirror = int(self.place[row, k.HOST]), int(self.place[row, k.MIRROR_HOST])
-        k.read_counters(self.state, self.params, row, self.hosts, host, mirror, out)
-        return Reading(*out.tolist())
+    def reading(self, source: int) -> SourceReading:
+        self._source(source)
+        out = np.zeros(len(k.SOURCE_COUNTERS))
+        host = self.host_of[source]
+        k.read_source(self.sources, self.source_params, source, self.hosts, host, out)
+        return SourceReading(*out.tolist())
 
-    def totals(self, row: int) -> Totals:
-        self._known(row)
-        s = self.state[row]
-        mirror = int(self.place[row, k.MIRROR_HOST])
-        core_s = self.hosts[:, k.CORE_S]
-        mirror_core_s = float(core_s[mirror]) if mirror >= 0 else 0.0
-        values = [*s[: k.TOTALS].tolist(), float(core_s[self.place[row, k.HOST]]), mirror_core_s]
-        return Totals(*values)
+    def stream_reading(self, stream: int) -> StreamReading:
+        source, _ = self._stream(stream)
+        out = np.zeros(len(k.STREAM_COUNTERS))
+        generated, flushed = self.sources[source, k.GENERATED], self.sources[source, k.FLUSHED]
+        target = self.place[stream, k.TARGET]
+        k.read_stream(self.streams, self.stream_params, stream, generated, flushed, self.hosts, target, out)
+        return StreamReading(*out.tolist())
 
-    def waiting_for_workers(self, row: int) -> float:
-        """Connections of the row that wait for a worker thread of their instance."""
-        self._known(row)
-        return float(self.state[row, k.QUEUED])
+    def totals(self, source: int) -> SourceTotals:
+        self._source(source)
+        sums = self.sources[source, : k.SOURCE_TOTALS].tolist()
+        return SourceTotals(*[*sums, float(self.hosts[self.host_of[source], k.CORE_S])])
 
-    def waited_for_workers_s(self, row: int) -> float:
-        """Connection seconds that have passed in waiting for a worker thread since the row began."""
-        self._known(row)
-        return float(self.state[row, k.QUEUED_S])
+    def stream_totals(self, stream: int) -> StreamTotals:
+        self._stream(stream)
+        sums = self.streams[stream, : k.STREAM_TOTALS].tolist()
+        target = self.stream_setup(stream).target_host
+        core_s = float(self.hosts[target, k.CORE_S]) if target >= 0 else 0.0
+        return StreamTotals(*[*sums, core_s])
 
-    def crossings(self, row: int) -> Crossing:
-        """What holds for the row now, armed or not."""
-        self._known(row)
-        return Crossing(k.crossings_of(self.state, self.params, row))
+    def waiting_for_workers(self, source: int) -> float:
+        """Connections of the source that wait for a worker thread of their instance."""
+        self._source(source)
+        return float(self.sources[source, k.QUEUED])
 
-    def caught_up(self, row: int) -> bool:
-        """The mirror has hardened all log but what is on its way: the send queue is under a block."""
-        return Crossing.SEND_DONE in self.crossings(row)
+    def waited_for_workers_s(self, source: int) -> float:
+        """Connection seconds that have passed in waiting for a worker thread since the source began."""
+        self._source(source)
+        return float(self.sources[source, k.QUEUED_S])
 
-    def watch(self, row: int, crossings: Crossing) -> None:
-        """Arms the crossings at which `run` stops for this row; Crossing(0) disarms."""
-        self._known(row)
-        self.armed[row] = int(crossings)
+    def caught_up(self, stream: int) -> bool:
+        """All log is on its way: the send queue is under a block."""
+        source, _ = self._stream(stream)
+        flushed, block_kb = self.sources[source, k.FLUSHED], self.source_params[source, k.BLOCK_KB]
+        held = k.stream_crossings(self.streams, self.stream_params, stream, flushed, block_kb)
+        return Crossing.SEND_DONE in Crossing(held)
+
+    def watch(self, source: int, crossings: Crossing) -> None:
+        """Arms the crossings at which `run` stops for this source; Crossing(0) disarms."""
+        self._source(source)
+        self.sources[source, k.SOURCE_ARMED] = int(crossings)
+
+    def watch_stream(self, stream: int, crossings: Crossing) -> None:
+        """Arms the crossings at which `run` stops for this stream; Crossing(0) disarms."""
+        self._stream(stream)
+        self.streams[stream, k.STREAM_ARMED] = int(crossings)
 
     # Inside
 
-    def _known(self, row: int) -> RowSetup:
-        setup = self.setups[row] if 0 <= row < len(self.setups) else None
+    def _source(self, number: int) -> SourceSetup:
+        setup = self.source_setups[number] if 0 <= number < len(self.source_setups) else None
         if setup is None:
-            raise KeyError(f"the flow has no row {row}")
+            raise KeyError(f"the flow has no source {number}")
         return setup
 
-    def _place(self, row: int, setup: RowSetup) -> None:
-        before = self.setups[row]
-        self._refine(derive.steps_per_tick(setup))
-        params = derive.parameters(setup, self.step_s)
-        self.setups = _with(self.setups, row, setup)
-        self.params = _with_row(self.params, row, params)
-        self._recount()
-        self._need_history(params)
-        s = self.state[row]
-        s[k.STALL_S] = 0.0
+    def _stream(self, number: int) -> tuple[int, StreamSetup]:
+        stream = self.stream_setups[number] if 0 <= number < len(self.stream_setups) else None
+        if stream is None:
+            raise KeyError(f"the flow has no stream {number}")
+        return stream
+
+    def _apply(
+        self, sources: Mapping[int, SourceSetup], streams: Mapping[int, tuple[int, StreamSetup]]
+    ) -> None:
+        """Take over setups and derive what depends on them: sources and their streams depend on one another."""
+        before = {number: self.source_setups[number] for number in sources}
+        for setup in sources.values():
+            self._refine(derive.steps_per_tick(setup))
+        for number, setup in sources.items():
+            self.source_setups = _with(self.source_setups, number, setup)
+        for number, owned in streams.items():
+            self.stream_setups = _with(self.stream_setups, number, owned)
+        self._lay_out()
+        affected = sorted({*sources, *(source for source, _ in streams.values())})
+        self._derive(affected)
+        for stream in [stream for source in affected for stream in self.streams_of(source)]:
+            self._need_history(self.stream_params[stream])
+            self.streams[stream, k.STALL_S] = 0.0
+        for number, setup in sources.items():
+            self._follow(number, before[number], setup)
+
+    def _derive(self, sources: Sequence[int]) -> None:
+        """Parameters of these sources and their streams."""
+        source_rows, stream_rows = {}, {}
+        for source in sources:
+            setup, streams = self._source(source), self.streams_of(source)
+            attached = [self.stream_setup(stream) for stream in streams]
+            source_rows[source] = derive.source_parameters(setup, attached, self.step_s)
+            for stream, other in zip(streams, attached, strict=True):
+                stream_rows[stream] = derive.stream_parameters(setup, other, self.step_s)
+        self.source_params = _with_rows(self.source_params, source_rows)
+        self.stream_params = _with_rows(self.stream_params, stream_rows)
+
+    def _follow(self, number: int, before: SourceSetup | None, setup: SourceSetup) -> None:
+        """The state of a source follows its new setup."""
+        s = self.sources[number]
         if before is None or before.log_size_kb != setup.log_size_kb:
             s[k.LOG_SIZE] = setup.log_size_kb
         _resize_population(s, setup)
         if setup.operation is not None and (before is None or before.operation != setup.operation):
-            self.start_operation(row)
+            self.start_operation(number)
         elif setup.operation is None:
             s[k.OPERATION_LEFT] = 0.0
 
-    def _recount(self) -> None:
-        self.place, self.hosts, self.links = lay_out(self.setups, self.hosts)
+    def _lay_out(self) -> None:
+        layout = lay_out(self.source_setups, self.stream_setups, self.hosts)
+        self.host_of, self.place = layout.host_of, layout.place
+        self.hosts, self.links = layout.hosts, layout.links
+        self.scratch: tuple[Array, Array, Array] | None = None
 
     def _refine(self, steps_per_tick: int) -> None:
         """Shortens the step for a workload whose transactions are quicker than it; never lengthens it."""
@@ -259,9 +338,7 @@ class Flow:
             return
         self.steps_per_tick = steps_per_tick
         self.clock[k.STEPS_PER_TICK] = steps_per_tick
-        for row, setup in enumerate(self.setups):
-            if setup is not None:
-                self.params = _with_row(self.params, row, derive.parameters(setup, self.step_s))
+        self._derive([number for number, setup in enumerate(self.source_setups) if setup is not None])
         length, now = self.history.shape[2], int(self.clock[k.NOW])
         rings = np.zeros((len(self.history), 2, length * factor))
         for back in range(length * factor):
@@ -274,9 +351,9 @@ class Flow:
         self.history = rings
 
     def _need_history(self, params: Array) -> None:
-        """Lengthens the rings when a delay of this setup is longer than they are."""
+        """Lengthens the rings when a delay of this stream is longer than they are."""
         message = params[k.WINDOW_KB] * params[k.PER_MESSAGE_KB_STEPS]
-        turn = 2.0 * len(self.setups) * float(self.hosts[:, k.WAKE_UP_S].max()) / self.step_s
+        turn = 2.0 * len(self.stream_setups) * float(self.hosts[:, k.WAKE_UP_S].max()) / self.step_s
         out = params[k.ONE_WAY_STEPS] + message + 4.0 * params[k.JITTER_STEPS]
         need = max(params[k.ACK_STEPS], out) + turn + 4.0
         length = self.history.shape[2]
@@ -289,63 +366,96 @@ class Flow:
             rings[:, :, (now - back) % grown] = self.history[:, :, (now - min(back, length - 1)) % length]
         self.history = rings
 
-    def _adopt(self, row: int, alone: Flow) -> None:
-        """Takes over the steady state of *alone*, its log moved to where this row's redone log is."""
-        s, steady = self.state[row], alone.state[0].copy()
-        anchor = k.REDONE if derive.attached(self._known(row)) else k.FLUSHED
-        shift = s[anchor] - steady[anchor]
-        kept = (k.TRANSACTIONS, k.REUSE, k.LOG_SIZE, k.OPERATION_LEFT, k.NOISE)
-        changed = {column: s[column] for column in kept}
-        for column in POSITION_COLUMNS.values():
-            if column != k.TRANSACTIONS:
-                changed[column] = max(s[column], steady[column] + shift)
-        s[:] = steady
-        for column, value in changed.items():
-            s[column] = value
+    def _adopt(self, source: int, streams: Sequence[int], alone: Flow) -> None:
+        """Takes over the steady state of *alone*, its log moved to where the redone log of its streams is."""
+        s, steady = self.sources[source], alone.sources[0].copy()
+        shifts = [
+            self.streams[stream, k.REDONE] - alone.streams[place, k.REDONE]
+            for place, stream in enumerate(streams)
+            if derive.attached(self.stream_setup(stream))
+        ]
+        shift = max(shifts, default=s[k.FLUSHED] - steady[k.FLUSHED])
+        since_look_s = int(self.clock[k.TICKS]) % k.LOOK_TICKS / TICKS_PER_S
+        kept = (k.TRANSACTIONS, k.REUSE, k.LOG_SIZE, k.OPERATION_LEFT, k.SOURCE_ARMED)
+        positions = [column for column in SOURCE_POSITIONS.values() if column != k.TRANSACTIONS]
+        _replace(s, steady, kept, positions, shift)
         s[k.RELEASED] = s[k.FLUSHED]
         s[k.CHECKPOINT_LOG] += s[k.GENERATED] - steady[k.GENERATED]
-        since_look_s = int(self.clock[k.TICKS]) % k.LOOK_TICKS / TICKS_PER_S
-        for total in range(k.TOTALS):
-            s[k.LAST + total] = s[total] - s[k.SMOOTH + total] * since_look_s
+        _no_rate(s, k.SOURCE_TOTALS, since_look_s)
         now, length = int(self.clock[k.NOW]), self.history.shape[2]
         then, size = int(alone.clock[k.NOW]), alone.history.shape[2]
-        moved = s[[k.SENT, k.HARDENED]] - steady[[k.SENT, k.HARDENED]]
-        for back in range(length):
-            past = alone.history[0, :, (then - min(back, size - 1)) % size]
-            self.history[row, :, (now - back) % length] = past + moved
+        for place, stream in enumerate(streams):
+            t, calm = self.streams[stream], alone.streams[place].copy()
+            _replace(t, calm, (k.NOISE, k.STREAM_ARMED), list(STREAM_POSITIONS.values()), shift)
+            _no_rate(t, k.STREAM_TOTALS, since_look_s)
+            moved = t[[k.SENT, k.HARDENED]] - calm[[k.SENT, k.HARDENED]]
+            for back in range(length):
+                past = alone.history[place, :, (then - min(back, size - 1)) % size]
+                self.history[stream, :, (now - back) % length] = past + moved
 
 
-def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, list[tuple[int, Crossing]]]:
-    """Advances all rows by at most *ticks* of 10 ms; stops after the tick at which an armed crossing holds.
+_DIGESTED: Final = (
+    "sources", "streams", "source_params", "stream_params", "host_of", "place", "hosts", "history", "clock", "links",
+)  # fmt: skip
 
-    Returns the ticks run and (row, crossings) for each row with an armed crossing that holds.
-    """
-    every, room, before = 0, _NO_SAMPLES, int(flow.clock[k.TICKS])
-    if samples is not None:
-        every = samples.every
-        room = samples.room_for(ticks // every + 1, len(flow.setups))
-    ran = kernel.advance(
-        flow.state,
-        flow.params,
+
+def arrays(flow: Flow) -> list[Array]:
+    """What the compiled step works on, in the order in which `kernel.advance` takes it, up to the scratch."""
+    if flow.scratch is None:
+        sources, streams = len(flow.sources), len(flow.streams)
+        flow.scratch = (np.full(sources, k.NO_BOUND_KB), np.zeros(streams), np.zeros(streams))
+    return [
+        flow.sources,
+        flow.source_params,
+        flow.streams,
+        flow.stream_params,
+        flow.host_of,
         flow.place,
         flow.hosts,
         flow.links,
         flow.history,
-        flow.scratch,
-        flow.armed,
-        room,
-        flow.clock,
-        ticks,
-        every,
-        flow.step_s,
-    )
-    assert ran >= 0, f"row {-1 - ran} of the flow does not balance: {flow.state[-1 - ran].tolist()}"
+        *flow.scratch,
+    ]
+
+
+def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, Held, Held]:
+    """Advances everything by at most *ticks* of 10 ms; stops after the tick at which an armed crossing holds.
+
+    Returns the ticks run and (number, crossings) for each source and for each stream with an armed crossing that holds.
+    """
+    every, rooms, before = 0, (_NO_SAMPLES, _NO_SAMPLES), int(flow.clock[k.TICKS])
+    if samples is not None:
+        every = samples.every
+        rooms = samples.room_for(ticks // every + 1, len(flow.source_setups), len(flow.stream_setups))
+    worked_on: list[Any] = [*arrays(flow), *rooms, flow.clock, ticks, every, flow.step_s]
+    ran = kernel.advance(*worked_on)
+    assert ran >= 0, _imbalance(flow, -1 - ran)
     if samples is not None:
         samples.took(before, before + ran)
-    held = np.zeros(len(flow.armed), dtype=np.int64)
-    if kernel.note_crossings(flow.state, flow.params, flow.armed, held) == 0:
-        return ran, []
-    return ran, [(row, Crossing(int(held[row]))) for row in np.flatnonzero(held).tolist()]
+    held = np.zeros((2, max(len(flow.sources), len(flow.streams))), dtype=np.int64)
+    kernel.note_crossings(
+        flow.sources,
+        flow.source_params,
+        flow.streams,
+        flow.stream_params,
+        flow.place,
+        held[0],
+        held[1],
+    )
+    return ran, _crossings(held[0]), _crossings(held[1])
+
+
+def _crossings(held: Array) -> Held:
+    return [(number, Crossing(int(held[number]))) for number in np.flatnonzero(held).tolist()]
+
+
+def _imbalance(flow: Flow, number: int) -> str:
+    sources = len(flow.source_setups)
+    if number < sources:
+        return f"source {number} of the flow does not balance: {flow.sources[number].tolist()}"
+    return (
+        f"stream {number - sources} of the flow does not balance: {flow.streams[number - sources].tolist()}"
+    )
 
 
 def warm_up() -> None:
@@ -355,26 +465,61 @@ def warm_up() -> None:
     """
     flow = Flow.empty()
     run(flow, 0)
-    flow.reading(flow.add_row(RowSetup(site=NEC, workload=IDLE)))
-    flow.caught_up(0)
+    source = flow.add_source(SourceSetup(site=NEC, workload=IDLE))
+    stream = flow.add_stream(source, StreamSetup(site=NEC))
+    flow.reading(source)
+    flow.stream_reading(stream)
+    flow.caught_up(stream)
 
 
 _NO_SAMPLES = np.zeros((0, 0, 0))
 
 
-def _with(
-    setups: tuple[RowSetup | None, ...], row: int, setup: RowSetup | None
-) -> tuple[RowSetup | None, ...]:
-    return (*setups[:row], setup, *setups[row + 1 :])
+def _free(setups: tuple[Any, ...]) -> int:
+    """The lowest number that is free."""
+    return setups.index(None) if None in setups else len(setups)
+
+
+def _with(setups: tuple[Any, ...], number: int, setup: Any) -> tuple[Any, ...]:
+    return (*setups[:number], setup, *setups[number + 1 :])
 
 
 def _with_row(array: Array, row: int, values: Array) -> Array:
+    return _with_rows(array, {row: values})
+
+
+def _with_rows(array: Array, rows: Mapping[int, Array]) -> Array:
     changed = array.copy()
-    changed[row] = values
+    for row, values in rows.items():
+        changed[row] = values
     return changed
 
 
-def _resize_population(s: Array, setup: RowSetup) -> None:
+def _jump(s: Array, columns: Mapping[str, int], totals: int, positions: Mapping[str, float]) -> None:
+    """Set positions; what is a total too jumps without a rate."""
+    for name, value in positions.items():
+        column = columns[name]
+        if column < totals:
+            s[totals + column] += value - s[column]
+        s[column] = value
+
+
+def _replace(s: Array, steady: Array, kept: Sequence[int], positions: Sequence[int], shift: float) -> None:
+    """*s* becomes *steady*, but for what is kept and for positions, which follow *shift* and never fall."""
+    changed = {column: s[column] for column in kept}
+    changed |= {column: max(s[column], steady[column] + shift) for column in positions}
+    s[:] = steady
+    for column, value in changed.items():
+        s[column] = value
+
+
+def _no_rate(s: Array, totals: int, since_look_s: float) -> None:
+    """The last look lies *since_look_s* back and saw the smoothed rates."""
+    for total in range(totals):
+        s[totals + total] = s[total] - s[2 * totals + total] * since_look_s
+
+
+def _resize_population(s: Array, setup: SourceSetup) -> None:
     """Connections follow the setup; without service all of them are outside transactions."""
     total = setup.workload.connections * setup.scale
     inside = (k.QUEUED, k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING)
@@ -392,15 +537,16 @@ def _resize_population(s: Array, setup: RowSetup) -> None:
     s[k.THINKING] = total - busy
 
 
-def _seed_pages(s: Array, setup: RowSetup, phase: float) -> None:
-    """Pages dirtied and log written since the last checkpoint, from the row's own rates."""
-    site, load = setup.site, setup.workload
+def _seed_pages(alone: Flow, setup: SourceSetup, phase: float) -> None:
+    """Pages dirtied and log written since the last checkpoint, from the source's own rates."""
+    s, site, load = alone.sources[0], setup.site, setup.workload
     since = (phase % 1.0) * site.checkpoint_interval_s
-    touches = s[k.SMOOTH + k.GENERATED] * load.page_touches / load.log_kb_per_transaction
+    touches = s[k.SOURCE_SMOOTH + k.GENERATED] * load.page_touches / load.log_kb_per_transaction
     before = load.hot_pages * (1.0 - arithmetic.exp(-touches * site.checkpoint_interval_s / load.hot_pages))
     s[k.DIRTY] = load.hot_pages * (1.0 - arithmetic.exp(-touches * since / load.hot_pages))
     s[k.CHECKPOINT_BACKLOG] = max(0.0, before - site.checkpoint_pages_per_s * since)
     s[k.SINCE_CHECKPOINT_S] = since
-    s[k.CHECKPOINT_LOG] = s[k.GENERATED] - s[k.SMOOTH + k.GENERATED] * since
-    if setup.availability_group:
-        s[k.MIRROR_DIRTY] = s[k.DIRTY]
+    s[k.CHECKPOINT_LOG] = s[k.GENERATED] - s[k.SOURCE_SMOOTH + k.GENERATED] * since
+    for stream in alone.streams_of(0):
+        if alone.stream_setup(stream).log_pool:
+            alone.streams[stream, k.TARGET_DIRTY] = s[k.DIRTY]

@@ -1,4 +1,4 @@
-"""The compiled step of the flow model: what all rows do in one step, over plain arrays.
+"""The compiled step of the flow model: what all sources and streams of log do in one step, over plain arrays.
 
 Everything compiled stands in this one file, because numba's disk cache looks at one file's date only. The same
 source runs as plain Python when NUMBA_DISABLE_JIT is set. Values are read into local names and stored at the
@@ -55,21 +55,18 @@ def _compile() -> None:
         globals()[function.__name__] = njit(**options)(function)
 
 
-# Columns of a row's state. The first nine only ever add up; LAST and SMOOTH hold what each was at the last look
-# and its rate smoothed over about a second.
+# Columns of a source's state. The first five only ever add up; SOURCE_LAST and SOURCE_SMOOTH hold what each was at
+# the last look and its rate smoothed over about a second.
 (
     TRANSACTIONS,
     GENERATED,  # log positions are cumulative KB
-    SENT,
-    REDONE,
     PAGES_WRITTEN,
-    MIRROR_PAGES_WRITTEN,
     INSIDE_S,  # connections inside transactions, over time
     WAITING_S,
-    MESSAGES,
-) = range(9)
-LAST = 9
-SMOOTH = 18
+) = range(5)
+SOURCE_TOTALS = 5
+SOURCE_LAST = 5
+SOURCE_SMOOTH = 10
 (
     THINKING,  # populations of connections
     QUEUED,
@@ -78,46 +75,57 @@ SMOOTH = 18
     BLOCKED,
     WAITING,
     FLUSHED,
-    RECEIVED,
-    HARDENED,
-    ACKNOWLEDGED,
     DURABLE,  # what commits have been answered up to
     REUSE,  # log before this may be overwritten
-    RELEASED,  # log that may go to the disk and, in FULL, to the mirror
+    RELEASED,  # log that may go to the disk and to the streams that commits wait for
     LOG_SIZE,
     DIRTY,  # pages
     CHECKPOINT_BACKLOG,
     SINCE_CHECKPOINT_S,
     CHECKPOINT_LOG,  # where the log was at the last checkpoint
-    MIRROR_DIRTY,
-    MIRROR_BACKLOG,
-    MESSAGE_RATE,
-    MESSAGE_KB,
-    CPU_PRINCIPAL,  # cores used for mirroring
-    CPU_MIRROR,  # without redo
-    REDO_WANTED,  # core seconds
     COMMIT_RATE,
     DURABLE_RATE,
     OPERATION_LEFT,
     OPERATION_RUNNING,
+    QUEUED_S,  # connections waiting for a worker thread, over time
+    SOURCE_ARMED,  # crossings at which a run stops
+) = range(15, 36)
+SOURCE_COLUMNS = 36
+
+# Columns of a stream's state; the first four only ever add up.
+(
+    SENT,
+    REDONE,
+    TARGET_PAGES_WRITTEN,
+    MESSAGES,
+) = range(4)
+STREAM_TOTALS = 4
+STREAM_LAST = 4
+STREAM_SMOOTH = 8
+(
+    RECEIVED,
+    HARDENED,
+    ACKNOWLEDGED,
+    TARGET_DIRTY,
+    TARGET_BACKLOG,
+    MESSAGE_RATE,
+    MESSAGE_KB,
+    SENDER_CPU,  # cores used for sending
+    TARGET_CPU,  # for receiving, without redo
+    REDO_WANTED,  # core seconds
     STALL_S,  # a lost packet holds up what follows it
     WANDER,  # slow part of the jitter
-    NOISE,  # random stream of the link
-    QUEUED_S,  # connections waiting for a worker thread, over time
-) = range(27, 60)
-STATE_COLUMNS = 60
-TOTALS = 9
+    NOISE,  # random numbers of the link
+    STREAM_ARMED,
+) = range(12, 26)
+STREAM_COLUMNS = 26
 
-# Columns of a row's parameters, all derived from its setup for one step length.
+# Columns of a source's parameters, all derived for one step length from its setup and those of its streams.
 (
     ACTIVE,
     ALIVE,
-    MIRROR_ALIVE,
     CONNECTIONS,
-    MIRRORED,  # the row has a mirror, reachable or not
-    CARRYING,
-    WAITS,  # commits wait for the mirror
-    FROM_GENERATED,  # log is sent while it is written
+    WAITS,  # commits wait for at least one stream
     THINK_OUT,
     THINK_INSIDE,  # share of the thinkers that are there only because closing the loop costs a step
     OTHER_OUT,
@@ -130,12 +138,26 @@ TOTALS = 9
     PER_BLOCK,  # blocks in a KB
     BLOCK_KB,
     FLUSH_KB,  # most that a step can flush
-    CROWD,  # phi; 0 = one stream
+    CROWD,  # phi; 0 = one connection
     PER_TWO_CROWD,
     LOG_MAX,
     DELAYED,
     WRITE_S,
-    SEND_KB,  # most that the session can send in a step
+    CHECKPOINT_EVERY_S,
+    CHECKPOINT_PAGES,
+    OPERATION_KB,  # that a step would write if nothing held it up
+    OPERATION_BATCH,
+) = range(25)
+SOURCE_PARAMETERS = 25
+
+# Columns of a stream's parameters, derived from its setup and that of its source.
+(
+    STREAM_ACTIVE,
+    TARGET_ALIVE,
+    CARRYING,
+    AWAITED,  # commits wait for this stream
+    FROM_GENERATED,  # log is sent while it is written
+    SEND_KB,  # most that the stream can send in a step
     WIRE_RATIO,
     PER_WIRE,
     WINDOW_KB,  # of log
@@ -153,24 +175,21 @@ TOTALS = 9
     REDO_KB,
     REDO_S_PER_KB,
     CONTINUOUS,
-    FLUSH_OUT,  # share of the mirror's dirty pages that a step writes
-    MIRROR_PAGES,  # most pages that a step can write there
-    MIRROR_PAGE_COST,  # in pages of a checkpoint
-    CHECKPOINT_EVERY_S,
-    CHECKPOINT_PAGES,
+    FLUSH_OUT,  # share of the target's dirty pages that a step writes
+    TARGET_PAGES,  # most pages that a step can write there
+    TARGET_PAGE_COST,  # in pages of a checkpoint
     PER_MESSAGE_CPU,
     PER_KB_CPU,
-    MIRROR_PER_MESSAGE_CPU,
-    MIRROR_PER_KB_CPU,
-    OPERATION_KB,  # that a step would write if nothing held it up
-    OPERATION_BATCH,
-) = range(54)
-PARAMETER_COLUMNS = 54
+    TARGET_PER_MESSAGE_CPU,
+    TARGET_PER_KB_CPU,
+    RECEIVED_BY,  # 1: an instance is there to receive
+) = range(31)
+STREAM_PARAMETERS = 31
 
-# Columns of a server instance: what its rows ask of it, what each gets, what it has, what it did.
+# Columns of a server instance: what its sources and streams ask of it, what each gets, what it has, what it did.
 (
     RUNNABLE,
-    MIRRORING_CPU,
+    STREAMING_CPU,
     REDO_S,
     WANTED,
     BUSY,
@@ -200,33 +219,34 @@ PARAMETER_COLUMNS = 54
 HOST_COLUMNS = 27
 DEMANDS = 10
 
-(LINK_KB, LINK_WANTED, LINK_ROWS, LINK_LEVEL) = range(4)  # columns of a link between two instances
+(LINK_KB, LINK_WANTED, LINK_STREAMS, LINK_LEVEL) = range(4)  # columns of a link between two instances
 LINK_COLUMNS = 4
-HOST, MIRROR_HOST, LINK = range(3)  # columns of a row's place
+SOURCE, TARGET, LINK = range(3)  # columns of a stream's place: its source, the receiving instance, the link
 NOW, STEPS_PER_TICK, TICKS = range(3)  # the clock: steps so far, steps of a tick, ticks so far
-SENT_RING, HARDENED_RING = range(2)  # rings of a row's history
-WISH, KNOWN = range(2)  # rows of the scratch array
+SENT_RING, HARDENED_RING = range(2)  # rings of a stream's history
 REDO_DONE, SEND_DONE, LOG_FULL, OPERATION_DONE = 1, 2, 4, 8
 
-COUNTERS = (
+SOURCE_COUNTERS = (
     "transactions_per_s",
     "response_s",
     "commit_delay_ms",
     "log_generation_kb_per_s",
+    "log_used_kb",
+    "log_size_kb",
+    "principal_cpu_percent",
+    "principal_data_writes_kb_per_s",
+    "principal_dirty_pages",
+    "log_since_checkpoint_kb",
+    "in_flight_transactions",
+)
+STREAM_COUNTERS = (
     "log_send_kb_per_s",
     "redo_kb_per_s",
     "send_queue_kb",
     "redo_queue_kb",
-    "log_used_kb",
-    "log_size_kb",
-    "principal_cpu_percent",
     "mirror_cpu_percent",
-    "principal_data_writes_kb_per_s",
     "mirror_data_writes_kb_per_s",
-    "principal_dirty_pages",
     "mirror_dirty_pages",
-    "log_since_checkpoint_kb",
-    "in_flight_transactions",
     "sends_per_s",
     "unhardened_kb",
 )
@@ -242,6 +262,7 @@ LOOK_S = 0.1
 LOOK_SHARE = 0.1  # and smoothed over a second
 LEAST_SHARE = 0.05  # of an instance's cores that clients keep under any load
 SLACK = 1e-6
+NO_BOUND_KB = 1e300  # above every log position
 LOG_GROWTH = 1.1  # a full log file grows by a tenth
 
 
@@ -275,10 +296,10 @@ def flush_backlog(
 
 
 @inside
-def draw(state: Array, i: int) -> float:
-    """A number in [0, 1) from the row's own stream (Lehmer, 31 bit, exact in doubles)."""
-    noise = (int(state[i, NOISE]) * 16807) % 2147483647
-    state[i, NOISE] = noise
+def draw(state: Array, j: int) -> float:
+    """A number in [0, 1) from the stream's own sequence (Lehmer, 31 bit, exact in doubles)."""
+    noise = (int(state[j, NOISE]) * 16807) % 2147483647
+    state[j, NOISE] = noise
     return noise / 2147483647.0
 
 
@@ -376,22 +397,22 @@ def write_pages(
 
 
 @inside
-def disturb(state: Array, params: Array, i: int, sent: float, dt: float) -> float:
+def disturb(state: Array, params: Array, j: int, sent: float, dt: float) -> float:
     """Jitter of this step in steps, after letting lost packets stall the link."""
     jitter = 0.0
-    if params[i, JITTER_STEPS] > 0.0:
-        state[i, WANDER] += (
-            params[i, WANDER_KICK] * (2.0 * draw(state, i) - 1.0) - params[i, WANDER_BACK] * state[i, WANDER]
+    if params[j, JITTER_STEPS] > 0.0:
+        state[j, WANDER] += (
+            params[j, WANDER_KICK] * (2.0 * draw(state, j) - 1.0) - params[j, WANDER_BACK] * state[j, WANDER]
         )
-        packets = max(1.0, state[i, MESSAGE_KB] * params[i, WIRE_RATIO] / PACKET_KB)
+        packets = max(1.0, state[j, MESSAGE_KB] * params[j, WIRE_RATIO] / PACKET_KB)
         # A message is there when its last packet is: the worst of n lies (n-1)/(n+1) above the mean.
-        jitter = params[i, JITTER_STEPS] * (state[i, WANDER] + (packets - 1.0) / (packets + 1.0))
-    if params[i, LOSS_PER_KB] > 0.0:
-        state[i, STALL_S] = max(0.0, state[i, STALL_S] - dt)
-        if state[i, STALL_S] == 0.0 and draw(state, i) < params[i, LOSS_PER_KB] * sent:
-            packets_per_s = max(state[i, MESSAGE_RATE], sent * params[i, WIRE_RATIO] / (PACKET_KB * dt))
-            state[i, STALL_S] = params[i, ROUND_TRIP_S] + min(
-                params[i, RETRANSMIT_S], PACKETS_TO_NOTICE / max(packets_per_s, 1.0)
+        jitter = params[j, JITTER_STEPS] * (state[j, WANDER] + (packets - 1.0) / (packets + 1.0))
+    if params[j, LOSS_PER_KB] > 0.0:
+        state[j, STALL_S] = max(0.0, state[j, STALL_S] - dt)
+        if state[j, STALL_S] == 0.0 and draw(state, j) < params[j, LOSS_PER_KB] * sent:
+            packets_per_s = max(state[j, MESSAGE_RATE], sent * params[j, WIRE_RATIO] / (PACKET_KB * dt))
+            state[j, STALL_S] = params[j, ROUND_TRIP_S] + min(
+                params[j, RETRANSMIT_S], PACKETS_TO_NOTICE / max(packets_per_s, 1.0)
             )
     return float(jitter)
 
@@ -400,7 +421,7 @@ def disturb(state: Array, params: Array, i: int, sent: float, dt: float) -> floa
 def carry_log(
     state: Array,
     params: Array,
-    i: int,
+    j: int,
     hosts: Array,
     h: int,
     m: int,
@@ -410,40 +431,40 @@ def carry_log(
     known: float,
     dt: float,
 ) -> None:
-    """Log of one row travels to the mirror, is hardened there, and back comes the acknowledgement."""
+    """Log of one stream travels from instance *h* to *m*, is hardened there, and back comes the acknowledgement."""
     slot = now & (history.shape[2] - 1)
-    sent = state[i, SENT] + may_send
-    state[i, SENT] = sent
-    history[i, SENT_RING, slot] = sent
-    received = state[i, RECEIVED]
+    sent = state[j, SENT] + may_send
+    state[j, SENT] = sent
+    history[j, SENT_RING, slot] = sent
+    received = state[j, RECEIVED]
     delay = (
-        params[i, ONE_WAY_STEPS]
-        + state[i, MESSAGE_KB] * params[i, PER_MESSAGE_KB_STEPS]
+        params[j, ONE_WAY_STEPS]
+        + state[j, MESSAGE_KB] * params[j, PER_MESSAGE_KB_STEPS]
         + hosts[m, TURN_STEPS]
     )
-    if params[i, JITTER_STEPS] > 0.0 or params[i, LOSS_PER_KB] > 0.0:
-        delay = max(0.0, delay + disturb(state, params, i, may_send, dt))
-    if state[i, STALL_S] == 0.0:
-        received = max(received, look_back(history, i, SENT_RING, now, delay))
-        state[i, RECEIVED] = received
-    hardened = state[i, HARDENED]
-    hardened += min((received - hardened) * params[i, HARDEN_OUT], params[i, HARDEN_KB]) * hosts[m, LOG_SHARE]
-    state[i, HARDENED] = hardened
-    history[i, HARDENED_RING, slot] = hardened
-    back = params[i, ACK_STEPS] + hosts[h, TURN_STEPS]
+    if params[j, JITTER_STEPS] > 0.0 or params[j, LOSS_PER_KB] > 0.0:
+        delay = max(0.0, delay + disturb(state, params, j, may_send, dt))
+    if state[j, STALL_S] == 0.0:
+        received = max(received, look_back(history, j, SENT_RING, now, delay))
+        state[j, RECEIVED] = received
+    hardened = state[j, HARDENED]
+    hardened += min((received - hardened) * params[j, HARDEN_OUT], params[j, HARDEN_KB]) * hosts[m, LOG_SHARE]
+    state[j, HARDENED] = hardened
+    history[j, HARDENED_RING, slot] = hardened
+    back = params[j, ACK_STEPS] + hosts[h, TURN_STEPS]
     if back < 1.0:
-        known = look_back(history, i, HARDENED_RING, now, back)
-    state[i, ACKNOWLEDGED] = max(state[i, ACKNOWLEDGED], known)
+        known = look_back(history, j, HARDENED_RING, now, back)
+    state[j, ACKNOWLEDGED] = max(state[j, ACKNOWLEDGED], known)
 
 
 @inside
-def commit(state: Array, params: Array, i: int, dt: float) -> None:
+def commit(state: Array, params: Array, i: int, acknowledged: float, dt: float) -> None:
     """Answers the commits that the durable log now covers."""
     generated = state[i, GENERATED]
     before = state[i, DURABLE]
     durable = state[i, FLUSHED] if params[i, DELAYED] == 0.0 else generated
     if params[i, WAITS] > 0.0 and params[i, DELAYED] == 0.0:
-        durable = min(durable, state[i, ACKNOWLEDGED])
+        durable = min(durable, acknowledged)
     if params[i, THINK_OUT] == 0.0:
         durable = before  # nobody is connected whom a commit could be told
     waiting = state[i, WAITING]
@@ -460,126 +481,171 @@ def commit(state: Array, params: Array, i: int, dt: float) -> None:
     state[i, TRANSACTIONS] += done
     state[i, COMMIT_RATE] += (done - state[i, COMMIT_RATE] * dt) * RATE_SMOOTHING_PER_S
     state[i, INSIDE_S] += (inside + thinking * params[i, THINK_INSIDE]) * dt
-    if params[i, DELAYED] > 0.0:  # nobody waits, yet the counters tell how long the mirror took
-        waiting = (generated - min(state[i, FLUSHED], state[i, ACKNOWLEDGED])) / params[i, LOG_KB]
+    if params[i, DELAYED] > 0.0:  # nobody waits, yet the counters tell how long the streams took
+        waiting = (generated - min(state[i, FLUSHED], acknowledged)) / params[i, LOG_KB]
     state[i, WAITING_S] += waiting * dt
 
 
 @inside
-def redo(state: Array, params: Array, i: int, hosts: Array, h: int, dt: float) -> None:
-    """The mirror applies log and writes its pages."""
-    wanted = min(state[i, HARDENED] - state[i, REDONE], params[i, REDO_KB])
-    redone = wanted * hosts[h, REDO_SHARE]
-    state[i, REDONE] += redone
-    state[i, REDO_WANTED] = wanted * params[i, REDO_S_PER_KB]
-    hosts[h, BUSY_S] += redone * params[i, REDO_S_PER_KB]
-    touches = redone * params[i, TOUCHES_PER_KB]
-    dirty = state[i, MIRROR_DIRTY] + touches
-    most = params[i, MIRROR_PAGES] * hosts[h, DATA_SHARE]
-    if params[i, CONTINUOUS] > 0.0:
-        dirty /= 1.0 + params[i, FLUSH_OUT] + touches * params[i, HOT_INVERSE]
-        pages = dirty * params[i, FLUSH_OUT]
+def redo(
+    state: Array,
+    params: Array,
+    j: int,
+    touches_per_kb: float,
+    hot_inverse: float,
+    since_checkpoint_s: float,
+    hosts: Array,
+    m: int,
+    dt: float,
+) -> None:
+    """The target applies log and writes its pages."""
+    wanted = min(state[j, HARDENED] - state[j, REDONE], params[j, REDO_KB])
+    redone = wanted * hosts[m, REDO_SHARE]
+    state[j, REDONE] += redone
+    state[j, REDO_WANTED] = wanted * params[j, REDO_S_PER_KB]
+    hosts[m, BUSY_S] += redone * params[j, REDO_S_PER_KB]
+    touches = redone * touches_per_kb
+    dirty = state[j, TARGET_DIRTY] + touches
+    most = params[j, TARGET_PAGES] * hosts[m, DATA_SHARE]
+    if params[j, CONTINUOUS] > 0.0:
+        dirty /= 1.0 + params[j, FLUSH_OUT] + touches * hot_inverse
+        pages = dirty * params[j, FLUSH_OUT]
         if pages > most:
             dirty += pages - most
             pages = most
     else:
-        dirty /= 1.0 + touches * params[i, HOT_INVERSE]
-        if state[i, SINCE_CHECKPOINT_S] < dt:  # the secondary follows the primary's checkpoints
-            state[i, MIRROR_BACKLOG] += dirty
+        dirty /= 1.0 + touches * hot_inverse
+        if since_checkpoint_s < dt:  # the secondary follows the primary's checkpoints
+            state[j, TARGET_BACKLOG] += dirty
             dirty = 0.0
-        pages = min(state[i, MIRROR_BACKLOG], most)
-        state[i, MIRROR_BACKLOG] -= pages
-    state[i, MIRROR_DIRTY] = dirty
-    state[i, MIRROR_PAGES_WRITTEN] += pages
+        pages = min(state[j, TARGET_BACKLOG], most)
+        state[j, TARGET_BACKLOG] -= pages
+    state[j, TARGET_DIRTY] = dirty
+    state[j, TARGET_PAGES_WRITTEN] += pages
 
 
 @inside
 def spend_cpu(
-    state: Array, params: Array, i: int, hosts: Array, h: int, m: int, sent: float, dt: float, hz: float
+    sources: Array,
+    source_params: Array,
+    i: int,
+    streams: Array,
+    stream_params: Array,
+    j: int,
+    hosts: Array,
+    h: int,
+    m: int,
+    sent: float,
+    dt: float,
+    hz: float,
 ) -> None:
-    """Messages by group commit of random commits, and the CPU that they cost on both sides."""
+    """Messages by group commit of random commits, and the CPU that they cost at both ends of a stream."""
     messages = 0.0
     rate = sent * hz
     if rate > 0.0:
-        source = state[i, RELEASED] if params[i, FROM_GENERATED] > 0.0 else state[i, FLUSHED]
-        if source - state[i, SENT] > params[i, WINDOW_KB]:
-            messages = rate / params[i, WINDOW_KB]  # a backlog goes in full windows
-        elif params[i, DELAYED] > 0.0:
-            messages = rate * params[i, PER_BLOCK]
+        backlog = log_to_send(sources, i, stream_params, j) - streams[j, SENT]
+        if backlog > stream_params[j, WINDOW_KB]:
+            messages = rate / stream_params[j, WINDOW_KB]  # a backlog goes in full windows
+        elif source_params[i, DELAYED] > 0.0:
+            messages = rate * source_params[i, PER_BLOCK]
         else:
-            commits = state[i, COMMIT_RATE]
-            busy = commits * params[i, WRITE_S]
-            messages = max(rate * params[i, PER_BLOCK], commits / (busy + fade(busy)))
-        state[i, MESSAGE_KB] += (rate / messages - state[i, MESSAGE_KB]) * (dt * MESSAGE_SMOOTHING_PER_S)
-        state[i, MESSAGES] += messages * dt
-    state[i, MESSAGE_RATE] = messages
-    own = messages * params[i, PER_MESSAGE_CPU] + rate * params[i, PER_KB_CPU]
+            commits = sources[i, COMMIT_RATE]
+            busy = commits * source_params[i, WRITE_S]
+            messages = max(rate * source_params[i, PER_BLOCK], commits / (busy + fade(busy)))
+        streams[j, MESSAGE_KB] += (rate / messages - streams[j, MESSAGE_KB]) * (dt * MESSAGE_SMOOTHING_PER_S)
+        streams[j, MESSAGES] += messages * dt
+    streams[j, MESSAGE_RATE] = messages
+    own = messages * stream_params[j, PER_MESSAGE_CPU] + rate * stream_params[j, PER_KB_CPU]
     other = (
-        messages * params[i, MIRROR_PER_MESSAGE_CPU] * hosts[m, WAKE_UP] + rate * params[i, MIRROR_PER_KB_CPU]
+        messages * stream_params[j, TARGET_PER_MESSAGE_CPU] * hosts[m, WAKE_UP]
+        + rate * stream_params[j, TARGET_PER_KB_CPU]
     )
-    state[i, CPU_PRINCIPAL] = own
-    state[i, CPU_MIRROR] = other
+    streams[j, SENDER_CPU] = own
+    streams[j, TARGET_CPU] = other
     hosts[h, BUSY_S] += own * dt
     hosts[m, BUSY_S] += other * dt
 
 
 @inside
-def add_demands(state: Array, params: Array, place: Array, hosts: Array, dt: float) -> None:
-    """What the rows of each instance ask of it together."""
+def log_to_send(sources: Array, i: int, stream_params: Array, j: int) -> float:
+    """End of the log that stream *j* of source *i* may carry now."""
+    return float(sources[i, RELEASED] if stream_params[j, FROM_GENERATED] > 0.0 else sources[i, FLUSHED])
+
+
+@inside
+def add_demands(
+    sources: Array,
+    source_params: Array,
+    streams: Array,
+    stream_params: Array,
+    host_of: Array,
+    place: Array,
+    hosts: Array,
+    dt: float,
+) -> None:
+    """What the sources and streams of each instance ask of it together."""
     for h in range(hosts.shape[0]):
         for column in range(DEMANDS):
             hosts[h, column] = 0.0
         hosts[h, BUSY_S] = hosts[h, BACKGROUND] * dt
-        hosts[h, MIRRORING_CPU] = hosts[h, BACKGROUND]
-    for i in range(state.shape[0]):
-        if params[i, ACTIVE] == 0.0:
+        hosts[h, STREAMING_CPU] = hosts[h, BACKGROUND]
+    for i in range(sources.shape[0]):
+        if source_params[i, ALIVE] == 0.0:
             continue
-        if params[i, ALIVE] > 0.0:
-            h = place[i, HOST]
-            cpu = state[i, ON_CPU]
-            hosts[h, RUNNABLE] += cpu
-            hosts[h, MIRRORING_CPU] += state[i, CPU_PRINCIPAL]
-            hosts[h, WANTED] += state[i, QUEUED] + state[i, THINKING] * params[i, THINK_OUT]
-            hosts[h, BUSY] += state[i, IN_OTHER] + cpu + state[i, BLOCKED] + state[i, WAITING]
-            hosts[h, COMMITS] += state[i, COMMIT_RATE]
-            hosts[h, LOG_WRITERS] += min(
-                1.0, (state[i, GENERATED] - state[i, FLUSHED]) * params[i, PER_BLOCK]
-            )
-            hosts[h, PAGES_WANTED] += min(state[i, CHECKPOINT_BACKLOG], params[i, CHECKPOINT_PAGES])
-        if params[i, MIRROR_ALIVE] > 0.0:
-            m = place[i, MIRROR_HOST]
-            hosts[m, MIRRORING_CPU] += state[i, CPU_MIRROR]
-            hosts[m, REDO_S] += state[i, REDO_WANTED]
-            hosts[m, MESSAGES_IN] += state[i, MESSAGE_RATE]
-            if params[i, CARRYING] > 0.0:
-                hosts[m, SESSIONS] += 1.0
-                hosts[place[i, HOST], SESSIONS] += 1.0
-            hosts[m, LOG_WRITERS] += min(
-                1.0, (state[i, RECEIVED] - state[i, HARDENED]) * params[i, PER_BLOCK]
-            )
-            pages = (
-                state[i, MIRROR_DIRTY] * params[i, FLUSH_OUT]
-                if params[i, CONTINUOUS] > 0.0
-                else state[i, MIRROR_BACKLOG]
-            )
-            hosts[m, PAGES_WANTED] += min(pages, params[i, MIRROR_PAGES]) * params[i, MIRROR_PAGE_COST]
+        h = host_of[i]
+        cpu = sources[i, ON_CPU]
+        hosts[h, RUNNABLE] += cpu
+        hosts[h, WANTED] += sources[i, QUEUED] + sources[i, THINKING] * source_params[i, THINK_OUT]
+        hosts[h, BUSY] += sources[i, IN_OTHER] + cpu + sources[i, BLOCKED] + sources[i, WAITING]
+        hosts[h, COMMITS] += sources[i, COMMIT_RATE]
+        hosts[h, LOG_WRITERS] += min(
+            1.0, (sources[i, GENERATED] - sources[i, FLUSHED]) * source_params[i, PER_BLOCK]
+        )
+        hosts[h, PAGES_WANTED] += min(sources[i, CHECKPOINT_BACKLOG], source_params[i, CHECKPOINT_PAGES])
+    for j in range(streams.shape[0]):
+        if stream_params[j, STREAM_ACTIVE] == 0.0:
+            continue
+        i = place[j, SOURCE]
+        h = host_of[i]
+        if source_params[i, ALIVE] > 0.0:
+            hosts[h, STREAMING_CPU] += streams[j, SENDER_CPU]
+        if stream_params[j, TARGET_ALIVE] == 0.0:
+            continue
+        m = place[j, TARGET]
+        hosts[m, STREAMING_CPU] += streams[j, TARGET_CPU]
+        hosts[m, REDO_S] += streams[j, REDO_WANTED]
+        hosts[m, MESSAGES_IN] += streams[j, MESSAGE_RATE]
+        if stream_params[j, CARRYING] > 0.0:
+            hosts[m, SESSIONS] += 1.0
+            hosts[h, SESSIONS] += 1.0
+        hosts[m, LOG_WRITERS] += min(
+            1.0, (streams[j, RECEIVED] - streams[j, HARDENED]) * source_params[i, PER_BLOCK]
+        )
+        pages = (
+            streams[j, TARGET_DIRTY] * stream_params[j, FLUSH_OUT]
+            if stream_params[j, CONTINUOUS] > 0.0
+            else streams[j, TARGET_BACKLOG]
+        )
+        hosts[m, PAGES_WANTED] += (
+            min(pages, stream_params[j, TARGET_PAGES]) * stream_params[j, TARGET_PAGE_COST]
+        )
 
 
 @inside
 def share_hosts(hosts: Array, dt: float, hz: float) -> None:
-    """What each row of an instance gets in this step."""
+    """What each source and stream of an instance gets in this step."""
     for h in range(hosts.shape[0]):
         cores = hosts[h, CORES]
         free = hosts[h, WORKERS] - hosts[h, BUSY] + dt * hosts[h, COMMITS]
         free = max(0.0, free)
         hosts[h, ADMITTED] = 1.0 if hosts[h, WANTED] <= free else free / hosts[h, WANTED]
-        left = max(LEAST_SHARE * cores, cores - hosts[h, MIRRORING_CPU])
+        left = max(LEAST_SHARE * cores, cores - hosts[h, STREAMING_CPU])
         redo_cores = hosts[h, REDO_S] * hz
         hosts[h, REDO_SHARE] = 1.0 if redo_cores <= left else left / redo_cores
         left = max(LEAST_SHARE * cores, left - redo_cores)
         hosts[h, CPU_SHARE] = 1.0 if hosts[h, RUNNABLE] <= left else left / hosts[h, RUNNABLE]
-        streams = hosts[h, LOG_STREAMS]
-        hosts[h, LOG_SHARE] = 1.0 if hosts[h, LOG_WRITERS] <= streams else streams / hosts[h, LOG_WRITERS]
+        writers = hosts[h, LOG_STREAMS]
+        hosts[h, LOG_SHARE] = 1.0 if hosts[h, LOG_WRITERS] <= writers else writers / hosts[h, LOG_WRITERS]
         pages = hosts[h, DATA_PAGES] * dt
         hosts[h, DATA_SHARE] = 1.0 if hosts[h, PAGES_WANTED] <= pages else pages / hosts[h, PAGES_WANTED]
         wake_up_s = hosts[h, WAKE_UP_S]
@@ -588,121 +654,152 @@ def share_hosts(hosts: Array, dt: float, hz: float) -> None:
 
 
 @inside
-def share_links(place: Array, links: Array, scratch: Array, dt: float) -> None:
+def share_links(place: Array, links: Array, wish: Array, dt: float) -> None:
     """Divides each congested link fairly: small senders get what they ask, the others an equal part."""
     for k in range(links.shape[0]):
         links[k, LINK_WANTED] = 0.0
-        links[k, LINK_ROWS] = 0.0
-    for i in range(scratch.shape[1]):
-        if scratch[WISH, i] > 0.0:
-            links[place[i, LINK], LINK_WANTED] += scratch[WISH, i]
-            links[place[i, LINK], LINK_ROWS] += 1.0
+        links[k, LINK_STREAMS] = 0.0
+    for j in range(wish.shape[0]):
+        if wish[j] > 0.0:
+            links[place[j, LINK], LINK_WANTED] += wish[j]
+            links[place[j, LINK], LINK_STREAMS] += 1.0
     for k in range(links.shape[0]):
         carried = links[k, LINK_KB] * dt
         if links[k, LINK_WANTED] <= carried:
             continue
-        level = carried / links[k, LINK_ROWS]
+        level = carried / links[k, LINK_STREAMS]
         for _ in range(3):
             small = 0.0
             big = 0.0
-            for i in range(scratch.shape[1]):
-                if place[i, LINK] == k and scratch[WISH, i] > 0.0:
-                    if scratch[WISH, i] <= level:
-                        small += scratch[WISH, i]
+            for j in range(wish.shape[0]):
+                if place[j, LINK] == k and wish[j] > 0.0:
+                    if wish[j] <= level:
+                        small += wish[j]
                     else:
                         big += 1.0
             if big > 0.0:
                 level = (carried - small) / big
-        for i in range(scratch.shape[1]):
-            if place[i, LINK] == k:
-                scratch[WISH, i] = min(scratch[WISH, i], level)
+        for j in range(wish.shape[0]):
+            if place[j, LINK] == k:
+                wish[j] = min(wish[j], level)
 
 
 @inside
 def step(
-    state: Array,
-    params: Array,
+    sources: Array,
+    source_params: Array,
+    streams: Array,
+    stream_params: Array,
+    host_of: Array,
     place: Array,
     hosts: Array,
     links: Array,
     history: Array,
-    scratch: Array,
+    awaited: Array,
+    wish: Array,
+    known: Array,
     now: int,
     dt: float,
     hz: float,
 ) -> None:
-    """All rows advance by *dt* seconds. Order matters: see the module's functions from top to bottom."""
-    add_demands(state, params, place, hosts, dt)
+    """All sources and streams advance by *dt* seconds. Order matters: see the functions from top to bottom.
+
+    *awaited* (one number a source, NO_BOUND_KB between steps), *wish* and *known* (one a stream) are scratch.
+    """
+    add_demands(sources, source_params, streams, stream_params, host_of, place, hosts, dt)
     share_hosts(hosts, dt, hz)
-    for i in range(state.shape[0]):
-        if params[i, ACTIVE] == 0.0:
+    for j in range(streams.shape[0]):
+        if stream_params[j, STREAM_ACTIVE] == 0.0:
             continue
-        known = state[i, ACKNOWLEDGED]
-        if params[i, CARRYING] > 0.0:
+        i = place[j, SOURCE]
+        kb = streams[j, ACKNOWLEDGED]
+        if stream_params[j, CARRYING] > 0.0:
             # One step ago is the latest that can be known when the step begins.
-            back = params[i, ACK_STEPS] + hosts[place[i, HOST], TURN_STEPS] - 1.0
-            known = max(
-                known,
-                look_back(history, i, HARDENED_RING, now - 1, back) if back >= 0.0 else state[i, HARDENED],
+            back = stream_params[j, ACK_STEPS] + hosts[host_of[i], TURN_STEPS] - 1.0
+            kb = max(
+                kb,
+                look_back(history, j, HARDENED_RING, now - 1, back) if back >= 0.0 else streams[j, HARDENED],
             )
-        scratch[KNOWN, i] = known
-        if params[i, ALIVE] > 0.0:
-            write_log(state, params, i, hosts, place[i, HOST], known, dt)
-        wish = 0.0
-        if params[i, CARRYING] > 0.0:
-            source = state[i, RELEASED] if params[i, FROM_GENERATED] > 0.0 else state[i, FLUSHED]
-            wish = min(source - state[i, SENT], params[i, SEND_KB])
-            if state[i, STALL_S] > 0.0:
-                wish = min(wish, params[i, WINDOW_KB] - (state[i, SENT] - state[i, RECEIVED]))
-            wish = max(0.0, wish) * params[i, WIRE_RATIO]
-        scratch[WISH, i] = wish
-    share_links(place, links, scratch, dt)
-    for i in range(state.shape[0]):
-        if params[i, ACTIVE] == 0.0:
+        known[j] = kb
+        if stream_params[j, AWAITED] > 0.0:
+            awaited[i] = min(awaited[i], kb)
+    for i in range(sources.shape[0]):
+        if source_params[i, ALIVE] > 0.0:
+            write_log(sources, source_params, i, hosts, host_of[i], awaited[i], dt)
+        awaited[i] = NO_BOUND_KB
+    for j in range(streams.shape[0]):
+        kb = 0.0
+        if stream_params[j, CARRYING] > 0.0:
+            end = log_to_send(sources, place[j, SOURCE], stream_params, j)
+            kb = min(end - streams[j, SENT], stream_params[j, SEND_KB])
+            if streams[j, STALL_S] > 0.0:
+                kb = min(kb, stream_params[j, WINDOW_KB] - (streams[j, SENT] - streams[j, RECEIVED]))
+            kb = max(0.0, kb) * stream_params[j, WIRE_RATIO]
+        wish[j] = kb
+    share_links(place, links, wish, dt)
+    for j in range(streams.shape[0]):
+        if stream_params[j, STREAM_ACTIVE] == 0.0:
             continue
-        if params[i, CARRYING] > 0.0:
-            sent = scratch[WISH, i] * params[i, PER_WIRE]
-            h, m = place[i, HOST], place[i, MIRROR_HOST]
-            carry_log(state, params, i, hosts, h, m, history, now, sent, scratch[KNOWN, i], dt)
-            spend_cpu(state, params, i, hosts, h, m, sent, dt, hz)
-        elif params[i, MIRROR_ALIVE] > 0.0:
-            finish_received(state, params, i, history, now)
-        if params[i, ALIVE] > 0.0:
-            commit(state, params, i, dt)
-        if params[i, MIRROR_ALIVE] > 0.0:
-            redo(state, params, i, hosts, place[i, MIRROR_HOST], dt)
+        i = place[j, SOURCE]
+        m = place[j, TARGET]
+        if stream_params[j, CARRYING] > 0.0:
+            h = host_of[i]
+            sent = wish[j] * stream_params[j, PER_WIRE]
+            carry_log(streams, stream_params, j, hosts, h, m, history, now, sent, known[j], dt)
+            spend_cpu(sources, source_params, i, streams, stream_params, j, hosts, h, m, sent, dt, hz)
+        elif stream_params[j, TARGET_ALIVE] > 0.0:
+            finish_received(streams, stream_params, j, history, now)
+        if stream_params[j, TARGET_ALIVE] > 0.0:
+            touches, hot_inverse = source_params[i, TOUCHES_PER_KB], source_params[i, HOT_INVERSE]
+            since_s = sources[i, SINCE_CHECKPOINT_S]
+            redo(streams, stream_params, j, touches, hot_inverse, since_s, hosts, m, dt)
+        if stream_params[j, AWAITED] > 0.0:
+            awaited[i] = min(awaited[i], streams[j, ACKNOWLEDGED])
+    for i in range(sources.shape[0]):
+        if source_params[i, ALIVE] > 0.0:
+            commit(sources, source_params, i, awaited[i], dt)
+        awaited[i] = NO_BOUND_KB
     for h in range(hosts.shape[0]):
         hosts[h, CORE_S] += min(hosts[h, CORES] * dt, hosts[h, BUSY_S])
 
 
 @inside
-def finish_received(state: Array, params: Array, i: int, history: Array, now: int) -> None:
-    """A mirror without a session hardens what had arrived; nothing is under way and nobody hears of it."""
-    state[i, HARDENED] += min(
-        (state[i, RECEIVED] - state[i, HARDENED]) * params[i, HARDEN_OUT], params[i, HARDEN_KB]
+def finish_received(state: Array, params: Array, j: int, history: Array, now: int) -> None:
+    """A target without a session hardens what had arrived; nothing is under way and nobody hears of it."""
+    state[j, HARDENED] += min(
+        (state[j, RECEIVED] - state[j, HARDENED]) * params[j, HARDEN_OUT], params[j, HARDEN_KB]
     )
-    state[i, CPU_PRINCIPAL] = 0.0
-    state[i, CPU_MIRROR] = 0.0
-    state[i, MESSAGE_RATE] = 0.0
-    history[i, SENT_RING, now & (history.shape[2] - 1)] = state[i, SENT]
-    history[i, HARDENED_RING, now & (history.shape[2] - 1)] = state[i, HARDENED]
+    state[j, SENDER_CPU] = 0.0
+    state[j, TARGET_CPU] = 0.0
+    state[j, MESSAGE_RATE] = 0.0
+    history[j, SENT_RING, now & (history.shape[2] - 1)] = state[j, SENT]
+    history[j, HARDENED_RING, now & (history.shape[2] - 1)] = state[j, HARDENED]
 
 
 @inside
-def look(state: Array, params: Array, hosts: Array) -> None:
-    """Rates since the last look, smoothed; and log files grow to hold their log."""
-    for i in range(state.shape[0]):
-        if params[i, ACTIVE] == 0.0:
+def smooth(state: Array, i: int, totals: int) -> None:
+    """Rates of what adds up since the last look, smoothed over about a second; LAST and SMOOTH follow the totals."""
+    for total in range(totals):
+        rate = (state[i, total] - state[i, totals + total]) / LOOK_S
+        state[i, totals + total] = state[i, total]
+        state[i, 2 * totals + total] += (rate - state[i, 2 * totals + total]) * LOOK_SHARE
+
+
+@inside
+def look(sources: Array, source_params: Array, streams: Array, stream_params: Array, hosts: Array) -> None:
+    """Rates since the last look; and log files grow to hold their log."""
+    for i in range(sources.shape[0]):
+        if source_params[i, ACTIVE] == 0.0:
             continue
-        for total in range(TOTALS):
-            rate = (state[i, total] - state[i, LAST + total]) / LOOK_S
-            state[i, LAST + total] = state[i, total]
-            state[i, SMOOTH + total] += (rate - state[i, SMOOTH + total]) * LOOK_SHARE
+        smooth(sources, i, SOURCE_TOTALS)
         while (
-            state[i, GENERATED] - state[i, REUSE] > state[i, LOG_SIZE]
-            and state[i, LOG_SIZE] < params[i, LOG_MAX]
+            sources[i, GENERATED] - sources[i, REUSE] > sources[i, LOG_SIZE]
+            and sources[i, LOG_SIZE] < source_params[i, LOG_MAX]
         ):
-            state[i, LOG_SIZE] = min(params[i, LOG_MAX], state[i, LOG_SIZE] * LOG_GROWTH + PAGE_KB)
+            sources[i, LOG_SIZE] = min(source_params[i, LOG_MAX], sources[i, LOG_SIZE] * LOG_GROWTH + PAGE_KB)
+    for j in range(streams.shape[0]):
+        if stream_params[j, STREAM_ACTIVE] > 0.0:
+            smooth(streams, j, STREAM_TOTALS)
     for h in range(hosts.shape[0]):
         rate = (hosts[h, CORE_S] - hosts[h, LAST_CORE_S]) / LOOK_S
         hosts[h, LAST_CORE_S] = hosts[h, CORE_S]
@@ -710,10 +807,10 @@ def look(state: Array, params: Array, hosts: Array) -> None:
 
 
 @inside
-def is_sound(state: Array, params: Array, i: int) -> bool:
-    """No log is lost or invented, no connection either, and everything is a number."""
+def source_is_sound(state: Array, params: Array, i: int) -> bool:
+    """No connection is lost or invented, and everything is a number."""
     total = 0.0
-    for column in range(STATE_COLUMNS):
+    for column in range(SOURCE_COLUMNS):
         total += state[i, column]
     inside = state[i, QUEUED] + state[i, IN_OTHER] + state[i, ON_CPU] + state[i, BLOCKED] + state[i, WAITING]
     connections = params[i, CONNECTIONS]
@@ -722,31 +819,39 @@ def is_sound(state: Array, params: Array, i: int) -> bool:
     ):
         return False
     least = min(state[i, THINKING], state[i, QUEUED], state[i, IN_OTHER], state[i, ON_CPU])
-    if min(least, state[i, BLOCKED], state[i, WAITING], state[i, DIRTY], state[i, MIRROR_DIRTY]) < -SLACK:
+    if min(least, state[i, BLOCKED], state[i, WAITING], state[i, DIRTY]) < -SLACK:
         return False
-    slack = SLACK * (1.0 + 1e-3 * abs(state[i, GENERATED]))
-    received, hardened = state[i, RECEIVED], state[i, HARDENED]
-    if state[i, FLUSHED] > state[i, GENERATED] + slack or hardened > received + slack:
+    return bool(state[i, FLUSHED] <= state[i, GENERATED] + slack_kb(state[i, GENERATED]))
+
+
+@inside
+def slack_kb(position_kb: float) -> float:
+    """What rounding may make of a log position."""
+    return SLACK * (1.0 + 1e-3 * abs(position_kb))
+
+
+@inside
+def stream_is_sound(state: Array, params: Array, j: int, generated: float) -> bool:
+    """No log is lost or invented on its way, and everything is a number."""
+    total = 0.0
+    for column in range(STREAM_COLUMNS):
+        total += state[j, column]
+    if not math.isfinite(total) or state[j, TARGET_DIRTY] < -SLACK:
         return False
-    if state[i, REDONE] > hardened + slack or state[i, ACKNOWLEDGED] > hardened + slack:
+    slack = slack_kb(generated)
+    received, hardened = state[j, RECEIVED], state[j, HARDENED]
+    if hardened > received + slack:
         return False
-    sent = state[i, SENT]
-    return bool(
-        params[i, CARRYING] == 0.0 or (received <= sent + slack and sent <= state[i, GENERATED] + slack)
-    )
+    if state[j, REDONE] > hardened + slack or state[j, ACKNOWLEDGED] > hardened + slack:
+        return False
+    sent = state[j, SENT]
+    return bool(params[j, CARRYING] == 0.0 or (received <= sent + slack and sent <= generated + slack))
 
 
 @entry
-def crossings_of(state: Array, params: Array, i: int) -> int:
-    """Crossings that hold for a row at this instant."""
+def source_crossings(state: Array, params: Array, i: int) -> int:
+    """Crossings that hold for a source at this instant."""
     held = 0
-    carrying = params[i, CARRYING] > 0.0
-    if state[i, HARDENED] - state[i, REDONE] <= SMALL_KB and (
-        carrying or state[i, RECEIVED] - state[i, HARDENED] <= SMALL_KB
-    ):
-        held |= REDO_DONE
-    if carrying and state[i, FLUSHED] - state[i, SENT] <= params[i, BLOCK_KB]:
-        held |= SEND_DONE
     if state[i, GENERATED] - state[i, REUSE] >= params[i, LOG_MAX] - SMALL_KB:
         held |= LOG_FULL
     if state[i, OPERATION_LEFT] <= 0.0:
@@ -755,59 +860,143 @@ def crossings_of(state: Array, params: Array, i: int) -> int:
 
 
 @entry
-def note_crossings(state: Array, params: Array, armed: Array, held: Array) -> int:
-    """Writes the armed crossings that hold for each row; returns for how many rows any does."""
-    count = 0
-    for i in range(armed.shape[0]):
-        held[i] = 0
-        if armed[i] != 0 and params[i, ACTIVE] > 0.0:
-            held[i] = crossings_of(state, params, i) & armed[i]
-            count += held[i] != 0
-    return count
+def stream_crossings(state: Array, params: Array, j: int, flushed: float, block_kb: float) -> int:
+    """Crossings that hold for a stream at this instant, its source having *flushed* so much log."""
+    held = 0
+    carrying = params[j, CARRYING] > 0.0
+    if state[j, HARDENED] - state[j, REDONE] <= SMALL_KB and (
+        carrying or state[j, RECEIVED] - state[j, HARDENED] <= SMALL_KB
+    ):
+        held |= REDO_DONE
+    if carrying and flushed - state[j, SENT] <= block_kb:
+        held |= SEND_DONE
+    return held
+
+
+@inside
+def source_held(state: Array, params: Array, i: int) -> int:
+    """Armed crossings that hold for a source at this instant."""
+    armed = int(state[i, SOURCE_ARMED])
+    return source_crossings(state, params, i) & armed if armed != 0 and params[i, ACTIVE] > 0.0 else 0
+
+
+@inside
+def stream_held(
+    sources: Array, source_params: Array, streams: Array, stream_params: Array, place: Array, j: int
+) -> int:
+    """Armed crossings that hold for a stream at this instant."""
+    armed = int(streams[j, STREAM_ARMED])
+    if armed == 0 or stream_params[j, STREAM_ACTIVE] == 0.0:
+        return 0
+    i = place[j, SOURCE]
+    flushed, block_kb = sources[i, FLUSHED], source_params[i, BLOCK_KB]
+    return stream_crossings(streams, stream_params, j, flushed, block_kb) & armed
+
+
+@inside
+def holds(sources: Array, source_params: Array, streams: Array, stream_params: Array, place: Array) -> bool:
+    """Whether any armed crossing holds."""
+    for i in range(sources.shape[0]):
+        if source_held(sources, source_params, i) != 0:
+            return True
+    for j in range(streams.shape[0]):
+        if stream_held(sources, source_params, streams, stream_params, place, j) != 0:
+            return True
+    return False
 
 
 @entry
-def read_counters(
-    state: Array, params: Array, i: int, hosts: Array, host: int, mirror_host: int, out: Array
+def note_crossings(
+    sources: Array,
+    source_params: Array,
+    streams: Array,
+    stream_params: Array,
+    place: Array,
+    of_sources: Array,
+    of_streams: Array,
 ) -> None:
-    """The counters of `COUNTERS`, in that order, at this instant."""
-    commits = state[i, SMOOTH + TRANSACTIONS]
+    """Writes the armed crossings that hold for each source and stream."""
+    for i in range(sources.shape[0]):
+        of_sources[i] = source_held(sources, source_params, i)
+    for j in range(streams.shape[0]):
+        of_streams[j] = stream_held(sources, source_params, streams, stream_params, place, j)
+
+
+@entry
+def read_source(state: Array, params: Array, i: int, hosts: Array, host: int, out: Array) -> None:
+    """The counters of `SOURCE_COUNTERS`, in that order, at this instant."""
+    commits = state[i, SOURCE_SMOOTH + TRANSACTIONS]
     busy = commits > 1e-6
     out[0] = commits
-    out[1] = state[i, SMOOTH + INSIDE_S] / commits if busy else 0.0
-    out[2] = 1000.0 * state[i, SMOOTH + WAITING_S] / commits if busy and params[i, WAITS] > 0.0 else 0.0
-    out[3] = state[i, SMOOTH + GENERATED]
-    out[4] = state[i, SMOOTH + SENT]
-    out[5] = state[i, SMOOTH + REDONE]
-    out[6] = max(0.0, state[i, FLUSHED] - state[i, SENT]) if params[i, MIRRORED] > 0.0 else 0.0
-    out[7] = state[i, HARDENED] - state[i, REDONE]
-    out[8] = state[i, GENERATED] - state[i, REUSE]
-    out[9] = max(state[i, LOG_SIZE], out[8])
-    out[10] = 100.0 * hosts[host, SMOOTH_CORES] / hosts[host, CORES]
-    out[11] = (
-        100.0 * hosts[mirror_host, SMOOTH_CORES] / hosts[mirror_host, CORES] if mirror_host >= 0 else 0.0
+    out[1] = state[i, SOURCE_SMOOTH + INSIDE_S] / commits if busy else 0.0
+    out[2] = (
+        1000.0 * state[i, SOURCE_SMOOTH + WAITING_S] / commits if busy and params[i, WAITS] > 0.0 else 0.0
     )
-    out[12] = PAGE_KB * state[i, SMOOTH + PAGES_WRITTEN]
-    out[13] = PAGE_KB * state[i, SMOOTH + MIRROR_PAGES_WRITTEN]
-    out[14] = state[i, DIRTY] + state[i, CHECKPOINT_BACKLOG]
-    out[15] = state[i, MIRROR_DIRTY] + state[i, MIRROR_BACKLOG]
-    out[16] = state[i, GENERATED] - state[i, CHECKPOINT_LOG]
-    out[17] = state[i, QUEUED] + state[i, IN_OTHER] + state[i, ON_CPU] + state[i, BLOCKED] + state[i, WAITING]
-    out[18] = state[i, SMOOTH + MESSAGES]
-    out[19] = max(0.0, state[i, GENERATED] - state[i, HARDENED]) if params[i, MIRRORED] > 0.0 else 0.0
+    out[3] = state[i, SOURCE_SMOOTH + GENERATED]
+    out[4] = state[i, GENERATED] - state[i, REUSE]
+    out[5] = max(state[i, LOG_SIZE], out[4])
+    out[6] = 100.0 * hosts[host, SMOOTH_CORES] / hosts[host, CORES]
+    out[7] = PAGE_KB * state[i, SOURCE_SMOOTH + PAGES_WRITTEN]
+    out[8] = state[i, DIRTY] + state[i, CHECKPOINT_BACKLOG]
+    out[9] = state[i, GENERATED] - state[i, CHECKPOINT_LOG]
+    out[10] = state[i, QUEUED] + state[i, IN_OTHER] + state[i, ON_CPU] + state[i, BLOCKED] + state[i, WAITING]
+
+
+@entry
+def read_stream(
+    state: Array,
+    params: Array,
+    j: int,
+    generated: float,
+    flushed: float,
+    hosts: Array,
+    target: int,
+    out: Array,
+) -> None:
+    """The counters of `STREAM_COUNTERS`, in that order, its source's log being *generated* and *flushed* so far."""
+    out[0] = state[j, STREAM_SMOOTH + SENT]
+    out[1] = state[j, STREAM_SMOOTH + REDONE]
+    out[2] = max(0.0, flushed - state[j, SENT])
+    out[3] = state[j, HARDENED] - state[j, REDONE]
+    out[4] = (
+        100.0 * hosts[target, SMOOTH_CORES] / hosts[target, CORES] if params[j, RECEIVED_BY] > 0.0 else 0.0
+    )
+    out[5] = PAGE_KB * state[j, STREAM_SMOOTH + TARGET_PAGES_WRITTEN]
+    out[6] = state[j, TARGET_DIRTY] + state[j, TARGET_BACKLOG]
+    out[7] = state[j, STREAM_SMOOTH + MESSAGES]
+    out[8] = max(0.0, generated - state[j, HARDENED])
+
+
+@inside
+def unsound(sources: Array, source_params: Array, streams: Array, stream_params: Array, place: Array) -> int:
+    """Number of the first source or, counted on behind them, stream whose books do not balance; -1: all do."""
+    for i in range(sources.shape[0]):
+        if source_params[i, ACTIVE] > 0.0 and not source_is_sound(sources, source_params, i):
+            return int(i)
+    for j in range(streams.shape[0]):
+        if stream_params[j, STREAM_ACTIVE] > 0.0 and not stream_is_sound(
+            streams, stream_params, j, sources[place[j, SOURCE], GENERATED]
+        ):
+            return int(sources.shape[0] + j)
+    return -1
 
 
 @entry
 def advance(
-    state: Array,
-    params: Array,
+    sources: Array,
+    source_params: Array,
+    streams: Array,
+    stream_params: Array,
+    host_of: Array,
     place: Array,
     hosts: Array,
     links: Array,
     history: Array,
-    scratch: Array,
-    armed: Array,
-    samples: Array,
+    awaited: Array,
+    wish: Array,
+    known: Array,
+    source_samples: Array,
+    stream_samples: Array,
     clock: Array,
     ticks: int,
     every: int,
@@ -815,37 +1004,55 @@ def advance(
 ) -> int:
     """Up to *ticks* ticks; stops after the tick at which an armed crossing holds. Returns the ticks run.
 
-    -1 - row instead: the books of that row do not balance, which is a mistake of this program.
-    *samples* takes all rows' counters each *every* ticks of the clock (0 = never), one entry after another.
+    -1 - number instead: the books of that source (or, counted on, stream) do not balance, which is a mistake of
+    this program. The samples take all counters each *every* ticks of the clock (0 = never), one entry after another.
     """
     taken = 0
     hz = 1.0 / dt
     watching = False
-    for i in range(armed.shape[0]):
-        watching = watching or (armed[i] != 0 and params[i, ACTIVE] > 0.0)
+    for i in range(sources.shape[0]):
+        watching = watching or sources[i, SOURCE_ARMED] > 0.0
+    for j in range(streams.shape[0]):
+        watching = watching or streams[j, STREAM_ARMED] > 0.0
     for tick in range(1, ticks + 1):
         for _ in range(clock[STEPS_PER_TICK]):
             clock[NOW] += 1
-            step(state, params, place, hosts, links, history, scratch, clock[NOW], dt, hz)
+            step(
+                sources,
+                source_params,
+                streams,
+                stream_params,
+                host_of,
+                place,
+                hosts,
+                links,
+                history,
+                awaited,
+                wish,
+                known,
+                clock[NOW],
+                dt,
+                hz,
+            )
         clock[TICKS] += 1
         if clock[TICKS] % LOOK_TICKS == 0:
-            look(state, params, hosts)
-            for i in range(state.shape[0]):
-                if params[i, ACTIVE] > 0.0 and not is_sound(state, params, i):
-                    return -1 - i
+            look(sources, source_params, streams, stream_params, hosts)
+            wrong = unsound(sources, source_params, streams, stream_params, place)
+            if wrong >= 0:
+                return -1 - wrong
         if every > 0 and clock[TICKS] % every == 0:
-            for i in range(state.shape[0]):
-                if params[i, ACTIVE] > 0.0:
-                    read_counters(
-                        state, params, i, hosts, place[i, HOST], place[i, MIRROR_HOST], samples[taken, i]
+            for i in range(sources.shape[0]):
+                if source_params[i, ACTIVE] > 0.0:
+                    read_source(sources, source_params, i, hosts, host_of[i], source_samples[taken, i])
+            for j in range(streams.shape[0]):
+                if stream_params[j, STREAM_ACTIVE] > 0.0:
+                    i = place[j, SOURCE]
+                    generated, flushed = sources[i, GENERATED], sources[i, FLUSHED]
+                    target = place[j, TARGET]
+                    read_stream(
+                        streams, stream_params, j, generated, flushed, hosts, target, stream_samples[taken, j]
                     )
             taken += 1
-        if watching:
-            for i in range(state.shape[0]):
-                if (
-                    armed[i] != 0
-                    and params[i, ACTIVE] > 0.0
-                    and crossings_of(state, params, i) & armed[i] != 0
-                ):
-                    return tick
+        if watching and holds(sources, source_params, streams, stream_params, place):
+            return tick
     return ticks

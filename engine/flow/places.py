@@ -1,65 +1,83 @@
-"""Where rows run: instances, what they have, and the links between them."""
+"""Where sources and streams run: instances, what they have, and the links between them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from engine.flow import derive
 from engine.flow import kernel as k
-from engine.flow.setup import RowSetup, redo_threads, worker_threads
+from engine.flow.setup import SourceSetup, StreamSetup, redo_threads, worker_threads
 
 Array = np.ndarray[Any, Any]
-Setups = Sequence[RowSetup | None]
+Sources = Sequence[SourceSetup | None]
+Streams = Sequence[tuple[int, StreamSetup] | None]
+"""Of each stream the number of its source and its setup."""
 
 
-def lay_out(setups: Setups, hosts_before: Array) -> tuple[Array, Array, Array]:
-    """Place of each row, table of instances (counts so far kept) and table of links, as the setups say."""
-    place = np.full((len(setups), 3), -1, dtype=np.int64)
+@dataclass(frozen=True)
+class Layout:
+    """Places as arrays, as the compiled step reads them; without a sign, so that it need not look for one."""
+
+    host_of: Array  # instance of each source
+    place: Array  # of each stream: source, receiving instance, link; 0 where there is none
+    hosts: Array
+    links: Array
+
+
+def lay_out(sources: Sources, streams: Streams, hosts_before: Array) -> Layout:
+    """Places as the setups say; what instances have counted so far is kept."""
+    host_of = np.array([source.host if source else 0 for source in sources], dtype=np.uint64)
+    place = np.zeros((len(streams), 3), dtype=np.uint64)
     pairs: dict[tuple[int, int], int] = {}
     bandwidth: dict[int, float] = {}
-    for row, setup in enumerate(setups):
-        if setup is None:
-            place[row, k.HOST] = 0
+    for number, stream in enumerate(streams):
+        if stream is None:
             continue
-        place[row, k.HOST] = setup.host
-        place[row, k.MIRROR_HOST] = setup.mirror_host
-        if setup.mirror_host >= 0:
-            link = pairs.setdefault((setup.host, setup.mirror_host), len(pairs))
-            place[row, k.LINK] = link
-            bandwidth[link] = derive.link_kb_per_s(setup)
+        owner, setup = stream
+        source = sources[owner]
+        assert source is not None, f"stream {number} has no source"
+        place[number, k.SOURCE] = owner
+        if setup.target_host >= 0:
+            place[number, k.TARGET] = setup.target_host
+            link = pairs.setdefault((source.host, setup.target_host), len(pairs))
+            place[number, k.LINK] = link
+            bandwidth[link] = derive.link_kb_per_s(source.site, setup.bandwidth_mbps)
     links = np.zeros((len(pairs), k.LINK_COLUMNS))
     links[:, k.LINK_KB] = list(bandwidth.values())
-    return place, _instances(setups, hosts_before), links
+    return Layout(host_of, place, _instances(sources, streams, hosts_before), links)
 
 
-def mirroring_threads(setups: Setups) -> dict[int, int]:
+def mirroring_threads(sources: Sources, streams: Streams) -> dict[int, int]:
     """Threads that mirroring takes on each instance: 1, and per database 2 or, as mirror, 3 + redo threads.
 
     Documented: "Mirroring a Large Number of Databases in a Single SQL Server Instance".
     """
     threads: dict[int, int] = {}
-    for setup in setups:
-        if setup is not None and setup.mirror_host >= 0:
-            as_mirror = 3 + redo_threads(setup.site.cores, setup.enterprise)
-            threads[setup.host] = threads.get(setup.host, 1) + 2
-            threads[setup.mirror_host] = threads.get(setup.mirror_host, 1) + as_mirror
+    for stream in streams:
+        if stream is None or stream[1].target_host < 0:
+            continue
+        source, setup = sources[stream[0]], stream[1]
+        assert source is not None
+        threads[source.host] = threads.get(source.host, 1) + 2
+        as_target = 3 + redo_threads(setup.site.cores, setup.enterprise)
+        threads[setup.target_host] = threads.get(setup.target_host, 1) + as_target
     return threads
 
 
-def _instances(setups: Setups, before: Array) -> Array:
+def _instances(sources: Sources, streams: Streams, before: Array) -> Array:
     sites = {}
-    for setup in setups:
-        if setup is not None:
-            sites[setup.host] = setup.site
-            if setup.mirror_host >= 0:
-                sites.setdefault(setup.mirror_host, setup.site)
+    for stream in streams:
+        if stream is not None and stream[1].target_host >= 0:
+            sites[stream[1].target_host] = stream[1].site
+    sites |= {source.host: source.site for source in sources if source is not None}
     hosts = np.zeros((max(max(sites, default=-1) + 1, len(before)), k.HOST_COLUMNS))
     hosts[: len(before)] = before
     hosts[:, k.CORES] = np.maximum(hosts[:, k.CORES], 1.0)
-    threads = mirroring_threads(setups)
+    threads = mirroring_threads(sources, streams)
     for host, site in sites.items():
         workers = site.worker_threads or worker_threads(site.cores)
         hosts[host, k.CORES] = site.cores

@@ -1,4 +1,4 @@
-"""What can be read off a row: positions, counters of a moment, totals."""
+"""What can be read off a source or a stream: positions, counters of a moment, totals."""
 
 from __future__ import annotations
 
@@ -9,71 +9,91 @@ from engine.flow import kernel as k
 
 
 @dataclass(frozen=True)
-class Positions:
-    """Cumulative log positions in KB, and transactions since the row began."""
+class SourcePositions:
+    """Cumulative log positions in KB, and transactions since the source began."""
 
     generated_kb: float
-    flushed_kb: float  # on the principal's disk
-    sent_kb: float
-    received_kb: float
-    hardened_kb: float  # on the mirror's disk
-    acknowledged_kb: float
-    redone_kb: float
+    flushed_kb: float  # on its own disk
     committed_kb: float  # end of the last commit told to a client
     transactions: float
 
 
-POSITION_COLUMNS: Final = {
+@dataclass(frozen=True)
+class StreamPositions:
+    """Cumulative log positions in KB."""
+
+    sent_kb: float
+    received_kb: float
+    hardened_kb: float  # on the target's disk
+    acknowledged_kb: float
+    redone_kb: float
+
+
+SOURCE_POSITIONS: Final = {
     "generated_kb": k.GENERATED,
     "flushed_kb": k.FLUSHED,
+    "committed_kb": k.DURABLE,
+    "transactions": k.TRANSACTIONS,
+}
+STREAM_POSITIONS: Final = {
     "sent_kb": k.SENT,
     "received_kb": k.RECEIVED,
     "hardened_kb": k.HARDENED,
     "acknowledged_kb": k.ACKNOWLEDGED,
     "redone_kb": k.REDONE,
-    "committed_kb": k.DURABLE,
-    "transactions": k.TRANSACTIONS,
 }
 
 
 @dataclass(frozen=True)
-class Reading:
-    """Counters of a moment, rates smoothed over about a second. Field order is that of `COUNTERS`."""
+class SourceReading:
+    """Counters of a moment, rates smoothed over about a second. Field order is that of `SOURCE_COUNTERS`."""
 
     transactions_per_s: float
     response_s: float
-    commit_delay_ms: float  # mean wait of a commit for the mirror; 0 when commits do not wait
+    commit_delay_ms: float  # mean wait of a commit for its streams; 0 when commits do not wait
     log_generation_kb_per_s: float
+    log_used_kb: float
+    log_size_kb: float
+    principal_cpu_percent: float  # of the whole instance
+    principal_data_writes_kb_per_s: float
+    principal_dirty_pages: float
+    log_since_checkpoint_kb: float
+    in_flight_transactions: float
+
+
+@dataclass(frozen=True)
+class StreamReading:
+    """Counters of a moment, rates smoothed over about a second. Field order is that of `STREAM_COUNTERS`."""
+
     log_send_kb_per_s: float
     redo_kb_per_s: float
     send_queue_kb: float
     redo_queue_kb: float
-    log_used_kb: float
-    log_size_kb: float
-    principal_cpu_percent: float  # of the whole instance
-    mirror_cpu_percent: float
-    principal_data_writes_kb_per_s: float
+    mirror_cpu_percent: float  # of the whole instance
     mirror_data_writes_kb_per_s: float
-    principal_dirty_pages: float
     mirror_dirty_pages: float
-    log_since_checkpoint_kb: float
-    in_flight_transactions: float
     sends_per_s: float  # messages
-    unhardened_kb: float  # generated, not yet on the mirror's disk
+    unhardened_kb: float  # generated, not yet on the target's disk
 
 
 @dataclass(frozen=True)
-class Totals:
-    """What has added up since the row began; the differences of two give exact means."""
+class SourceTotals:
+    """What has added up since the source began; the differences of two give exact means."""
 
     transactions: float
     generated_kb: float
-    sent_kb: float
-    redone_kb: float
     pages_written: float
-    mirror_pages_written: float
     inside_s: float  # connections inside transactions, over time
     waiting_s: float  # connections waiting for a commit, over time
+    core_s: float  # of the whole instance
+
+
+@dataclass(frozen=True)
+class StreamTotals:
+    """What has added up since the stream began."""
+
+    sent_kb: float
+    redone_kb: float
+    pages_written: float  # by the target
     messages: float
-    principal_core_s: float  # of the whole instance
-    mirror_core_s: float
+    core_s: float  # of the whole receiving instance

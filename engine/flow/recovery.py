@@ -109,11 +109,12 @@ class FailoverTimes:
 
 
 def failover_times(
-    flow: Flow, row: int, cause: Cause, chance: Chance, timeout_s: float = PARTNER_TIMEOUT_S
+    flow: Flow, stream: int, cause: Cause, chance: Chance, timeout_s: float = PARTNER_TIMEOUT_S
 ) -> FailoverTimes:
-    """Phases of a failover of *row* that begins at this instant. The flow is only read."""
-    setup = flow.row_setup(row)
-    state, mechanism = flow.state[row], MECHANISMS[cause]
+    """Phases of a failover to the target of *stream* that begins at this instant. The flow is only read."""
+    source = flow.source_of(stream)
+    setup = flow.source_setup(source)
+    state, mechanism = flow.sources[source], MECHANISMS[cause]
     close_s = mechanism.close_fixed_s * chance.lognormal(1.0, SPREAD_FIXED)
     if mechanism.ends_connections:
         close_s += setup.workload.connections * setup.scale * END_CONNECTION_S
@@ -124,24 +125,24 @@ def failover_times(
     if mechanism.asks_witness:
         decision_s = AGREEMENT_S * chance.lognormal(1.0, SPREAD_AGREEMENT)
         if mechanism.seen_by_silence:
-            decision_s += _witness_lag_s(float(state[k.SMOOTH + k.MESSAGES]), chance)
-    redo_kb_per_s = _redo_kb_per_s(flow, row)
+            decision_s += _witness_lag_s(float(flow.streams[stream, k.STREAM_SMOOTH + k.MESSAGES]), chance)
+    redo_kb_per_s = _redo_kb_per_s(flow, stream)
     since_kb = float(state[k.GENERATED] - state[k.CHECKPOINT_LOG])
     return FailoverTimes(
         detection_s=_detection_s(cause, timeout_s, chance),
         close_s=close_s,
         decision_s=decision_s,
-        page_flush_s=_page_flush_s(flow, row, close_s + decision_s, chance),
+        page_flush_s=_page_flush_s(flow, stream, close_s + decision_s, chance),
         analysis_s=mechanism.analysis_fixed_s * chance.lognormal(1.0, SPREAD_FIXED)
         + mechanism.analysis_passes * since_kb / redo_kb_per_s,
         role_change_s=chance.lognormal(ROLE_CHANGE_S, SPREAD_ROLE_CHANGE),
-        undo_s=undo_s(flow, row, open_log_kb(flow, row)),
+        undo_s=undo_s(flow, stream, open_log_kb(flow, source)),
     )
 
 
-def undo_s(flow: Flow, row: int, open_kb: float) -> float:
-    """Seconds to roll back transactions under way with *open_kb* of log."""
-    return UNDO_COST * open_kb / _redo_kb_per_s(flow, row)
+def undo_s(flow: Flow, stream: int, open_kb: float) -> float:
+    """Seconds in which the target of *stream* rolls back transactions under way with *open_kb* of log."""
+    return UNDO_COST * open_kb / _redo_kb_per_s(flow, stream)
 
 
 def _detection_s(cause: Cause, timeout_s: float, chance: Chance) -> float:
@@ -169,30 +170,30 @@ def _witness_lag_s(messages_per_s: float, chance: Chance) -> float:
     return max(0.0, missed_ping_s + witness_looks_s - mirror_s)
 
 
-def _page_flush_s(flow: Flow, row: int, after_s: float, chance: Chance) -> float:
+def _page_flush_s(flow: Flow, stream: int, after_s: float, chance: Chance) -> float:
     """All pages of a mirror must be on disk before it comes online: those not yet written *after_s* from now.
 
     The phase of the mirror's sweep over its pages is random.
     """
-    setup, state = flow.row_setup(row), flow.state[row]
+    setup = flow.stream_setup(stream)
     phase = chance.uniform(0.0, SWEEP_SHARE_MAX)
-    if setup.availability_group:
+    if setup.log_pool:
         return 0.0  # a secondary is online already and need not flush
-    slow = max(1.0, setup.mirror_data_disk_factor)
-    left = float(state[k.MIRROR_DIRTY]) * exp(-after_s / (setup.site.mirror_flush_s * slow))
+    slow = max(1.0, setup.target_data_disk_factor)
+    left = float(flow.streams[stream, k.TARGET_DIRTY]) * exp(-after_s / (setup.site.mirror_flush_s * slow))
     return phase * left * slow / setup.site.mirror_flush_pages_per_s
 
 
-def _redo_kb_per_s(flow: Flow, row: int) -> float:
-    setup = flow.row_setup(row)
-    touch_s = setup.site.redo_cpu_us_per_touch / 1e6 * max(1.0, setup.mirror_cpu_factor)
-    per_kb = touch_s * setup.workload.page_touches / setup.workload.log_kb_per_transaction
+def _redo_kb_per_s(flow: Flow, stream: int) -> float:
+    setup, load = flow.stream_setup(stream), flow.source_setup(flow.source_of(stream)).workload
+    touch_s = setup.site.redo_cpu_us_per_touch / 1e6 * max(1.0, setup.target_cpu_factor)
+    per_kb = touch_s * load.page_touches / load.log_kb_per_transaction
     return redo_threads(setup.site.cores, setup.enterprise) / max(per_kb, 1e-9)
 
 
-def open_log_kb(flow: Flow, row: int) -> float:
+def open_log_kb(flow: Flow, source: int) -> float:
     """Log of transactions that are under way: half a transaction each, and all of a single long operation."""
-    setup, state = flow.row_setup(row), flow.state[row]
+    setup, state = flow.source_setup(source), flow.sources[source]
     inside = total(float(state[column]) for column in (k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING))
     log_kb = inside * setup.workload.log_kb_per_transaction / 2.0
     operation = setup.operation

@@ -1,9 +1,9 @@
-"""What a row of the flow model is made of: site, workload, link and switches, as frozen data."""
+"""What sources and streams of log are made of: site, workload, link and switches, as frozen data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum, IntFlag
+from enum import IntFlag
 from typing import Final
 
 COMPRESSION_SAVING_MIN: Final = 0.125
@@ -13,21 +13,13 @@ COMPRESSION_VERSION_MIN: Final = 2008
 """First version that compresses the log stream. Documented."""
 
 
-class Mode(IntEnum):
-    """What a commit on this copy waits for."""
-
-    NONE = 0  # no mirror attached
-    FULL = 1  # the mirror must harden the log first
-    OFF = 2  # log is sent after it is written locally; nobody waits
-
-
 class Crossing(IntFlag):
     """What `run` can stop at."""
 
-    REDO_DONE = 1  # the mirror has applied all the log that it received
-    SEND_DONE = 2  # the mirror has hardened all but what is on its way
-    LOG_FULL = 4  # no more log fits: the database halts
-    OPERATION_DONE = 8  # the long operation has written its last log
+    REDO_DONE = 1  # stream: the target has applied all the log that it received
+    SEND_DONE = 2  # stream: all log is sent but a last block
+    LOG_FULL = 4  # source: no more log fits, the database halts
+    OPERATION_DONE = 8  # source: the long operation has written its last log
 
 
 @dataclass(frozen=True)
@@ -58,7 +50,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Site:
-    """Hardware of a pair of identical servers and what their build of the product costs on it.
+    """Hardware of a server and what its build of the product costs on it.
 
     Every site in `sites` gives source and class of each figure. Open choices of the model are fields here:
     `ack_latency_ms`, `log_limit_kb_2005`, `log_limit_kb`, `window_in_full`.
@@ -98,41 +90,56 @@ class Site:
 
 
 @dataclass(frozen=True)
-class RowSetup:
-    """Circumstances of one live copy of a database and the mirror that may hang on it."""
+class SourceSetup:
+    """Circumstances of one writable log: the open copy of a database, its clients and its instance."""
 
     site: Site
     workload: Workload
     scale: float = 1.0  # multiplies connections; 0 = idle
     host: int = 0  # index of the server instance
-    mirror_host: int = -1  # -1 = none
-    alive: bool = True  # the principal's process runs; else its log, pages and clients stand still
-    mirror_alive: bool = True  # likewise the mirror's
+    alive: bool = True  # the process runs; else log, pages and clients stand still
     serving: bool = True  # clients can run transactions
-    mode: Mode = Mode.NONE
-    connected: bool = False  # the principal believes the mirror is there
-    carrying: bool = False  # bytes really get through
-    sending: bool = True  # False while SUSPENDED
-    redoing: bool = True  # the mirror applies its log
+    version: int = 2005
+    log_size_kb: float = 1_048_576.0
+    log_max_kb: float = 41_943_040.0  # 40 GB
+    delayed_durability: bool = False
+    log_disk_factor: float = 1.0  # slow-down of the log disk, >= 1
+    data_disk_factor: float = 1.0
+    cpu_factor: float = 1.0
+    operation: Operation | None = None
+
+
+@dataclass(frozen=True)
+class StreamSetup:
+    """Circumstances of one stream of a source's log to one other copy of the database."""
+
+    site: Site
+    """Hardware of the instance that receives."""
+    target_host: int = -1
+    """Index of the instance that receives; -1: none does, what waits to be sent is the send queue."""
+    target_alive: bool = True
+    awaited: bool = False
+    """Commits wait until this stream has hardened their log, which leaves while it is being written."""
+    connected: bool = False
+    """The source believes that the target is there."""
+    carrying: bool = False
+    """Bytes really get through."""
+    sending: bool = True
+    """False while SUSPENDED."""
+    redoing: bool = True
+    """The target applies its log."""
     rtt_ms: float = 0.2
     jitter_ms: float = 0.0
     loss: float = 0.0  # share of packets
     bandwidth_mbps: float = 1000.0
     compression_ratio: float = 1.0  # wire bytes per log byte; 1 = not compressed
     encryption: bool = True
-    version: int = 2005
     enterprise: bool = True  # Standard has one redo thread
-    availability_group: bool = False  # log pool, no continuous page flush
-    log_size_kb: float = 1_048_576.0
-    log_max_kb: float = 41_943_040.0  # 40 GB
-    delayed_durability: bool = False
-    log_disk_factor: float = 1.0  # slow-down of the principal's log disk, >= 1
-    data_disk_factor: float = 1.0
-    cpu_factor: float = 1.0
-    mirror_log_disk_factor: float = 1.0
-    mirror_data_disk_factor: float = 1.0
-    mirror_cpu_factor: float = 1.0
-    operation: Operation | None = None
+    log_pool: bool = False
+    """Log is sent from memory and the target writes pages at checkpoints only (availability groups)."""
+    target_log_disk_factor: float = 1.0
+    target_data_disk_factor: float = 1.0
+    target_cpu_factor: float = 1.0
 
 
 def redo_threads(cores: int, enterprise: bool = True) -> int:

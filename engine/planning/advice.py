@@ -8,11 +8,11 @@ from enum import StrEnum
 from typing import Final
 
 from engine.flow import Mode
-from engine.flow.derive import handling_ms, link_kb_per_s, session_kb_per_s
+from engine.flow.derive import handling_ms, link_kb_per_s, stream_kb_per_s
 from engine.flow.recovery import Cause
 from engine.flow.setup import COMPRESSION_VERSION_MIN, wire_ratio
 from engine.planning.assess import NO_GOALS, Assessment, Goals, Resource, assess
-from engine.planning.plan import Plan, network_of, row_setup
+from engine.planning.plan import Plan, network_of, pair_of
 from engine.planning.steady import send_limit_kb_per_s, steady
 from engine.planning.words import duration, figure, percent, size
 
@@ -199,10 +199,11 @@ def _clients(found: Assessment) -> str:
 
 
 def _round_trip(found: Assessment) -> str:
-    plan, setup = found.plan, row_setup(found.plan)
+    plan, setup = found.plan, pair_of(found.plan)
     limit, wanted = send_limit_kb_per_s(setup), found.alone.log_kb_per_s
-    if limit < 1.1 * wanted:
-        window_kb = session_kb_per_s(setup) * (plan.rtt_ms + handling_ms(setup)) / 1000.0
+    if setup.stream is not None and limit < 1.1 * wanted:
+        held_ms = plan.rtt_ms + handling_ms(plan.site, setup.stream)
+        window_kb = stream_kb_per_s(plan.site, setup.stream) * held_ms / 1000.0
         why = (
             f"with {size(window_kb)} unanswered at a time the session sends {size(limit)}/s at most, "
             f"and the workload writes {size(wanted)}/s."
@@ -213,10 +214,10 @@ def _round_trip(found: Assessment) -> str:
 
 
 def _bandwidth(found: Assessment) -> str:
-    setup = row_setup(found.plan)
-    carried = link_kb_per_s(setup) / wire_ratio(setup.compression_ratio, setup.version)
+    plan = found.plan
+    carried = link_kb_per_s(plan.site, plan.bandwidth_mbps) / wire_ratio(plan.compression_ratio, plan.version)
     return (
-        f"The bandwidth: {figure(found.plan.bandwidth_mbps)} Mbps carry {size(carried)}/s of log, "
+        f"The bandwidth: {figure(plan.bandwidth_mbps)} Mbps carry {size(carried)}/s of log, "
         f"and the workload writes {size(found.alone.log_kb_per_s)}/s."
     )
 
@@ -279,7 +280,7 @@ def _range(rtt_ms: float | None, mbps: float | None) -> str:
 
 def _compression(found: Assessment) -> Iterator[Finding]:
     """Said where compression is on, and where the link hurts and it could help."""
-    plan, setup = found.plan, row_setup(found.plan, Mode.OFF)
+    plan, setup = found.plan, pair_of(found.plan, Mode.OFF)
     ratio = plan.workload.compression_ratio
     hurts = not (found.full_fits and found.off_fits)
     if wire_ratio(plan.compression_ratio, plan.version) < 1.0:
@@ -291,7 +292,7 @@ def _compression(found: Assessment) -> Iterator[Finding]:
     elif hurts and ratio < 1.0 and plan.version < COMPRESSION_VERSION_MIN:
         yield Finding("Compression", Tone.INFO, "Only versions from 2008 on compress the log stream.")
     elif hurts and wire_ratio(ratio, plan.version) < 1.0:
-        better = steady((row_setup(plan.at(compression_ratio=ratio), Mode.FULL),))[0]
+        better = steady((pair_of(plan.at(compression_ratio=ratio), Mode.FULL),))[0]
         text = (
             f"With a stream that shrinks to {percent(ratio)}, FULL would give "
             f"{figure(better.transactions_per_s)} transactions/s and {duration(better.response_s)} response."

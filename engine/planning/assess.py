@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 
 from engine.chance import Chance
-from engine.flow import Flow, Mode, RowSetup
+from engine.flow import Flow, Mode, Pair, add_pair
 from engine.flow.recovery import Cause, failover_times
-from engine.planning.plan import Plan, row_setup
+from engine.planning.plan import Plan, pair_of
 from engine.planning.steady import Steady, steady
 from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, last_good
 
@@ -154,7 +154,7 @@ def off_keeps_up(found: Steady) -> bool:
 def assess(plan: Plan, goals: Goals = NO_GOALS) -> Assessment:
     """Runs the model for *plan* at every safety level and with twice of each resource. ValueError: a senseless link."""
     modes = (Mode.NONE, Mode.FULL, Mode.OFF)
-    alone, full, off = steady(tuple(row_setup(plan, mode) for mode in modes))
+    alone, full, off = steady(tuple(pair_of(plan, mode) for mode in modes))
     return Assessment(
         plan=plan,
         goals=goals,
@@ -176,23 +176,25 @@ def _over(amount: float, rate: float) -> float:
 # --- what binds ---------------------------------------------------------------------------------------------
 
 
-def _twice(setup: RowSetup) -> dict[Resource, RowSetup]:
-    """The same row with twice as much of one thing."""
-    site = setup.site
-    return {
-        Resource.ROUND_TRIP: replace(setup, rtt_ms=setup.rtt_ms / 2.0),
-        Resource.BANDWIDTH: replace(setup, bandwidth_mbps=setup.bandwidth_mbps * 2.0),
-        Resource.LOSS: replace(setup, loss=setup.loss / 2.0),
-        Resource.LOG_DISK: replace(setup, site=replace(site, log_write_ms=site.log_write_ms / 2.0)),
-        Resource.ACKNOWLEDGEMENT: replace(
-            setup, site=replace(site, ack_latency_ms=site.ack_latency_ms / 2.0)
-        ),
-        Resource.CPU: replace(setup, site=replace(site, cores=site.cores * 2)),
+def _twice(setup: Pair) -> dict[Resource, Pair]:
+    """The same pair with twice as much of one thing."""
+    site, stream = setup.source.site, setup.stream
+    better = {
+        Resource.LOG_DISK: setup.changed(site=replace(site, log_write_ms=site.log_write_ms / 2.0)),
+        Resource.ACKNOWLEDGEMENT: setup.changed(site=replace(site, ack_latency_ms=site.ack_latency_ms / 2.0)),
+        Resource.CPU: setup.changed(site=replace(site, cores=site.cores * 2)),
     }
+    if stream is None:
+        return better
+    return {
+        Resource.ROUND_TRIP: setup.changed(rtt_ms=stream.rtt_ms / 2.0),
+        Resource.BANDWIDTH: setup.changed(bandwidth_mbps=stream.bandwidth_mbps * 2.0),
+        Resource.LOSS: setup.changed(loss=stream.loss / 2.0),
+    } | better
 
 
 def _binding(plan: Plan) -> Binding:
-    setup = row_setup(plan)
+    setup = pair_of(plan)
     other = _twice(setup)
     now, *then = steady((setup, *other.values()))
     grows = plan.safety is Mode.OFF and not off_keeps_up(now)  # then sending is what matters
@@ -226,7 +228,7 @@ def _limits(plan: Plan, goals: Goals, alone: Steady) -> Limits:
 def _backlog(plan: Plan, alone: Steady, suspended_s: float) -> Backlog:
     """Clients do not wait for a mirror that is catching up, whatever the safety level."""
     kb = alone.log_kb_per_s * suspended_s
-    setups = (row_setup(plan, Mode.OFF),)
+    setups = (pair_of(plan, Mode.OFF),)
     sending, redoing = steady(setups, "send")[0], steady(setups, "redo")[0]
     send_s = _over(kb, -sending.send_queue_growth_kb_per_s)
     return Backlog(kb, send_s, max(send_s, _over(kb, -redoing.redo_queue_growth_kb_per_s)))
@@ -241,18 +243,19 @@ CAUSES: Final = {
 
 
 def _failovers(plan: Plan) -> tuple[FailoverEstimate, ...]:
-    setup = row_setup(plan)
+    setup = pair_of(plan)
     if setup.mode is Mode.NONE:
         return ()
-    redo_kb_per_s = steady((row_setup(plan, Mode.OFF),), "redo")[0].redo_kb_per_s
+    redo_kb_per_s = steady((pair_of(plan, Mode.OFF),), "redo")[0].redo_kb_per_s
     flow = Flow.empty()
-    row = flow.add_row(setup)
+    source = add_pair(flow, setup)
+    stream = flow.streams_of(source)[0]
     taken: dict[Cause, list[float]] = {cause: [] for cause in CAUSES[setup.mode]}
     for number in range(FAILOVERS):
-        flow.warm_start(row, number / FAILOVERS)
-        redo_s = _over(flow.reading(row).redo_queue_kb, redo_kb_per_s)
+        flow.warm_start(source, number / FAILOVERS)
+        redo_s = _over(flow.stream_reading(stream).redo_queue_kb, redo_kb_per_s)
         for cause, seconds in taken.items():
-            times = failover_times(flow, row, cause, Chance.from_seed(number))
+            times = failover_times(flow, stream, cause, Chance.from_seed(number))
             seconds.append(times.detection_s + times.failover_s + redo_s)
     return tuple(FailoverEstimate(cause, *_spread(seconds)) for cause, seconds in taken.items())
 

@@ -12,10 +12,10 @@ from typing import Final
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
-from engine.flow import COUNTERS, Crossing, Flow, Mode, Operation, Samples, run
+from engine.flow import Crossing, Flow, Mode, Operation, Samples, add_pair, run
 from engine.flow.operations import bulk_load, index_build
 from engine.flow.sites import STOCK_EXCHANGE, UNISYS, WORKLOAD1, WORKLOAD2
-from engine.planning.plan import Plan, row_setup
+from engine.planning.plan import Plan, pair_of
 from engine.planning.statements import points_about
 from engine.planning.steady import steady
 from engine.planning.sweep import Sweep, sweep
@@ -123,7 +123,7 @@ def _line(name: str, found: Sweep, column: str) -> Line:
 def _queue(number: str, title: str, said: str, plan: Plan) -> Figure:
     """The send queue over time, beginning in step."""
     flow = Flow.empty()
-    flow.add_row(row_setup(plan))
+    add_pair(flow, pair_of(plan))
     flow.warm_start(0)
     samples = Samples(every=round(SAMPLE_S * TICKS_PER_S))
     run(flow, round(WATCHED_S * TICKS_PER_S), samples)
@@ -134,14 +134,14 @@ def _queue(number: str, title: str, said: str, plan: Plan) -> Figure:
 
 def _over_time(samples: Samples, counter: str) -> tuple[Values, Values]:
     """Minutes since the first tick, and the counter."""
-    values = samples.values[:, 0, COUNTERS.index(counter)]
+    values = samples.column(0, counter)
     return tuple((samples.ticks / TICKS_PER_S / 60.0).tolist()), tuple(values.tolist())
 
 
 def _encryption(number: str, column: str) -> Figure:
     """With and without encrypted endpoints, Workload1."""
     modes = (Mode.OFF, Mode.FULL)
-    setups = [row_setup(Plan(encryption=on), mode) for mode in modes for on in (False, True)]
+    setups = [pair_of(Plan(encryption=on), mode) for mode in modes for on in (False, True)]
     found = [getattr(each, column) for each in steady(tuple(setups))]
     lines = tuple(
         Line(NAMES[mode], (0.0, 1.0), tuple(found[2 * place : 2 * place + 2]), points=True)
@@ -166,14 +166,17 @@ def _run_operation(operation: Operation, mode: Mode, samples: Samples | None = N
     """An operation alone in the database, from beginning to end, and the seconds that it took."""
     flow = Flow.empty()
     workload = replace(WORKLOAD1, connections=0.0)  # its pages say how fast log is redone
-    flow.add_row(replace(row_setup(Plan(workload=workload), mode), operation=operation))
-    return flow, _until(flow, Crossing.OPERATION_DONE, samples)
+    add_pair(flow, pair_of(Plan(workload=workload), mode).changed(operation=operation))
+    flow.watch(0, Crossing.OPERATION_DONE)
+    took_s = _until_held(flow, samples)
+    flow.watch(0, Crossing(0))
+    return flow, took_s
 
 
-def _until(flow: Flow, crossing: Crossing, samples: Samples | None = None) -> float:
-    flow.watch(0, crossing)
-    ticks, held = run(flow, round(MOST_S * TICKS_PER_S), samples)
-    assert held, f"{crossing!r} did not come about within {MOST_S:g} s"
+def _until_held(flow: Flow, samples: Samples | None = None) -> float:
+    """Seconds until the crossing that is armed."""
+    ticks, sources, streams = run(flow, round(MOST_S * TICKS_PER_S), samples)
+    assert sources or streams, f"the crossing did not come about within {MOST_S:g} s"
     return ticks / TICKS_PER_S
 
 
@@ -199,8 +202,9 @@ def _online(is_online: bool, shown: Sequence[bool]) -> str:
 def _rebuild() -> Figure:
     samples = Samples(every=round(SAMPLE_S * TICKS_PER_S))
     flow, took_s = _run_operation(index_build(1.0, True, True), Mode.OFF, samples)
-    _until(flow, Crossing.SEND_DONE, samples)
-    _until(flow, Crossing.REDO_DONE, samples)
+    for crossing in (Crossing.SEND_DONE, Crossing.REDO_DONE):
+        flow.watch_stream(0, crossing)
+        _until_held(flow, samples)
     lines = []
     for name, counter in (("send queue", "send_queue_kb"), ("redo queue", "redo_queue_kb")):
         lines.append(Line(name, *_over_time(samples, counter)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from engine.flow import Mode, RowSetup, Site, Workload
+from engine.flow import Mode, Pair, Site, Workload, pair
 from engine.flow.sites import NEC, WORKLOAD1
 from engine.planning.plan import ENDLESS_KB
 from engine.planning.steady import steady
@@ -69,7 +69,5 @@ def _slowed_to(bare: Workload, site: Site, response_s: float) -> Workload:
     return workload
 
 
-def _alone(workload: Workload, site: Site) -> RowSetup:
-    return RowSetup(
-        site=site, workload=workload, mode=Mode.NONE, log_size_kb=ENDLESS_KB, log_max_kb=ENDLESS_KB
-    )
+def _alone(workload: Workload, site: Site) -> Pair:
+    return pair(site, workload, Mode.NONE, log_size_kb=ENDLESS_KB, log_max_kb=ENDLESS_KB)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from engine.flow import Mode, RowSetup, Site, Workload
+from engine.flow import Mode, Pair, Site, Workload, pair
 from engine.flow.sites import NEC, WORKLOAD1
 
 NETWORKS: Final = (("LAN", 0.0, 2.0), ("MAN", 2.0, 20.0), ("WAN", 20.0, 200.0))
@@ -41,19 +41,13 @@ def network_of(rtt_ms: float) -> str:
     return next((name for name, _, longest in NETWORKS if rtt_ms < longest), NETWORKS[-1][0])
 
 
-def row_setup(plan: Plan, safety: Mode | None = None, host: int = 0) -> RowSetup:
-    """The plan as a row of the flow model between instances *host* and *host* + 1, its mirror in step."""
-    mode = plan.safety if safety is None else safety
-    mirrored = mode is not Mode.NONE
-    return RowSetup(
-        site=plan.site,
-        workload=plan.workload,
+def pair_of(plan: Plan, safety: Mode | None = None) -> Pair:
+    """The plan as a pair of servers, its mirror in step; at another safety level if one is given."""
+    return pair(
+        plan.site,
+        plan.workload,
+        plan.safety if safety is None else safety,
         scale=plan.scale,
-        host=host,
-        mirror_host=host + 1 if mirrored else -1,
-        mode=mode,
-        connected=mirrored,
-        carrying=mirrored,
         rtt_ms=plan.rtt_ms,
         loss=plan.loss,
         bandwidth_mbps=plan.bandwidth_mbps,

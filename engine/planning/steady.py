@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.flow import Flow, Mode, RowSetup, Totals, run
-from engine.flow.derive import handling_ms, link_kb_per_s, session_kb_per_s
+from engine.flow import (
+    Flow,
+    Pair,
+    SourcePositions,
+    SourceTotals,
+    StreamPositions,
+    StreamTotals,
+    add_pair,
+    run,
+)
+from engine.flow.derive import handling_ms, link_kb_per_s, stream_kb_per_s
 from engine.flow.setup import wire_ratio
 
-ROWS_AT_ONCE: Final = 25
-"""Rows of one flow. They share nothing; more would only make adding them slower."""
+PAIRS_AT_ONCE: Final = 25
+"""Pairs in one flow. They share nothing; more would only make adding them slower."""
 
 LOOK_S: Final = 10.0
 """Rates are compared over at least this time."""
 
 LOSSY_LOOK_S: Final = 80.0
-"""The same on a link that loses packets. Such a row never stands still: one look must do."""
+"""The same on a link that loses packets. Such a pair never stands still: one look must do."""
 
 SAME: Final = 1e-4
 """Rest: throughput and sending change by less than this share from one look to the next."""
 
 LOOKS_MAX: Final = 12
-"""Looks after which a row is taken as it is, so that no plan can hold up a window."""
+"""Looks after which a pair is taken as it is, so that no plan can hold up a window."""
 
 BACKLOG_KB: Final = 1e9
 """A queue that does not end while it is looked at."""
@@ -55,26 +64,25 @@ COLUMNS: Final = tuple(field.name for field in fields(Steady))
 
 
 @lru_cache(maxsize=64)
-def steady(setups: tuple[RowSetup, ...], behind: str = "") -> tuple[Steady, ...]:
+def steady(setups: tuple[Pair, ...], behind: str = "") -> tuple[Steady, ...]:
     """Each setup run alone until it is at rest.
 
     *behind* "send" gives every mirror an endless send queue first, "redo" an endless redo queue: what a
     backlog is worked off with. Asked again, the answer comes from memory.
     """
     found: list[Steady] = []
-    for first in range(0, len(setups), ROWS_AT_ONCE):
-        found += _at_rest(setups[first : first + ROWS_AT_ONCE], behind)
+    for first in range(0, len(setups), PAIRS_AT_ONCE):
+        found += _at_rest(setups[first : first + PAIRS_AT_ONCE], behind)
     return tuple(found)
 
 
-def _at_rest(setups: Sequence[RowSetup], behind: str) -> list[Steady]:
-    """All *setups* as rows of one flow; a row is read when it has come to rest, the last ones wait for it."""
+def _at_rest(setups: Sequence[Pair], behind: str) -> list[Steady]:
+    """All *setups* in one flow, each on servers of its own; read when the last has come to rest."""
     flow = Flow.empty()
     for number, setup in enumerate(setups):
-        mirror = 2 * number + 1 if setup.mirror_host >= 0 else -1
-        flow.add_row(replace(setup, host=2 * number, mirror_host=mirror))
+        add_pair(flow, setup.changed(host=2 * number, target_host=2 * number + 1))
     look_s = max(_look_s(setup) for setup in setups)
-    looks = LOOKS_MAX if all(setup.loss == 0.0 for setup in setups) else 1
+    looks = 1 if any(setup.stream and setup.stream.loss for setup in setups) else LOOKS_MAX
     run(flow, round(look_s * TICKS_PER_S))
     if behind:
         _fall_behind(flow, behind)
@@ -88,54 +96,84 @@ def _at_rest(setups: Sequence[RowSetup], behind: str) -> list[Steady]:
     return now
 
 
-def _look_s(setup: RowSetup) -> float:
-    """Several times the longest delay that the row knows: thinking, and a window on its way."""
-    if setup.mode is Mode.NONE:
-        return max(LOOK_S, setup.workload.think_s)
-    way_s = (setup.rtt_ms + handling_ms(setup)) / 1000.0
-    way_s += setup.site.send_window_kb / link_kb_per_s(setup)
-    least = LOSSY_LOOK_S if setup.loss > 0.0 else LOOK_S
-    return max(least, setup.workload.think_s, 3.0 * way_s)
+def _look_s(setup: Pair) -> float:
+    """Several times the longest delay that the pair knows: thinking, and a window on its way."""
+    source, stream = setup.source, setup.stream
+    if stream is None:
+        return max(LOOK_S, source.workload.think_s)
+    way_s = (stream.rtt_ms + handling_ms(source.site, stream)) / 1000.0
+    way_s += source.site.send_window_kb / link_kb_per_s(source.site, stream.bandwidth_mbps)
+    least = LOSSY_LOOK_S if stream.loss > 0.0 else LOOK_S
+    return max(least, source.workload.think_s, 3.0 * way_s)
 
 
 def _fall_behind(flow: Flow, behind: str) -> None:
-    """Moves the log of every row ahead of the mirror, or of what the mirror has redone."""
-    ahead = ["generated_kb", "flushed_kb", "committed_kb"]
-    if behind == "redo":
-        ahead += ["sent_kb", "received_kb", "hardened_kb", "acknowledged_kb"]
-    for row in range(len(flow.setups)):
-        at = flow.positions(row)
-        flow.set_positions(row, **{name: getattr(at, name) + BACKLOG_KB for name in ahead})
-
-
-def _look(flow: Flow, setups: Sequence[RowSetup], seconds: float) -> Iterator[Steady]:
-    """Exact means of every row over the next *seconds*."""
-    rows = range(len(setups))
-    before = [(flow.totals(row), flow.positions(row)) for row in rows]
-    run(flow, round(seconds * TICKS_PER_S))
-    for row, (then, was) in zip(rows, before, strict=True):
-        setup, now, at = setups[row], flow.totals(row), flow.positions(row)
-        mirrored = setup.mode is not Mode.NONE
-        transactions = now.transactions - then.transactions
-        sent = (now.sent_kb - then.sent_kb) / seconds
-        unsent = (at.flushed_kb - at.sent_kb) - (was.flushed_kb - was.sent_kb)
-        undone = (at.hardened_kb - at.redone_kb) - (was.hardened_kb - was.redone_kb)
-        yield Steady(
-            transactions_per_s=transactions / seconds,
-            response_s=_each(now.inside_s - then.inside_s, transactions)
-            * setup.workload.transactions_per_business_transaction,
-            commit_delay_ms=1000.0 * _each(now.waiting_s - then.waiting_s, transactions),
-            log_kb_per_s=(now.generated_kb - then.generated_kb) / seconds,
-            sent_kb_per_s=sent,
-            send_queue_growth_kb_per_s=_settled(unsent / seconds, sent) if mirrored else 0.0,
-            redo_kb_per_s=(now.redone_kb - then.redone_kb) / seconds,
-            redo_queue_growth_kb_per_s=_settled(undone / seconds, sent) if mirrored else 0.0,
-            unhardened_kb=max(0.0, at.committed_kb - at.hardened_kb) if mirrored else at.committed_kb,
-            redo_queue_kb=at.hardened_kb - at.redone_kb,
-            link_use_percent=_link_use_percent(setup, sent) if mirrored else 0.0,
-            principal_cpu_percent=_cpu_percent(setup, then, now, "principal_core_s", seconds),
-            mirror_cpu_percent=_cpu_percent(setup, then, now, "mirror_core_s", seconds),
+    """Moves the log of every source ahead of its streams, or of what their targets have redone."""
+    for source in range(len(flow.source_setups)):
+        _move(
+            flow.set_positions, source, flow.positions(source), ("generated_kb", "flushed_kb", "committed_kb")
         )
+        if behind == "redo":
+            for stream in flow.streams_of(source):
+                there = ("sent_kb", "received_kb", "hardened_kb", "acknowledged_kb")
+                _move(flow.set_stream_positions, stream, flow.stream_positions(stream), there)
+
+
+def _move(set_positions: Callable[..., None], number: int, at: object, names: Sequence[str]) -> None:
+    set_positions(number, **{name: getattr(at, name) + BACKLOG_KB for name in names})
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a pair had done and where it stood at a moment."""
+
+    did: SourceTotals
+    at: SourcePositions
+    sent: StreamTotals
+    there: StreamPositions
+
+
+_NO_STREAM: Final = (StreamTotals(0.0, 0.0, 0.0, 0.0, 0.0), StreamPositions(0.0, 0.0, 0.0, 0.0, 0.0))
+
+
+def _see(flow: Flow, source: int) -> _Seen:
+    streams = [
+        (flow.stream_totals(number), flow.stream_positions(number)) for number in flow.streams_of(source)
+    ]
+    return _Seen(flow.totals(source), flow.positions(source), *(streams or [_NO_STREAM])[0])
+
+
+def _look(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterator[Steady]:
+    """Exact means of every pair over the next *seconds*."""
+    before = [_see(flow, source) for source in range(len(setups))]
+    run(flow, round(seconds * TICKS_PER_S))
+    for source, was in enumerate(before):
+        yield _means(setups[source], was, _see(flow, source), seconds)
+
+
+def _means(setup: Pair, was: _Seen, now: _Seen, seconds: float) -> Steady:
+    mirrored = setup.stream is not None
+    transactions = now.did.transactions - was.did.transactions
+    sent = (now.sent.sent_kb - was.sent.sent_kb) / seconds
+    unsent = (now.at.flushed_kb - now.there.sent_kb) - (was.at.flushed_kb - was.there.sent_kb)
+    undone = (now.there.hardened_kb - now.there.redone_kb) - (was.there.hardened_kb - was.there.redone_kb)
+    per_core = 100.0 / seconds / setup.source.site.cores
+    return Steady(
+        transactions_per_s=transactions / seconds,
+        response_s=_each(now.did.inside_s - was.did.inside_s, transactions)
+        * setup.source.workload.transactions_per_business_transaction,
+        commit_delay_ms=1000.0 * _each(now.did.waiting_s - was.did.waiting_s, transactions),
+        log_kb_per_s=(now.did.generated_kb - was.did.generated_kb) / seconds,
+        sent_kb_per_s=sent,
+        send_queue_growth_kb_per_s=_settled(unsent / seconds, sent) if mirrored else 0.0,
+        redo_kb_per_s=(now.sent.redone_kb - was.sent.redone_kb) / seconds,
+        redo_queue_growth_kb_per_s=_settled(undone / seconds, sent) if mirrored else 0.0,
+        unhardened_kb=max(0.0, now.at.committed_kb - now.there.hardened_kb),
+        redo_queue_kb=now.there.hardened_kb - now.there.redone_kb,
+        link_use_percent=_link_use_percent(setup, sent),
+        principal_cpu_percent=(now.did.core_s - was.did.core_s) * per_core,
+        mirror_cpu_percent=(now.sent.core_s - was.sent.core_s) * per_core,
+    )
 
 
 def _each(total: float, count: float) -> float:
@@ -147,14 +185,12 @@ def _settled(growth: float, flow: float) -> float:
     return growth if abs(growth) > 1e-3 * flow else 0.0
 
 
-def _link_use_percent(setup: RowSetup, sent_kb_per_s: float) -> float:
-    ratio = wire_ratio(setup.compression_ratio, setup.version)
-    return 100.0 * sent_kb_per_s * ratio / link_kb_per_s(setup)
-
-
-def _cpu_percent(setup: RowSetup, then: Totals, now: Totals, side: str, seconds: float) -> float:
-    used: float = getattr(now, side) - getattr(then, side)
-    return 100.0 * used / seconds / setup.site.cores
+def _link_use_percent(setup: Pair, sent_kb_per_s: float) -> float:
+    source, stream = setup.source, setup.stream
+    if stream is None:
+        return 0.0
+    ratio = wire_ratio(stream.compression_ratio, source.version)
+    return 100.0 * sent_kb_per_s * ratio / link_kb_per_s(source.site, stream.bandwidth_mbps)
 
 
 def _same(one: Steady, other: Steady) -> bool:
@@ -165,6 +201,9 @@ def _same(one: Steady, other: Steady) -> bool:
 _WATCHED: Final = ("transactions_per_s", "response_s", "sent_kb_per_s")
 
 
-def send_limit_kb_per_s(setup: RowSetup) -> float:
-    """Log that the session can send at most: a window each round trip, or what the link carries."""
-    return session_kb_per_s(setup) / wire_ratio(setup.compression_ratio, setup.version)
+def send_limit_kb_per_s(setup: Pair) -> float:
+    """Log that the session can send at most: a window each round trip, or what the link carries. 0: no mirror."""
+    source, stream = setup.source, setup.stream
+    if stream is None:
+        return 0.0
+    return stream_kb_per_s(source.site, stream) / wire_ratio(stream.compression_ratio, source.version)

@@ -11,7 +11,7 @@ import numpy as np
 
 from engine import arithmetic
 from engine.flow import Mode
-from engine.planning.plan import Plan, row_setup
+from engine.planning.plan import Plan, pair_of
 from engine.planning.steady import Steady, steady
 
 Array = np.ndarray[Any, Any]
@@ -43,9 +43,9 @@ class Sweep:
 def sweep(plan: Plan, axis: str, values: Sequence[float], safety: Mode | None = None) -> Sweep:
     """*plan* with each of *values* as its *axis*, at its own safety level unless *safety* is given."""
     mode = plan.safety if safety is None else safety
-    setups = tuple(row_setup(plan.at(**{axis: value}), mode) for value in values)
+    setups = tuple(pair_of(plan.at(**{axis: value}), mode) for value in values)
     if mode is Mode.NONE:  # nothing goes over the link
-        return Sweep(axis, tuple(values), mode, steady((row_setup(plan, mode),)) * len(values))
+        return Sweep(axis, tuple(values), mode, steady((pair_of(plan, mode),)) * len(values))
     return Sweep(axis, tuple(values), mode, steady(setups))
 
 

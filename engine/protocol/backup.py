@@ -20,8 +20,8 @@ from engine.protocol import (
     files,
     logspace,
     redo,
-    rows,
     snapshots,
+    streams,
     volumes,
 )
 from engine.protocol.lineage import Lineage
@@ -104,8 +104,8 @@ def backup_database(
         raise SqlError(3023, also=(3013,), title=title)
     if differential and not copy.full_backup_id:
         raise SqlError(3035, copy.database, also=(3013,), title=title)
-    assert copy.row is not None, f"{copy.database} is open and has no row"
-    at = world.flow.positions(copy.row).flushed_kb
+    assert copy.source is not None, f"{copy.database} is open and has no row"
+    at = world.flow.positions(copy.source).flushed_kb
     size_kb = copy.size_kb * (BACKUP_COMPRESSION if compression else 1.0)
     if differential:
         size_kb = min(size_kb, max(0.0, at - copy.last_log_backup_kb) + copy.size_kb * 0.01)
@@ -132,18 +132,18 @@ def _data_done(
 ) -> commands.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
-    if copy is None or copy.backup_from_kb != from_kb or copy.row is None or world.rows[copy.row][0] != key:
+    if copy is None or copy.backup_from_kb != from_kb or copy.source is None:
         raise SqlError(3049, also=(3013,), title="BACKUP DATABASE")
     number = world.next_id()
     base = number if kind == DATABASE else copy.full_backup_id
-    end = world.flow.positions(copy.row).flushed_kb
+    end = world.flow.positions(copy.source).flushed_kb
     taken = _taken(world, copy, kind, number, from_kb, end, size_kb + (end - from_kb), started_tick)
     level = copy.compatibility_level or COMPATIBILITY[world.servers[key[0]].version]
     taken = replace(
         taken,
         base=base,
         copy_only=copy_only,
-        image=replace(copy, row=None, backup_from_kb=None, compatibility_level=level),
+        image=replace(copy, source=None, backup_from_kb=None, compatibility_level=level),
     )
     _write(world, (host, path), taken, init)
     world.update_copy(key, backup_from_kb=None)
@@ -186,11 +186,11 @@ def backup_log(
         raise SqlError(1468, copy.database, also=(3013,), title=title)
     if norecovery and commands.in_use(world, copy):
         raise SqlError(3101, also=(3013,), title=title)
-    end = rows.end_of_log_kb(world, copy)
+    end = streams.end_of_log_kb(world, copy)
     size_kb = max(0.0, end - copy.last_log_backup_kb)
     place = _room_for(world, server, path, size_kb, title)
-    if norecovery and copy.row is not None:
-        rows.remove_row(world, copy.row)
+    if norecovery and copy.source is not None:
+        streams.remove_source(world, copy.source)
         world.update_copy(_key(copy), db_state=DbState.RESTORING)
     duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, place[0], size_kb))
     args = (copy.database, *place, copy.last_log_backup_kb, end, world.tick, norecovery, copy_only, init)
@@ -227,7 +227,7 @@ def _log_done(
 
 def _note_log_backup(world: World, key: Key, upto_kb: float) -> None:
     copy = world.copies[key]
-    if copy.row is not None and world.rows[copy.row][0] == key:
+    if copy.source is not None:
         logspace.log_backed_up(world, key, max(upto_kb, copy.last_log_backup_kb))
     else:
         upto_kb = max(upto_kb, copy.last_log_backup_kb)
@@ -240,7 +240,7 @@ def by_job(world: World, key: Key, path: str) -> None:
     It leaves no line in the ERRORLOG, as under trace flag 3226, which spares many shops that noise.
     """
     copy = world.copies[key]
-    first, last = copy.last_log_backup_kb, rows.end_of_log_kb(world, copy)
+    first, last = copy.last_log_backup_kb, streams.end_of_log_kb(world, copy)
     taken = _taken(world, copy, LOG, world.next_id(), first, last, last - first, world.tick)
     taken = replace(taken, from_tick=copy.last_log_backup_tick)
     _store(world, (key[0], path), taken, init=False)

@@ -54,6 +54,6 @@ MECHANISM: Final = {
 """Which timing a cause follows; others go like a power failure."""
 
 
-def phases(world: World, row: int, cause: str) -> FailoverTimes:
-    """Seconds of each phase of a failover of *row* for *cause*, drawn from the world's chance."""
-    return failover_times(world.flow, row, MECHANISM.get(cause, Cause.POWER_OFF), world.chance)
+def phases(world: World, stream: int, cause: str) -> FailoverTimes:
+    """Seconds of each phase of a failover to the receiver of *stream* for *cause*, drawn from the world's chance."""
+    return failover_times(world.flow, stream, MECHANISM.get(cause, Cause.POWER_OFF), world.chance)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from engine.model import Copy, Key, Tick, World
-from engine.protocol import rows
+from engine.protocol import streams
 
 
 def begin(world: World, key: Key, from_kb: float, tick: Tick) -> None:
@@ -18,7 +18,7 @@ def begin(world: World, key: Key, from_kb: float, tick: Tick) -> None:
 
 def end(world: World, copy: Copy) -> None:
     """The log up to now is thrown away (SIMPLE, TRUNCATE_ONLY): 4214 until the next full or differential backup."""
-    now_kb = rows.end_of_log_kb(world, copy)
+    now_kb = streams.end_of_log_kb(world, copy)
     world.update_copy(
         (copy.server, copy.database),
         full_backup=False,

@@ -385,7 +385,7 @@ def effect_of(world: World, fault: Fault) -> str:
     """What proves that a fault of this file has taken hold; empty if nothing does yet."""
     if fault.verb == "open-transaction":
         held = [copy for copy in world.copies_of(fault.args[0]) if copy.active_from_kb is not None]
-        waits = any(logspace.reuse_wait(world, copy.row) == "ACTIVE_TRANSACTION" for copy in held)
+        waits = any(logspace.reuse_wait(world, copy.source) == "ACTIVE_TRANSACTION" for copy in held)
         return f"log of {fault.args[0]} waits for the transaction" if waits else ""
     server = world.servers[fault.args[0]]
     if fault.verb == "close-firewall":

@@ -35,11 +35,11 @@ from engine.protocol import (
     quorum,
     redo,
     roles,
-    rows,
     security,
     service,
     session,
     snapshots,
+    streams,
     sync,
 )
 from engine.protocol.roles import Cause
@@ -136,6 +136,10 @@ def partner_failover(world: World, server: str, database: str) -> Outcome:
     _not_busy(world, copy)
     if copy.mirror_state is not MirrorState.SYNCHRONIZED:
         raise SqlError(1422, copy.database)
+    if (
+        world.copies[copy.partner or "", copy.database].stream is None
+    ):  # it has led since, which is not known here yet
+        raise SqlError(1447, copy.database)
     failover.start_manual(world, _key(copy))
     return []
 
@@ -153,7 +157,7 @@ def partner_force(world: World, server: str, database: str) -> Outcome:
     running = world.failover_under_way(copy.guid)
     if running is not None and (running.kind != "automatic" or running.decided_tick is not None):
         raise SqlError(1404)
-    if copy.redo_failed or copy.row is None:
+    if copy.redo_failed or copy.stream is None:
         raise SqlError(1406, copy.database)
     failover.start_forced(world, _key(copy))
     return []
@@ -239,9 +243,13 @@ def partner_safety(world: World, server: str, database: str, level: str) -> Outc
         # With safety OFF the timeout is always 10 s [DOC]; what was set before is forgotten.
         timeout = {"timeout_s": PARTNER_TIMEOUT_S} if wanted is Safety.OFF else {}
         world.update_copy(key, safety=wanted, safety_sequence=copy.safety_sequence + 1, **timeout)
-    row = copy.row
+    carried = [
+        other.stream
+        for other in (copy, world.copies[copy.partner or "", copy.database])
+        if other.stream is not None
+    ]
     raised = wanted is Safety.FULL and copy.mirror_state is MirrorState.SYNCHRONIZED
-    if raised and row is not None and not world.flow.caught_up(row):
+    if raised and not all(map(world.flow.caught_up, carried)):
         for key in _both(world, copy):
             if (
                 world.copies[key].mirror_state is MirrorState.SYNCHRONIZED
@@ -307,7 +315,7 @@ def partner_set(world: World, server: str, database: str, address: str) -> Outco
 
 def _establish(world: World, copy: Copy, other: Copy, address: str) -> Outcome:
     guid = world.new_session(copy.database)
-    assert copy.row is not None
+    assert copy.source is not None
     for me, peer, role, where in (
         (copy, other, Role.PRINCIPAL, address),
         (other, copy, Role.MIRROR, other.partner_address),
@@ -432,7 +440,7 @@ def open_restored(world: World, key: Key) -> None:
         partner=None, partner_address=None, failover_lsn_kb=end, log_start_kb=end, last_log_backup_kb=end,
         was_mirror=False, standby=False,
     )  # fmt: skip
-    world.flow.add_log_kb(rows.add_row(world, key, end), RECOVERY_LOG_KB)
+    world.flow.add_log_kb(streams.add_source(world, key, end), RECOVERY_LOG_KB)
     errorlog.write(world, key[0], 17137, key[1])
     errorlog.write(world, key[0], 3421, key[1], copy.database_id, 1, 0, 0, 0)
 
@@ -447,13 +455,13 @@ def _account_recovery_loss(world: World, copy: Copy) -> None:
     ]
     if any(quorum.opens(world, _key(other)) for other in others):
         return
-    richest = max(others, key=lambda other: rows.committed_kb(world, other), default=None)
-    told = rows.committed_kb(world, richest) if richest is not None else 0.0
+    richest = max(others, key=lambda other: streams.committed_kb(world, other), default=None)
+    told = streams.committed_kb(world, richest) if richest is not None else 0.0
     count = losses.count(world, richest, copy.end_of_log_kb, told) if richest is not None else 0
     if count:
         losses.note(world, copy.database, copy.server, count, told - copy.end_of_log_kb, "this copy")
         for other in others:
-            world.update_copy(_key(other), written_off_kb=rows.committed_kb(world, other))
+            world.update_copy(_key(other), written_off_kb=streams.committed_kb(world, other))
 
 
 def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:

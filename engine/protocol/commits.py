@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from engine.commits import Commit
 from engine.model import Copy, Key, User, World
-from engine.protocol import rows
+from engine.protocol import streams
 from engine.protocol.lineage import Lineage
 
 SLACK_KB: Final = 0.001
@@ -40,8 +40,8 @@ def upto(world: World, family: int, path: Lineage, kb: float) -> Commit | None:
 
 def newest(world: World, copy: Copy) -> Commit | None:
     """The last commit in the log of the copy, hardened or not."""
-    owner = copy.row is not None and world.rows[copy.row][0] == (copy.server, copy.database)
-    return upto(world, copy.family, copy.lineage, math.inf if owner else rows.end_of_log_kb(world, copy))
+    end_kb = streams.end_of_log_kb(world, copy) if copy.source is None else math.inf
+    return upto(world, copy.family, copy.lineage, end_kb)
 
 
 def between(world: World, copy: Copy, after_kb: float, upto_kb: float) -> Iterator[Commit]:
@@ -58,9 +58,9 @@ def append(world: World, key: Key, edits: tuple[tuple[str, Any], ...], log_kb: f
     There is always room for it: the log keeps that free for those that are under way.
     """
     copy = world.copies[key]
-    assert copy.row is not None, f"{key} is open and writes no log"
-    world.flow.add_log_kb(copy.row, COMMIT_KB)
-    at = world.flow.position_kb(copy.row, "generated_kb")
+    assert copy.source is not None, f"{key} is open and writes no log"
+    world.flow.add_log_kb(copy.source, COMMIT_KB)
+    at = world.flow.positions(copy.source).generated_kb
     before = newest(world, copy)
     world.commits[copy.family, copy.lineage[-1][0]] = Commit(
         before, at, log_kb + COMMIT_KB, world.tick, edits
@@ -71,9 +71,9 @@ def append(world: World, key: Key, edits: tuple[tuple[str, Any], ...], log_kb: f
 def told(world: World, key: Key, kb: float) -> bool:
     """A commit that ends at *kb* may be answered: hardened here and, if the session waits for it, on the mirror."""
     copy = world.copies.get(key)
-    if copy is None or copy.row is None or copy.delayed_durability == DELAYED:
+    if copy is None or copy.source is None or copy.delayed_durability == DELAYED:
         return True
-    return rows.committed_kb(world, copy) + SLACK_KB >= kb
+    return streams.committed_kb(world, copy) + SLACK_KB >= kb
 
 
 DELAYED: Final = 2

@@ -40,12 +40,12 @@ def login_of(world: World, client: Client, server: str) -> str:
 
 def _copies(world: World, client: Client, server: str) -> list[Copy]:
     found = [world.copies.get((server, database)) for database in client.databases]
-    return [copy for copy in found if copy is not None and copy.row is not None]
+    return [copy for copy in found if copy is not None and copy.source is not None]
 
 
 def _count(world: World, copy: Copy) -> int:
-    assert copy.row is not None
-    setup = world.flow.row_setup(copy.row)
+    assert copy.source is not None
+    setup = world.flow.source_setup(copy.source)
     return round(setup.workload.connections * setup.scale)
 
 
@@ -64,9 +64,9 @@ def on_server(world: World, server: str) -> Iterator[Connection]:
             continue
         login, ended, opened = login_of(world, client, server), dict(client.killed), iter(client.killed)
         for copy in _copies(world, client, server):
-            assert copy.row is not None
+            assert copy.source is not None
             whole = _count(world, copy)
-            working = round(world.flow.reading(copy.row).in_flight_transactions)
+            working = round(world.flow.reading(copy.source).in_flight_transactions)
             places = range(spid, min(spid + whole, SPID_MAX + 1))
             alive = [place for place in places if place not in ended]
             for place in alive:

@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.messages import Message, SqlError
 from engine.model import Availability, Copy, DbState, MirrorState, Role, Snapshot, World
-from engine.protocol import commands, errorlog, files, jobs, losses, rows, snapshots, volumes
+from engine.protocol import commands, errorlog, files, jobs, losses, snapshots, streams, volumes
 from engine.protocol.files import NO_PATH
 
 NEW_DATA_KB: Final = 3.0 * 1024
@@ -33,7 +33,7 @@ def create(world: World, server: str, name: str) -> list[Message]:
         size_kb=NEW_DATA_KB,
         log_size_kb=NEW_LOG_KB,
     )
-    rows.add_row(world, key, FIRST_LOG_KB)
+    streams.add_source(world, key, FIRST_LOG_KB)
     world.availability.setdefault(name, Availability(database=name, since_tick=world.tick))
     errorlog.write(world, server, 17137, name)
     return []
@@ -82,8 +82,7 @@ def _remove(world: World, copy: Copy, verb: str) -> None:
         raise SqlError(3709, verb, pictures[0].name)
     if verb == "drop":
         losses.give_up(world, copy, losses.others(world, copy))
-    if copy.row is not None:
-        rows.remove_row(world, copy.row)
+    streams.still(world, copy)
     jobs.disarm_log_backup(world, key)
     del world.copies[key]
     world.all_dirty()
@@ -125,7 +124,7 @@ def create_snapshot(
         tick=world.tick,
         family=copy.family,
         lineage=copy.lineage,
-        end_of_log_kb=rows.redone_kb(world, copy),
+        end_of_log_kb=streams.redone_kb(world, copy),
         drive=drive,
         files=files,
     )
@@ -183,10 +182,10 @@ def detach(world: World, server: str, name: str) -> list[Message]:
         raise SqlError(3743, copy.database)
     if commands.in_use(world, copy):
         raise SqlError(3703, "database", copy.database)
-    if copy.disk_failed or copy.db_state is not DbState.ONLINE or copy.row is None:
+    if copy.disk_failed or copy.db_state is not DbState.ONLINE or copy.source is None:
         raise SqlError(3707)
-    end = world.flow.position_kb(copy.row, "generated_kb")  # closing it writes all there is
-    image = replace(copy, row=None, end_of_log_kb=end, redone_kb=end, committed_kb=end, window_transactions=(),
+    end = world.flow.positions(copy.source).generated_kb  # closing it writes all there is
+    image = replace(copy, source=None, end_of_log_kb=end, redone_kb=end, committed_kb=end, window_transactions=(),
                     active_from_kb=None, operation=None)  # fmt: skip
     path = volumes.path_of(copy, volumes.files_of(copy)[0])
     _remove(world, copy, "detach")
@@ -217,7 +216,7 @@ def attach(world: World, server: str, name: str, path: str) -> list[Message]:
         recovering=False,
     )
     del world.files[host, local]
-    rows.add_row(world, key, found.image.end_of_log_kb)
+    streams.add_source(world, key, found.image.end_of_log_kb)
     world.availability.setdefault(name, Availability(database=name, since_tick=world.tick))
     world.all_dirty()
     errorlog.write(world, server, 17137, name)

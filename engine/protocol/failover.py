@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.flow.recovery import undo_s
 from engine.model import Copy, DbState, Failover, Key, Role, World
-from engine.protocol import causes, errorlog, lineage, losses, network, quorum, redo, roles, rows
+from engine.protocol import causes, errorlog, lineage, losses, network, quorum, redo, roles, streams
 from engine.protocol.roles import Cause
 
 
@@ -27,12 +27,13 @@ def _step(world: World, failover: Failover, step: str, server: str | None = None
 
 
 def _begin(world: World, mirror: Copy, kind: str, **ticks_known: Any) -> Failover:
-    assert mirror.guid is not None and mirror.partner is not None and mirror.row is not None
+    assert mirror.guid is not None and mirror.partner is not None and mirror.stream is not None
     cause, failed_tick = causes.of_loss(world, mirror.partner, mirror.server)
     if kind == "manual":
         cause, failed_tick = "manual", world.tick
-    principal = world.copies[rows_owner(world, mirror)]
-    phases = causes.phases(world, mirror.row, "forced" if kind == "forced" else cause)
+    source = world.flow.source_of(mirror.stream)
+    principal = world.copies[world.sources[source]]
+    phases = causes.phases(world, mirror.stream, "forced" if kind == "forced" else cause)
     failover = Failover(
         guid=mirror.guid,
         database=mirror.database,
@@ -40,18 +41,18 @@ def _begin(world: World, mirror: Copy, kind: str, **ticks_known: Any) -> Failove
         cause=cause,
         from_server=mirror.partner,
         to_server=mirror.server,
-        under_load=rows.under_load(principal),
+        under_load=streams.under_load(principal),
         failed_tick=min(failed_tick, world.tick),
         detected_tick=world.tick,
         decision_s=phases.decision_s,
         close_s=phases.close_s,
         promote_s=phases.page_flush_s + phases.analysis_s + phases.role_change_s,
-        undo_s=max(phases.undo_s, undo_s(world.flow, mirror.row, principal.open_log_kb)),
+        undo_s=max(phases.undo_s, undo_s(world.flow, mirror.stream, principal.open_log_kb)),
         **ticks_known,
     )
     world.latest_failover[failover.guid] = len(world.failovers)
     world.failovers.append(failover)
-    world.dirty.add(mirror.row)
+    world.dirty.add(source)
     return failover
 
 
@@ -77,11 +78,6 @@ def cancel_at(world: World, key: Key, why: str) -> None:
         return
     if failover.to_server == key[0] or (failover.kind == "manual" and failover.from_server == key[0]):
         _give_up(world, failover, why)
-
-
-def rows_owner(world: World, mirror: Copy) -> Key:
-    assert mirror.row is not None
-    return world.rows[mirror.row][0]
 
 
 # --- automatic -------------------------------------------------------------------------------------
@@ -223,14 +219,14 @@ def start_forced(world: World, mirror: Key) -> None:
 # --- common end ------------------------------------------------------------------------------------
 
 
-def redo_done(world: World, row: int) -> None:
-    """Crossing: the mirror of *row* has applied all the log that it has."""
-    principal, mirror = world.rows[row]
-    failover = world.failover_under_way(world.copies[principal].guid)
+def redo_done(world: World, stream: int) -> None:
+    """Crossing: the receiver of *stream* has applied all the log that it has."""
+    source, mirror = world.flow.source_of(stream), world.streams[stream]
+    failover = world.failover_under_way(world.copies[world.sources[source]].guid)
     if mirror is None or failover is None or failover.redo_done_tick is not None:
         return
-    at = world.flow.positions(row)
-    if failover.kind == "manual" and at.flushed_kb - at.hardened_kb > 1e-6:
+    unhardened_kb = world.flow.positions(source).flushed_kb - world.flow.stream_positions(stream).hardened_kb
+    if failover.kind == "manual" and unhardened_kb > 1e-6:
         return  # the tail of the log is still on its way
     _step(world, _update(world, failover, redo_done_tick=world.tick), "redo done")
     consider(world, failover.guid)
@@ -253,7 +249,7 @@ def online(world: World, guid: int, detected_tick: int) -> None:
     if world.servers[new[0]].hung:
         world.after(LOOK_AGAIN_S, "failover.online", guid, detected_tick)
         return
-    if not world.servers[new[0]].running or world.copies[new].row is None:
+    if not world.servers[new[0]].running or world.copies[new].stream is None:
         _give_up(world, failover, f"{new[0]} went down")
         return
     _promote(world, failover, new, old)
@@ -264,13 +260,13 @@ def online(world: World, guid: int, detected_tick: int) -> None:
 
 
 def _promote(world: World, failover: Failover, new: Key, old: Key) -> None:
-    row = world.copies[new].row
-    assert row is not None
-    _account_loss(world, failover, world.copies[old], row)
-    hardened_kb = world.flow.positions(row).hardened_kb
+    stream = world.copies[new].stream
+    assert stream is not None
+    _account_loss(world, failover, world.copies[old], stream)
+    hardened_kb = world.flow.stream_positions(stream).hardened_kb
     sequence = world.copies[new].role_sequence + 1
     redo.finish(world, new)
-    rows.take_over(world, row)
+    streams.take_over(world, stream)
     roles.take_role(world, new, Role.PRINCIPAL, reason=REASON[failover.kind], sequence=sequence)
     world.update_copy(
         new,
@@ -305,15 +301,15 @@ def _hand_over(world: World, old: Key, sequence: int, hardened_kb: float) -> Non
         roles.move(world, key, Cause.ROLES_SWAPPED)
 
 
-def _account_loss(world: World, failover: Failover, old: Copy, row: int) -> None:
+def _account_loss(world: World, failover: Failover, old: Copy, stream: int) -> None:
     """Commits that clients were told of and that the new principal does not have."""
-    told, kept = rows.committed_kb(world, old), world.flow.positions(row).hardened_kb
+    told, kept = streams.committed_kb(world, old), world.flow.stream_positions(stream).hardened_kb
     count = losses.count(world, old, kept, told)
     if count == 0:
         return
     lost_kb = max(0.0, told - kept)
     _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
-    world.update_copy((old.server, old.database), written_off_kb=rows.committed_kb(world, old))
+    world.update_copy((old.server, old.database), written_off_kb=streams.committed_kb(world, old))
     losses.note(world, old.database, failover.to_server, count, lost_kb, "this copy")
 
 

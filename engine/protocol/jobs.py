@@ -70,7 +70,7 @@ def back_up_log(world: World, server: str, database: str) -> None:
     if copy is None or copy.log_backup_every_s <= 0.0:
         return
     world.after(copy.log_backup_every_s, "log.backup", server, database)
-    writes = copy.row is not None and world.rows[copy.row][0] == key
+    writes = copy.source is not None
     open_here = copy.db_state is DbState.ONLINE and not copy.recovering
     logged = copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE
     if writes and open_here and logged and runs(world, server, database, LOG_BACKUP):

@@ -39,14 +39,14 @@ def start_operation(world: World, item: Input) -> None:
         operation = index_build(item.option("size", 1.0), online="online" in item.args)
     minimal = copy.bulk_changes or copy.recovery_model is RecoveryModel.BULK_LOGGED
     world.update_copy(key, operation=operation, bulk_changes=minimal)
-    if not operation.batch_kb and copy.row is not None and copy.active_from_kb is None:
-        world.update_copy(key, active_from_kb=world.flow.positions(copy.row).generated_kb)
+    if not operation.batch_kb and copy.source is not None and copy.active_from_kb is None:
+        world.update_copy(key, active_from_kb=world.flow.positions(copy.source).generated_kb)
     world.emit("note", f"{operation.name} begins", server=key[0], database=database)
 
 
-def operation_done(world: World, row: int) -> None:
-    """Crossing: the long operation of *row* has written its last log."""
-    key, _ = world.rows[row]
+def operation_done(world: World, source: int) -> None:
+    """Crossing: the long operation of *source* has written its last log."""
+    key = world.sources[source]
     operation = world.copies[key].operation
     if operation is not None:
         still = {} if operation.batch_kb else {"active_from_kb": None}

@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.messages import Message, SqlError, text_of
 from engine.model import Copy, DbFile, Key, MirrorState, World
-from engine.protocol import chain, commands, errorlog, redo, rows, volumes
+from engine.protocol import chain, commands, errorlog, redo, streams, volumes
 
 SMALL_KB: Final = 1.0
 """Differences in room below this are none."""
@@ -23,20 +23,20 @@ ROOM_AGAIN: Final = 0.98
 
 def used_kb(world: World, copy: Copy) -> float:
     """Log that is not free for reuse now; 0 for a copy that does not write."""
-    if copy.row is None or world.rows[copy.row][0] != (copy.server, copy.database):
+    if copy.source is None:
         return 0.0
-    return world.flow.positions(copy.row).generated_kb - rows.log_reuse_kb(world, copy, copy.row)
+    return world.flow.positions(copy.source).generated_kb - streams.log_reuse_kb(world, copy, copy.source)
 
 
-def reuse_wait(world: World, row: int | None) -> str:
-    """log_reuse_wait_desc of the copy that owns *row*: what keeps its log from being reused.
+def reuse_wait(world: World, source: int | None) -> str:
+    """log_reuse_wait_desc of the copy that writes *source*: what keeps its log from being reused.
 
     Log is reused by whole virtual files; of two reasons that hold the same one, a session at rest is named. Derived.
     """
-    if row is None:
+    if source is None:
         return "NOTHING"
-    copy = world.copies[world.rows[row][0]]
-    holds = rows.log_holds(world, copy, row)
+    copy = world.copies[world.sources[source]]
+    holds = streams.log_holds(world, copy, source)
     reason, at = min(holds, key=lambda hold: hold[1])
     mirrored = dict(holds).get("DATABASE_MIRRORING")
     resting = copy.mirror_state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
@@ -48,21 +48,21 @@ def reuse_wait(world: World, row: int | None) -> str:
 # --- growth and its end ----------------------------------------------------------------------------
 
 
-def file_full(world: World, row: int) -> None:
+def file_full(world: World, source: int) -> None:
     """Crossing: the log file is full. It grows by a step; if it cannot, the database comes to a halt [WP]."""
-    key, _ = world.rows[row]
+    key = world.sources[source]
     copy = world.copies[key]
     if copy.log_full:
         return
     if used_kb(world, copy) < volumes.log_room_kb(copy) - SMALL_KB:
-        world.dirty.add(row)  # log has become free since the flow model was last told
+        world.dirty.add(source)  # log has become free since the flow model was last told
         return
     size_kb = volumes.next_log_size_kb(world, copy)
     if size_kb > copy.log_size_kb + SMALL_KB:
         _resize(world, key, size_kb)
         return
     world.update_copy(key, log_full=True)
-    reason = reuse_wait(world, row)
+    reason = reuse_wait(world, source)
     errorlog.write(world, key[0], 9002, key[1], reason)
     text = text_of(9002, key[1], reason, version=world.servers[key[0]].version)[1]
     world.emit("log", text, server=key[0], database=key[1], what="full", reuse_wait=reason)
@@ -75,13 +75,13 @@ def file_full(world: World, row: int) -> None:
 def write(world: World, key: Key, kb: float) -> float:
     """A statement of a window writes *kb* of log; where that begins. 9002 without room in a file that cannot grow."""
     copy = world.copies[key]
-    assert copy.row is not None and world.rows[copy.row][0] == key, f"{key} is open and writes no log"
+    assert copy.source is not None, f"{key} is open and writes no log"
     room_kb = volumes.log_room_kb(copy) - used_kb(world, copy)
     grows = volumes.next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB
     if copy.log_full or (room_kb < kb and not grows):
-        raise SqlError(9002, copy.database, reuse_wait(world, copy.row))
-    begin_kb = world.flow.position_kb(copy.row, "generated_kb")
-    world.flow.add_log_kb(copy.row, kb)
+        raise SqlError(9002, copy.database, reuse_wait(world, copy.source))
+    begin_kb = world.flow.positions(copy.source).generated_kb
+    world.flow.add_log_kb(copy.source, kb)
     return begin_kb
 
 
@@ -97,7 +97,7 @@ def _resize(world: World, key: Key, size_kb: float) -> None:
 def check_room(world: World) -> None:
     """A database that had halted for want of log space goes on when there is room again."""
     for key, copy in list(world.copies.items()):
-        if not copy.log_full or copy.row is None or world.rows[copy.row][0] != key:
+        if not copy.log_full or copy.source is None:
             continue
         freed = used_kb(world, copy) < ROOM_AGAIN * volumes.log_room_kb(copy)
         if freed or volumes.next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB:
@@ -109,11 +109,11 @@ def check_room(world: World) -> None:
 def fill(world: World, database: str) -> None:
     """`fill-log`: something writes log until the file of the serving copy cannot grow any more."""
     for key, copy in sorted(world.copies.items()):
-        if copy.database == database and copy.row is not None and world.rows[copy.row][0] == key:
+        if copy.database == database and copy.source is not None:
             world.update_copy(key, log_size_kb=volumes.log_limit_kb(world, copy))
             copy = world.copies[key]
             left_kb = volumes.log_room_kb(copy) - used_kb(world, copy)
-            world.flow.add_log_kb(copy.row or 0, max(0.0, left_kb))
+            world.flow.add_log_kb(copy.source or 0, max(0.0, left_kb))
 
 
 # --- what makes room -------------------------------------------------------------------------------
@@ -122,10 +122,12 @@ def fill(world: World, database: str) -> None:
 def log_backed_up(world: World, key: Key, upto_kb: float) -> None:
     """A log backup has reached *upto_kb*; what nothing else holds is free from now on."""
     copy = world.copies[key]
-    assert copy.row is not None, f"{key} does not write log"
+    assert copy.source is not None, f"{key} does not write log"
     world.update_copy(key, last_log_backup_kb=upto_kb, full_backup=True, log_backed_up=True)
     copy = world.copies[key]
-    world.update_copy(key, log_start_kb=max(copy.log_start_kb, rows.log_reuse_kb(world, copy, copy.row or 0)))
+    world.update_copy(
+        key, log_start_kb=max(copy.log_start_kb, streams.log_reuse_kb(world, copy, copy.source or 0))
+    )
     redo.note_change(world, key)
     check_room(world)
 
@@ -144,8 +146,8 @@ def truncate(world: World, server: str, database: str) -> list[Message]:
 def hold_transaction(world: World, server: str, database: str) -> None:
     """Somebody begins a transaction and leaves it open: its log and all after it must stay."""
     copy = commands.copy_on(world, server, database)
-    if copy.row is not None and copy.active_from_kb is None:
-        at = world.flow.positions(copy.row).generated_kb
+    if copy.source is not None and copy.active_from_kb is None:
+        at = world.flow.positions(copy.source).generated_kb
         world.update_copy((server, copy.database), active_from_kb=at)
 
 
@@ -160,10 +162,10 @@ def note_window_transactions(world: World, server: str, database: str, holders: 
     """The sessions *holders* have a transaction open in the database, others have none (any more)."""
     key = (server, database)
     copy = world.copies.get(key)
-    if copy is None or copy.row is None or world.rows[copy.row][0] != key:
+    if copy is None or copy.source is None:
         return
     known = {entry[0]: entry for entry in copy.window_transactions}
-    at = world.flow.positions(copy.row).generated_kb
+    at = world.flow.positions(copy.source).generated_kb
     now = tuple(known.get(spid, (spid, at, world.tick)) for spid in sorted(holders))
     if now != copy.window_transactions:
         world.update_copy(key, window_transactions=now)
@@ -202,7 +204,7 @@ def add_file(
         raise SqlError(5123, drive, path.rpartition("\\")[2] or name)
     if volumes.free_kb(world, server, drive) < size_kb:
         raise SqlError(5149, "CREATE FILE", path)
-    at = rows.end_of_log_kb(world, copy)
+    at = streams.end_of_log_kb(world, copy)
     file = DbFile(name=name, drive=drive, size_kb=size_kb, log=log, added_kb=at)
     world.update_copy((server, copy.database), extra_files=(*copy.extra_files, file))
     text = f"file {name} added to {copy.database} on drive {drive}"

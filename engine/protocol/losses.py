@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engine import arithmetic
 from engine.model import Copy, World
-from engine.protocol import commits, lineage, rows
+from engine.protocol import commits, lineage, streams
 
 
 def note(world: World, database: str, server: str, count: int, lost_kb: float, where: str) -> None:
@@ -27,7 +27,7 @@ def count(world: World, copy: Copy, after_kb: float, upto_kb: float) -> int:
     """Transactions that end in this part of the copy's log: of its workload, and of T-SQL windows."""
     windows = list(commits.between(world, copy, after_kb, upto_kb))
     lost_kb = upto_kb - after_kb - arithmetic.total(commit.log_kb for commit in windows)
-    per_transaction = rows.workload_of(copy).log_kb_per_transaction
+    per_transaction = streams.workload_of(copy).log_kb_per_transaction
     return len(windows) + (round(lost_kb / per_transaction) if lost_kb > 0.0 and per_transaction else 0)
 
 
@@ -44,10 +44,10 @@ def give_up(world: World, copy: Copy, kept: list[Copy]) -> None:
     if not kept:
         return
     elsewhere = max(
-        min(lineage.common_kb(copy.lineage, other.lineage), rows.end_of_log_kb(world, other))
+        min(lineage.common_kb(copy.lineage, other.lineage), streams.end_of_log_kb(world, other))
         for other in kept
     )
-    known, told = max(elsewhere, copy.written_off_kb), rows.committed_kb(world, copy)
+    known, told = max(elsewhere, copy.written_off_kb), streams.committed_kb(world, copy)
     number = count(world, copy, known, told)
     if number:
         note(world, copy.database, copy.server, number, told - known,

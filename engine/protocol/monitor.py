@@ -80,24 +80,33 @@ def _measured(world: World, copy: Copy, before: MonitorRows) -> MonitorRow:
         unrestored_kb=max(0.0, copy.end_of_log_kb - copy.redone_kb) if copy.role is Role.MIRROR else 0.0,
         time_behind_tick=world.tick,
     )
-    if copy.row is None:
-        return row
-    at, now = world.flow.positions(copy.row), world.flow.reading(copy.row)
-    if copy.role is Role.MIRROR:
+    if copy.stream is not None:
+        there = world.flow.stream_positions(copy.stream)
         return replace(
             row,
-            unrestored_kb=max(0.0, at.hardened_kb - at.redone_kb),
-            restore_rate_kb_per_s=now.redo_kb_per_s,
-            end_of_log_kb=at.hardened_kb,
-            failover_lsn_kb=at.hardened_kb,
+            unrestored_kb=max(0.0, there.hardened_kb - there.redone_kb),
+            restore_rate_kb_per_s=world.flow.stream_reading(copy.stream).redo_kb_per_s,
+            end_of_log_kb=there.hardened_kb,
+            failover_lsn_kb=there.hardened_kb,
         )
-    mirrored = world.rows[copy.row][1] is not None
-    has_kb = at.hardened_kb if mirrored else _last_known_kb(world, copy)
+    if copy.source is None:
+        return row
+    return _of_principal(world, copy, copy.source, row, before)
+
+
+def _of_principal(world: World, copy: Copy, source: int, row: MonitorRow, before: MonitorRows) -> MonitorRow:
+    at, now = world.flow.positions(source), world.flow.reading(source)
+    carried = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is not None]
+    has_kb, sent_kb, rate = _last_known_kb(world, copy), 0.0, 0.0
+    for stream in carried:
+        there = world.flow.stream_positions(stream)
+        has_kb, sent_kb = there.hardened_kb, there.sent_kb
+        rate = world.flow.stream_reading(stream).log_send_kb_per_s
     row = replace(
         row,
         log_rate_kb_per_s=now.log_generation_kb_per_s,
-        unsent_kb=max(0.0, at.flushed_kb - (max(at.sent_kb, has_kb) if mirrored else has_kb)),
-        send_rate_kb_per_s=now.log_send_kb_per_s if mirrored else 0.0,
+        unsent_kb=max(0.0, at.flushed_kb - max(sent_kb, has_kb)),
+        send_rate_kb_per_s=rate,
         transactions_per_s=now.transactions_per_s,
         average_delay_ms=now.commit_delay_ms if copy.safety is Safety.FULL else 0.0,
         end_of_log_kb=at.flushed_kb,

@@ -9,7 +9,7 @@ from typing import Final
 from engine.constants import COMPATIBILITY, COMPATIBILITY_MIN
 from engine.messages import Message, SqlError
 from engine.model import Copy, DbState, RecoveryModel, World
-from engine.protocol import chain, commands, commits, rows, security
+from engine.protocol import chain, commands, commits, security, streams
 
 REFUSED_WHILE_MIRRORED: Final = frozenset(
     {
@@ -50,9 +50,7 @@ def _recovery(world: World, key: Key, word: str) -> None:
 
 
 def _offline(world: World, key: Key, word: str) -> None:
-    row = world.copies[key].row
-    if row is not None:
-        rows.remove_row(world, row)
+    streams.still(world, world.copies[key])
     world.update_copy(key, db_state=DbState.OFFLINE)
 
 
@@ -60,7 +58,7 @@ def _online(world: World, key: Key, word: str) -> None:
     copy = world.copies[key]
     if copy.db_state is DbState.OFFLINE:
         world.update_copy(key, db_state=DbState.ONLINE)
-        rows.add_row(world, key, copy.end_of_log_kb)
+        streams.add_source(world, key, copy.end_of_log_kb)
 
 
 def _delayed_durability(world: World, key: Key, word: str) -> None:

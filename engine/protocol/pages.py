@@ -43,7 +43,7 @@ def read(world: World, server: str, database: str, page: int) -> None:
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages or not world.servers[server].answering:
         return
-    meets = copy.db_state is DbState.ONLINE or (copy.role is Role.MIRROR and copy.row is not None)
+    meets = copy.db_state is DbState.ONLINE or (copy.role is Role.MIRROR and copy.stream is not None)
     if not meets:
         return
     if not _can_repair(world, copy, page):
@@ -83,7 +83,7 @@ def _leave_damaged(world: World, key: Key, page: int, *, tried: bool) -> None:
     if tried:
         _note(world, key, page, status=6)
         errorlog.write(world, key[0], 1481, f"(1:{page})", key[1])
-    if copy.role is Role.MIRROR and copy.row is not None and not copy.redo_failed:
+    if copy.role is Role.MIRROR and copy.stream is not None and not copy.redo_failed:
         redo.fail(world, key, 824, *_bad_read(copy, page))
     else:
         errorlog.write(world, key[0], 824, *_bad_read(copy, page))

@@ -8,7 +8,7 @@ from engine.flow import redo_threads
 from engine.flow.setup import worker_threads
 from engine.messages import SqlError
 from engine.model import Copy, DbState, RecoveryModel, Role, Server, World
-from engine.protocol import addresses, errorlog, lineage, network, rows, security
+from engine.protocol import addresses, errorlog, lineage, network, security, streams
 
 NO_PARTNER: Final = ("Express", "Workgroup", "Web")
 """Editions that may be a witness only. Documented [WP, DOC]."""
@@ -84,7 +84,7 @@ def other_side(world: World, copy: Copy, host: str, address: str) -> Copy:
         raise SqlError(1465, copy.database)
     if copy.bulk_changes:
         raise SqlError(1475, copy.database)
-    end = rows.end_of_log_kb(world, other)
+    end = streams.end_of_log_kb(world, other)
     if end > lineage.common_kb(copy.lineage, other.lineage):
         raise SqlError(1412, copy.database, state=0)
     if end < max(copy.log_start_kb, copy.last_log_backup_kb):

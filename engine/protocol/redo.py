@@ -18,26 +18,27 @@ from engine.protocol.roles import Cause
 def note_change(world: World, key: Key) -> None:
     """The catalog of the database that *key* owns has changed; its mirror will learn of it."""
     copy = world.copies[key]
-    if copy.row is None:
+    if copy.source is None:
         return
-    mirror = world.rows[copy.row][1]
-    if mirror is not None and mirror != key:
-        world.after(0.0, "redo.replay", *mirror, world.flow.positions(copy.row).generated_kb)
+    for stream in world.flow.streams_of(copy.source):
+        mirror = world.streams[stream]
+        if mirror is not None:
+            world.after(0.0, "redo.replay", *mirror, world.flow.positions(copy.source).generated_kb)
 
 
 def replay(world: World, server: str, database: str, upto_kb: float) -> None:
     """Timer: the mirror takes over what the log up to *upto_kb* says, once it has redone that far."""
     copy = world.copies.get((server, database))
-    if copy is None or copy.row is None or world.rows[copy.row][1] != (server, database):
+    if copy is None or copy.stream is None:
         return  # no mirror any more; the next connection starts anew
-    lead = world.copies[world.rows[copy.row][0]]
+    lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
     still = (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
     if lead.mirror_state in still or copy.mirror_state in still or copy.redo_failed:
         return  # likewise
-    if lead.mirror_state is MirrorState.PENDING_FAILOVER or not _redone(world, copy.row, upto_kb):
+    if lead.mirror_state is MirrorState.PENDING_FAILOVER or not _redone(world, copy.stream, upto_kb):
         world.after(REPLAY_LOOK_S, "redo.replay", server, database, upto_kb)
         return
-    _take_over_catalog(world, lead, copy, world.flow.positions(copy.row).hardened_kb)
+    _take_over_catalog(world, lead, copy, world.flow.stream_positions(copy.stream).hardened_kb)
     copy = world.copies[server, database]
     trouble = trouble_with_files(world, copy, lead)
     if trouble is not None:
@@ -46,16 +47,16 @@ def replay(world: World, server: str, database: str, upto_kb: float) -> None:
         world.update_copy((server, database), **_files(lead))
 
 
-def _redone(world: World, row: int, upto_kb: float) -> bool:
-    return world.flow.positions(row).redone_kb + 1e-6 >= upto_kb
+def _redone(world: World, stream: int, upto_kb: float) -> bool:
+    return world.flow.stream_positions(stream).redone_kb + 1e-6 >= upto_kb
 
 
 def finish(world: World, mirror: Key) -> None:
     """The mirror is about to lead: it has redone all the log it has, and knows what stands in it."""
     copy = world.copies[mirror]
-    assert copy.row is not None
-    lead = world.copies[world.rows[copy.row][0]]
-    end = world.flow.positions(copy.row).hardened_kb
+    assert copy.stream is not None
+    lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
+    end = world.flow.stream_positions(copy.stream).hardened_kb
     _take_over_catalog(world, lead, copy, end)
     known = tuple(file for file in lead.extra_files if file in copy.extra_files or file.added_kb <= end)
     world.update_copy(mirror, **{**_files(lead), "extra_files": known})
@@ -104,8 +105,8 @@ def _drive_here(copy: Copy, file: DbFile) -> str:
 def fail(world: World, mirror: Key, number: Any, *args: object) -> None:
     """Redo on the mirror meets error *number*: both partners suspend the session. 1453, 1454 [facts 1.8]."""
     copy = world.copies[mirror]
-    assert copy.row is not None, f"{mirror} redoes nothing"
-    principal = world.rows[copy.row][0]
+    assert copy.stream is not None, f"{mirror} redoes nothing"
+    principal = world.sources[world.flow.source_of(copy.stream)]
     world.update_copy(mirror, redo_failed=True, armed=False)
     errorlog.write(world, mirror[0], number, *args)
     severity = wording(number, world.servers[mirror[0]].version).severity

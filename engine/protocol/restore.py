@@ -24,8 +24,8 @@ from engine.protocol import (
     lineage,
     losses,
     options,
-    rows,
     snapshots,
+    streams,
     volumes,
 )
 from engine.protocol.backup import DATABASE, DIFFERENTIAL, LOG, BackupFile, BackupSet
@@ -145,7 +145,7 @@ def _spare_existing(world: World, old: Copy, chosen: BackupSet, title: str) -> N
     """Without REPLACE an existing database is overwritten only by its own backup and when its log is saved."""
     if old.family != chosen.family:
         raise SqlError(3154, old.database, also=(3013,), title=title)
-    unsaved = rows.end_of_log_kb(world, old) > old.last_log_backup_kb
+    unsaved = streams.end_of_log_kb(world, old) > old.last_log_backup_kb
     if old.db_state is DbState.ONLINE and old.full_backup and unsaved:
         raise SqlError(3159, old.database, also=(3013,), title=title)
 
@@ -220,8 +220,8 @@ def _put(world: World, new: Copy) -> None:
     old = world.copies.get(key)
     if old is not None:
         losses.give_up(world, old, losses.others(world, old))
-    if old is not None and old.row is not None:
-        rows.remove_row(world, old.row)
+    if old is not None:
+        streams.still(world, old)
     world.copies[key] = new
     world.availability.setdefault(
         new.database, Availability(database=new.database, since_tick=world.tick, serving=False)

@@ -7,7 +7,7 @@ from typing import Any
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
 from engine.inputs import InputProblem
 from engine.model import Copy, DbState, MirrorState, Role, Service, WitnessState, World, ticks
-from engine.protocol import causes, errorlog, failover, network, rows, security
+from engine.protocol import causes, errorlog, failover, network, security, streams
 
 
 def _announce(world: World, server: str, text: str) -> None:
@@ -47,9 +47,10 @@ def stop(
     for number, args in lines:
         errorlog.write(world, server, number, *args)
     close_s = STOP_SERVICE_MIN_S
-    for row, (owner, _) in sorted(world.rows.items()):
+    for source, owner in sorted(world.sources.items()):
         if owner[0] == server and world.copies[owner].role is Role.PRINCIPAL:
-            close_s = max(close_s, causes.phases(world, row, cause).close_s)
+            stream = world.flow.streams_of(source)[0]
+            close_s = max(close_s, causes.phases(world, stream, cause).close_s)
     world.update_server(
         server,
         service=Service.STOPPING,
@@ -59,8 +60,8 @@ def stop(
     )
     _announce(world, server, "SQL Server is stopping")
     for copy in world.copies.values():
-        if copy.server == server and copy.row is not None:
-            world.dirty.add(copy.row)
+        if copy.server == server:
+            world.touch_log(copy)
     world.after(close_s, "service.stopped", server, world.servers[server].started_tick, then)
     network.reassess(world)
 
@@ -127,8 +128,8 @@ def started(world: World, server: str) -> None:
         if key[0] != server:
             continue
         errorlog.write(world, server, 17137, copy.database)
-        if copy.row is not None and world.rows[copy.row][0] == key:
-            rows.restart(world, copy.row)
+        if copy.source is not None:
+            streams.restart(world, copy.source)
         at_rest = copy.guid is None and copy.db_state is DbState.RESTORING
         if copy.db_state is DbState.OFFLINE or at_rest:
             continue
@@ -201,8 +202,8 @@ def _gone(world: World, server: str) -> None:
     for key, copy in list(world.copies.items()):
         if key[0] != server:
             continue
-        if copy.row is not None and world.rows[copy.row][0] == key:
-            rows.crash(world, copy.row)
+        if copy.source is not None:
+            streams.crash(world, copy.source)
         failover.cancel_at(world, key, f"{server} went down")
         if copy.guid is not None and copy.mirror_state is not MirrorState.SUSPENDED:
             # Known only to the dead process; after a restart the session begins disconnected.
@@ -220,5 +221,5 @@ def _gone(world: World, server: str) -> None:
             operation=None,
             **changes,
         )
-    rows.refresh(world)
+    streams.refresh(world)
     network.reassess(world)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from engine.model import Copy, DbState, Key, MirrorState, Role, WitnessState, World
-from engine.protocol import errorlog, failover, network, prerequisites, quorum, roles, rows, sync
+from engine.protocol import errorlog, failover, network, prerequisites, quorum, roles, streams, sync
 from engine.protocol.roles import Cause
 
 # --- names ----------------------------------------------------------------------
@@ -175,10 +175,11 @@ def leave_session(world: World, key: Key) -> None:
     network.close_contacts(world, copy.guid, key[0])
     was_serving_principal = copy.role is Role.PRINCIPAL
     was_mirror = copy.role is Role.MIRROR
-    if copy.role is Role.MIRROR and copy.row is not None:
-        rows.detach_mirror(world, copy.row)
-    if copy.role is Role.PRINCIPAL and copy.row is not None:
-        rows.detach_mirror(world, copy.row)
+    if copy.role is Role.MIRROR and copy.stream is not None:
+        streams.detach(world, copy.stream)
+    if copy.role is Role.PRINCIPAL and copy.source is not None:
+        for stream in world.flow.streams_of(copy.source):
+            streams.detach(world, stream)
     errorlog.write(world, key[0], 1443, key[1])
     world.update_copy(
         key,
@@ -201,8 +202,8 @@ def leave_session(world: World, key: Key) -> None:
                server=key[0], database=key[1], why="mirroring removed", new="NONE")  # fmt: skip
     if was_serving_principal and not copy.recovering:
         world.update_copy(key, db_state=DbState.ONLINE)
-        if copy.row is None:
-            rows.add_row(world, key, copy.end_of_log_kb)
+        if copy.source is None:
+            streams.add_source(world, key, copy.end_of_log_kb)
     elif was_serving_principal:
         world.update_copy(key, recovering=True)
 
@@ -269,8 +270,7 @@ def _step_down(world: World, copy: Copy, leader: Copy) -> None:
     Switching, Risks of Forcing Service]
     """
     key = _key(copy)
-    if copy.row is not None:
-        rows.remove_row(world, copy.row)
+    streams.still(world, copy)
     roles.take_role(world, key, Role.MIRROR, reason="Role Synchronization", sequence=leader.role_sequence)
     errorlog.write(world, key[0], 17137, key[1])
     errorlog.write(world, key[0], 1444, key[1])
@@ -317,7 +317,7 @@ def _mirror_db_state(mirror: Copy) -> DbState:
     """RESTORING; "recovering" for an old principal whose own log has not been rolled back: that waits for RESUME.
     [BOL: Role Switching, Risks of Forcing Service]
     """
-    keeps_its_log = mirror.row is None and mirror.mirror_state is MirrorState.SUSPENDED
+    keeps_its_log = mirror.stream is None and mirror.mirror_state is MirrorState.SUSPENDED
     return DbState.RECOVERING if keeps_its_log else DbState.RESTORING
 
 
@@ -344,8 +344,8 @@ def recovered(world: World, server: str, database: str, started_tick: int) -> No
     if copy.guid is None or copy.role is None:
         if copy.db_state is DbState.RECOVERING:
             world.update_copy(key, db_state=DbState.ONLINE)
-            if copy.row is None:
-                rows.add_row(world, key, copy.end_of_log_kb)
+            if copy.source is None:
+                streams.add_source(world, key, copy.end_of_log_kb)
         return
     if copy.role is Role.MIRROR:
         errorlog.write(world, server, 1444, database)

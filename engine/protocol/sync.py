@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.model import Copy, DbState, Key, MirrorState, Safety, WitnessRecord, World
-from engine.protocol import errorlog, lineage, losses, quorum, roles, rows
+from engine.protocol import errorlog, lineage, losses, quorum, roles, streams
 from engine.protocol.roles import Cause
 
 
@@ -26,25 +26,25 @@ def start_serving(world: World, key: Key, *, announce: bool = True) -> None:
         world.update_copy(key, db_state=DbState.ONLINE, recovering=False)
         if announce:
             errorlog.write(world, key[0], 1440, key[1])
-        if copy.row is None:
-            rows.add_row(world, key, copy.end_of_log_kb)
+        if copy.source is None:
+            streams.add_source(world, key, copy.end_of_log_kb)
 
 
 def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
     """Log flows (again) from the principal to the mirror."""
-    row = world.copies[principal].row
-    assert row is not None, f"{principal} has no row"
+    source = world.copies[principal].source
+    assert source is not None, f"{principal} writes no log"
     follow = world.copies[mirror]
-    if follow.row != row:
-        if follow.row is not None:
-            rows.remove_row(world, follow.row)
-        if world.rows[row][1] is not None:
-            rows.detach_mirror(world, row)
+    stream = follow.stream
+    if stream is None or world.flow.source_of(stream) != source:
+        streams.still(world, follow)
+        for other in world.flow.streams_of(source):
+            streams.detach(world, other)
         _discard_diverged_log(world, principal, mirror)
-        rows.attach_mirror(world, row, mirror)
-    rows.resend(world, row)
+        stream = streams.attach(world, source, mirror)
+    streams.resend(world, stream)
     world.update_copy(mirror, db_state=DbState.RESTORING)
-    world.after(0.0, "redo.replay", *mirror, rows.end_of_log_kb(world, world.copies[principal]))
+    world.after(0.0, "redo.replay", *mirror, streams.end_of_log_kb(world, world.copies[principal]))
     for key, active in ((principal, 1440), (mirror, 1441)):
         resumed = world.copies[key].mirror_state is MirrorState.SUSPENDED
         roles.move(world, key, Cause.RESUME if resumed else Cause.LINKED)
@@ -55,7 +55,7 @@ def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
 def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
     """The mirror gives up log that the principal never had: it goes back to where their paths part."""
     lead, follow = world.copies[principal], world.copies[mirror]
-    end = rows.end_of_log_kb(world, follow)
+    end = streams.end_of_log_kb(world, follow)
     common = min(end, lineage.common_kb(lead.lineage, follow.lineage))
     losses.give_up(world, follow, [lead])
     world.update_copy(
@@ -67,20 +67,21 @@ def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
     )
 
 
-def caught_up(world: World, row: int) -> None:
-    """Crossing: the mirror of *row* has hardened all there is."""
-    principal, mirror = world.rows[row]
+def caught_up(world: World, stream: int) -> None:
+    """Crossing: the receiver of *stream* has hardened all there is."""
+    source, mirror = world.flow.source_of(stream), world.streams[stream]
     if mirror is None:
         return
+    principal = world.sources[source]
     lead = world.copies[principal]
     if lead.mirror_state is not MirrorState.SYNCHRONIZING or not quorum.sees_partner(world, lead):
         return
     if lead.safety is Safety.FULL:
         if lead.closing_kb is None:
             # From here on commits wait; those told before must be on the mirror before it counts as in step.
-            world.update_copy(principal, closing_kb=world.flow.position_kb(row, "committed_kb"))
+            world.update_copy(principal, closing_kb=world.flow.positions(source).committed_kb)
             return
-        if world.flow.position_kb(row, "hardened_kb") < lead.closing_kb:
+        if world.flow.stream_positions(stream).hardened_kb < lead.closing_kb:
             return
     for key in (principal, mirror):
         if world.copies[key].mirror_state is MirrorState.SYNCHRONIZING:

@@ -35,9 +35,7 @@ class Measured:
 
 @cache
 def measure(availability_group: bool) -> Measured:
-    setup = setup_of(
-        USERS, Mode.FULL, SSD, version=2012, bandwidth_mbps=MBPS, availability_group=availability_group
-    )
+    setup = setup_of(USERS, Mode.FULL, SSD, version=2012, bandwidth_mbps=MBPS, log_pool=availability_group)
     flow = steady(setup)
     run_s(flow, SETTLE_S)
     twin = flow.fork()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from engine.flow import Flow, Mode, Operation, Workload
+from engine.flow import Flow, Mode, Operation, Workload, add_pair
 from engine.flow import kernel as k
 from engine.flow.sites import IDLE, SHAREPOINT
-from engine.published.measure import KB_PER_MB, run_s, setup_of
+from engine.published.measure import KB_PER_MB, means, run_s, setup_of
 from engine.published.rows import Class, Row, number, statement
 
 BW: Final = "Mirroring and Bandwidth (blog, 2007)"
@@ -40,14 +40,11 @@ WORKLOAD: Final[Workload] = IDLE
 def measure(mode: Mode, mbps: float = 1000.0) -> tuple[float, float]:
     """(MB/min of document, share of the link in use) with that mirroring."""
     flow = Flow.empty()
-    flow.add_row(setup_of(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=LOAD))
+    add_pair(flow, setup_of(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=LOAD))
     run_s(flow, 60.0)
-    before = flow.totals(0)
-    run_s(flow, MEASURED_S)
-    after = flow.totals(0)
-    log_kb = after.generated_kb - before.generated_kb
-    used = (after.sent_kb - before.sent_kb) / MEASURED_S / float(flow.links[0, k.LINK_KB]) if mode else 0.0
-    return log_kb / LOG_PER_PAYLOAD / KB_PER_MB / (MEASURED_S / 60.0), used
+    got = means(flow, MEASURED_S)
+    used = got.sent_kb_per_s / float(flow.links[0, k.LINK_KB]) if mode else 0.0
+    return got.log_kb_per_s / LOG_PER_PAYLOAD / KB_PER_MB * 60.0, used
 
 
 def rows() -> list[Row]:

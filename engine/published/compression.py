@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from engine.flow import Mode, RowSetup
+from engine.flow import Mode, Pair
 from engine.flow.setup import wire_ratio
 from engine.flow.sites import STOCK_EXCHANGE, UNISYS
 from engine.published.measure import Means, measured, queue_growth, setup_of
@@ -22,7 +22,7 @@ def rows() -> list[Row]:
     return [*_synchronous(), *_asynchronous(), *_rule()]
 
 
-def _case(mode: Mode, mbps: float, ratio: float) -> RowSetup:
+def _case(mode: Mode, mbps: float, ratio: float) -> Pair:
     return setup_of(STOCK_EXCHANGE, mode, UNISYS, version=2008, bandwidth_mbps=mbps, compression_ratio=ratio)
 
 

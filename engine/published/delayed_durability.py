@@ -34,8 +34,7 @@ def measure(mode: Mode, delayed: bool, rtt_ms: float = 0.2) -> Measured:
     unsent = 0.0
     for _ in range(200):
         run(flow, 1)
-        at = flow.positions(0)
-        unsent += (at.generated_kb - at.sent_kb) / 200
+        unsent += (flow.positions(0).generated_kb - flow.stream_positions(0).sent_kb) / 200
     rate = got.transactions_per_s
     delay = flow.reading(0).commit_delay_ms * rate
     return Measured(rate * FAILOVER_AFTER_S, delay, unsent, ROWS / rate)

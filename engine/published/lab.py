@@ -22,7 +22,7 @@ from engine.model import (
     WitnessState,
     World,
 )
-from engine.protocol import network, roles, rows, sync
+from engine.protocol import network, roles, streams, sync
 
 PRINCIPAL: Final = "SERVER_A"
 MIRROR: Final = "SERVER_B"
@@ -55,9 +55,9 @@ def lab(
         connected_to=PRINCIPAL,
     )
     for database in names:
-        row = rows.add_row(world, (PRINCIPAL, database), START_LOG_KB)
-        rows.attach_mirror(world, row, (MIRROR, database))
-    rows.warm_start(world)
+        source = streams.add_source(world, (PRINCIPAL, database), START_LOG_KB)
+        streams.attach(world, source, (MIRROR, database))
+    streams.warm_start(world)
     simulator.start_timers(world)
     simulator.advance(world, 0)
     return world

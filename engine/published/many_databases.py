@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 
 from engine import arithmetic
-from engine.flow import Flow, Mode, worker_threads
+from engine.flow import Flow, Mode, add_pair, worker_threads
 from engine.flow import kernel as k
 from engine.flow.places import mirroring_threads
 from engine.flow.sites import INSERTS, THREE_PAR
@@ -55,20 +55,19 @@ def measure(databases: int) -> Measured:
     flow = Flow.empty()
     setup = setup_of(INSERTS, Mode.FULL, THREE_PAR, version=2008)
     for _ in range(databases):
-        flow.add_row(setup)
+        add_pair(flow, setup)
     run_s(flow, SETTLE_S)
     before = [flow.totals(row).transactions for row in range(databases)]
-    cores = flow.totals(0)
+    core_s, mirror_core_s = flow.totals(0).core_s, flow.stream_totals(0).core_s
     run_s(flow, MEASURED_S)
-    done = arithmetic.total(flow.totals(row).transactions - was for row, was in enumerate(before))
-    after = flow.totals(0)
-    threads = mirroring_threads(flow.setups)
-    busy = arithmetic.total(flow.state[:, [k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING]].ravel().tolist())
+    done = arithmetic.total(flow.totals(source).transactions - was for source, was in enumerate(before))
+    threads = mirroring_threads(flow.source_setups, flow.stream_setups)
+    busy = arithmetic.total(flow.sources[:, [k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING]].ravel().tolist())
     per_percent = 100.0 / MEASURED_S / THREE_PAR.cores
     return Measured(
         requests_per_s=done / MEASURED_S,
-        cpu_percent=(after.principal_core_s - cores.principal_core_s) * per_percent,
-        mirror_cpu_percent=(after.mirror_core_s - cores.mirror_core_s) * per_percent,
+        cpu_percent=(flow.totals(0).core_s - core_s) * per_percent,
+        mirror_cpu_percent=(flow.stream_totals(0).core_s - mirror_core_s) * per_percent,
         threads=OTHER_THREADS + min(worker_threads(THREE_PAR.cores), threads[0] + PEAK_BUSY * busy),
         mirroring_threads=threads[0],
         mirror_threads=MIRROR_OTHER_THREADS + threads[1],

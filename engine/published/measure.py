@@ -1,13 +1,25 @@
-"""Runs of the flow model as a paper would measure them: a row in steady state, and its means over a time."""
+"""Runs of the flow model as a paper would measure them: a pair of servers in steady state, and its means."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, Final
 
 from engine.constants import TICKS_PER_S
-from engine.flow import Crossing, Flow, Mode, Operation, RowSetup, Site, Workload, run
+from engine.flow import (
+    Crossing,
+    Flow,
+    Mode,
+    Operation,
+    Pair,
+    Site,
+    StreamTotals,
+    Workload,
+    add_pair,
+    pair,
+    run,
+)
 from engine.flow.sites import NEC
 
 NO_LIMIT_KB: Final = 1e12
@@ -35,26 +47,15 @@ class Means:
     messages_per_s: float
 
 
-def setup_of(workload: Workload, mode: Mode, site: Site = NEC, **changes: Any) -> RowSetup:
-    """A database alone on its pair of servers, its mirror attached unless *mode* is NONE."""
-    there = mode != Mode.NONE
-    base = RowSetup(
-        site=site,
-        workload=workload,
-        host=0,
-        mirror_host=1 if there else -1,
-        mode=mode,
-        connected=there,
-        carrying=there,
-        log_max_kb=NO_LIMIT_KB,
-    )
-    return replace(base, **changes)
+def setup_of(workload: Workload, mode: Mode, site: Site = NEC, **changes: Any) -> Pair:
+    """A database alone on its servers, its log file without an end, its mirror attached unless *mode* is NONE."""
+    return pair(site, workload, mode, **({"log_max_kb": NO_LIMIT_KB} | changes))
 
 
-def steady(setup: RowSetup) -> Flow:
-    """A flow with that one row, row 0, in steady state just after a checkpoint."""
+def steady(setup: Pair) -> Flow:
+    """A flow with that one source, number 0, and its stream in steady state just after a checkpoint."""
     flow = Flow.empty()
-    flow.add_row(setup)
+    add_pair(flow, setup)
     flow.warm_start(0, 0.0)
     return flow
 
@@ -63,40 +64,47 @@ def run_s(flow: Flow, seconds: float) -> None:
     run(flow, round(seconds * TICKS_PER_S))
 
 
-def means(flow: Flow, seconds: float = MEASURED_S, row: int = 0) -> Means:
-    """Means of *row* over the next *seconds*."""
-    site = flow.row_setup(row).site
-    before = flow.totals(row)
+def means(flow: Flow, seconds: float = MEASURED_S, source: int = 0) -> Means:
+    """Means of *source*, and of its first stream if there is one, over the next *seconds*."""
+    streams = flow.streams_of(source)[:1]
+    cores = flow.source_setup(source).site.cores
+    before, streams_before = flow.totals(source), [flow.stream_totals(stream) for stream in streams]
     run_s(flow, seconds)
-    after = flow.totals(row)
-    change = {name: getattr(after, name) - getattr(before, name) for name in vars(after)}
+    change = _change(before, flow.totals(source), seconds)
+    sent = dict.fromkeys((field.name for field in fields(StreamTotals)), 0.0)
+    for stream, was in zip(streams, streams_before, strict=True):
+        sent = _change(was, flow.stream_totals(stream), seconds)
     return Means(
-        transactions_per_s=change["transactions"] / seconds,
+        transactions_per_s=change["transactions"],
         response_s=change["inside_s"] / max(change["transactions"], 1e-9),
-        log_kb_per_s=change["generated_kb"] / seconds,
-        sent_kb_per_s=change["sent_kb"] / seconds,
-        redo_kb_per_s=change["redone_kb"] / seconds,
-        cpu_percent=100.0 * change["principal_core_s"] / seconds / site.cores,
-        mirror_cpu_percent=100.0 * change["mirror_core_s"] / seconds / site.cores,
-        writes_kb_per_s=8.0 * change["pages_written"] / seconds,
-        mirror_writes_kb_per_s=8.0 * change["mirror_pages_written"] / seconds,
-        messages_per_s=change["messages"] / seconds,
+        log_kb_per_s=change["generated_kb"],
+        sent_kb_per_s=sent["sent_kb"],
+        redo_kb_per_s=sent["redone_kb"],
+        cpu_percent=100.0 * change["core_s"] / cores,
+        mirror_cpu_percent=100.0 * sent["core_s"] / cores,
+        writes_kb_per_s=8.0 * change["pages_written"],
+        mirror_writes_kb_per_s=8.0 * sent["pages_written"],
+        messages_per_s=sent["messages"],
     )
 
 
+def _change(before: object, after: object, seconds: float) -> dict[str, float]:
+    return {name: (value - getattr(before, name)) / seconds for name, value in vars(after).items()}
+
+
 @cache
-def measured(setup: RowSetup, seconds: float = MEASURED_S) -> Means:
+def measured(setup: Pair, seconds: float = MEASURED_S) -> Means:
     """Means of *setup* in steady state; the same setup is run once."""
     return means(steady(setup), seconds)
 
 
 @cache
-def queue_growth(setup: RowSetup, seconds: float = 60.0) -> tuple[float, float]:
+def queue_growth(setup: Pair, seconds: float = 60.0) -> tuple[float, float]:
     """(send queue at the end in KB, its growth in KB/s) of *setup*."""
     flow = steady(setup)
-    before = flow.reading(0).send_queue_kb
+    before = flow.stream_reading(0).send_queue_kb
     run_s(flow, seconds)
-    after = flow.reading(0).send_queue_kb
+    after = flow.stream_reading(0).send_queue_kb
     return after, (after - before) / seconds
 
 
@@ -115,18 +123,22 @@ class OperationRun:
 def operation_run(operation: Operation, mode: Mode, workload: Workload, site: Site = NEC) -> OperationRun:
     """Runs *operation* to its end and waits for the queues to drain. Redo costs as much as *workload*'s log."""
     flow = Flow.empty()
-    flow.add_row(setup_of(replace(workload, connections=0.0), mode, site, operation=operation))
-    took_s = _until(flow, Crossing.OPERATION_DONE)
-    queues = flow.reading(0)
-    send_s = redo_s = 0.0
-    if mode != Mode.NONE:
-        send_s = _until(flow, Crossing.SEND_DONE)
-        redo_s = send_s + _until(flow, Crossing.REDO_DONE)
+    add_pair(flow, setup_of(replace(workload, connections=0.0), mode, site, operation=operation))
+    flow.watch(0, Crossing.OPERATION_DONE)
+    took_s = _until_held(flow)
+    flow.watch(0, Crossing(0))
+    if mode == Mode.NONE:
+        return OperationRun(took_s, 0.0, 0.0, 0.0, 0.0)
+    queues = flow.stream_reading(0)
+    flow.watch_stream(0, Crossing.SEND_DONE)
+    send_s = _until_held(flow)
+    flow.watch_stream(0, Crossing.REDO_DONE)
+    redo_s = send_s + _until_held(flow)
     return OperationRun(took_s, queues.send_queue_kb, queues.redo_queue_kb, send_s, redo_s)
 
 
-def _until(flow: Flow, crossing: Crossing) -> float:
-    flow.watch(0, crossing)
-    ticks, held = run(flow, 100 * 3600 * TICKS_PER_S)
-    assert held, f"{crossing!r} did not come about within 100 h"
+def _until_held(flow: Flow) -> float:
+    """Seconds until the crossing that is armed."""
+    ticks, sources, streams = run(flow, 100 * 3600 * TICKS_PER_S)
+    assert sources or streams, "the crossing did not come about within 100 h"
     return ticks / TICKS_PER_S

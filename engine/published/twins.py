@@ -6,6 +6,7 @@ The SimPy model plays Workload1 with safety FULL event by event: every client, e
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
@@ -25,6 +26,26 @@ def plain_advance() -> Callable[..., int]:
     return plain
 
 
+@dataclass(frozen=True)
+class Link:
+    """Where a stream of log goes over."""
+
+    rtt_ms: float = 0.2
+    bandwidth_mbps: float = 1000.0
+    awaited: bool = True
+    """Commits wait until the log is hardened at its other end."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """Means of a database over a time."""
+
+    transactions_per_s: float
+    response_s: float
+    hardened_kb_per_s: tuple[float, ...]
+    """For each of its streams."""
+
+
 class SimPyMissing(ImportError):
     """SimPy is a development dependency and is not installed."""
 
@@ -34,11 +55,12 @@ def simpy_model(
     seed: int = 1,
     site: Site = NEC,
     workload: Workload = WORKLOAD1,
-    rtt_ms: float = 0.2,
-) -> Callable[[float], float]:
-    """A function that plays so many seconds more and returns transactions per second and database in them.
+    links: tuple[Link, ...] = (Link(),),
+) -> Callable[[float], Played]:
+    """A function that plays so many seconds more and returns what each database did in them, on average.
 
-    Each database has servers of its own. Raises SimPyMissing without the development dependency.
+    Each database has servers of its own and a stream of its log over each of *links*. Raises SimPyMissing without
+    the development dependency.
     """
     try:
         import simpy
@@ -46,36 +68,43 @@ def simpy_model(
         raise SimPyMissing("SimPy is not installed; it comes with the development dependencies") from error
     env = simpy.Environment()
     made = [
-        _Database(simpy, env, Chance.from_seed(seed + n), site, workload, rtt_ms) for n in range(databases)
+        _Database(simpy, env, Chance.from_seed(seed + n), site, workload, links) for n in range(databases)
     ]
 
-    def play(seconds: float) -> float:
-        before = arithmetic.total(database.done for database in made)
+    def play(seconds: float) -> Played:
+        before = [(database.done, database.inside_s, *database.hardened_kb) for database in made]
         env.run(until=env.now + seconds)
-        return (arithmetic.total(database.done for database in made) - before) / seconds / databases
+        after = [(database.done, database.inside_s, *database.hardened_kb) for database in made]
+        done, inside_s, *hardened_kb = (
+            arithmetic.total(now) - arithmetic.total(was)
+            for was, now in zip(zip(*before, strict=True), zip(*after, strict=True), strict=True)
+        )
+        each = seconds * databases
+        return Played(done / each, inside_s / max(done, 1), tuple(kb / each for kb in hardened_kb))
 
     return play
 
 
 class _Database:
-    """One database: clients, group commit, sending, hardening, acknowledgement."""
+    """One database: clients, group commit, and for each stream sending, hardening, acknowledgement."""
 
     def __init__(
-        self, simpy: Any, env: Any, chance: Chance, site: Site, workload: Workload, rtt_ms: float
+        self, simpy: Any, env: Any, chance: Chance, site: Site, workload: Workload, links: tuple[Link, ...]
     ) -> None:
         self.env, self.chance, self.site, self.workload = env, chance, site, workload
         self.cores = simpy.Resource(env, capacity=site.cores)
-        self.blocks = simpy.Store(env)
+        self.links = links
+        self.queues = [simpy.Store(env) for _ in links]
         self.done = 0
+        self.inside_s = 0.0
+        self.hardened_kb = [0.0 for _ in links]
         self.waiting: list[Any] = []
         self.woken = env.event()
-        self.one_way_s = rtt_ms / 2000.0
-        self.per_kb_s = 1.0 / (site.lan_mbps * KB_PER_S_OF_MBPS)
-        self.per_kb_s += site.window_handling_ms / 1000.0 / site.send_window_kb
         for _ in range(round(workload.connections)):
             env.process(self._client())
         env.process(self._log_writer())
-        env.process(self._mirror())
+        for place in range(len(links)):
+            env.process(self._receiver(place))
 
     def _exponential(self, mean: float) -> float:
         return -mean * arithmetic.log(1.0 - self.chance.uniform())
@@ -84,6 +113,7 @@ class _Database:
         load = self.workload
         while True:
             yield self.env.timeout(self._exponential(load.think_s))
+            began = self.env.now
             yield self.env.timeout(self._exponential(load.other_delay_ms / 1000.0))
             with self.cores.request() as core:
                 yield core
@@ -94,9 +124,10 @@ class _Database:
                 self.woken.succeed()
             yield committed
             self.done += 1
+            self.inside_s += self.env.now - began
 
     def _log_writer(self) -> Generator[Any, Any, None]:
-        """Writes all that waits, a block at a time, and hands each block to the link when it starts."""
+        """Writes all that waits, a block at a time; streams that commits wait for get each block when it starts."""
         site, kb = self.site, self.workload.log_kb_per_transaction
         most = max(1, int(site.log_block_kb / kb))
         while True:
@@ -104,21 +135,35 @@ class _Database:
                 self.woken = self.env.event()
                 yield self.woken
             block, self.waiting = self.waiting[:most], self.waiting[most:]
-            written = self.env.event()
-            self.blocks.put((block, len(block) * kb, written))
+            answers = [self.env.event() for _ in self.links]
+            self._hand_over(len(block) * kb, answers, awaited=True)
             yield self.env.timeout((site.log_write_ms + site.mirror_copy_ms) / 1000.0)
-            written.succeed()
+            self._hand_over(len(block) * kb, answers, awaited=False)
+            needed = [answer for answer, link in zip(answers, self.links, strict=True) if link.awaited]
+            self.env.process(self._answer(block, needed))
 
-    def _mirror(self) -> Generator[Any, Any, None]:
+    def _hand_over(self, kb: float, answers: list[Any], awaited: bool) -> None:
+        for link, queue, answer in zip(self.links, self.queues, answers, strict=True):
+            if link.awaited is awaited:
+                queue.put((kb, answer))
+
+    def _receiver(self, place: int) -> Generator[Any, Any, None]:
         """Messages arrive in order, one write at a time, then the acknowledgement travels back."""
+        link, site = self.links[place], self.site
+        per_kb_s = 1.0 / (link.bandwidth_mbps * KB_PER_S_OF_MBPS)
+        per_kb_s += site.window_handling_ms / 1000.0 / site.send_window_kb
         while True:
-            block, kb, written = yield self.blocks.get()
-            yield self.env.timeout(kb * self.per_kb_s)
-            yield self.env.timeout(self.site.log_write_ms / 1000.0)
-            self.env.process(self._acknowledge(block, written))
+            kb, answer = yield self.queues[place].get()
+            yield self.env.timeout(kb * per_kb_s)
+            yield self.env.timeout(site.log_write_ms / 1000.0)
+            self.hardened_kb[place] += kb
+            self.env.process(self._acknowledge(link, answer))
 
-    def _acknowledge(self, block: list[Any], written: Any) -> Generator[Any, Any, None]:
-        yield self.env.timeout(2.0 * self.one_way_s + self.site.ack_latency_ms / 1000.0)
-        yield written
+    def _acknowledge(self, link: Link, answer: Any) -> Generator[Any, Any, None]:
+        yield self.env.timeout((link.rtt_ms + self.site.ack_latency_ms) / 1000.0)
+        answer.succeed()
+
+    def _answer(self, block: list[Any], needed: list[Any]) -> Generator[Any, Any, None]:
+        yield self.env.all_of(needed)
         for committed in block:
             committed.succeed()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.flow import Crossing, Flow, Mode, run
+from engine.flow import Crossing, Flow, Mode, add_pair, run
 from engine.flow.operations import GB_KB, bulk_load, index_build
 from engine.flow.sites import WORKLOAD1
 from engine.published.measure import means, measured, operation_run, run_s, setup_of, steady
@@ -138,9 +138,9 @@ def _suspended() -> list[Row]:
     source = f"{WP}, Suspending and resuming"
     suspended = setup_of(WORKLOAD1, Mode.FULL, sending=False)
     flow = steady(suspended)
-    before_kb = flow.reading(0).send_queue_kb
+    before_kb = flow.stream_reading(0).send_queue_kb
     kept = means(flow, 60.0)
-    queue = flow.reading(0).send_queue_kb - before_kb
+    queue = flow.stream_reading(0).send_queue_kb - before_kb
     alone = measured(setup_of(WORKLOAD1, Mode.NONE))
     hours, halted = _fill_log_disk()
     return [
@@ -177,13 +177,12 @@ def _fill_log_disk() -> tuple[float, bool]:
     """(hours until 40 GB are full, whether clients stand still then)."""
     flow = Flow.empty()
     load = bulk_load(1e9)
-    flow.add_row(
-        setup_of(WORKLOAD1, Mode.FULL, sending=False, operation=load, scale=0.0, log_max_kb=LOG_DISK_KB)
-    )
+    setup = setup_of(WORKLOAD1, Mode.FULL, sending=False, operation=load, log_max_kb=LOG_DISK_KB)
+    add_pair(flow, setup.changed(scale=0.0))
     flow.watch(0, Crossing.LOG_FULL)
-    ticks, _ = run(flow, 24 * 3600 * TICKS_PER_S)
+    ticks, _, _ = run(flow, 24 * 3600 * TICKS_PER_S)
     flow.watch(0, Crossing(0))
-    flow.setup(0, setup_of(WORKLOAD1, Mode.FULL, sending=False, operation=load, log_max_kb=LOG_DISK_KB))
+    flow.set_up({0: setup.source})
     run_s(flow, 5.0)
     before = flow.totals(0).transactions
     run_s(flow, 60.0)

@@ -8,20 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.series import Array, CounterHistory, Summary, bin_width, nice_ceiling, peaks
-from engine.flow import COUNTERS, Samples
+from engine.flow import Place, Samples
+from engine.flow.kernel import STREAM_COUNTERS
 from engine.flow.samples import BLOCK
 
-QUEUE = COUNTERS.index("send_queue_kb")
-CARRIED = [{"Sales": 0}] * 200
+QUEUE = STREAM_COUNTERS.index("send_queue_kb")
+CARRIED: list[dict[str, Place | None]] = [{"Sales": (0, 0)}] * 200
 
 
 def fill(samples: Samples, first_tick: int, queue: list[list[float]]) -> None:
     """Entries of every row: its send queue over time."""
     entries = len(queue[0])
-    room = samples.room_for(entries, len(queue))
-    room[:entries] = 0.0
-    for row, values in enumerate(queue):
-        room[:entries, row, QUEUE] = values
+    sources, streams = samples.room_for(entries, len(queue), len(queue))
+    sources[:entries] = 0.0
+    streams[:entries] = 0.0
+    for stream, values in enumerate(queue):
+        streams[:entries, stream, QUEUE] = values
     samples.took(first_tick - 1, first_tick + samples.every * (entries - 1))
 
 
@@ -41,12 +43,17 @@ def test_a_history_grows_with_its_samples_and_says_so() -> None:
     assert history.end_s == 102.0
 
 
-def test_the_row_that_carried_the_database_at_the_time_counts() -> None:
-    """Forced service gives the database a second row; later none of its copies moves."""
+def test_the_log_that_the_database_had_at_the_time_counts() -> None:
+    """Forced service gives the database a second log; later none of its copies moves."""
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[1.0, 2.0]])
     fill(samples, 300, [[3.0, 4.0], [30.0, 40.0]])
-    carried: list[dict[str, int | None]] = [{"Sales": 0}, {"Sales": 0}, {"Sales": 1}, {"Sales": None}]
+    carried: list[dict[str, Place | None]] = [
+        {"Sales": (0, 0)},
+        {"Sales": (0, 0)},
+        {"Sales": (1, 1)},
+        {"Sales": None},
+    ]
     history.follow(samples, carried, "Sales")
     assert [history.at("send_queue_kb", t) for t in (1.0, 2.0, 3.0, 4.0)] == [1.0, 2.0, 30.0, None]
     assert np.isnan(history.window("send_queue_kb", 0.0, 9.0, 100)[1][-1])
@@ -55,19 +62,19 @@ def test_the_row_that_carried_the_database_at_the_time_counts() -> None:
 def test_a_summary_leaves_out_times_when_nothing_ran() -> None:
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[9.0, 1.0, 5.0, 7.0, 3.0]])
-    carried: list[dict[str, int | None]] = [
-        {"Sales": 0},
-        {"Sales": 0},
-        {"Sales": 0},
+    carried: list[dict[str, Place | None]] = [
+        {"Sales": (0, 0)},
+        {"Sales": (0, 0)},
+        {"Sales": (0, 0)},
         {"Sales": None},
-        {"Sales": 0},
+        {"Sales": (0, 0)},
     ]
     history.follow(samples, carried, "Sales")
     assert history.summary("send_queue_kb", 2.0, 5.0) == Summary(last=3.0, mean=3.0, low=1.0, high=5.0)
     assert history.summary("send_queue_kb", 4.0, 4.5) is None
 
 
-def test_samples_without_their_row_have_to_wait() -> None:
+def test_samples_without_their_log_have_to_wait() -> None:
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[1.0, 2.0]])
     history.follow(samples, CARRIED[:1], "Sales")
@@ -94,18 +101,18 @@ def test_a_long_run_is_packed_and_what_moments_have_in_common_is_read_once(
     samples, history = Samples(every=100, exact=False), CounterHistory()
     for entry in range(3 * BLOCK + 5):
         fill(samples, 100 * (entry + 1), [[float(entry)], [-1.0]])
-    carried: list[dict[str, int | None]] = [{"Sales": 0, "Other": 1}] * samples.count
+    carried: list[dict[str, Place | None]] = [{"Sales": (0, 0), "Other": (1, 1)}] * samples.count
     history.follow(samples, carried, "Sales")
     every = [float(entry) for entry in range(samples.count)]
     assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == every
     read: list[int] = []
-    real = Samples.of_rows
+    real = Samples.of
 
-    def of_rows(one: Samples, first: int, rows: Array) -> Array:
-        read.append(len(rows))
-        return real(one, first, rows)
+    def of(one: Samples, first: int, sources: Array, streams: Array) -> Array:
+        read.append(len(sources))
+        return real(one, first, sources, streams)
 
-    monkeypatch.setattr(Samples, "of_rows", of_rows)
+    monkeypatch.setattr(Samples, "of", of)
     past = samples.first(2 * BLOCK + 3)
     history.follow(past, carried, "Sales")
     assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == every[: 2 * BLOCK + 3]

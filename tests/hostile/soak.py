@@ -20,14 +20,13 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Final
 
-import numpy as np
-
 from engine.constants import TICKS_PER_S
 from engine.drill.drill import Drill
 from engine.drill.history import History
 from engine.drill.scenario import Scenario, load_scenario
 from engine.model import World
 from engine.protocol import quorum
+from tests.numbers import finite
 from tests.room import room
 
 SERVERS: Final = ("SERVER_A", "SERVER_B", "SERVER_W")
@@ -136,16 +135,18 @@ def check(world: World) -> None:
     for database in world.databases():
         serving = [key for key in world.copies if key[1] == database and quorum.serves(world, key)]
         assert len(serving) <= 1, f"{world.t_s:g} s: {serving} serve at once"
-    for row, (owner, mirror) in world.rows.items():
-        at = world.flow.positions(row)
-        slack = 1e-6 + 1e-9 * at.generated_kb
-        assert at.generated_kb >= at.flushed_kb - slack >= -slack, f"{world.t_s:g} s: log of {owner}"
-        if mirror is not None:
-            assert at.sent_kb >= at.received_kb - slack >= at.hardened_kb - 2 * slack, (
-                f"{owner} at {world.t_s:g} s"
-            )
-            assert at.hardened_kb >= at.redone_kb - slack, f"redo of {mirror} at {world.t_s:g} s"
-    assert np.isfinite(world.flow.state).all(), f"{world.t_s:g} s: a number that is none"
+    for source, owner in world.sources.items():
+        log = world.flow.positions(source)
+        slack = 1e-6 + 1e-9 * log.generated_kb
+        assert log.generated_kb >= log.flushed_kb - slack >= -slack, f"{world.t_s:g} s: log of {owner}"
+        for stream in world.flow.streams_of(source):
+            at, receiver = world.flow.stream_positions(stream), world.streams[stream]
+            if receiver is not None:
+                assert at.sent_kb >= at.received_kb - slack >= at.hardened_kb - 2 * slack, (
+                    f"{owner} at {world.t_s:g} s"
+                )
+                assert at.hardened_kb >= at.redone_kb - slack, f"redo of {receiver} at {world.t_s:g} s"
+    assert finite(world.flow), f"{world.t_s:g} s: a number that is none"
 
 
 def resident_mb() -> float:

@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-import numpy as np
 import pytest
 
 from engine import simulator
@@ -20,6 +19,7 @@ from engine.inputs import VERBS, InputProblem, Parameter, Verb, parse_line, pars
 from engine.model import World
 from tests.engine.drill.texts import WORLD
 from tests.engine.worlds import lab
+from tests.numbers import finite
 
 ABSURD: Final = (
     "nan",
@@ -98,7 +98,7 @@ def begun() -> World:
 
 def _finite(world: World) -> bool:
     flow = world.flow
-    return all(np.isfinite(array).all() for array in (flow.state, flow.params, flow.hosts, flow.history))
+    return finite(flow)
 
 
 def _refusal(world: World, line: str) -> str:

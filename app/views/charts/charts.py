@@ -219,7 +219,7 @@ class Charts(QWidget):
         if self._drill is None or not self.isVisible():
             self._stale = True
             return
-        new = self._history.follow(self._drill.samples, self._drill.rows, self._database)
+        new = self._history.follow(self._drill.samples, self._drill.logs, self._database)
         bounds = self._range_at(world.t_s)
         if new:
             self._show_outlook(world)
@@ -304,7 +304,7 @@ class Charts(QWidget):
         assert self._drill is not None
         self._database = database
         self._databases.setCurrentIndex(self._databases.findData(database))
-        self._history.follow(self._drill.samples, self._drill.rows, database)
+        self._history.follow(self._drill.samples, self._drill.logs, database)
         names = list(self._drill.world.availability) if database == ALL_DATABASES else [database]
         about = None if database == ALL_DATABASES else database
         self._course = Course(names, set(names).intersection(in_step(self._drill.scenario)))

@@ -12,15 +12,18 @@ import numpy as np
 from app.series import Columns
 from app.views.system_monitor.catalogue import Array, Choice, Side
 from engine.constants import TICKS_PER_S
-from engine.flow import COUNTERS, Samples
+from engine.flow import COUNTERS, NOWHERE, Place, Samples
 from engine.model import Key, Server, World
+from engine.protocol import streams
 
 
 class Standing(Protocol):
     """Who had which log and how each server was, at one sample."""
 
     @property
-    def rows(self) -> Mapping[int, tuple[Key, Key | None]]: ...
+    def sources(self) -> Mapping[int, Key]: ...
+    @property
+    def places(self) -> Mapping[Key, Place]: ...
     @property
     def servers(self) -> Mapping[str, Server]: ...
 
@@ -108,11 +111,8 @@ class History:
         """Wire bytes per byte of log as the stream is now; 1 without one."""
         world = self._run.world
         copy = world.copies.get(key)
-        return (
-            world.flow.row_setup(copy.row).compression_ratio
-            if copy is not None and copy.row is not None
-            else 1.0
-        )
+        _, stream = (streams.place(world, copy) if copy is not None else None) or NOWHERE
+        return world.flow.stream_setup(stream).compression_ratio if stream >= 0 else 1.0
 
 
 class _Sides:
@@ -121,7 +121,7 @@ class _Sides:
     def __init__(self, key: Key) -> None:
         self._key = key
         self._seen: Any = None
-        self._now = (0, Side.AWAY)
+        self._now = (NOWHERE, Side.AWAY)
         self.columns = Columns()
         self.sides = np.zeros(64, dtype=np.int8)
 
@@ -129,27 +129,25 @@ class _Sides:
         """Take in what *run* has beyond what is known."""
         if count > len(self.sides):
             self.sides = np.resize(self.sides, 2 * count)
-        rows = []
+        places = []
         for place in range(self.columns.agree(run.samples, count), count):
             standing = run.standings[place]
             if standing is not self._seen:
                 self._seen = standing
                 self._now = _side(standing, self._key)
-            row, self.sides[place] = self._now
-            rows.append(row)
-        self.columns.add(rows)
+            at, self.sides[place] = self._now
+            places.append(at)
+        self.columns.add(places)
 
 
-def _side(standing: Standing, key: Key) -> tuple[int, Side]:
+def _side(standing: Standing, key: Key) -> tuple[Place, Side]:
     server = standing.servers.get(key[0])
     if server is None or not (server.answering and server.nic_up):
-        return 0, Side.AWAY
-    for row, (owner, mirror) in standing.rows.items():
-        if _is(key, owner):
-            return row, Side.OWNER
-        if mirror is not None and _is(key, mirror):
-            return row, Side.MIRROR
-    return 0, Side.NONE
+        return NOWHERE, Side.AWAY
+    for copy, at in standing.places.items():
+        if _is(key, copy):
+            return at, Side.OWNER if standing.sources[at[0]] == copy else Side.MIRROR
+    return NOWHERE, Side.NONE
 
 
 def _is(key: Key, copy: Key) -> bool:

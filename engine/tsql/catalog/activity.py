@@ -171,8 +171,8 @@ def worker_threads(context: Context) -> int:
 
 def _schedulers(context: Context) -> Iterable[Record]:
     busy = sum(1 for _ in _mirroring_requests(context)) + sum(1 for _ in context.sessions())
-    own = [copy.row for copy in context.copies() if copy.role is Role.PRINCIPAL and copy.row is not None]
-    queued = arithmetic.total(context.world.flow.waiting_for_workers(row) for row in own)
+    own = [copy.source for copy in context.copies() if copy.source is not None]
+    queued = arithmetic.total(context.world.flow.waiting_for_workers(source) for source in own)
     for number in range(context.server.cores):
         tasks = 8 + busy // context.server.cores
         yield {

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from engine import arithmetic
-from engine.flow import Positions, Reading
-from engine.model import Copy, Role, Safety
+from engine.model import Copy, Safety
 from engine.protocol import connections
-from engine.tsql.catalog.databases import is_owner, log_space, send_queue_kb
+from engine.tsql.catalog.databases import log_space, send_queue_kb
 from engine.tsql.catalog.instance import option_value
 from engine.tsql.catalog.load import (
     LOCKS_A_TRANSACTION,
@@ -132,17 +131,17 @@ _DATABASES: Final = (
 
 def _mirroring_values(context: Context, copy: Copy) -> dict[str, float]:
     """Values of one side; a counter of the other side stays 0."""
-    world = context.world
-    if copy.row is None:
+    flow = context.world.flow
+    if copy.source is not None:
+        values: dict[str, float] = {}
+        for stream in flow.streams_of(copy.source):
+            values = _principal(context, copy, copy.source, stream)
+        return values
+    if copy.stream is None:
         return {}
-    at, now = world.flow.positions(copy.row), world.flow.reading(copy.row)
-    setup = world.flow.row_setup(copy.row)
-    ratio = setup.compression_ratio
-    messages = world.flow.totals(copy.row).messages
-    both = {"Receives/sec": messages, "Sends/sec": messages}
-    if copy.role is Role.PRINCIPAL and is_owner(context, copy):
-        return both | _principal(context, copy, at, now, ratio)
-    return both | {
+    at, ratio = flow.stream_positions(copy.stream), flow.stream_setup(copy.stream).compression_ratio
+    return {
+        **_messages(context, copy.stream),
         "Bytes Received/sec": at.received_kb * 1024.0 * ratio,
         "Log Bytes Received/sec": at.received_kb * 1024.0,
         "Log Bytes Redone from Cache/sec": at.redone_kb * 1024.0,
@@ -152,23 +151,31 @@ def _mirroring_values(context: Context, copy: Copy) -> dict[str, float]:
     }
 
 
-def _principal(context: Context, copy: Copy, at: Positions, now: Reading, ratio: float) -> dict[str, float]:
-    waiting = copy.safety is Safety.FULL
+def _messages(context: Context, stream: int) -> dict[str, float]:
+    messages = context.world.flow.stream_totals(stream).messages
+    return {"Receives/sec": messages, "Sends/sec": messages}
+
+
+def _principal(context: Context, copy: Copy, source: int, stream: int) -> dict[str, float]:
+    flow, waiting = context.world.flow, copy.safety is Safety.FULL
+    sent_kb, ratio = flow.stream_positions(stream).sent_kb, flow.stream_setup(stream).compression_ratio
+    now = flow.reading(source)
     return {
-        "Bytes Sent/sec": at.sent_kb * 1024.0 * ratio,
-        "Log Bytes Sent/sec": at.sent_kb * 1024.0,
-        "Log Bytes Sent from Cache/sec": at.sent_kb * 1024.0,
-        "Log Compressed Bytes Sent/sec": at.sent_kb * 1024.0 * ratio,
+        **_messages(context, stream),
+        "Bytes Sent/sec": sent_kb * 1024.0 * ratio,
+        "Log Bytes Sent/sec": sent_kb * 1024.0,
+        "Log Bytes Sent from Cache/sec": sent_kb * 1024.0,
+        "Log Compressed Bytes Sent/sec": sent_kb * 1024.0 * ratio,
         "Log Send Queue KB": send_queue_kb(context, copy),
-        "Mirrored Write Transactions/sec": at.transactions if waiting else 0.0,
+        "Mirrored Write Transactions/sec": flow.positions(source).transactions if waiting else 0.0,
         "Transaction Delay": now.commit_delay_ms * now.transactions_per_s if waiting else 0.0,
     }
 
 
 def _database_values(context: Context, copy: Copy, work: Work) -> dict[str, float]:
-    if not is_owner(context, copy) or copy.row is None:
+    if copy.source is None:
         return {"Data File(s) Size (KB)": copy.size_kb}
-    now = context.world.flow.reading(copy.row)
+    now = context.world.flow.reading(copy.source)
     return {
         "Active Transactions": now.in_flight_transactions,
         "Data File(s) Size (KB)": copy.size_kb,

@@ -8,7 +8,7 @@ from typing import Final
 from engine.constants import COMPATIBILITY
 from engine.messages import SqlError
 from engine.model import Copy, DbState, Role, Snapshot
-from engine.protocol import logspace, options, quorum, rows, security, volumes
+from engine.protocol import logspace, options, quorum, security, streams, volumes
 from engine.protocol.lineage import lsn
 from engine.tsql.catalog.view import Record, unique_id, view
 from engine.tsql.context import SYSTEM_DATABASES, Context
@@ -29,22 +29,19 @@ _STATE: Final = {state: state.name for state in DbState}
 
 def log_reuse_wait(context: Context, copy: Copy) -> str:
     """Why this copy's log cannot be reused further; a copy that does not write its own log has no reason."""
-    return logspace.reuse_wait(context.world, copy.row) if is_owner(context, copy) else "NOTHING"
+    return logspace.reuse_wait(context.world, copy.source)
 
 
 def send_queue_kb(context: Context, copy: Copy) -> float:
     """Log that the principal knows not to have been sent; what no mirror fetches piles up as well."""
-    if copy.row is None or copy.role is not Role.PRINCIPAL:
+    flow = context.world.flow
+    if copy.source is None or copy.role is not Role.PRINCIPAL:
         return 0.0
-    at = context.world.flow.positions(copy.row)
+    flushed_kb = flow.positions(copy.source).flushed_kb
+    there = [flow.stream_positions(stream) for stream in flow.streams_of(copy.source)]
     if quorum.sees_partner(context.world, copy):
-        return max(0.0, at.flushed_kb - at.sent_kb)
-    return max(0.0, at.flushed_kb - max(at.hardened_kb, copy.failover_lsn_kb))
-
-
-def is_owner(context: Context, copy: Copy) -> bool:
-    """The copy's own log is the one its row of the flow model moves."""
-    return copy.row is not None and context.world.rows[copy.row][0] == (copy.server, copy.database)
+        return max([0.0, *(flushed_kb - at.sent_kb for at in there)])
+    return max(0.0, flushed_kb - max([copy.failover_lsn_kb, *(at.hardened_kb for at in there)]))
 
 
 def shown_state(copy: Copy) -> DbState:
@@ -344,8 +341,8 @@ def log_space(context: Context) -> Iterable[tuple[str, float, float]]:
             context.open_database(copy.database)
         except SqlError:
             continue
-        if copy.row is not None:
-            reading = context.world.flow.reading(copy.row)
+        if copy.source is not None:
+            reading = context.world.flow.reading(copy.source)
             yield (
                 copy.database,
                 reading.log_size_kb / 1024.0,
@@ -371,4 +368,4 @@ view("sys.dm_db_log_space_usage", _log_space_usage)
 
 def end_of_log_kb(context: Context, copy: Copy) -> float:
     """End of this copy's hardened log."""
-    return rows.end_of_log_kb(context.world, copy)
+    return streams.end_of_log_kb(context.world, copy)

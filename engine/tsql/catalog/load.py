@@ -14,7 +14,6 @@ from typing import Final
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.model import Copy, Role, Safety
-from engine.tsql.catalog.databases import is_owner
 from engine.tsql.context import Context
 
 MEMORY_KB: Final = 64 * 2**20
@@ -51,28 +50,41 @@ class Work:
 
 
 def work_of(context: Context, copy: Copy) -> Work:
-    """What a copy has done here: the owner of the log, or the mirror that hardens and redoes it."""
-    if copy.row is None:
-        return Work()
+    """What a copy has done here: it writes log, or hardens and redoes what it receives."""
     flow = context.world.flow
-    at, totals, setup = flow.positions(copy.row), flow.totals(copy.row), flow.row_setup(copy.row)
-    owner = is_owner(context, copy)
-    log_kb = at.flushed_kb if owner else at.hardened_kb
-    writes = (at.transactions if owner else 0.0) + log_kb / setup.site.log_block_kb
-    slow = setup.log_disk_factor if owner else setup.mirror_log_disk_factor
-    pages = totals.pages_written if owner else totals.mirror_pages_written
-    slow_data = setup.data_disk_factor if owner else setup.mirror_data_disk_factor
-    waits = owner and copy.role is Role.PRINCIPAL and copy.safety is Safety.FULL
+    if copy.stream is not None:
+        return _received(context, copy.stream)
+    if copy.source is None:
+        return Work()
+    at, totals, setup = flow.positions(copy.source), flow.totals(copy.source), flow.source_setup(copy.source)
+    writes = at.transactions + at.flushed_kb / setup.site.log_block_kb
+    waits = copy.role is Role.PRINCIPAL and copy.safety is Safety.FULL
     return Work(
-        commits=at.transactions if owner else 0.0,
+        commits=at.transactions,
+        log_writes=writes,
+        log_kb=at.flushed_kb,
+        log_write_ms=writes * setup.site.log_write_ms * max(1.0, setup.log_disk_factor),
+        pages_written=totals.pages_written,
+        data_write_ms=totals.pages_written / PAGES_A_WRITE * DATA_WRITE_MS * max(1.0, setup.data_disk_factor),
+        core_s=totals.core_s,
+        delay_ms=1000.0 * totals.waiting_s if waits else 0.0,
+        starved_ms=1000.0 * flow.waited_for_workers_s(copy.source),
+    )
+
+
+def _received(context: Context, stream: int) -> Work:
+    flow = context.world.flow
+    setup, totals = flow.stream_setup(stream), flow.stream_totals(stream)
+    log_kb = flow.stream_positions(stream).hardened_kb
+    writes = log_kb / setup.site.log_block_kb
+    slow = max(1.0, setup.target_data_disk_factor)
+    return Work(
         log_writes=writes,
         log_kb=log_kb,
-        log_write_ms=writes * setup.site.log_write_ms * max(1.0, slow),
-        pages_written=pages,
-        data_write_ms=pages / PAGES_A_WRITE * DATA_WRITE_MS * max(1.0, slow_data),
-        core_s=totals.principal_core_s if owner else totals.mirror_core_s,
-        delay_ms=1000.0 * totals.waiting_s if waits else 0.0,
-        starved_ms=1000.0 * flow.waited_for_workers_s(copy.row) if copy.role is not Role.MIRROR else 0.0,
+        log_write_ms=writes * setup.site.log_write_ms * max(1.0, setup.target_log_disk_factor),
+        pages_written=totals.pages_written,
+        data_write_ms=totals.pages_written / PAGES_A_WRITE * DATA_WRITE_MS * slow,
+        core_s=totals.core_s,
     )
 
 
@@ -87,7 +99,7 @@ def up_s(context: Context) -> float:
 
 
 def core_s(works: Iterable[Work]) -> float:
-    """Processor time of the instance: the flow books it to each row of the instance alike."""
+    """Processor time of the instance: the flow books it to each copy of the instance alike."""
     return max((work.core_s for work in works), default=0.0)
 
 
@@ -98,7 +110,9 @@ def target_memory_kb(context: Context, max_server_memory_mb: int) -> int:
 
 def cached_pages(context: Context, target_kb: int) -> int:
     """Pages in memory: the open databases, as far as there is room; nothing drives them out before that."""
-    held = arithmetic.total(copy.size_kb for copy in context.copies() if copy.row is not None)
+    held = arithmetic.total(
+        copy.size_kb for copy in context.copies() if context.world.source_of(copy) is not None
+    )
     return int(min(held, max(0, target_kb - FIXED_MEMORY_KB)) / PAGE_KB)
 
 

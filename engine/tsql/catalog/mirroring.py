@@ -16,10 +16,14 @@ from engine.tsql.context import SYSTEM_DATABASES, Context
 def _failover_lsn_kb(context: Context, copy: Copy) -> float:
     """Latest log record hardened on both partners, as far as this one knows."""
     world = context.world
-    if copy.row is None or not quorum.sees_partner(world, copy):
+    source = world.source_of(copy)
+    if source is None or not quorum.sees_partner(world, copy):
         return copy.failover_lsn_kb
-    at = world.flow.positions(copy.row)
-    return min(at.flushed_kb, at.acknowledged_kb if copy.role is Role.PRINCIPAL else at.hardened_kb)
+    flushed_kb = world.flow.positions(source).flushed_kb
+    if copy.stream is not None:
+        return min(flushed_kb, world.flow.stream_positions(copy.stream).hardened_kb)
+    there = [world.flow.stream_positions(stream) for stream in world.flow.streams_of(source)]
+    return min([flushed_kb, *(at.acknowledged_kb for at in there)])
 
 
 def _session(context: Context, copy: Copy) -> Record:
@@ -253,8 +257,10 @@ def _bytes_to(context: Context, peer: str) -> int:
     """Log bytes that the principals here have sent to *peer*."""
     total_kb = 0.0
     for copy in context.copies():
-        if copy.partner == peer and copy.role is Role.PRINCIPAL and copy.row is not None:
-            total_kb += context.world.flow.positions(copy.row).sent_kb
+        if copy.partner == peer and copy.source is not None:
+            flow = context.world.flow
+            for stream in flow.streams_of(copy.source):
+                total_kb += flow.stream_positions(stream).sent_kb
     return int(total_kb * 1024)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.drill.modes import TERMS, Mode, Terms
 from engine.events import Event
-from engine.flow import Samples
+from engine.flow import Place, Samples
 from engine.inputs import Input
 from engine.model import Copy, DbState, MirrorState, Role, WitnessState, World
 
@@ -36,7 +36,7 @@ class Run:
     events: list[Event] = field(default_factory=list)
     scenario: Plan = field(default_factory=Plan)
     journal: list[Input] = field(default_factory=list)
-    rows: list[dict[str, int | None]] = field(default_factory=list)
+    logs: list[dict[str, Place | None]] = field(default_factory=list)
     terms: Terms = TERMS[Mode.LAB]
     published: dict[int, tuple[float, str]] = field(default_factory=dict)
     unlike: dict[int, str] = field(default_factory=dict)

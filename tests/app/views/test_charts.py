@@ -17,21 +17,22 @@ from app.counters import COUNTERS
 from app.time_axis import TimeAxis, time_step_s
 from app.views.charts import Charts
 from app.views.charts.axes import ValueAxis, axis_top
-from engine import flow
 from engine.drill.modes import TERMS, Mode
 from engine.events import Event
+from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.model import Availability
 
 
-def sample(run: Any, seconds: int, row: int = 0, **values: Any) -> None:
+def sample(run: Any, seconds: int, log: int = 0, **values: Any) -> None:
     """*seconds* more entries, one each second; *values* by counter, numbers or arrays."""
-    room = run.samples.room_for(seconds, row + 1)
-    room[:seconds] = 0.0
-    for name, value in values.items():
-        room[:seconds, row, flow.COUNTERS.index(name)] = value
+    rooms = run.samples.room_for(seconds, log + 1, log + 1)
+    for room, names in zip(rooms, (SOURCE_COUNTERS, STREAM_COUNTERS), strict=True):
+        room[:seconds] = 0.0
+        for name in set(values).intersection(names):
+            room[:seconds, log, names.index(name)] = values[name]
     before = run.samples.count
     run.samples.took(100 * before, 100 * (before + seconds))
-    run.rows += [{"Sales": row}] * seconds
+    run.logs += [{"Sales": (log, log)}] * seconds
     run.world.tick = 100 * run.samples.count
 
 
@@ -174,7 +175,7 @@ def test_downtime_is_shaded_and_spoken(charts: Charts, run: Any) -> None:
 def test_another_moment_shows_what_had_happened_by_then(charts: Charts, run: Any) -> None:
     charts.add_events([fault(41.25)])
     run.samples = run.samples.first(30)
-    del run.rows[30:]
+    del run.logs[30:]
     run.world.tick = 3000
     charts.show_drill(run)
     assert curve(charts, "send_queue_kb")[0][-1] == 30.0
@@ -231,7 +232,7 @@ def test_a_picture_names_its_database_and_both_formats_show_the_same(charts: Cha
 
 def test_many_databases_can_be_told_apart(qtbot: Any, charts: Charts, run: Any) -> None:
     run.world.availability["Orders"] = Availability(database="Orders")
-    for entry in run.rows:
+    for entry in run.logs:
         entry["Orders"] = None
     charts.show_drill(run)
     assert charts._databases.isVisible()

@@ -67,7 +67,7 @@ def test_equal_databases_are_numbered_on() -> None:
     )
     assert list(made.availability) == ["Sales098", "Sales099", "Sales100"]
     principals = [made.copies["SERVER_A", name] for name in made.availability]
-    assert len({copy.guid for copy in principals}) == len({copy.row for copy in principals}) == 3
+    assert len({copy.guid for copy in principals}) == len({copy.source for copy in principals}) == 3
     assert {copy.mirror_state for copy in made.copies.values()} == {MirrorState.SYNCHRONIZED}
 
 

@@ -85,7 +85,7 @@ def test_a_fork_goes_its_own_way() -> None:
     run(fork, 60)
     assert taken.tick == 3000
     assert not taken.journal
-    assert len(taken.samples.values) == 30
+    assert taken.samples.count == 30
     run(taken, 60)
     assert taken.state_hash() == run(drill(), 60).state_hash()
     assert fork.state_hash() != taken.state_hash()
@@ -257,10 +257,11 @@ def test_each_sample_knows_who_had_the_log_and_how_the_servers_were() -> None:
     taken.advance_to(500)
     taken.do("pull-cable SERVER_B")
     taken.advance_to(900)
-    assert len(taken.standings) == len(taken.rows) == taken.samples.count
+    assert len(taken.standings) == len(taken.logs) == taken.samples.count
     up = [standing.servers["SERVER_B"].nic_up for standing in taken.standings]
     assert up == [True] * 5 + [False] * 4  # whole seconds come before what is done in them
-    assert taken.standings[0].rows == taken.world.rows
+    assert taken.standings[0].sources == taken.world.sources
+    assert taken.standings[0].streams == taken.world.streams
     twin = taken.fork()
     twin.advance_to(1200)
     assert len(taken.standings) == 9

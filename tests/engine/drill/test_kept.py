@@ -79,10 +79,10 @@ def test_samples_of_a_moment_are_those_of_the_run_and_go_their_own_way() -> None
     back = kept.again(taken)
     assert back.samples.agrees(taken.samples) == 2 * BLOCK, "what is packed is held once"
     assert back.samples.ticks.tolist() == taken.samples.ticks[: 2 * BLOCK + 40].tolist()
-    whole = taken.samples.values.copy()
+    whole = taken.samples.streams.values.copy()
     run(back, 4 * BLOCK)
-    assert np.array_equal(back.samples.values, whole)
-    assert np.array_equal(taken.samples.values, whole)
+    assert np.array_equal(back.samples.streams.values, whole)
+    assert np.array_equal(taken.samples.streams.values, whole)
 
 
 def test_lines_of_error_logs_come_back_from_the_events(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ def test_samples_get_rarer_and_keep_their_circumstances() -> None:
     ticks = drill.samples.ticks.tolist()
     assert ticks[:30] == list(range(100, 3_100, 100))
     assert {b - a for a, b in pairwise(ticks[30:45])} == {1_000}
-    assert drill.samples.count == len(drill.rows) == len(drill.standings) < 80
+    assert drill.samples.count == len(drill.logs) == len(drill.standings) < 80
     assert drill.report()["readings"]["t_s"] == [tick / 100 for tick in ticks]
 
 

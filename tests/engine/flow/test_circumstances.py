@@ -5,93 +5,93 @@ from __future__ import annotations
 import pytest
 
 from engine.flow import Crossing, Mode, run
-from tests.engine.flow.rows import W1, W2, means, one, run_s, setup
+from tests.engine.flow.pairs import W1, W2, change, means, one, positions, reading, run_s, setup, totals
 
 
 @pytest.mark.parametrize("changes", [{"sending": False}, {"connected": False, "carrying": False}])
 def test_suspended_or_disconnected_nobody_waits_and_log_is_kept(changes: dict[str, bool]) -> None:
     flow = one(W1, Mode.FULL)
-    flow.setup(0, setup(W1, Mode.FULL, **changes))
+    change(flow, setup(W1, Mode.FULL, **changes))
     run_s(flow, 2)
-    before = flow.positions(0)
+    before = positions(flow)
     got = means(flow, 60)
-    after = flow.positions(0)
+    after = positions(flow)
     assert got.transactions_per_s == pytest.approx(241, rel=0.001)
     assert after.sent_kb == before.sent_kb
     assert after.hardened_kb == before.hardened_kb
-    assert flow.reading(0).send_queue_kb == pytest.approx(after.flushed_kb - after.sent_kb)
+    assert reading(flow).send_queue_kb == pytest.approx(after.flushed_kb - after.sent_kb)
     assert after.flushed_kb - before.flushed_kb == pytest.approx(60 * 720, rel=0.002)
 
 
 def test_a_link_that_stops_carrying_stalls_commits_until_it_is_given_up() -> None:
     flow = one(W1, Mode.FULL)
-    flow.setup(0, setup(W1, Mode.FULL, carrying=False))
+    change(flow, setup(W1, Mode.FULL, carrying=False))
     run_s(flow, 1)
-    committed = flow.positions(0).committed_kb
+    committed = positions(flow).committed_kb
     run_s(flow, 8)
-    stalled = flow.positions(0)
+    stalled = positions(flow)
     assert stalled.committed_kb == committed
     assert stalled.generated_kb - stalled.acknowledged_kb == pytest.approx(480.0, abs=1.0), "2005 limit"
-    flow.setup(0, setup(W1, Mode.FULL, connected=False, carrying=False))
+    change(flow, setup(W1, Mode.FULL, connected=False, carrying=False))
     run_s(flow, 20)
-    assert flow.reading(0).transactions_per_s == pytest.approx(241, rel=0.02)
+    assert reading(flow).transactions_per_s == pytest.approx(241, rel=0.02)
 
 
 def test_a_short_stall_loses_nothing() -> None:
     flow = one(W1, Mode.FULL)
-    sent = flow.positions(0).sent_kb
-    flow.setup(0, setup(W1, Mode.FULL, carrying=False))
+    sent = positions(flow).sent_kb
+    change(flow, setup(W1, Mode.FULL, carrying=False))
     run_s(flow, 3)
-    flow.setup(0, setup(W1, Mode.FULL))
+    change(flow, setup(W1, Mode.FULL))
     run_s(flow, 30)
-    assert flow.positions(0).hardened_kb > sent + 20 * 700
-    assert flow.reading(0).transactions_per_s == pytest.approx(238.6, rel=0.01)
+    assert positions(flow).hardened_kb > sent + 20 * 700
+    assert reading(flow).transactions_per_s == pytest.approx(238.6, rel=0.01)
 
 
 def test_a_full_log_halts_the_database_until_there_is_room() -> None:
     flow = one(W1, Mode.NONE)
-    limit = flow.positions(0).generated_kb + 7200.0
-    flow.setup(0, setup(W1, Mode.NONE, log_size_kb=100.0, log_max_kb=limit))
+    limit = positions(flow).generated_kb + 7200.0
+    change(flow, setup(W1, Mode.NONE, log_size_kb=100.0, log_max_kb=limit))
     flow.watch(0, Crossing.LOG_FULL)
-    ran, held = run(flow, 10_000)
+    ran, held, _ = run(flow, 10_000)
     assert held == [(0, Crossing.LOG_FULL)]
     assert ran == pytest.approx(1000, rel=0.01), "720 KB/s fill 7,200 KB in 10 s"
     flow.watch(0, Crossing(0))
-    before = flow.totals(0).transactions
+    before = totals(flow).transactions
     run_s(flow, 10)
-    assert flow.totals(0).transactions - before < 5
-    assert flow.reading(0).log_used_kb == pytest.approx(limit)
-    assert flow.reading(0).log_size_kb == pytest.approx(limit)
-    flow.set_log_reuse_kb(0, flow.positions(0).flushed_kb)
+    assert totals(flow).transactions - before < 5
+    assert reading(flow).log_used_kb == pytest.approx(limit)
+    assert reading(flow).log_size_kb == pytest.approx(limit)
+    flow.set_log_reuse_kb(0, positions(flow).flushed_kb)
     run_s(flow, 5)
-    assert flow.totals(0).transactions - before > 1000
+    assert totals(flow).transactions - before > 1000
 
 
 def test_a_log_file_grows_with_what_it_must_keep() -> None:
     flow = one(W1, Mode.NONE, log_size_kb=1000.0)
-    start = flow.positions(0).generated_kb
+    start = positions(flow).generated_kb
     flow.set_log_reuse_kb(0, start)
     sizes = []
     for _ in range(5):
         run_s(flow, 2)
-        reading = flow.reading(0)
-        assert reading.log_size_kb >= reading.log_used_kb
-        sizes.append(reading.log_size_kb)
+        shown = reading(flow)
+        assert shown.log_size_kb >= shown.log_used_kb
+        sizes.append(shown.log_size_kb)
     assert sizes[-1] == pytest.approx(7200, rel=0.2)
-    flow.set_log_reuse_kb(0, flow.positions(0).generated_kb)
+    flow.set_log_reuse_kb(0, positions(flow).generated_kb)
     run_s(flow, 1)
-    assert flow.reading(0).log_size_kb == sizes[-1], "a log file does not shrink by itself"
+    assert reading(flow).log_size_kb == sizes[-1], "a log file does not shrink by itself"
 
 
 def test_a_dead_principal_stands_still_while_its_mirror_finishes_redo() -> None:
     flow = one(W1, Mode.FULL, redoing=False)
     run_s(flow, 20)
-    flow.setup(0, setup(W1, Mode.FULL, alive=False, serving=False, carrying=False))
-    before = flow.positions(0)
+    change(flow, setup(W1, Mode.FULL, alive=False, serving=False, carrying=False))
+    before = positions(flow)
     assert before.hardened_kb - before.redone_kb > 10_000
-    flow.watch(0, Crossing.REDO_DONE)
-    ran, held = run(flow, 10_000)
-    after = flow.positions(0)
+    flow.watch_stream(0, Crossing.REDO_DONE)
+    ran, _, held = run(flow, 10_000)
+    after = positions(flow)
     assert held == [(0, Crossing.REDO_DONE)]
     queue = before.hardened_kb - before.redone_kb
     assert ran / 100 == pytest.approx(queue / 9265, rel=0.02), "two threads at 9.3 MB/s"
@@ -101,10 +101,10 @@ def test_a_dead_principal_stands_still_while_its_mirror_finishes_redo() -> None:
 
 def test_a_dead_mirror_keeps_what_it_has() -> None:
     flow = one(W1, Mode.FULL)
-    flow.setup(0, setup(W1, Mode.FULL, mirror_alive=False, carrying=False))
-    before = flow.positions(0)
+    change(flow, setup(W1, Mode.FULL, target_alive=False, carrying=False))
+    before = positions(flow)
     run_s(flow, 1)
-    after = flow.positions(0)
+    after = positions(flow)
     assert (after.hardened_kb, after.redone_kb) == (before.hardened_kb, before.redone_kb)
 
 
@@ -113,7 +113,7 @@ def test_standard_edition_redoes_with_one_thread() -> None:
     for enterprise in (True, False):
         flow = one(W1, Mode.OFF, redoing=False)
         run_s(flow, 60)
-        flow.setup(0, setup(W1, Mode.OFF, enterprise=enterprise))
+        change(flow, setup(W1, Mode.OFF, enterprise=enterprise))
         rates.append(means(flow, 3).redo_kb_per_s)
     assert rates[0] == pytest.approx(2 * rates[1], rel=0.01)
 
@@ -123,12 +123,12 @@ def test_delayed_durability_answers_before_the_log_is_written_and_writes_whole_b
     most = 0.0
     for _ in range(3000):
         run(flow, 1)
-        at = flow.positions(0)
+        at = positions(flow)
         assert at.committed_kb == at.generated_kb
         most = max(most, at.generated_kb - at.flushed_kb)
     assert 50.0 < most < 62.0, "a block of 60 KB waits until it is full"
-    assert flow.reading(0).response_s < 0.13
-    assert flow.reading(0).commit_delay_ms > 1000, "half of the 4 s in which 14 KB/s fill a block"
+    assert reading(flow).response_s < 0.13
+    assert reading(flow).commit_delay_ms > 1000, "half of the 4 s in which 14 KB/s fill a block"
     older = one(W1, Mode.FULL, version=2012, delayed_durability=True)
     run_s(older, 5)
     assert older.positions(0).committed_kb < older.positions(0).generated_kb
@@ -138,16 +138,16 @@ def test_delayed_commits_cannot_run_away_from_a_far_mirror() -> None:
     flow = one(W2, Mode.FULL, version=2014, delayed_durability=True, rtt_ms=100.0)
     got = means(flow, 60)
     assert got.log_kb_per_s == pytest.approx(64 / 0.105, rel=0.02), "one window each round trip"
-    at = flow.positions(0)
+    at = positions(flow)
     assert at.generated_kb - at.acknowledged_kb <= 3840.0 + 1.0
 
 
 def test_slow_disks_and_a_busy_cpu_slow_what_they_should() -> None:
     log = means(one(W2, Mode.NONE, log_disk_factor=4.0))
     assert 0.9 * 60 / 0.016 < log.log_kb_per_s < 60 / 0.016, "the log device is the limit"
-    remote = means(one(W2, Mode.FULL, mirror_log_disk_factor=4.0))
+    remote = means(one(W2, Mode.FULL, target_log_disk_factor=4.0))
     assert 0.9 * 60 / 0.016 < remote.log_kb_per_s <= 60 / 0.016 + 1e-6
-    pages = means(one(W1, Mode.FULL, mirror_data_disk_factor=8.0))
+    pages = means(one(W1, Mode.FULL, target_data_disk_factor=8.0))
     assert pages.mirror_writes_kb_per_s == pytest.approx(8 * 4800 / 8, rel=0.02)
     busy = means(one(W1, Mode.NONE, cpu_factor=30.0))
     assert busy.transactions_per_s == pytest.approx(8 / (30 * 1.328e-3), rel=0.02), (

@@ -9,7 +9,7 @@ import pytest
 from engine.flow import Mode, run
 from engine.flow.setup import tries_compression, wire_ratio
 from engine.flow.sites import NEC
-from tests.engine.flow.rows import W1, W2, means, one, run_s, setup
+from tests.engine.flow.pairs import W1, W2, change, means, one, positions, run_s, setup
 
 
 @pytest.mark.parametrize(
@@ -76,12 +76,12 @@ def test_a_very_thin_link_is_slow_but_sound() -> None:
 
 def test_a_longer_way_after_the_fact_does_not_lose_the_past() -> None:
     flow = one(W1, Mode.FULL)
-    before = flow.positions(0)
-    flow.setup(0, setup(W1, Mode.FULL, rtt_ms=3000.0))
+    before = positions(flow)
+    change(flow, setup(W1, Mode.FULL, rtt_ms=3000.0))
     assert flow.history.shape[2] >= 256
     run_s(flow, 1)
-    after = flow.positions(0)
+    after = positions(flow)
     assert after.received_kb >= before.received_kb
     assert after.received_kb == pytest.approx(before.sent_kb, abs=5.0), "what was sent at 0.2 ms has arrived"
     run_s(flow, 30)
-    assert flow.positions(0).hardened_kb > before.sent_kb
+    assert positions(flow).hardened_kb > before.sent_kb

@@ -8,7 +8,7 @@ import pytest
 
 from engine.flow import Crossing, Flow, Mode, Operation, run
 from engine.flow.operations import bulk_load, index_build
-from tests.engine.flow.rows import W1, means, one, run_s, setup
+from tests.engine.flow.pairs import W1, change, means, one, positions, reading, run_s, setup
 
 QUIET = replace(W1, connections=0)
 
@@ -17,7 +17,7 @@ def finish(operation: Operation, mode: Mode) -> tuple[Flow, float]:
     """The flow at the end of the operation on an otherwise idle database, and how long it took in s."""
     flow = one(QUIET, mode, warm=False, operation=operation)
     flow.watch(0, Crossing.OPERATION_DONE)
-    ran, held = run(flow, 10_000_000)
+    ran, held, _ = run(flow, 10_000_000)
     assert held == [(0, Crossing.OPERATION_DONE)]
     return flow, ran / 100
 
@@ -25,12 +25,13 @@ def finish(operation: Operation, mode: Mode) -> tuple[Flow, float]:
 def test_an_online_rebuild_fills_the_queues_and_the_send_queue_drains_in_220_s() -> None:
     flow, took = finish(index_build(online=True), Mode.OFF)
     assert took == pytest.approx(1270, rel=0.01)
-    queues = flow.reading(0)
+    queues = reading(flow)
     assert queues.send_queue_kb > 2e6
     assert queues.redo_queue_kb > 3e6
-    flow.watch(0, Crossing.SEND_DONE)
+    flow.watch(0, Crossing(0))
+    flow.watch_stream(0, Crossing.SEND_DONE)
     assert run(flow, 100_000)[0] / 100 == pytest.approx(220, rel=0.02)
-    flow.watch(0, Crossing.REDO_DONE)
+    flow.watch_stream(0, Crossing.REDO_DONE)
     assert run(flow, 100_000)[0] / 100 > 300, "the redo queue takes much longer"
 
 
@@ -62,7 +63,7 @@ def test_small_batches_suffer_most() -> None:
 def test_an_operation_beside_clients_slows_them_and_ends() -> None:
     flow = one(W1, Mode.FULL, version=2014)
     calm = means(flow, 10).response_s
-    flow.setup(0, setup(W1, Mode.FULL, version=2014, operation=index_build(0.01)))
+    change(flow, setup(W1, Mode.FULL, version=2014, operation=index_build(0.01)))
     busy = means(flow, 10).response_s
     assert busy > 1.5 * calm
     flow.watch(0, Crossing.OPERATION_DONE)
@@ -75,12 +76,12 @@ def test_an_operation_beside_clients_slows_them_and_ends() -> None:
 def test_changing_other_circumstances_does_not_start_an_operation_again() -> None:
     flow = one(QUIET, Mode.OFF, warm=False, operation=index_build(0.01))
     run_s(flow, 5)
-    done = flow.positions(0).generated_kb
-    flow.setup(0, setup(QUIET, Mode.OFF, operation=index_build(0.01), rtt_ms=1.0))
+    done = positions(flow).generated_kb
+    change(flow, setup(QUIET, Mode.OFF, operation=index_build(0.01), rtt_ms=1.0))
     flow.watch(0, Crossing.OPERATION_DONE)
     run(flow, 1_000_000)
     assert done > 0
-    assert flow.positions(0).generated_kb == pytest.approx(index_build(0.01).log_kb)
+    assert positions(flow).generated_kb == pytest.approx(index_build(0.01).log_kb)
 
 
 def test_a_batch_holds_rows() -> None:

@@ -13,7 +13,7 @@ from engine.flow import Mode, Workload
 from engine.flow.operations import index_build
 from engine.flow.recovery import Cause, FailoverTimes, failover_times, open_log_kb, undo_s
 from engine.flow.sites import IDLE
-from tests.engine.flow.rows import W1, W2, one, run_s, setup
+from tests.engine.flow.pairs import W1, W2, change, one, run_s, setup
 
 PUBLISHED = {
     Cause.MANUAL: (20.5, 32.2),
@@ -34,10 +34,10 @@ def times(cause: Cause, workload: Workload, seeds: int = 200, **changes: Any) ->
     runs = []
     for seed in range(seeds):
         chance = Chance.from_seed(seed)
-        flow.setup(0, setup(workload, Mode.FULL, **changes))
+        change(flow, setup(workload, Mode.FULL, **changes))
         flow.warm_start(0, chance.uniform())
         if cause in NOTICED_S:
-            flow.setup(0, setup(workload, Mode.FULL, alive=False, carrying=False, **changes))
+            change(flow, setup(workload, Mode.FULL, alive=False, carrying=False, **changes))
             run_s(flow, NOTICED_S[cause])
         runs.append(failover_times(flow, 0, cause, chance))
     return runs
@@ -67,7 +67,7 @@ def test_parts_follow_what_they_stand_for() -> None:
     )
     assert mean("page_flush_s", Cause.CABLE, W2) > mean("page_flush_s", Cause.CABLE, W1)
     assert mean("page_flush_s", Cause.CABLE, IDLE) == 0.0
-    assert mean("page_flush_s", Cause.CABLE, W1, availability_group=True) == 0.0
+    assert mean("page_flush_s", Cause.CABLE, W1, log_pool=True) == 0.0
     assert mean("decision_s", Cause.POWER_OFF, W1) > 0.2 + mean("decision_s", Cause.POWER_OFF, IDLE)
     assert mean("decision_s", Cause.MANUAL, W1) == 0.0
     assert mean("analysis_s", Cause.POWER_OFF, W1) == 0.0

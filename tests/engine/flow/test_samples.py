@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engine.flow import COUNTERS, Samples
+from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.flow.samples import BLOCK, GROUP
 from tests.room import room
 
@@ -16,10 +17,10 @@ def filled(samples: Samples, entries: int, width: int = WIDTH, step: int = 1) ->
     """*entries* more, *step* at a time: number of the entry, of the row and of the counter in one figure."""
     for _ in range(0, entries, step):
         count = samples.count
-        view = samples.room_for(step, width)
-        row, counter = np.meshgrid(np.arange(width), np.arange(len(COUNTERS)), indexing="ij")
-        for entry in range(step):
-            view[entry] = (count + entry) + row / 100 + counter / 10_000
+        for view in samples.room_for(step, width, width):
+            row, counter = np.meshgrid(np.arange(width), np.arange(view.shape[2]), indexing="ij")
+            for entry in range(step):
+                view[entry] = (count + entry) + row / 100 + counter / 10_000
         samples.took(count * samples.every, (count + step) * samples.every)
     return samples
 
@@ -30,11 +31,15 @@ def test_entries_come_back_row_by_row_and_all_at_once(exact: bool, step: int) ->
     entries = 4 * BLOCK // step * step
     samples = filled(Samples(exact=exact), entries, step=step)
     assert samples.ticks.tolist() == [100 * (entry + 1) for entry in range(entries)]
-    whole = samples.values
-    assert whole.shape == (entries, WIDTH, len(COUNTERS))
+    whole = samples.sources.values
+    assert whole.shape == (entries, WIDTH, len(SOURCE_COUNTERS))
+    assert samples.streams.values.shape == (entries, WIDTH, len(STREAM_COUNTERS))
     rows = np.arange(5, entries) % WIDTH
-    found = samples.of_rows(5, rows)
-    assert np.array_equal(found, whole[np.arange(5, entries), rows])
+    found = samples.of(5, rows, rows - 1)
+    here, there = found[:, : len(SOURCE_COUNTERS)], found[:, len(SOURCE_COUNTERS) :]
+    assert np.array_equal(here, whole[np.arange(5, entries), rows])
+    assert not there[rows == 0].any(), "-1 is no stream"
+    assert np.array_equal(there[rows > 0], samples.streams.values[np.arange(5, entries), rows - 1][rows > 0])
     assert found[:, 2] == pytest.approx(np.arange(5, entries) + rows / 100 + 0.0002, rel=1e-6)
     assert np.array_equal(samples.column(WIDTH - 1, COUNTERS[3]), whole[:, WIDTH - 1, 3])
 
@@ -44,26 +49,25 @@ def test_a_row_that_comes_later_was_nothing_before() -> None:
     late = samples.column(WIDTH - 1, COUNTERS[0])
     assert not late[: 2 * BLOCK + 9].any()
     assert late[2 * BLOCK + 9 :].all()
-    assert samples.values.shape == (4 * BLOCK + 9, WIDTH, len(COUNTERS))
+    assert samples.sources.values.shape == (4 * BLOCK + 9, WIDTH, len(SOURCE_COUNTERS))
 
 
 @pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 5, 3 * BLOCK + 4])
 def test_a_beginning_goes_on_by_itself(count: int) -> None:
     samples = filled(Samples(exact=False), 3 * BLOCK + 4)
-    whole = samples.values
+    whole = samples.streams.values
     other = samples.first(count)
-    assert np.array_equal(other.values, whole[:count]) or not count
+    assert np.array_equal(other.streams.values, whole[:count]) or not count
     assert other.agrees(samples) == samples.agrees(other) == count // BLOCK * BLOCK
     filled(other, BLOCK)
     assert other.count == count + BLOCK
-    assert np.array_equal(samples.values, whole)
+    assert np.array_equal(samples.streams.values, whole)
 
 
 def test_hours_of_steady_work_take_little_room() -> None:
     samples = Samples(exact=False)
-    view = samples.room_for(1, 20)
     for entry in range(30 * BLOCK):
-        view[0] = entry % 3
+        for view in samples.room_for(1, 20, 20):
+            view[0] = entry % 3
         samples.took(100 * entry, 100 * (entry + 1))
-        view = samples.room_for(1, 20)
-    assert room([samples]) < samples.values.nbytes / 8
+    assert room([samples]) < (samples.sources.values.nbytes + samples.streams.values.nbytes) / 8

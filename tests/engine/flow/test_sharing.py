@@ -7,31 +7,31 @@ from typing import Any
 
 import pytest
 
-from engine.flow import Flow, Mode, Workload, redo_threads, run, worker_threads
+from engine.flow import Flow, Mode, Workload, add_pair, redo_threads, run, worker_threads
 from engine.flow import kernel as k
 from engine.flow.places import mirroring_threads
 from engine.flow.sites import NEC
-from tests.engine.flow.rows import W1, W2, means, run_s, setup
+from tests.engine.flow.pairs import W1, W2, change, means, reading, run_s, setup, totals
 
 
 def many(count: int, workload: Workload, mode: Mode, **changes: Any) -> Flow:
     flow = Flow.empty()
     for _ in range(count):
-        flow.add_row(setup(workload, mode, **changes))
+        add_pair(flow, setup(workload, mode, **changes))
     run_s(flow, 20)
     return flow
 
 
 def total_tps(flow: Flow, seconds: float = 20.0) -> float:
-    rows = range(len(flow.setups))
-    before = [flow.totals(row).transactions for row in rows]
+    rows = range(len(flow.source_setups))
+    before = [totals(flow, row).transactions for row in rows]
     run_s(flow, seconds)
-    return sum(flow.totals(row).transactions - was for row, was in zip(rows, before, strict=True)) / seconds
+    return sum(totals(flow, row).transactions - was for row, was in zip(rows, before, strict=True)) / seconds
 
 
 def test_threads_are_counted_as_documented() -> None:
-    twenty = [setup(W1, Mode.FULL) for _ in range(20)]
-    assert mirroring_threads(twenty) == {0: 41, 1: 101}
+    twenty = many(20, W1, Mode.FULL)
+    assert mirroring_threads(twenty.source_setups, twenty.stream_setups) == {0: 41, 1: 101}
     assert redo_threads(8) == 2
     assert redo_threads(8, enterprise=False) == 1
     assert worker_threads(8) == 576
@@ -50,17 +50,17 @@ def test_worker_threads_bound_the_requests_under_way() -> None:
     flow = many(4, W1, Mode.NONE, site=site)
     got = total_tps(flow)
     assert got == pytest.approx(60 / 0.13, rel=0.03)
-    assert flow.reading(0).response_s > 1.0, "the others wait for a thread"
+    assert reading(flow).response_s > 1.0, "the others wait for a thread"
 
 
 def test_a_link_is_shared_fairly_and_a_small_sender_gets_all_it_asks() -> None:
     flow = Flow.empty()
-    small = flow.add_row(setup(W1, Mode.OFF, bandwidth_mbps=50.0))
-    big = [flow.add_row(setup(W2, Mode.OFF, bandwidth_mbps=50.0)) for _ in range(2)]
+    small = add_pair(flow, setup(W1, Mode.OFF, bandwidth_mbps=50.0))
+    big = [add_pair(flow, setup(W2, Mode.OFF, bandwidth_mbps=50.0)) for _ in range(2)]
     run_s(flow, 20)
-    before = {row: flow.totals(row).sent_kb for row in (small, *big)}
+    before = {row: totals(flow, row).sent_kb for row in (small, *big)}
     run_s(flow, 20)
-    rate = {row: (flow.totals(row).sent_kb - before[row]) / 20 for row in before}
+    rate = {row: (totals(flow, row).sent_kb - before[row]) / 20 for row in before}
     capacity = 50 * 122.07 * 0.949
     assert rate[small] == pytest.approx(720, rel=0.01)
     assert rate[big[0]] == pytest.approx((capacity - 720) / 2, rel=0.01)
@@ -71,7 +71,7 @@ def test_a_link_is_shared_fairly_and_a_small_sender_gets_all_it_asks() -> None:
 def test_links_to_different_mirrors_do_not_disturb_each_other() -> None:
     flow = Flow.empty()
     for mirror_host in (1, 2):
-        flow.add_row(setup(W2, Mode.OFF, bandwidth_mbps=50.0, mirror_host=mirror_host))
+        add_pair(flow, setup(W2, Mode.OFF, bandwidth_mbps=50.0, target_host=mirror_host))
     run_s(flow, 10)
     assert means(flow, 10).sent_kb_per_s == pytest.approx(50 * 122.07 * 0.949, rel=0.01)
 
@@ -89,9 +89,9 @@ def test_checkpoints_of_many_databases_share_the_data_disk() -> None:
     flow = many(5, W1, Mode.NONE)
     for row in range(5):
         flow.warm_start(row, 0.999)
-    before = [flow.totals(row).pages_written for row in range(5)]
+    before = [totals(flow, row).pages_written for row in range(5)]
     run_s(flow, 2.06)
-    pages = sum(flow.totals(row).pages_written - was for row, was in enumerate(before))
+    pages = sum(totals(flow, row).pages_written - was for row, was in enumerate(before))
     assert pages == pytest.approx(2 * NEC.checkpoint_pages_per_s, rel=0.03)
 
 
@@ -100,19 +100,19 @@ def test_a_single_communications_thread_amortises_wake_ups_and_takes_turns() -> 
     plain, shared = many(10, W1, Mode.FULL), many(10, W1, Mode.FULL, site=site)
     run(plain, 1)
     run(shared, 1)
-    assert shared.state[0, k.CPU_MIRROR] < 0.95 * plain.state[0, k.CPU_MIRROR]
-    slower = shared.reading(0).response_s - plain.reading(0).response_s
+    assert shared.streams[0, k.TARGET_CPU] < 0.95 * plain.streams[0, k.TARGET_CPU]
+    slower = reading(shared).response_s - reading(plain).response_s
     assert slower == pytest.approx(2 * 10 * 100e-6, rel=0.2), "ten sessions, both ways"
 
 
 def test_redo_of_many_databases_cannot_use_more_cores_than_there_are() -> None:
     flow = many(6, W1, Mode.OFF, redoing=False)
     for row in range(6):
-        flow.setup(row, setup(W1, Mode.OFF))
-    before = flow.totals(0).mirror_core_s
-    redone = [flow.totals(row).redone_kb for row in range(6)]
+        change(flow, setup(W1, Mode.OFF), row)
+    before = totals(flow).mirror_core_s
+    redone = [totals(flow, row).redone_kb for row in range(6)]
     run_s(flow, 1)
-    assert flow.totals(0).mirror_core_s - before == pytest.approx(8.0, rel=0.02)
-    rate = sum(flow.totals(row).redone_kb - was for row, was in enumerate(redone))
+    assert totals(flow).mirror_core_s - before == pytest.approx(8.0, rel=0.02)
+    rate = sum(totals(flow, row).redone_kb - was for row, was in enumerate(redone))
     assert rate < 6 * 9265, "twelve redo threads on eight cores"
     assert rate > 0.6 * 8 * 4632

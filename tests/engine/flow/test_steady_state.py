@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.flow import Mode, Workload
-from tests.engine.flow.rows import W1, W2, means, one
+from tests.engine.flow.pairs import W1, W2, means, one, reading
 
 NONE, FULL, OFF = Mode.NONE, Mode.FULL, Mode.OFF
 
@@ -69,9 +69,9 @@ def test_nobody_waits_with_safety_off_but_the_send_queue_may_grow(
     workload: Workload, changes: dict[str, Any], growth_kb_per_s: float
 ) -> None:
     flow = one(workload, OFF, **changes)
-    before = flow.reading(0).send_queue_kb
+    before = reading(flow).send_queue_kb
     got = means(flow, 60)
-    grown = flow.reading(0).send_queue_kb - before
+    grown = reading(flow).send_queue_kb - before
     assert grown / 60 == pytest.approx(growth_kb_per_s, rel=0.01, abs=0.1)
     assert got.transactions_per_s == pytest.approx(241 if workload is W1 else 211, rel=0.002)
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from engine.flow import Flow, Mode, Workload, run
-from tests.engine.flow.rows import W1, W2, means, setup
+from engine.flow import Flow, Mode, Workload, add_pair, run
+from tests.engine.flow.pairs import W1, W2, change, means, positions, reading, setup
 
 CASES = [
     (W1, Mode.NONE, {}),
@@ -31,7 +31,7 @@ def test_halving_the_step_changes_nothing(workload: Workload, mode: Mode, change
     figures = []
     for steps_per_tick in (1, 2):
         flow = Flow.empty(steps_per_tick)
-        flow.add_row(setup(workload, mode, **changes))
+        add_pair(flow, setup(workload, mode, **changes))
         flow.warm_start(0, 0.0)
         figures.append(means(flow, 120))
     coarse, fine = figures
@@ -43,15 +43,15 @@ def test_a_disturbance_passes_alike_at_half_the_step() -> None:
     queues = []
     for steps_per_tick in (1, 2):
         flow = Flow.empty(steps_per_tick)
-        flow.add_row(setup(W2, Mode.OFF))
+        add_pair(flow, setup(W2, Mode.OFF))
         flow.warm_start(0, 0.0)
-        flow.setup(0, setup(W2, Mode.OFF, sending=False))
+        change(flow, setup(W2, Mode.OFF, sending=False))
         run(flow, 3000)
-        flow.setup(0, setup(W2, Mode.OFF))
-        queue = [flow.reading(0).send_queue_kb]
+        change(flow, setup(W2, Mode.OFF))
+        queue = [reading(flow).send_queue_kb]
         for _ in range(5):
             run(flow, 500)
-            queue.append(flow.reading(0).send_queue_kb)
+            queue.append(reading(flow).send_queue_kb)
         queues.append(queue)
     assert queues[0] == pytest.approx(queues[1], rel=0.001)
     assert queues[0][0] == pytest.approx(30 * 11_978, rel=0.01)
@@ -60,22 +60,22 @@ def test_a_disturbance_passes_alike_at_half_the_step() -> None:
 def test_a_quick_workload_gets_a_shorter_step_at_any_time() -> None:
     quick = replace(W2, name="quick", cpu_ms=0.1, other_delay_ms=4.0, log_kb_per_transaction=0.5)
     flow = Flow.empty()
-    flow.add_row(setup(W1, rtt_ms=60.0))
+    add_pair(flow, setup(W1, rtt_ms=60.0))
     run(flow, 500)
     twin = flow.fork()
-    row = flow.add_row(setup(quick, Mode.NONE, version=2014, delayed_durability=True))
+    row = add_pair(flow, setup(quick, Mode.NONE, version=2014, delayed_durability=True))
     assert flow.steps_per_tick == 4
     assert means(flow, 20, row).transactions_per_s == pytest.approx(20 / 0.0041, rel=0.01)
     run(twin, 2000)
-    assert flow.positions(0).hardened_kb == pytest.approx(twin.positions(0).hardened_kb, rel=1e-4)
+    assert positions(flow).hardened_kb == pytest.approx(positions(twin).hardened_kb, rel=1e-4)
 
 
 TWIN = """
-from engine.flow import Flow, run
-from tests.engine.flow.rows import setup, W2
+from engine.flow import Flow, add_pair, run
+from tests.engine.flow.pairs import W2, setup
 flow = Flow.empty()
-flow.add_row(setup(rtt_ms=30.0, jitter_ms=3.0, loss=0.001))
-flow.add_row(setup(W2))
+add_pair(flow, setup(rtt_ms=30.0, jitter_ms=3.0, loss=0.001))
+add_pair(flow, setup(W2))
 run(flow, 150)
 print(flow.digest().hex())
 """

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from engine.constants import TICKS_PER_S
-from engine.flow import Crossing, Flow, Mode, run
+from engine.flow import Crossing, Flow, Mode, add_pair, run
 from engine.flow.recovery import Cause
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import Finding, Goals, Plan, Resource, Tone, advice, assess, own_workload
-from engine.planning.plan import row_setup
+from engine.planning.plan import pair_of
 from engine.planning.words import duration, figure, percent, size
 
 FULL, OFF = Mode.FULL, Mode.OFF
@@ -117,20 +117,20 @@ QUICK = replace(Plan().site, window_handling_ms=2.0)
 def test_a_backlog_is_worked_off_in_the_time_foretold(plan: Plan) -> None:
     backlog = assess(plan, Goals(suspended_s=120.0)).backlog
     flow = Flow.empty()
-    row = flow.add_row(row_setup(plan, OFF))
-    flow.warm_start(row)
-    at = flow.positions(row)
+    source = add_pair(flow, pair_of(plan, OFF))
+    flow.warm_start(source)
+    at = flow.positions(source)
     flow.set_positions(
-        row,
+        source,
         generated_kb=at.generated_kb + backlog.kb,
         flushed_kb=at.flushed_kb + backlog.kb,
         committed_kb=at.committed_kb + backlog.kb,
     )
-    flow.watch(row, Crossing.SEND_DONE)
-    sent, _ = run(flow, 3600 * TICKS_PER_S)
+    flow.watch_stream(0, Crossing.SEND_DONE)
+    sent, _, _ = run(flow, 3600 * TICKS_PER_S)
     assert sent / TICKS_PER_S == pytest.approx(backlog.send_s, rel=0.03)
     done = 0
-    while flow.reading(row).redo_queue_kb > 100.0:  # what one commit or two leave in steady state
+    while flow.stream_reading(0).redo_queue_kb > 100.0:  # what one commit or two leave in steady state
         done += run(flow, TICKS_PER_S)[0]
     assert (sent + done) / TICKS_PER_S == pytest.approx(backlog.redo_s, rel=0.03, abs=1.0)
 

@@ -21,10 +21,10 @@ from engine.planning import (
     sweep_bandwidth,
     sweep_rtt,
 )
-from engine.planning.plan import row_setup
+from engine.planning.plan import pair_of
 from engine.planning.steady import steady
 from engine.planning.sweep import last_good
-from tests.engine.flow.rows import means, one
+from tests.engine.flow.pairs import means, one, positions
 
 NONE, FULL, OFF = Mode.NONE, Mode.FULL, Mode.OFF
 W1, W2 = WORKLOAD1, WORKLOAD2
@@ -36,9 +36,9 @@ def test_a_point_is_what_the_flow_model_gives_alone(workload: Workload, mode: Mo
     curve = sweep_rtt(Plan(workload=workload, safety=mode), (0.2, 5.0, 100.0))
     for rtt_ms, point in zip(curve.x, curve.points, strict=True):
         flow = one(workload, mode, rtt_ms=rtt_ms)
-        before = flow.positions(0)
+        before = positions(flow)
         alone = means(flow, 60)
-        at = flow.positions(0)
+        at = positions(flow)
         grown = (at.flushed_kb - at.sent_kb) - (before.flushed_kb - before.sent_kb)
         business = workload.transactions_per_business_transaction
         assert point.transactions_per_s == pytest.approx(alone.transactions_per_s, rel=2e-3)
@@ -124,7 +124,7 @@ def test_twenty_points_take_far_less_than_a_second() -> None:
 
 
 def test_rows_do_not_disturb_each_other_and_answers_repeat() -> None:
-    setups = tuple(row_setup(Plan(workload=W2, rtt_ms=rtt)) for rtt in (0.2, 3.0, 150.0))
+    setups = tuple(pair_of(Plan(workload=W2, rtt_ms=rtt)) for rtt in (0.2, 3.0, 150.0))
     together, again = steady(setups), steady(setups)
     assert together is again
     for setup, found in zip(setups, together, strict=True):
@@ -174,7 +174,7 @@ def test_own_figures_give_the_wanted_rate(
     connections: float, think_s: float, log_kb: float, tps: float
 ) -> None:
     workload = own_workload(connections, think_s, log_kb, tps)
-    (found,) = steady((row_setup(Plan(workload=workload), NONE),))
+    (found,) = steady((pair_of(Plan(workload=workload), NONE),))
     assert found.transactions_per_s == pytest.approx(tps, rel=2e-3)
     assert found.log_kb_per_s == pytest.approx(tps * log_kb, rel=2e-3)
 

@@ -28,30 +28,35 @@ def check(world: World, *, witness_kept: bool, nothing_risky: bool) -> int:
         for account in world.availability.values():
             assert account.lost_transactions == 0, f"an acknowledged commit of {account.database} is lost"
         checked += len(world.availability)
-    for row in world.rows:
-        checked += _check_log(world, row)
+    for source in world.sources:
+        checked += _check_log(world, source)
     for copy in world.copies.values():
         assert (copy.guid is None) == (copy.role is None) == (copy.mirror_state is None)
     return checked + len(world.copies)
 
 
-def _check_log(world: World, row: int) -> int:
-    """Log is conserved: what the mirror lacks is in the send queue or on its way; no queue is below 0."""
-    owner, mirror = world.rows[row]
-    at = world.flow.positions(row)
-    assert at.generated_kb >= at.flushed_kb - ROUNDING_KB
-    assert at.flushed_kb >= 0.0
-    assert world.copies[owner].row == row
-    if mirror is None:
-        return 3
-    assert world.copies[mirror].row == row
-    assert at.sent_kb >= at.received_kb - ROUNDING_KB
-    assert at.received_kb >= at.hardened_kb - ROUNDING_KB, "more is on the mirror's disk than has arrived"
-    assert at.hardened_kb >= at.redone_kb - ROUNDING_KB, "the redo queue is below zero"
-    reading = world.flow.reading(row)
-    assert reading.send_queue_kb >= -ROUNDING_KB
-    assert reading.redo_queue_kb >= -ROUNDING_KB
-    if quorum.sees_partner(world, world.copies[owner]):
-        queue = at.generated_kb - at.hardened_kb
-        assert queue >= -ROUNDING_KB, "the mirror has log that nobody has generated"
-    return 10
+def _check_log(world: World, source: int) -> int:
+    """Log is conserved: what a receiver lacks is in the send queue or on its way; no queue is below 0."""
+    owner, log = world.sources[source], world.flow.positions(source)
+    assert log.generated_kb >= log.flushed_kb - ROUNDING_KB
+    assert log.flushed_kb >= 0.0
+    assert world.copies[owner].source == source
+    assert world.copies[owner].stream is None
+    checked = 4
+    for stream in world.flow.streams_of(source):
+        receiver = world.streams[stream]
+        if receiver is None:
+            continue
+        at, reading = world.flow.stream_positions(stream), world.flow.stream_reading(stream)
+        assert world.copies[receiver].stream == stream
+        assert at.sent_kb >= at.received_kb - ROUNDING_KB
+        assert at.received_kb >= at.hardened_kb - ROUNDING_KB, "more is on the mirror's disk than has arrived"
+        assert at.hardened_kb >= at.redone_kb - ROUNDING_KB, "the redo queue is below zero"
+        assert reading.send_queue_kb >= -ROUNDING_KB
+        assert reading.redo_queue_kb >= -ROUNDING_KB
+        if quorum.sees_partner(world, world.copies[owner]):
+            assert log.generated_kb - at.hardened_kb >= -ROUNDING_KB, (
+                "the mirror has log that nobody has generated"
+            )
+        checked += 7
+    return checked

@@ -21,8 +21,6 @@ def address(server: str) -> str:
 def alone(workload: str = "Workload1", **changes: object) -> World:
     """SERVER_A serves Sales by itself; SERVER_B and SERVER_W are empty."""
     world = lab(witness=False, workload=workload)
-    row = world.copies[PRINCIPAL].row
-    assert row is not None
     commands.partner_off(world, P, DB)
     for key in [*world.contacts]:
         del world.contacts[key]

@@ -14,7 +14,7 @@ from engine.chance import Chance
 from engine.flow import Flow
 from engine.messages import SqlError
 from engine.model import DbState, RecoveryModel, Volume, World
-from engine.protocol import accounts, backup, commands, files, lineage, logspace, options, restore, rows
+from engine.protocol import accounts, backup, commands, files, lineage, logspace, options, restore, streams
 from tests.engine.protocol.setups import (
     DB,
     FULL,
@@ -135,7 +135,7 @@ def test_the_tail_of_the_log_closes_the_database_and_nothing_is_lost() -> None:
     full(world)
     wait(world, 20.0)
     world.clients["APP"] = replace(world.clients["APP"], connected_to=None, epoch=999)
-    committed = rows.committed_kb(world, world.copies[PRINCIPAL])
+    committed = streams.committed_kb(world, world.copies[PRINCIPAL])
     log(world, norecovery=True)
     assert world.copies[PRINCIPAL].db_state is DbState.RESTORING
     for path in (FULL, TRN):
@@ -148,11 +148,11 @@ def test_log_is_kept_while_a_full_backup_runs_and_let_go_if_it_is_broken_off() -
     world = alone()
     pending = backup.backup_database(world, P, DB, FULL)
     assert isinstance(pending, commands.Pending)
-    row = world.copies[PRINCIPAL].row
-    assert "ACTIVE_BACKUP_OR_RESTORE" in dict(rows.log_holds(world, world.copies[PRINCIPAL], row or 0))
+    row = world.copies[PRINCIPAL].source
+    assert "ACTIVE_BACKUP_OR_RESTORE" in dict(streams.log_holds(world, world.copies[PRINCIPAL], row or 0))
     assert refusal(backup.backup_database, world, P, DB, "D:\\second.bak") == 3023
     commands.abandon(world, P, pending.handler, pending.args)
-    assert "ACTIVE_BACKUP_OR_RESTORE" not in dict(rows.log_holds(world, world.copies[PRINCIPAL], row or 0))
+    assert "ACTIVE_BACKUP_OR_RESTORE" not in dict(streams.log_holds(world, world.copies[PRINCIPAL], row or 0))
     assert (P, FULL) not in world.files
 
 
@@ -328,7 +328,7 @@ def test_no_truncate_saves_the_log_of_a_damaged_database() -> None:
     full(world)
     wait(world, 10.0)
     play(world, f"{world.t_s} fail-disk {P} {DB}", world.t_s + 1.0)
-    end = rows.end_of_log_kb(world, world.copies[PRINCIPAL])
+    end = streams.end_of_log_kb(world, world.copies[PRINCIPAL])
     log(world, no_truncate=True)
     assert sets(world, TRN)[0].last_kb == end
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.messages import SqlError
 from engine.model import DbState, Role, World
-from engine.protocol import backup, commands, logspace, quorum, restore, rows, volumes
+from engine.protocol import backup, commands, logspace, quorum, restore, streams, volumes
 from tests.engine.protocol.setups import DB, M, P, finish, wait
 from tests.engine.worlds import do, lab
 
@@ -64,9 +64,9 @@ def check(world: World) -> None:
         assert copy.log_size_kb <= LOG_MAX_KB + 1.0
         used = logspace.used_kb(world, copy)
         assert -1e-6 <= used <= volumes.log_room_kb(copy) + 1.0, (server, used)
-        if copy.row is not None and world.rows[copy.row][0] == (server, DB):
-            assert copy.last_log_backup_kb <= rows.end_of_log_kb(world, copy) + 1e-6
-        assert copy.log_start_kb <= rows.end_of_log_kb(world, copy) + 1e-6
+        if copy.source is not None:
+            assert copy.last_log_backup_kb <= streams.end_of_log_kb(world, copy) + 1e-6
+        assert copy.log_start_kb <= streams.end_of_log_kb(world, copy) + 1e-6
     chain = sorted(
         (one for file in world.files.values() for one in file.sets if one.kind == backup.LOG),
         key=lambda one: one.id,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import DbState, MirrorState, Role, Safety, World
-from engine.protocol import quorum, rows
+from engine.protocol import quorum, streams
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 
 SET = f"ALTER DATABASE {DB} SET PARTNER"
@@ -94,7 +94,7 @@ def test_resume_throws_away_what_the_old_principal_alone_has() -> None:
     world = forced_beside_a_living_principal()
     do(world, f"mend {P} {M}", then_s=20.0)
     kept_kb, lost_before = world.copies[PRINCIPAL].end_of_log_kb, world.availability[DB].lost_transactions
-    assert rows.end_of_log_kb(world, world.copies[PRINCIPAL]) == kept_kb
+    assert streams.end_of_log_kb(world, world.copies[PRINCIPAL]) == kept_kb
     do(world, f"sql {M} {SET} RESUME", then_s=60.0)
     assert stands(world)[0][1] is MirrorState.SYNCHRONIZED
     assert world.availability[DB].lost_transactions > lost_before + 10_000

@@ -6,7 +6,7 @@ import pytest
 
 from engine.events import Event
 from engine.model import MirrorState, RecoveryModel, Volume, World
-from engine.protocol import backup, commands, jobs, logspace, quorum, rows, volumes
+from engine.protocol import backup, commands, jobs, logspace, options, quorum, streams, volumes
 from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, finish, refusal, wait
 from tests.engine.worlds import do, lab
 
@@ -47,10 +47,10 @@ def test_the_file_grows_by_tenths_until_its_limit_then_the_database_halts() -> N
     assert "The transaction log for database 'Sales' is full." in full.text
     assert [e.get("number") for e in events if e.kind == "errorlog" and e.tick == full.tick] == [9002]
     assert not quorum.serves(world, PRINCIPAL)
-    at = world.flow.positions(world.copies[PRINCIPAL].row or 0)
+    at = world.flow.positions(world.copies[PRINCIPAL].source or 0)
     assert logspace.used_kb(world, world.copies[PRINCIPAL]) <= 200.0 * 1024 + 1.0
     wait(world, 60.0)
-    assert world.flow.positions(world.copies[PRINCIPAL].row or 0).generated_kb == at.generated_kb
+    assert world.flow.positions(world.copies[PRINCIPAL].source or 0).generated_kb == at.generated_kb
 
 
 def test_9002_names_the_reason_from_2012_on() -> None:
@@ -95,7 +95,7 @@ def test_what_makes_room_in_a_suspended_session(what: str) -> None:
     suspend(world)
     until_full(world)
     act, alone = FREES[what]
-    assert refusal(commands.set_option, world, P, DB, "RECOVERY", "SIMPLE") == 1468
+    assert refusal(options.set_option, world, P, DB, "RECOVERY", "SIMPLE") == 1468
     act(world)
     wait(world, 20.0)
     assert (not world.copies[PRINCIPAL].log_full) is bool(alone)
@@ -110,7 +110,7 @@ def test_the_mirrors_return_and_a_log_backup_make_room() -> None:
     do(world, f"power-off {M}", then_s=1.0)
     assert of_kind(until_full(world), "full")[0].get("reuse_wait") == "DATABASE_MIRRORING"
     do(world, f"power-on {M}", then_s=120.0)
-    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].row) == "LOG_BACKUP"
+    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].source) == "LOG_BACKUP"
     assert world.copies[PRINCIPAL].log_full
     job(world)
     wait(world, 1.0)
@@ -119,7 +119,7 @@ def test_the_mirrors_return_and_a_log_backup_make_room() -> None:
 
 def test_log_backups_keep_the_log_small_while_the_mirror_keeps_up() -> None:
     world = small(log_backup_every_s=60.0)
-    row = world.copies[PRINCIPAL].row or 0
+    row = world.copies[PRINCIPAL].source or 0
     jobs.arm_log_backup(world, PRINCIPAL)
     events = wait(world, 900.0)
     assert not of_kind(events, "grows"), "no growth, though far more was written than the file holds"
@@ -144,7 +144,7 @@ def test_log_reuse_wait_desc(what: str) -> None:
     world = lab(witness=False)
     prepare, expected = REASONS[what]
     prepare(world)
-    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].row) == expected
+    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].source) == expected
 
 
 def test_an_open_transaction_lets_go_when_it_ends() -> None:
@@ -164,7 +164,7 @@ def test_without_a_full_backup_or_in_simple_recovery_nothing_waits_for_log_backu
     world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE)
     events = wait(world, 600.0)
     assert not of_kind(events, "grows")
-    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].row) == "NOTHING"
+    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].source) == "NOTHING"
 
 
 def test_shrinking_stops_at_what_is_in_use() -> None:
@@ -193,7 +193,7 @@ def test_an_index_rebuild_is_one_transaction_and_ends() -> None:
     world = lab(witness=False, workload="none")
     do(world, "rebuild-index Sales offline size=0.05", then_s=5.0)
     job(world)
-    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].row) == "ACTIVE_TRANSACTION"
+    assert logspace.reuse_wait(world, world.copies[PRINCIPAL].source) == "ACTIVE_TRANSACTION"
     events = do(world, "rebuild-index Sales", then_s=200.0)
     assert any(event.get("refused") for event in events), "one after the other"
     assert world.copies[PRINCIPAL].operation is None
@@ -266,5 +266,5 @@ def test_a_new_principal_holds_log_for_its_absent_partner_only_from_where_that_o
     do(world, f"power-off {P}", then_s=30.0)
     copy = world.copies[MIRROR]
     assert copy.mirror_state is MirrorState.DISCONNECTED
-    holds = dict(rows.log_holds(world, copy, copy.row or 0))
+    holds = dict(streams.log_holds(world, copy, copy.source or 0))
     assert holds["DATABASE_MIRRORING"] == pytest.approx(world.copies[PRINCIPAL].end_of_log_kb)

@@ -6,7 +6,7 @@ import pytest
 
 from engine.messages import SqlError
 from engine.model import Copy, DbState, RecoveryModel, World
-from engine.protocol import backup, commands, restore, rows
+from engine.protocol import backup, commands, restore, streams
 from engine.protocol.restore import Ending
 from tests.engine.protocol.setups import (
     DB,
@@ -60,8 +60,8 @@ def test_stopat_within_a_log_backup_stops_there_and_opens() -> None:
     middle = (last.from_tick + last.started_tick) // 2
     copy = roll(world, LATER, Ending(stop_tick=middle))
     assert copy.db_state is DbState.ONLINE
-    assert before + 0.4 * (last.last_kb - before) < rows.end_of_log_kb(world, copy) - 8.0
-    assert rows.end_of_log_kb(world, copy) < before + 0.6 * (last.last_kb - before)
+    assert before + 0.4 * (last.last_kb - before) < streams.end_of_log_kb(world, copy) - 8.0
+    assert streams.end_of_log_kb(world, copy) < before + 0.6 * (last.last_kb - before)
 
 
 def test_stopat_beyond_the_backup_leaves_it_restoring() -> None:
@@ -115,10 +115,10 @@ def test_copying_a_file_takes_bandwidth_from_mirroring_and_gives_it_back() -> No
     commands.partner_set(world, M, DB, address(P))
     commands.partner_set(world, P, DB, address(M))
     do(world, f"degrade {P} {M} bandwidth_mbps=10", then_s=5.0)
-    row = world.copies[PRINCIPAL].row
-    assert row is not None
-    healthy = world.setups[row].bandwidth_mbps
+    stream = world.copies[MIRROR].stream
+    assert stream is not None
+    healthy = world.flow.stream_setup(stream).bandwidth_mbps
     do(world, f"copy-file {P} {M} {FULL}", then_s=5.0)
-    assert world.setups[row].bandwidth_mbps == pytest.approx(healthy / 2)
+    assert world.flow.stream_setup(stream).bandwidth_mbps == pytest.approx(healthy / 2)
     do(world, then_s=3_000.0)
-    assert world.setups[row].bandwidth_mbps == healthy
+    assert world.flow.stream_setup(stream).bandwidth_mbps == healthy

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.flow import COUNTERS, Crossing, Flow, Mode, Reading, Samples, run, warm_up
+from engine.flow import COUNTERS, Crossing, Flow, Mode, Samples, add_pair, run, warm_up
 from engine.flow import kernel as k
-from tests.engine.flow.rows import W1, W2, one, run_s, setup
+from tests.engine.flow.pairs import W1, W2, change, one, positions, reading, run_s, set_positions, setup
 
 
 def test_a_fork_continues_identically_and_apart() -> None:
@@ -20,8 +20,8 @@ def test_a_fork_continues_identically_and_apart() -> None:
     assert fork.digest() != flow.digest()
     run_s(fork, 3)
     assert fork.digest() == flow.digest()
-    fork.setup(0, setup(W2))
-    assert flow.row_setup(0).workload is W1
+    change(fork, setup(W2))
+    assert flow.source_setup(0).workload is W1
     assert fork.digest() != flow.digest()
 
 
@@ -31,8 +31,8 @@ def test_a_fork_continues_identically_and_apart() -> None:
         lambda flow: flow.add_log_kb(0, 1.0),
         lambda flow: flow.set_log_reuse_kb(0, 1.0),
         lambda flow: flow.watch(0, Crossing.LOG_FULL),
-        lambda flow: flow.setup(0, setup(bandwidth_mbps=999.0)),
-        lambda flow: flow.setup(0, setup(W1, host=2)),
+        lambda flow: change(flow, setup(bandwidth_mbps=999.0)),
+        lambda flow: change(flow, setup(W1, host=2)),
         lambda flow: run(flow, 1),
     ],
 )
@@ -46,79 +46,79 @@ def test_the_digest_sees_whatever_matters_to_the_future(change: object) -> None:
 
 def test_a_removed_row_makes_room_for_a_new_one_and_leaves_the_others_alone() -> None:
     flow, alone = Flow.empty(), Flow.empty()
-    first = flow.add_row(setup(W1))
-    second = flow.add_row(setup(W2, host=2, mirror_host=3))
-    alone.add_row(setup(W2, host=2, mirror_host=3))
-    flow.remove_row(first)
+    first = add_pair(flow, setup(W1))
+    second = add_pair(flow, setup(W2, host=2, target_host=3))
+    add_pair(alone, setup(W2, host=2, target_host=3))
+    flow.remove_source(first)
     with pytest.raises(KeyError):
-        flow.positions(first)
+        positions(flow, first)
     run_s(flow, 5)
     run_s(alone, 5)
-    assert flow.positions(second) == alone.positions(0)
-    assert flow.add_row(setup(W1)) == first
-    assert flow.positions(first).generated_kb == 0.0
+    assert positions(flow, second) == positions(alone)
+    assert add_pair(flow, setup(W1)) == first
+    assert positions(flow, first).generated_kb == 0.0
 
 
 def test_positions_can_be_set_and_memory_follows() -> None:
     flow = one(W1, Mode.FULL, rtt_ms=200.0)
     run_s(flow, 5)
-    end = flow.positions(0).hardened_kb
-    flow.set_positions(0, sent_kb=end, received_kb=end, hardened_kb=end, acknowledged_kb=end, redone_kb=end)
+    end = positions(flow).hardened_kb
+    set_positions(flow, sent_kb=end, received_kb=end, hardened_kb=end, acknowledged_kb=end, redone_kb=end)
     run(flow, 5)
-    at = flow.positions(0)
+    at = positions(flow)
     assert at.sent_kb > end
     assert at.received_kb == at.hardened_kb == pytest.approx(end), (
         "nothing can arrive within half a round trip"
     )
     run_s(flow, 1)
-    assert flow.positions(0).received_kb > end
+    assert positions(flow).received_kb > end
 
 
 def test_a_jump_of_positions_is_no_rate() -> None:
     flow = one()
-    flow.set_positions(0, sent_kb=0.0, received_kb=0.0, hardened_kb=0.0, redone_kb=0.0, acknowledged_kb=0.0)
+    set_positions(flow, sent_kb=0.0, received_kb=0.0, hardened_kb=0.0, redone_kb=0.0, acknowledged_kb=0.0)
     run(flow, 10)
-    assert 0.0 <= flow.reading(0).log_send_kb_per_s < 3000
+    assert 0.0 <= reading(flow).log_send_kb_per_s < 3000
 
 
 def test_warm_start_is_the_steady_state_and_moves_no_position_back() -> None:
     flow = Flow.empty()
-    flow.add_row(setup(W1))
-    flow.set_positions(
-        0, **dict.fromkeys(("generated_kb", "flushed_kb", "sent_kb", "received_kb", "hardened_kb"), 5000.0)
+    add_pair(flow, setup(W1))
+    set_positions(
+        flow, **dict.fromkeys(("generated_kb", "flushed_kb", "sent_kb", "received_kb", "hardened_kb"), 5000.0)
     )
-    flow.set_positions(0, redone_kb=4000.0, acknowledged_kb=5000.0, committed_kb=5000.0)
+    set_positions(flow, redone_kb=4000.0, acknowledged_kb=5000.0, committed_kb=5000.0)
     flow.warm_start(0, 0.25)
-    at = flow.positions(0)
+    at = positions(flow)
     assert at.redone_kb == pytest.approx(4000.0)
     assert 5000.0 <= at.hardened_kb <= at.generated_kb < 5100.0
-    start = flow.reading(0)
+    start = reading(flow)
     assert start.transactions_per_s == pytest.approx(238.6, rel=0.001)
     assert start.principal_dirty_pages == pytest.approx(34_110 * (1 - np.exp(-2588 * 15 / 34_110)), rel=0.03)
     assert start.log_since_checkpoint_kb == pytest.approx(15 * 713, rel=0.01)
     run_s(flow, 2)
-    assert flow.reading(0).transactions_per_s == pytest.approx(start.transactions_per_s, rel=0.001)
-    assert flow.reading(0).mirror_dirty_pages == pytest.approx(start.mirror_dirty_pages, rel=0.2)
+    assert reading(flow).transactions_per_s == pytest.approx(start.transactions_per_s, rel=0.001)
+    assert reading(flow).mirror_dirty_pages == pytest.approx(start.mirror_dirty_pages, rel=0.2)
 
 
 def test_run_stops_at_an_armed_crossing_and_only_then() -> None:
     flow = one(W1, Mode.OFF)
-    flow.setup(0, setup(W1, Mode.OFF, sending=False))
+    change(flow, setup(W1, Mode.OFF, sending=False))
     run_s(flow, 60)
-    flow.setup(0, setup(W1, Mode.OFF))
+    change(flow, setup(W1, Mode.OFF))
     assert not flow.caught_up(0)
-    assert run(flow, 10) == (10, [])
-    flow.watch(0, Crossing.SEND_DONE)
-    ran, held = run(flow, 100_000)
+    assert run(flow, 10) == (10, [], [])
+    flow.watch_stream(0, Crossing.SEND_DONE)
+    ran, _, held = run(flow, 100_000)
     assert ran < 1000
     assert held == [(0, Crossing.SEND_DONE)]
     assert flow.caught_up(0)
-    flow.watch(0, Crossing.REDO_DONE)
-    ran, held = run(flow, 100_000)
+    flow.watch_stream(0, Crossing.REDO_DONE)
+    ran, _, held = run(flow, 100_000)
     assert held == [(0, Crossing.REDO_DONE)]
-    assert flow.reading(0).redo_queue_kb <= k.SMALL_KB
-    flow.watch(0, Crossing(0))
-    assert run(flow, 50) == (50, [])
+    assert reading(flow).redo_queue_kb <= k.SMALL_KB
+    flow.watch_stream(0, Crossing(0))
+    assert run(flow, 50) == (50, [], [])
 
 
 def test_samples_are_the_readings_of_their_ticks() -> None:
@@ -129,9 +129,11 @@ def test_samples_are_the_readings_of_their_ticks() -> None:
     run(flow, 100, samples)
     assert samples.ticks.tolist() == [25, 50, 75, 100, 125, 150, 175]
     run(twin, 75)
-    expected = twin.reading(0)
-    assert Reading(*samples.values[2, 0].tolist()) == expected
+    expected = reading(twin)
+    here, there = np.zeros(7, dtype=np.int64), np.zeros(7, dtype=np.int64)
+    assert samples.of(0, here, there)[2].tolist() == list(vars(expected).values())
     assert samples.column(0, "transactions_per_s")[2] == expected.transactions_per_s
+    assert samples.column(0, "send_queue_kb")[2] == expected.send_queue_kb
     assert tuple(vars(expected)) == COUNTERS
 
 
@@ -142,33 +144,33 @@ def test_samples_grow_and_change_nothing() -> None:
     run(twin, 500)
     assert samples.count == 500
     assert flow.digest() == twin.digest()
-    flow.add_row(setup(W2))
+    add_pair(flow, setup(W2))
     run(flow, 3, samples)
-    assert samples.values.shape[:2] == (503, 2)
-    assert not samples.values[:500, 1].any()
+    assert samples.sources.values.shape[:2] == samples.streams.values.shape[:2] == (503, 2)
+    assert not samples.sources.values[:500, 1].any()
 
 
 @pytest.mark.parametrize("wrong", [{"loss": 1.0}, {"bandwidth_mbps": 0.0}, {"rtt_ms": -1.0}, {"loss": -0.1}])
 def test_links_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="no such link"):
-        Flow.empty().add_row(setup(**wrong))
+        add_pair(Flow.empty(), setup(**wrong))
 
 
 def test_broken_books_are_noticed() -> None:
     flow = one()
-    flow.state[0, k.THINKING] += 5.0
+    flow.sources[0, k.THINKING] += 5.0
     with pytest.raises(AssertionError, match="does not balance"):
         run(flow, 10)
 
 
 def test_after_warming_up_nothing_is_left_to_compile() -> None:
     warm_up()
-    entries = (k.advance, k.note_crossings, k.crossings_of, k.read_counters)
+    entries = (k.advance, k.note_crossings, k.stream_crossings, k.read_source, k.read_stream)
     compiled = [len(entry.signatures) for entry in entries]
     flow = one()
     flow.watch(0, Crossing.LOG_FULL)
     samples = Samples(every=5)
     run(flow, 20, samples)
-    flow.reading(0)
+    reading(flow)
     flow.caught_up(0)
-    assert [len(entry.signatures) for entry in entries] == compiled == [1, 1, 1, 1]
+    assert [len(entry.signatures) for entry in entries] == compiled == [1, 1, 1, 1, 1]

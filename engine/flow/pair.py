@@ -1,0 +1,52 @@
+"""A database on one server and its mirror on another, as papers measure it and planners ask for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any
+
+from engine.flow.flow import Flow
+from engine.flow.setup import Site, SourceSetup, StreamSetup, Workload
+
+
+class Mode(IntEnum):
+    """What a commit waits for."""
+
+    NONE = 0  # no mirror
+    FULL = 1  # the mirror must harden the log first
+    OFF = 2  # log is sent after it is written locally, no commit waits
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The principal, and the stream of its log to the mirror if there is one."""
+
+    source: SourceSetup
+    stream: StreamSetup | None
+
+    @property
+    def mode(self) -> Mode:
+        return Mode.NONE if self.stream is None else Mode.FULL if self.stream.awaited else Mode.OFF
+
+    def changed(self, **changes: Any) -> Pair:
+        """With other values of fields of either part; *site* is that of both servers. TypeError: no such field."""
+        known = SourceSetup.__dataclass_fields__
+        ours = {name: value for name, value in changes.items() if name in known}
+        rest = {name: value for name, value in changes.items() if name not in known or name == "site"}
+        stream = replace(self.stream or StreamSetup(site=self.source.site), **rest)
+        return Pair(replace(self.source, **ours), stream if self.stream is not None else None)
+
+
+def pair(site: Site, workload: Workload, mode: Mode, **changes: Any) -> Pair:
+    """The database on instance 0 and, unless *mode* is NONE, its mirror in step on instance 1; other fields by name."""
+    stream = StreamSetup(site=site, target_host=1, connected=True, carrying=True, awaited=mode is Mode.FULL)
+    return Pair(SourceSetup(site=site, workload=workload), stream if mode else None).changed(**changes)
+
+
+def add_pair(flow: Flow, pair: Pair) -> int:
+    """Adds the source of *pair*, and its stream if there is one; returns the number of the source."""
+    source = flow.add_source(pair.source)
+    if pair.stream is not None:
+        flow.add_stream(source, pair.stream)
+    return source

@@ -1,0 +1,409 @@
+"""Where the protocol meets the flow model: which copy writes which log, which receives it, how they are placed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from engine import arithmetic, flow
+from engine.flow import NOWHERE, Crossing, Place, SourceSetup, StreamSetup, recovery
+from engine.flow.setup import Site, Workload
+from engine.flow.sites import SITES, WORKLOADS
+from engine.model import Copy, Key, MirrorState, RecoveryModel, Safety, Service, World
+from engine.protocol import lineage, network, quorum, security, volumes
+
+TRACE_FLAG_NO_COMPRESSION = 1462
+"""Turns compression of the log stream off, globally and at once. Documented [DOC]."""
+
+
+def add_source(world: World, key: Key, at_kb: float) -> int:
+    """From now on the copy writes a log of its own, which ends at *at_kb*."""
+    _leave_path(world, key, at_kb)
+    source = world.flow.add_source(_source_setup(world, key))
+    world.sources[source] = key
+    world.flow.set_positions(source, **_all_at(OWN, at_kb))
+    world.update_copy(key, source=source, log_start_kb=min(at_kb, world.copies[key].log_start_kb))
+    return source
+
+
+def _leave_path(world: World, key: Key, at_kb: float) -> None:
+    """A log that is written on from *at_kb*, with commits beyond that it never hardened, is another from there on."""
+    copy = world.copies[key]
+    latest = world.commits.get((copy.family, copy.lineage[-1][0]))
+    if latest is not None and latest.kb > at_kb:
+        world.update_copy(key, lineage=lineage.branch(world, copy.lineage, at_kb))
+
+
+def remove_source(world: World, source: int) -> None:
+    """The log of *source* and all copies that receive it stand still from now on; what they have reached is noted."""
+    for stream in world.flow.streams_of(source):
+        detach(world, stream)
+        del world.streams[stream]
+    _note_reached(world, source)
+    del world.sources[source]
+    world.dirty.discard(source)
+    world.flow.remove_source(source)
+
+
+def still(world: World, copy: Copy) -> None:
+    """The copy neither writes nor receives log from now on."""
+    if copy.source is not None:
+        remove_source(world, copy.source)
+    elif copy.stream is not None:
+        detach(world, copy.stream)
+
+
+def _note_reached(world: World, source: int) -> None:
+    """The copy that wrote *source* keeps what it had on disk."""
+    at = world.flow.positions(source)
+    world.update_copy(
+        world.sources[source],
+        source=None,
+        end_of_log_kb=at.flushed_kb,
+        redone_kb=at.flushed_kb,
+        committed_kb=at.committed_kb,
+    )
+
+
+def attach(world: World, source: int, receiver: Key) -> int:
+    """The copy *receiver* gets the log of *source* from where it stands. Returns the stream."""
+    copy = world.copies[receiver]
+    assert copy.source is None and copy.stream is None, f"{receiver} has a log already"
+    free = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is None]
+    stream = free[0] if free else _add_stream(world, source)
+    end = copy.end_of_log_kb
+    world.flow.set_stream_positions(stream, **_all_at(SENT, end), redone_kb=min(copy.redone_kb, end))
+    world.streams[stream] = receiver
+    world.update_copy(receiver, stream=stream)
+    return stream
+
+
+def _add_stream(world: World, source: int) -> int:
+    """A stream that no copy receives yet: its log waits to be sent from here on."""
+    stream = world.flow.add_stream(source, _stream_setup(world, world.sources[source], None))
+    world.streams[stream] = None
+    world.flow.set_stream_positions(
+        stream, **_all_at((*SENT, "redone_kb"), world.flow.positions(source).flushed_kb)
+    )
+    return stream
+
+
+def detach(world: World, stream: int) -> None:
+    """The copy that receives *stream* keeps what it has hardened and redone; the source goes on without it."""
+    receiver = world.streams[stream]
+    if receiver is None:
+        return
+    at = world.flow.stream_positions(stream)
+    world.dirty.add(world.flow.source_of(stream))
+    world.update_copy(
+        receiver, stream=None, end_of_log_kb=at.hardened_kb, redone_kb=at.redone_kb, committed_kb=0.0
+    )
+    world.streams[stream] = None
+
+
+def crash(world: World, source: int) -> None:
+    """The writer of *source* is gone: what it had not written is lost here, though a stream may have it already.
+
+    Log that commits wait for leaves while it is being written; nobody has been told of commits in such log.
+    """
+    received = [world.flow.stream_positions(stream).received_kb for stream in _carried(world, source)]
+    world.flow.set_positions(source, generated_kb=max([world.flow.positions(source).flushed_kb, *received]))
+    for stream in world.flow.streams_of(source):
+        world.flow.set_stream_positions(stream, sent_kb=world.flow.stream_positions(stream).received_kb)
+
+
+def restart(world: World, source: int) -> None:
+    """The writer of *source* is back with the log that it had written; receivers give up what goes beyond it."""
+    flushed_kb = world.flow.positions(source).flushed_kb
+    world.flow.set_positions(source, generated_kb=flushed_kb)
+    owner = world.sources[source]
+    _leave_path(world, owner, flushed_kb)
+    for stream in world.flow.streams_of(source):
+        resend(world, stream)
+        receiver = world.streams[stream]
+        if receiver is not None:
+            world.update_copy(receiver, lineage=world.copies[owner].lineage)
+
+
+def _carried(world: World, source: int) -> list[int]:
+    """Streams of *source* that a copy receives."""
+    return [stream for stream in world.flow.streams_of(source) if world.streams[stream] is not None]
+
+
+def resend(world: World, stream: int) -> None:
+    """What was on its way when the connection broke is sent again."""
+    at = world.flow.stream_positions(stream)
+    end = min(at.hardened_kb, world.flow.positions(world.flow.source_of(stream)).flushed_kb)
+    world.flow.set_stream_positions(stream, **_all_at(SENT, end), redone_kb=min(at.redone_kb, end))
+
+
+def take_over(world: World, stream: int) -> None:
+    """The receiver of *stream* writes this log from now on, which ends where it has hardened it.
+
+    An old writer that still serves (service was forced while it lives) keeps its own; else its log stands still.
+    """
+    source, receiver = world.flow.source_of(stream), world.streams[stream]
+    assert receiver is not None, f"nobody receives stream {stream}"
+    hardened_kb = world.flow.stream_positions(stream).hardened_kb
+    if quorum.opens(world, world.sources[source]):
+        detach(world, stream)
+        add_source(world, receiver, hardened_kb)
+        return
+    _note_reached(world, source)
+    world.sources[source] = receiver
+    world.streams[stream] = None
+    world.update_copy(receiver, source=source, stream=None)
+    world.flow.set_positions(source, **_all_at(OWN, hardened_kb))
+    world.flow.set_stream_positions(stream, **_all_at((*SENT, "redone_kb"), hardened_kb))
+    world.dirty.add(source)
+
+
+OWN = ("generated_kb", "flushed_kb", "committed_kb")
+SENT = ("sent_kb", "received_kb", "hardened_kb", "acknowledged_kb")
+
+
+def _all_at(names: tuple[str, ...], kb: float) -> dict[str, float]:
+    return dict.fromkeys(names, kb)
+
+
+def end_of_log_kb(world: World, copy: Copy) -> float:
+    """End of the log that the copy has hardened."""
+    if copy.source is not None:
+        return world.flow.positions(copy.source).flushed_kb
+    return copy.end_of_log_kb if copy.stream is None else world.flow.stream_positions(copy.stream).hardened_kb
+
+
+def redone_kb(world: World, copy: Copy) -> float:
+    """Up to where the data of the copy follow its log: all of it, or what a mirror has redone."""
+    if copy.source is not None:
+        return world.flow.positions(copy.source).generated_kb
+    return copy.redone_kb if copy.stream is None else world.flow.stream_positions(copy.stream).redone_kb
+
+
+def committed_kb(world: World, copy: Copy) -> float:
+    """End of the last commit that clients of this copy were told of."""
+    return copy.committed_kb if copy.source is None else world.flow.positions(copy.source).committed_kb
+
+
+def place(world: World, copy: Copy) -> Place | None:
+    """The log that *copy* writes and its first stream, or the stream that it receives; None where it stands still."""
+    if copy.stream is not None:
+        return world.flow.source_of(copy.stream), copy.stream
+    if copy.source is None:
+        return None
+    return copy.source, next(iter(world.flow.streams_of(copy.source)), NOWHERE[1])
+
+
+def places(world: World) -> dict[Key, Place]:
+    """`place` of every copy that has one."""
+    found = ((key, place(world, copy)) for key, copy in world.copies.items())
+    return {key: at for key, at in found if at is not None}
+
+
+def counter(world: World, copy: Copy, name: str) -> float:
+    """One of the flow's COUNTERS for the log and stream of *copy*; 0 where there is none."""
+    source, stream = place(world, copy) or NOWHERE
+    reading = world.flow.reading(source) if source >= 0 else None
+    carried = world.flow.stream_reading(stream) if stream >= 0 else None
+    return float(getattr(reading, name, getattr(carried, name, 0.0)))
+
+
+def workload_of(copy: Copy) -> Workload:
+    return WORKLOADS[copy.workload]
+
+
+def under_load(copy: Copy) -> bool:
+    """Clients work in the database (the column of Table 6 that applies)."""
+    return workload_of(copy).connections * copy.scale >= 1.0
+
+
+def refresh(world: World) -> None:
+    """Tell the flow model of every log whose circumstances have changed."""
+    sources: dict[int, SourceSetup] = {}
+    streams: dict[int, StreamSetup] = {}
+    for source in sorted(world.dirty.intersection(world.sources)):
+        owner = world.sources[source]
+        _fit_streams(world, source, world.copies[owner])
+        setup, before = _source_setup(world, owner), world.flow.source_setup(source)
+        if setup != before:
+            sources[source] = setup
+            if before.serving and not setup.serving:
+                world.update_copy(owner, open_log_kb=recovery.open_log_kb(world.flow, source))
+        for stream in world.flow.streams_of(source):
+            link = _stream_setup(world, owner, world.streams[stream])
+            if link != world.flow.stream_setup(stream):
+                streams[stream] = link
+    if sources or streams:
+        world.flow.set_up(sources, streams)
+    for source in sorted(world.dirty.intersection(world.sources)):
+        copy = world.copies[world.sources[source]]
+        world.flow.watch(source, _watched(copy))
+        for stream in world.flow.streams_of(source):
+            world.flow.watch_stream(stream, _watched_stream(world, copy, stream))
+        world.flow.set_log_reuse_kb(source, log_reuse_kb(world, copy, source))
+    world.dirty.clear()
+
+
+def _fit_streams(world: World, source: int, copy: Copy) -> None:
+    """A log of a session has a stream even while no copy receives it: what waits there is the send queue."""
+    streams = world.flow.streams_of(source)
+    if copy.guid is not None and not streams:
+        _add_stream(world, source)
+    elif copy.guid is None:
+        for stream in streams:
+            if world.streams[stream] is None:
+                del world.streams[stream]
+                world.flow.remove_stream(stream)
+
+
+def log_reuse_kb(world: World, copy: Copy, source: int) -> float:
+    """Up to here the log file may be reused."""
+    return min(position for _, position in log_holds(world, copy, source))
+
+
+def log_holds(world: World, copy: Copy, source: int) -> list[tuple[str, float]]:
+    """What keeps log from being reused, under its log_reuse_wait_desc, and from which position on. Facts 6.5."""
+    holds = [("NOTHING", world.flow.positions(source).flushed_kb)]
+    if copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
+        holds.append(("LOG_BACKUP", copy.last_log_backup_kb))
+    if copy.backup_from_kb is not None:
+        holds.append(("ACTIVE_BACKUP_OR_RESTORE", copy.backup_from_kb))
+    held = [kb for _, kb, _ in copy.window_transactions]
+    held += [copy.active_from_kb] if copy.active_from_kb is not None else []
+    if held:
+        holds.append(("ACTIVE_TRANSACTION", min(held)))
+    if copy.guid is not None:
+        carried = _carried(world, source)
+        ends = [world.flow.stream_positions(stream).hardened_kb for stream in carried]
+        holds.append(("DATABASE_MIRRORING", min(ends) if ends else _partner_end_kb(world, copy)))
+    return holds
+
+
+def _partner_end_kb(world: World, copy: Copy) -> float:
+    partner = world.copies.get((copy.partner or "", copy.database))
+    return end_of_log_kb(world, partner) if partner else copy.last_log_backup_kb
+
+
+def _watched(copy: Copy) -> Crossing:
+    wanted = Crossing(0)
+    if not copy.log_full:
+        wanted |= Crossing.LOG_FULL
+    if copy.operation is not None:
+        wanted |= Crossing.OPERATION_DONE
+    return wanted
+
+
+def _watched_stream(world: World, copy: Copy, stream: int) -> Crossing:
+    wanted, setup = Crossing(0), world.flow.stream_setup(stream)
+    if copy.mirror_state is MirrorState.SYNCHRONIZING and setup.connected and setup.carrying:
+        wanted |= Crossing.SEND_DONE
+    running = world.failover_under_way(copy.guid)
+    if running is not None and running.redo_done_tick is None:
+        wanted |= Crossing.REDO_DONE
+    return wanted
+
+
+def _catching_up(copy: Copy) -> bool:
+    """While SYNCHRONIZING nobody waits for the mirror, until the last of the backlog. Facts 3.1: serves, exposed."""
+    return copy.mirror_state is MirrorState.SYNCHRONIZING and copy.closing_kb is None
+
+
+def _source_setup(world: World, owner: Key) -> SourceSetup:
+    copy = world.copies[owner]
+    server = world.servers[copy.server]
+    clients = _has_clients(world, copy)
+    return SourceSetup(
+        site=_site(server.site, server.cores, server.max_worker_threads),
+        workload=workload_of(copy),
+        scale=copy.scale if clients or copy.operation is None else 0.0,
+        host=server.host,
+        alive=server.service in (Service.RUNNING, Service.STOPPING) and not server.hung,
+        serving=quorum.serves(world, owner) and (clients or copy.operation is not None),
+        version=server.version,
+        log_size_kb=volumes.log_room_kb(copy),
+        log_max_kb=volumes.log_room_kb(copy),  # as it stands: `logspace` has it grow
+        delayed_durability=copy.delayed_durability == 2,
+        operation=copy.operation,
+        log_disk_factor=server.log_disk_factor,
+        data_disk_factor=server.data_disk_factor,
+        cpu_factor=server.cpu_factor,
+    )
+
+
+def _stream_setup(world: World, owner: Key, receiver: Key | None) -> StreamSetup:
+    copy = world.copies[owner]
+    server = world.servers[copy.server]
+    site = _site(server.site, server.cores, server.max_worker_threads)
+    if receiver is None:
+        return StreamSetup(site=site, sending=False)
+    other = world.copies[receiver]
+    peer = world.servers[other.server]
+    path = network.link(world, copy.server, other.server)
+    suspended = MirrorState.SUSPENDED in (copy.mirror_state, other.mirror_state)
+    sending = quorum.sees_partner(world, copy) and not suspended
+    waiting = quorum.awaits_consent(world, copy)
+    compressed = server.version >= 2008 and TRACE_FLAG_NO_COMPRESSION not in server.trace_flags
+    passing = network.passing(world, copy.server, other.server)
+    return StreamSetup(
+        site=site,
+        target_host=peer.host,
+        target_alive=peer.answering,
+        awaited=copy.safety is Safety.FULL and not _catching_up(copy),
+        connected=sending or waiting,
+        carrying=sending and server.answering and peer.answering and passing,
+        sending=sending or waiting,
+        redoing=peer.answering and not other.redo_failed and (not suspended or _forced(world, other)),
+        rtt_ms=path.rtt_ms,
+        jitter_ms=path.jitter_ms,
+        loss=path.loss,
+        bandwidth_mbps=_bandwidth_left_mbps(world, copy.server, other.server, path.bandwidth_mbps),
+        compression_ratio=copy.compression_ratio if compressed else 1.0,
+        encryption=security.encrypted(world, copy.server, other.server),
+        enterprise=server.edition != "Standard",
+        target_log_disk_factor=peer.log_disk_factor,
+        target_data_disk_factor=peer.data_disk_factor,
+        target_cpu_factor=peer.cpu_factor,
+    )
+
+
+def _forced(world: World, mirror: Copy) -> bool:
+    """Service is being forced to *mirror*: it redoes what it has, though the session was suspended."""
+    running = world.failover_under_way(mirror.guid)
+    return running is not None and running.kind == "forced" and running.to_server == mirror.server
+
+
+MBPS_PER_KB_PER_S = 8.0 * 1024.0 / 1e6
+
+
+def _bandwidth_left_mbps(world: World, a: str, b: str, bandwidth_mbps: float) -> float:
+    """What copies of files leave of the link from *a* to *b*; streams share it fairly, mirroring is one of them."""
+    rates = [rate for x, y, rate in world.transfers.values() if (x, y) == (a, b)]
+    if not rates:
+        return bandwidth_mbps
+    return max(
+        bandwidth_mbps / (1 + len(rates)), bandwidth_mbps - arithmetic.total(rates) * MBPS_PER_KB_PER_S
+    )
+
+
+@cache
+def _site(name: str, cores: int, worker_threads: int) -> Site:
+    """The hardware of that name with the server's cores and workers (0: automatic); one object for equal ones."""
+    site = replace(SITES[name], cores=cores)
+    return replace(site, worker_threads=worker_threads) if worker_threads else site
+
+
+def _has_clients(world: World, copy: Copy) -> bool:
+    """Some application is connected, or nobody has said which applications there are."""
+    users = [client for client in world.clients.values() if copy.database in client.databases]
+    return not users or any(client.connected_to == copy.server for client in users)
+
+
+def warm_start(world: World) -> None:
+    """Put every log where it would be after running for a long time."""
+    refresh(world)
+    for source in sorted(world.sources):
+        world.flow.warm_start(source, world.chance.uniform())
+
+
+run = flow.run
+"""Advance the flow model; re-exported so that the simulator needs to know one place only."""

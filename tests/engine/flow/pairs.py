@@ -1,0 +1,79 @@
+"""Pairs of servers for tests of the flow model: the 2005 whitepaper's test site, alone and at rest."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from engine.flow import Flow, Mode, Pair, Workload, add_pair
+from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
+from engine.published.measure import Means, run_s, setup_of
+from engine.published.measure import means as means_of
+
+W1, W2 = WORKLOAD1, WORKLOAD2
+
+__all__ = [
+    "W1",
+    "W2",
+    "change",
+    "means",
+    "one",
+    "positions",
+    "reading",
+    "run_s",
+    "set_positions",
+    "setup",
+    "totals",
+]
+
+
+def setup(workload: Workload = WORKLOAD1, mode: Mode = Mode.FULL, **changes: Any) -> Pair:
+    """A pair whose mirror is attached unless the mode is NONE."""
+    return setup_of(workload, mode, changes.pop("site", NEC), **changes)
+
+
+def one(workload: Workload = WORKLOAD1, mode: Mode = Mode.FULL, warm: bool = True, **changes: Any) -> Flow:
+    """A flow with one pair, source 0, in steady state just after a checkpoint."""
+    flow = Flow.empty()
+    add_pair(flow, setup(workload, mode, **changes))
+    if warm:
+        flow.warm_start(0, 0.0)
+    return flow
+
+
+def change(flow: Flow, now: Pair, source: int = 0) -> None:
+    """Other circumstances for the pair of *source*; a pair without a stream leaves the stream as it is."""
+    flow.set_up({source: now.source}, {n: now.stream for n in flow.streams_of(source) if now.stream})
+
+
+def means(flow: Flow, seconds: float = 60.0, source: int = 0) -> Means:
+    return means_of(flow, seconds, source)
+
+
+def positions(flow: Flow, source: int = 0) -> Any:
+    """Positions of the source and of its first stream together."""
+    return _joined(flow.positions(source), [flow.stream_positions(n) for n in flow.streams_of(source)])
+
+
+def reading(flow: Flow, source: int = 0) -> Any:
+    """Counters of the source and of its first stream together."""
+    return _joined(flow.reading(source), [flow.stream_reading(n) for n in flow.streams_of(source)])
+
+
+def totals(flow: Flow, source: int = 0) -> Any:
+    """Totals of the source, and of its first stream with the mirror's core time as *mirror_core_s*."""
+    streams = [vars(flow.stream_totals(n)) for n in flow.streams_of(source)][:1]
+    renamed = {"core_s": "mirror_core_s", "pages_written": "mirror_pages_written"}
+    there = {renamed.get(name, name): value for stream in streams for name, value in stream.items()}
+    return SimpleNamespace(**vars(flow.totals(source)), **there)
+
+
+def set_positions(flow: Flow, source: int = 0, **kb: float) -> None:
+    """Named positions of the source and of its first stream."""
+    own = {name: kb.pop(name) for name in ("generated_kb", "flushed_kb", "committed_kb") if name in kb}
+    flow.set_positions(source, **own)
+    flow.set_stream_positions(flow.streams_of(source)[0], **kb)
+
+
+def _joined(source: object, streams: list[Any]) -> Any:
+    return SimpleNamespace(**{**vars(source), **(vars(streams[0]) if streams else {})})

@@ -1,0 +1,118 @@
+"""One source with several streams: commits wait for those that are awaited and for no other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.flow import Crossing, Flow, Mode, StreamSetup, Workload, run
+from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
+from engine.published.measure import means, run_s
+from engine.published.twins import Link, simpy_model
+from tests.engine.flow.pairs import one, setup
+
+NEAR = Link(rtt_ms=0.2)
+MIDDLE = Link(rtt_ms=10.0)
+FAR = Link(rtt_ms=30.0, bandwidth_mbps=100.0, awaited=False)
+
+
+def source_with(links: tuple[Link, ...], workload: Workload = WORKLOAD1) -> Flow:
+    """One source on instance 0 and a stream over each of *links*, each to an instance of its own."""
+    flow = Flow.empty()
+    source = flow.add_source(setup(workload, Mode.NONE).source)
+    for number, link in enumerate(links):
+        flow.add_stream(
+            source,
+            StreamSetup(
+                site=NEC,
+                target_host=1 + number,
+                connected=True,
+                carrying=True,
+                awaited=link.awaited,
+                rtt_ms=link.rtt_ms,
+                bandwidth_mbps=link.bandwidth_mbps,
+            ),
+        )
+    flow.warm_start(source, 0.0)
+    return flow
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [WORKLOAD1, replace(WORKLOAD1, name="quick", connections=60.0, think_s=0.05)],
+)
+def test_three_streams_agree_with_the_event_by_event_model(workload: Workload) -> None:
+    links = (NEAR, MIDDLE, FAR)
+    play = simpy_model(1, workload=workload, links=links)
+    play(20.0)
+    expected = play(60.0)
+    flow = source_with(links, workload)
+    hardened = [flow.stream_positions(stream).hardened_kb for stream in range(3)]
+    got = means(flow, 60.0)
+    assert got.transactions_per_s == pytest.approx(expected.transactions_per_s, rel=0.03)
+    assert got.response_s == pytest.approx(expected.response_s, rel=0.03)
+    for stream, was in enumerate(hardened):
+        rate = (flow.stream_positions(stream).hardened_kb - was) / 60.0
+        assert rate == pytest.approx(expected.hardened_kb_per_s[stream], rel=0.03)
+
+
+def test_one_stream_among_many_is_the_pair() -> None:
+    alone, three = one(WORKLOAD1), source_with((NEAR, replace(NEAR, awaited=False), FAR))
+    assert means(three).transactions_per_s == pytest.approx(means(alone).transactions_per_s, rel=1e-4)
+
+
+def test_commits_wait_for_the_slowest_awaited_stream_only() -> None:
+    near, both, neither = (
+        means(source_with(links, WORKLOAD2))
+        for links in ((NEAR, FAR), (NEAR, MIDDLE, FAR), (replace(NEAR, awaited=False), FAR))
+    )
+    assert neither.response_s < near.response_s < both.response_s
+    alone = means(source_with((MIDDLE,), WORKLOAD2))
+    assert both.transactions_per_s == pytest.approx(alone.transactions_per_s, rel=0.02)
+
+
+def test_an_awaited_stream_that_stops_carrying_stalls_all_commits_until_it_is_given_up() -> None:
+    flow = source_with((NEAR, MIDDLE, FAR))
+    stopped = replace(flow.stream_setup(1), carrying=False)
+    flow.set_up(streams={1: stopped})
+    run_s(flow, 2)
+    committed, hardened = flow.positions(0).committed_kb, flow.stream_positions(0).hardened_kb
+    run_s(flow, 5)
+    assert flow.positions(0).committed_kb == committed
+    assert flow.stream_positions(0).hardened_kb == pytest.approx(hardened, abs=500.0), (
+        "the 2005 limit of log under way"
+    )
+    flow.set_up(streams={1: replace(stopped, connected=False)})
+    run_s(flow, 20)
+    assert flow.reading(0).transactions_per_s == pytest.approx(238.6, rel=0.02)
+    assert flow.stream_reading(1).send_queue_kb > 10_000
+    assert flow.stream_reading(0).send_queue_kb < 500
+
+
+def test_each_stream_stops_the_run_by_itself_and_goes_without_the_others() -> None:
+    flow = source_with((NEAR, MIDDLE, FAR))
+    flow.set_up(streams={2: replace(flow.stream_setup(2), sending=False)})
+    run_s(flow, 20)
+    flow.set_up(streams={2: replace(flow.stream_setup(2), sending=True)})
+    flow.watch_stream(2, Crossing.SEND_DONE)
+    ran, _, held = run(flow, 10_000)
+    assert held == [(2, Crossing.SEND_DONE)]
+    assert ran < 10_000
+    flow.remove_stream(1)
+    assert flow.streams_of(0) == [0, 2]
+    run_s(flow, 5)
+    assert flow.reading(0).transactions_per_s == pytest.approx(238.6, rel=0.02)
+    with pytest.raises(KeyError):
+        flow.stream_positions(1)
+    assert flow.add_stream(0, flow.stream_setup(0)) == 1
+
+
+def test_links_of_one_source_to_one_target_site_are_separate() -> None:
+    thin = Link(bandwidth_mbps=2.0, awaited=False)
+    flow = source_with((thin, thin))
+    run_s(flow, 10)
+    before = [flow.stream_totals(stream).sent_kb for stream in range(2)]
+    run_s(flow, 20)
+    rates = [(flow.stream_totals(n).sent_kb - was) / 20 for n, was in enumerate(before)]
+    assert rates == pytest.approx([2 * 122.07 * 0.949] * 2, rel=0.01)
