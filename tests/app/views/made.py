@@ -41,7 +41,12 @@ class Run:
     published: dict[int, tuple[float, str]] = field(default_factory=dict)
     unlike: dict[int, str] = field(default_factory=dict)
     standings: list[Any] = field(default_factory=list)
+    states_before: dict[Any, Any] = field(default_factory=dict)
     samples: Samples = field(default_factory=lambda: Samples(every=100))
+
+    def __post_init__(self) -> None:
+        for key, copy in self.world.copies.items():
+            self.states_before[key] = copy.mirror_state.name if copy.mirror_state is not None else None
 
     @property
     def tick(self) -> int:
