@@ -229,7 +229,7 @@ WRONG: dict[str, tuple[Breaking, int, str, str]] = {
     "express": (lambda w: w.update_server(P, edition="Express"), 1463, P, address(M)),
     "older mirror": (
         lambda w: (commands.partner_set(w, M, DB, address(P)), w.update_server(P, version=2008)),
-        1424, P, address(M)),
+        1415, P, address(M)),
 }  # fmt: skip
 
 
