@@ -130,7 +130,7 @@ def test_each_mistake_has_its_cause_and_a_moment_to_try_again() -> None:
 
 def test_time_that_was_lost_is_tried_again_from_where_it_began() -> None:
     _, found = of("automatic-failover")
-    (exposed,) = [m for m in found.mistakes if m.rule == "Time exposed"]
+    (exposed,) = [m for m in found.mistakes if m.rule == "Time unprotected"]
     lanes = found.lanes["Sales"]
     assert exposed.retry_tick == next(span for span in lanes.protection if span.what == "exposed").from_tick
     (goal,) = [m for m in found.mistakes if m.rule == "End state"]
