@@ -45,7 +45,7 @@ def found(hands: Hands, query: str) -> list[str]:
         ("execute", "Abfrage: Ausführen"),
         ("link planner", "Extras: Leitungsplaner"),
         ("dark", "Design: Dunkel"),
-        ("torn cable", "Übung öffnen: The torn cable"),
+        ("pulled cable", "Übung öffnen: The pulled cable"),
     ],
 )
 def test_german_and_english_words_find_the_same(hands: Hands, query: str, first: str) -> None:
@@ -58,8 +58,8 @@ def test_german_and_english_words_find_the_same(hands: Hands, query: str, first:
 def test_a_drill_is_opened_and_stands_first_from_then_on(hands: Hands) -> None:
     hands.window.choose("lab")
     hands.window.brief.started.emit("lab")
-    assert found(hands, "torn cable")
+    assert found(hands, "pulled cable")
     hands.press(Qt.Key.Key_Return)
     assert hands.window.pages.currentWidget() is hands.window.brief
     assert not hands.window.session.running
-    assert found(hands, "")[0] == "Übung öffnen: The torn cable"
+    assert found(hands, "")[0] == "Übung öffnen: The pulled cable"
