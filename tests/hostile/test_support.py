@@ -7,32 +7,32 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from app import cli, doctor, support
 from app.doctor import Finding
 from app.exit_codes import UNUSABLE
+from app.known_words import Names, act, sentence, sql
 from app.storage import SettingKey, open_profile
-
-
-@pytest.fixture(autouse=True)
-def somebody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/gerda")
-    monkeypatch.setenv("USERPROFILE", "/home/gerda")
-    monkeypatch.setattr(support.getpass, "getuser", lambda: "gerda")
-    monkeypatch.setattr(support.platform, "node", lambda: "gerdas-laptop")
 
 
 def _bundle(folder: Path, file: Path) -> dict[str, str]:
     with open_profile(folder) as profile:
         profile.settings.set(SettingKey("sound", True), False)
         profile.settings.set(SettingKey("learner", ""), "Gerda Sand")
+        profile.settings.set(SettingKey("quarantine/accepted", ""), "[]")
         for number in (1, 2):
             run = profile.begin_run("lab", "text", "hash", 1, "0.1.0", "lab")
             profile.append(run, 0, f"0 note call Gerda on {number}")
             profile.append(
                 run, 100, f"1 sql SERVER_A BACKUP LOG Sales TO DISK='/home/gerda/{number}.trn' -- GERDA"
             )
-        findings = [Finding("profile", False, "/home/gerda/.local is damaged on gerdas-laptop")]
+        findings = [
+            Finding("profile", False, "/srv/Gerda Sand/profile is sound and holds 12 finished run(s)"),
+            Finding("window", True, "Qt 6.8.1 starts on xcb"),
+            Finding("profile", False, "Tree 5 page 7: btreeInitPage() returns error code 11 for gerda_s"),
+        ]
         names = support.write_bundle(file, findings, profile)
     with zipfile.ZipFile(file) as bundle:
         assert bundle.namelist() == names
@@ -51,31 +51,136 @@ def test_it_holds_what_helps(profile_folder: Path, tmp_path: Path) -> None:
         "0 note …",
         "1 sql SERVER_A BACKUP LOG Sales TO DISK='…' --…",
     ]
-    assert members["findings.txt"].startswith("FAIL profile: <home>/.local is damaged on <computer>")
-    assert json.loads(members["settings.json"]) == {"sound": False, "learner": "<text of 10 characters>"}
+    assert members["findings.txt"].splitlines() == [
+        "FAIL profile: … is sound and holds 12 finished run(s)",
+        "ok   window: Qt 6.8.1 starts on xcb",
+        "FAIL profile: Tree 5 page 7: btreeInitPage() returns error code 11 for …",
+    ]
+    assert json.loads(members["settings.json"]) == {
+        "name_1": False,
+        "name_2": "<text of 10 characters>",
+        "quarantine/accepted": "<text of 2 characters>",
+    }
     assert json.loads(members["versions.json"])["numpy"]
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("CREATE LOGIN [CORP\\Ada] FROM WINDOWS", "CREATE LOGIN […] FROM WINDOWS"),
-        ("PRINT 'it''s Ada' + [x]", "PRINT '…' + [x]"),
-        ("SELECT 1 /* Ada\n    knows */ + 2 -- ask her\n    GO", "SELECT 1 /*…*/ + 2 --…\n    GO"),
-        ('SELECT name AS "Ada\n" WHERE x = \'Ada', "SELECT name AS \"…\" WHERE x = '…'"),
-        ("SELECT 'a' -- ' Ada", "SELECT '…' --…"),
-        ("ALTER DATABASE [Sales] SET PARTNER FAILOVER", "ALTER DATABASE [Sales] SET PARTNER FAILOVER"),
-    ],
+SCRIPTS = {
+    "ALTER DATABASE [Sales] SET PARTNER = N'TCP://sand:5022'": "ALTER DATABASE [Sales] SET PARTNER = '…'",
+    "CREATE LOGIN [CORP\\Ada] FROM WINDOWS": "CREATE LOGIN [name_1] FROM WINDOWS",
+    "SELECT ada.x FROM Ada": "SELECT name_1.name_2 FROM name_1",
+    "PRINT 'it''s Ada' + [Grant]": "PRINT '…' + [name_1]",
+    "SELECT 1 /* Ada\nknows /* me */ + 2 */ -- ask her\nGO": "SELECT 1 /*…*/ + 2 */ --…\n    GO",
+    'SELECT name AS "Ada\n" WHERE x = \'Ada': "SELECT name AS \"name_1\" WHERE name_2 = '…'",
+    "SELECT database_id FROM sys.databases AS [d]": "SELECT database_id FROM sys.databases AS [name_1]",
+    ":connect SAND -U ada -P Secret\nGO 5": ":connect …\n    GO 5",
+    "SELECT 1\n  :SETVAR Password 12345": "SELECT 1\n    :setvar …",
+    "!!net use \\\\sand\\x 123": "!! …",
+    "DECLARE @ada INT; SET @ada = @@SERVERNAME": "DECLARE @name_1 INT; SET @name_1 = @@SERVERNAME",
+    "SELECT * FROM 10.1.2.3.ada; KILL 52": "SELECT * FROM …; KILL 52",
+    "PRINT $(ada)": "PRINT $(name_1)",
+    "SELECT 0x536563726574, 1.5": "SELECT …, 1.5",
+}
+
+
+@pytest.mark.parametrize("text", SCRIPTS)
+def test_of_a_script_only_what_it_does_is_told(text: str) -> None:
+    assert sql(text, Names()) == SCRIPTS[text].replace("\n    ", "\n")
+
+
+ACTS = {
+    "1 power-off SERVER_A": "1 power-off SERVER_A",
+    "1.25 power-off ADAS-PC": "1.25 power-off name_1",
+    "2 degrade SERVER_A ADA rtt_ms=5": "2 degrade SERVER_A name_1 rtt_ms=5",
+    "2 set-service-account SERVER_A ACME\\ada": "2 set-service-account SERVER_A …",
+    "2 create-linked-server SERVER_A ADA": "2 create-linked-server SERVER_A name_1",
+    "2 copy-file SERVER_A SERVER_B \\\\ada\\c$": "2 copy-file SERVER_A SERVER_B …",
+    "3 sql SERVER_A#2 SELECT 1": "3 sql SERVER_A#2 SELECT 1",
+    "3 sql ADA#x SELECT 1": "3 sql name_1#… SELECT 1",
+    "3 upgrade SERVER_A 2012 Enterprise": "3 upgrade SERVER_A 2012 Enterprise",
+    "3 ada was here": "3 …",
+    "ada": "… …",
+    "4 answer ada ada": "4 answer name_1 …",
+    "5 rewind 41 ada": "5 rewind 41 …",
+}
+
+
+@pytest.mark.parametrize("line", ACTS)
+def test_of_an_act_only_what_was_done_is_told(line: str) -> None:
+    assert act(line, Names()) == ACTS[line]
+
+
+WORST = ("Will", "Mark", "Grant", "Frank", "Rose", "May", "Page", "Bill", "Cell")
+"""Names of people that are words, too."""
+SECRETS = st.one_of(
+    st.from_regex(r"[A-Za-z][a-z]{1,6}zq[a-z_.-]{0,5}", fullmatch=True),
+    st.text(
+        st.characters(min_codepoint=0xC0, max_codepoint=0x24F, categories=("Ll", "Lu")),
+        min_size=6,
+        max_size=9,
+    ),
 )
-def test_of_a_script_only_what_it_does_is_told(
-    text: str, shown: str, profile_folder: Path, tmp_path: Path
+IN_SQL = (
+    "SELECT * FROM {}", "SELECT * FROM [{}].[{} x].dbo.t", 'SELECT "{}"', "PRINT N'{}'", "-- {}", "/* {}",
+    ":setvar Password {}", ":connect {} -U {} -P {}", "!!ping {}", "CREATE LOGIN {} WITH PASSWORD = '{}'",
+    "EXEC sp_addlinkedserver @server = {}", "SELECT 1 AS #{}",
+    "BACKUP LOG Sales TO DISK = '\\\\{}\\x'", "$({})", "@@{}",
+    "PRINT '\n:connect {}\n{}'", "[{}\n]{}", "{}", "N'{}", "'{}''{}", "GO {}", "¿{}", "5{}", "0x{}",
+)  # fmt: skip
+IN_ACTS = (
+    "note {}", "power-off {}", "cut {} {}", "create-linked-server {} {}", "set-service-account {} ACME\\{}",
+    "copy-file {} {} \\\\{}\\share", "enable-jobs {} {}", "workload {} {}", "expire-certificate {} {}", "{} {}",
+    "add-drive {} {}", "answer {} {}", "sql {}#{} SELECT 1", "close-firewall {} {}", "rewind {} {}", "upgrade {} 2012",
+)  # fmt: skip
+IN_FINDINGS = (
+    "/srv/{}/profile is sound", "C:\\Users\\{}\\{} x is damaged ({})", "Qt starts on {}", "{}@{}: no", "{}",
+    "on {}.local", "Qt cannot start: {}", "lib{}.so.1 is missing", "'{}'", "~{}/x holds 3 {} run(s)",
+)  # fmt: skip
+
+
+@given(SECRETS, st.sampled_from(IN_SQL), st.sampled_from(IN_ACTS), st.sampled_from(IN_FINDINGS))
+@example("Ada_Sand", IN_SQL[0], IN_ACTS[0], IN_FINDINGS[0])
+@settings(max_examples=300, deadline=None)
+def test_no_secret_in_any_place_is_kept(secret: str, script: str, line: str, finding: str) -> None:
+    names = Names()
+    said = [
+        sql(script.replace("{}", secret), names),
+        act(f"1 sql {secret} {script.replace('{}', secret)}", names),
+        act(f"1 {line.replace('{}', secret)}", names),
+        act(f"{secret} {line.replace('{}', secret)}", names),
+        sentence(finding.replace("{}", secret)),
+    ]
+    assert not [text for text in said if secret.casefold() in text.casefold()]
+
+
+@pytest.mark.parametrize("name", WORST)
+def test_a_name_that_is_a_word_is_not_said_either(name: str) -> None:
+    said = [
+        act(f"1 power-off {name}", Names()),
+        act(f"1 set-service-account SERVER_A {name}", Names()),
+        sql(f":setvar Password {name}\nPRINT '{name}' -- {name}\nSELECT 1 FROM [{name}]", Names()),
+        sentence(f"C:\\My {name} x\\file is sound"),
+    ]
+    assert not [text for text in said if name in text]
+
+
+def test_whole_bundles_keep_no_secret(
+    profile_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    secret = "wzqxkj"
+    monkeypatch.setattr(support.platform, "release", lambda: f"6.1.0-{secret}")
+    monkeypatch.setattr(support.platform, "machine", lambda: secret)
+    monkeypatch.setattr(support.metadata, "version", lambda _: f"1.2.3+{secret}")
     with open_profile(profile_folder) as profile:
-        run = profile.begin_run("lab", "text", "hash", 1, "0.1.0", "lab")
-        profile.append(run, 100, f"1 sql SERVER_A {text}")
-        support.write_bundle(tmp_path / "b.zip", [], profile)
+        profile.settings.set(SettingKey(f"layout/{secret}", ""), secret)
+        run = profile.begin_run(secret, secret, secret, 1, secret, "lab")
+        for tick, line in enumerate([*IN_ACTS, *(f"sql {{}} {text}" for text in IN_SQL)]):
+            profile.append(run, tick, f"{tick} {line.replace('{}', secret)}")
+        findings = [Finding(secret, False, text.replace("{}", secret)) for text in IN_FINDINGS]
+        support.write_bundle(tmp_path / "b.zip", findings, profile)
     with zipfile.ZipFile(tmp_path / "b.zip") as bundle:
-        assert bundle.read("journal.txt").decode() == f"1 sql SERVER_A {shown}\n"
+        assert len(bundle.read("journal.txt").splitlines()) >= len(IN_ACTS) + len(IN_SQL)
+        for member in bundle.infolist():
+            assert secret not in bundle.read(member).decode() + str(member)
 
 
 def test_the_command_writes_it_and_exports(
