@@ -1,8 +1,8 @@
 """Every drill on every Python, SQLite, locale and code generation that this machine has: the same state, to the bit.
 
     python -m tests.matrix             play each drill's solution in every variant and compare them with one another
-    python -m tests.matrix --together --until 60   what `make test` does: only so many seconds of each drill, and
-                                       several traits in one run, so that there is one for each Python
+    python -m tests.matrix --together --sample --until 60   what `make test` does: only so many seconds of those drills
+                                       that have differed before, and several traits in one run
     python -m tests.matrix --play      the hashes of this one variant, as JSON
 
 Environments for other Pythons are made once, from requirements.lock, in build/matrix.
@@ -18,6 +18,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[1]
 MADE: Final = ROOT / "build" / "matrix"
 SECOND_SQLITE: Final = "pysqlite3"
+SECOND_SQLITE_FROM: Final = "pysqlite3-binary==0.5.4.post2"
 NEEDED: Final = (
     "numpy", "numba", "llvmlite", "lark", "sqlglot", "pydantic", "pydantic-core", "annotated-types",
     "typing-extensions", "typing-inspection", "tomlkit",
@@ -35,6 +37,23 @@ NEEDED: Final = (
 
 LOCALES: Final = ("de_DE.UTF-8", "tr_TR.UTF-8", "ja_JP.UTF-8")
 PYTHONS: Final = ("python3.11", "python3.12", "python3.13", "python3.14")
+SAMPLE: Final = (
+    "false-failovers", "index-rebuild", "link-too-thin", "log-compression", "random-trouble-hard", "redo-queue",
+    "shutdown-nowait", "stop-service-failover", "wrong-port",
+)  # fmt: skip
+"""Drills that have differed before: by how Python adds floats, or by how SQLite counts its work."""
+PIP: Final = (
+    "-m",
+    "pip",
+    "install",
+    "-q",
+    "--disable-pip-version-check",
+    "--no-compile",
+    "--retries=0",
+    "--timeout=10",
+)
+INSTALL_S_MAX: Final = 120.0
+"""For the packages of one Python; without a network it is a matter of a second."""
 GENERIC: Final = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 
 
@@ -51,15 +70,16 @@ class Variant:
 # --- one variant ----------------------------------------------------------------------------------------
 
 
-def play(until_s: float | None) -> dict[str, str]:
-    """Hash of the world at the end of each drill's solution, by the drill's name."""
+def play(until_s: float | None, sample: bool) -> dict[str, str]:
+    """Hash of the world at the end of each drill's solution (of SAMPLE only), by the drill's name."""
     from engine.drill.drill import Drill
     from engine.drill.scenario import load_scenario
     from engine.drill.solution import solving
     from engine.model import ticks
 
     hashes = {}
-    for path in sorted((ROOT / "scenarios").glob("*.toml")):
+    paths = sorted((ROOT / "scenarios").glob("*.toml"))
+    for path in paths if not sample else [ROOT / "scenarios" / f"{name}.toml" for name in SAMPLE]:
         drill = Drill(load_scenario(path.read_text(encoding="utf-8"), path.name))
         for _ in solving(drill):
             if until_s is not None and drill.tick >= ticks(until_s):
@@ -76,7 +96,7 @@ def _play(options: argparse.Namespace) -> None:
     import sqlite3
 
     told = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
-    print(json.dumps({**told, "hashes": play(options.until)}))
+    print(json.dumps({**told, "hashes": play(options.until, options.sample)}))
 
 
 def _take_sqlite(name: str) -> None:
@@ -120,12 +140,9 @@ def variants() -> Iterator[Variant]:
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
     yield Variant(f"Python {own}", sys.executable)
     yield Variant(f"Python {own}, any processor", sys.executable, GENERIC)
-    for python in _pythons():
-        try:
-            made = _environment(python)
-        except (subprocess.CalledProcessError, OSError) as problem:
-            print(f"not here: {python} ({problem})")
-            continue
+    with ThreadPoolExecutor() as pool:
+        environments = list(pool.map(_environment_if_any, _pythons()))
+    for made in filter(None, environments):
         yield Variant(f"Python {Path(made).parents[1].name}", made, GENERIC)
     there = _with_second_sqlite()
     if there is not None:
@@ -152,6 +169,14 @@ def _pythons() -> Iterator[str]:
             yield place
 
 
+def _environment_if_any(python: str) -> str | None:
+    try:
+        return _environment(python)
+    except (subprocess.SubprocessError, OSError) as problem:
+        print(f"not here: packages for {python} ({problem})")
+        return None
+
+
 def _environment(python: str) -> str:
     """An interpreter like *python* that has what the engine needs, as locked."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
@@ -165,18 +190,8 @@ def _environment(python: str) -> str:
         subprocess.run([python, "-m", "venv", "--clear", made], check=True, capture_output=True)
         fresh = made / "asked.txt"
         fresh.write_text(wanted, encoding="utf-8")
-        install = [
-            str(inside),
-            "-m",
-            "pip",
-            "install",
-            "-q",
-            "--require-hashes",
-            "--no-deps",
-            "-r",
-            str(fresh),
-        ]
-        subprocess.run(install, check=True, capture_output=True)
+        install = [inside, *PIP, "--require-hashes", "--no-deps", "-r", fresh]
+        subprocess.run(install, check=True, capture_output=True, timeout=INSTALL_S_MAX)
         fresh.rename(listed)
     return str(inside)
 
@@ -194,21 +209,22 @@ def _entries(lock: str) -> Iterator[str]:
 
 
 def _with_second_sqlite() -> str | None:
-    """An interpreter that has a second SQLite; None, told, where there is none."""
-    for python in (sys.executable, *map(str, sorted(MADE.glob("3.*/bin/python")))):
-        for attempt in range(2):
-            if attempt:
-                install = [python, "-m", "pip", "install", "-q", f"{SECOND_SQLITE}-binary"]
-                if python == sys.executable:
-                    break  # the environment of the program stays as it is
-                subprocess.run(install, capture_output=True, check=False)
-            found = subprocess.run(
-                [python, "-c", f"import {SECOND_SQLITE}"], capture_output=True, check=False
-            )
-            if found.returncode == 0:
-                return python
-    print(f"not here: a second SQLite ({SECOND_SQLITE}-binary)")
-    return None
+    """An interpreter like this one, with its packages and a second SQLite; None, told, where there is none."""
+    made = MADE / "sqlite"
+    inside = made / "bin" / "python"
+    look = [inside, "-c", f"import numba, {SECOND_SQLITE}"]
+    try:
+        if not inside.exists() or subprocess.run(look, capture_output=True, check=False).returncode != 0:
+            subprocess.run([sys.executable, "-m", "venv", "--clear", made], check=True, capture_output=True)
+            packages = Path(sysconfig.get_path("purelib"))
+            there = made / "lib" / packages.parent.name / "site-packages"
+            (there / "packages.pth").write_text(f"{packages}\n", encoding="utf-8")
+            install = [inside, *PIP, "--no-deps", "--only-binary=:all:", SECOND_SQLITE_FROM]
+            subprocess.run(install, check=True, capture_output=True, timeout=INSTALL_S_MAX)
+    except (subprocess.SubprocessError, OSError) as problem:
+        print(f"not here: a second SQLite ({problem})")
+        return None
+    return str(inside)
 
 
 def _has_locale(name: str) -> bool:
@@ -222,10 +238,12 @@ def _has_locale(name: str) -> bool:
     return True
 
 
-def _run(variant: Variant, until_s: float | None) -> dict[str, object]:
+def _run(variant: Variant, until_s: float | None, sample: bool) -> dict[str, object]:
     asked = [variant.python, "-m", "tests.matrix", "--play", *variant.options]
     if until_s is not None:
         asked += ["--until", str(until_s)]
+    if sample:
+        asked.append("--sample")
     surroundings = {**os.environ, **variant.environment}
     if variant.environment.get("NUMBA_CPU_NAME"):
         surroundings["NUMBA_CACHE_DIR"] = str(MADE / "code")
@@ -236,10 +254,10 @@ def _run(variant: Variant, until_s: float | None) -> dict[str, object]:
     return answer
 
 
-def compare(until_s: float | None, chosen: list[Variant]) -> int:
+def compare(until_s: float | None, sample: bool, chosen: list[Variant]) -> int:
     """Play the variants; print what they had and where they part. 1 if they do."""
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        answers = list(pool.map(lambda variant: _run(variant, until_s), chosen))
+        answers = list(pool.map(lambda variant: _run(variant, until_s, sample), chosen))
     first = answers[0]["hashes"]
     assert isinstance(first, dict)
     parted = 0
@@ -259,6 +277,7 @@ def main() -> int:
     )
     parser.add_argument("--play", action="store_true")
     parser.add_argument("--until", type=float, metavar="SECONDS")
+    parser.add_argument("--sample", action="store_true")
     parser.add_argument("--together", action="store_true")
     parser.add_argument("--locale")
     parser.add_argument("--sqlite")
@@ -267,7 +286,7 @@ def main() -> int:
         _play(options)
         return 0
     MADE.mkdir(parents=True, exist_ok=True)
-    return compare(options.until, together() if options.together else list(variants()))
+    return compare(options.until, options.sample, together() if options.together else list(variants()))
 
 
 if __name__ == "__main__":
