@@ -47,6 +47,15 @@ _SMALLEST: Final = 1 << 1074
 """Of this part of one every float is a whole multiple."""
 
 
+def rest(number: float, divisor: float) -> float:
+    """What is left of the division, with the sign of *number*; exact. ZeroDivisionError without a divisor."""
+    above, below = number.as_integer_ratio()
+    times, of = divisor.as_integer_ratio()
+    left = (abs(above) * of) % (abs(times) * below)
+    found = left / (below * of)
+    return -found if number < 0.0 else found
+
+
 def spaced(low: float, high: float, count: int) -> tuple[float, ...]:
     """*count* numbers from *low* to *high*, each the same multiple of the one before it."""
     inside = (low * power(high / low, place / (count - 1)) for place in range(1, count - 1))
@@ -129,6 +138,16 @@ def tan(x: float) -> float:
 
 def atan(x: float) -> float:
     return float(_arc_tangent(Decimal(x)))
+
+
+def atan2(y: float, x: float) -> float:
+    """The angle of the point (x, y), between -pi and pi."""
+    if x == 0.0:
+        return float(_PI / 2) * ((y > 0) - (y < 0))
+    angle = _arc_tangent(_EXACT.divide(Decimal(y), Decimal(x)))
+    if x < 0.0:
+        angle = _EXACT.add(angle, _PI if y >= 0.0 else -_PI)
+    return float(angle)
 
 
 def asin(x: float) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 from engine.messages import Message
 from engine.tsql.columns import ColumnDefinition, Constraint
 from engine.tsql.script import Step
+from engine.tsql.types import SqlType
 from engine.tsql.values import Scalar
 
 Row = tuple[Scalar, ...]
@@ -66,6 +67,12 @@ class Cursor:
     """A declared cursor; *rows* is None until it is opened."""
 
     query: str
+    scrolls: bool = False
+    """It may be read in every direction, not only forward."""
+    counted: bool = False
+    """Its rows are known when it is opened (STATIC, KEYSET): @@CURSOR_ROWS says how many, else -1."""
+    kinds: tuple[SqlType | None, ...] = ()
+    """Types of its columns."""
     columns: tuple[str, ...] = ()
     rows: tuple[Row, ...] | None = None
     position: int = -1

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import date, timedelta
 from typing import Final
 
-from engine import moments
 from engine.messages import SqlError
-from engine.tsql.values import MARK, Scalar, parse_moment, stamp, strict, to_number, to_text, whole
+from engine.tsql import date_values
+from engine.tsql.date_values import DAY, TICKS_PER_S, Culture, Moment
+from engine.tsql.types import DATETIME, OLD_MOMENTS, SqlType, type_of
+from engine.tsql.values import (
+    MARK,
+    Scalar,
+    hold,
+    is_moment,
+    moment_of,
+    parse_moment,
+    stamp,
+    strict,
+    to_number,
+    to_text,
+    whole,
+)
 
 _PARTS: Final = {
     "year": "year", "yy": "year", "yyyy": "year", "quarter": "quarter", "qq": "quarter", "q": "quarter",
@@ -22,11 +36,12 @@ _PARTS: Final = {
 }  # fmt: skip
 _MONTHS: Final = {"year": 12, "quarter": 3, "month": 1}
 _STEP: Final = {
-    "week": timedelta(weeks=1), "day": timedelta(days=1), "dayofyear": timedelta(days=1),
-    "weekday": timedelta(days=1), "hour": timedelta(hours=1), "minute": timedelta(minutes=1),
-    "second": timedelta(seconds=1), "millisecond": timedelta(milliseconds=1),
-    "microsecond": timedelta(microseconds=1),
+    "week": 7 * DAY, "day": DAY, "dayofyear": DAY, "weekday": DAY, "hour": 3600 * TICKS_PER_S,
+    "minute": 60 * TICKS_PER_S, "second": TICKS_PER_S, "millisecond": 10_000, "microsecond": 10,
 }  # fmt: skip
+"""Length of each part, in units of 100 ns."""
+_CLOCK: Final = frozenset({"hour", "minute", "second", "millisecond", "microsecond", "nanosecond"})
+"""Parts that a date does not have, and of which a time consists."""
 
 
 def _part(name: Scalar) -> str:
@@ -36,80 +51,180 @@ def _part(name: Scalar) -> str:
     return part
 
 
-def dateadd(name: Scalar, count: Scalar, value: Scalar) -> Scalar:
+def _kind(value: Scalar, kind: Scalar = "") -> SqlType:
+    """The type of the value, written in *kind* or told by its form; what is no date counts as datetime."""
+    if kind:
+        known = type_of(str(kind))
+        return known if known.is_moment else DATETIME
+    return date_values.kind_of(str(value)) if is_moment(value) else DATETIME
+
+
+def _check_part(part: str, kind: SqlType, function: str) -> None:
+    """Raises 9810 for a part that values of the type do not have."""
+    fine = kind.name not in OLD_MOMENTS or part not in ("microsecond", "nanosecond")
+    if (kind.name == "date" and part in _CLOCK) or (kind.name == "time" and part not in _CLOCK):
+        fine = False
+    if function == "datepart":
+        fine = fine or kind.name in OLD_MOMENTS
+    if not fine and not (kind.name in OLD_MOMENTS and function == "dateadd"):
+        raise SqlError(9810, part, function, kind.name)
+
+
+def dateadd(culture: Culture, name: Scalar, count: Scalar, value: Scalar, kind: Scalar = "") -> Scalar:
     part = _part(name)
     if count is None or value is None:
         return None
-    moment, steps = parse_moment(value), int(to_number(count, "float"))
-    try:
-        if part in _STEP:
-            return stamp(moment + steps * _STEP[part])
-        if part not in _MONTHS:
-            raise SqlError(9810, part, "dateadd", "datetime")
-        months = moment.month - 1 + steps * _MONTHS[part]
-        year, month = moment.year + months // 12, months % 12 + 1
-        last = (datetime(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)).day
-        return stamp(moment.replace(year=year, month=month, day=min(moment.day, last)))
-    except (OverflowError, ValueError):
-        raise SqlError(517, "datetime") from None
+    type_ = _kind(value, kind)
+    _check_part(part, type_, "dateadd")
+    moment, steps = moment_of(value, type_, culture), int(to_number(count, "float"))
+    if part in _STEP or part == "nanosecond":
+        ticks = steps // 100 if part == "nanosecond" else steps * _STEP[part]
+        total = moment.total + ticks
+        if type_.name == "time":
+            return hold(date_values.fitted(Moment(moment.day, total % DAY), type_), type_)
+        return _within(total, moment.offset, type_)
+    if part not in _MONTHS:
+        raise SqlError(9810, part, "dateadd", type_.name)
+    day = moment.date
+    months = day.month - 1 + steps * _MONTHS[part]
+    year, month = day.year + months // 12, months % 12 + 1
+    if not 1 <= year <= 9999:
+        raise SqlError(517, type_.name)
+    moved = date(year, month, min(day.day, _last_day(year, month)))
+    return _within(moved.toordinal() * DAY + moment.ticks, moment.offset, type_)
 
 
-def datediff(name: Scalar, start: Scalar, end: Scalar) -> Scalar:
-    """Boundaries of the part that are crossed. Documented [DOC: DATEDIFF]."""
-    part = _part(name)
-    if start is None or end is None:
-        return None
-    a, b = parse_moment(start), parse_moment(end)
-    if part in _MONTHS:
-        size = _MONTHS[part]
-        return (b.year * 12 + b.month - 1) // size - (a.year * 12 + a.month - 1) // size
-    if part == "week":
-        return (b.toordinal()) // 7 - a.toordinal() // 7
-    if part == "nanosecond":
-        return 1000 * int(to_number(datediff("microsecond", start, end)))
-    if part not in _STEP:
-        raise SqlError(9810, part, "datediff", "datetime")
-    step = _STEP[part]
-    origin = datetime(1, 1, 1)
-    count = (b - origin) // step - (a - origin) // step
-    if part not in ("microsecond",) and not -(2**31) <= count < 2**31:
+def _last_day(year: int, month: int) -> int:
+    if (year, month) == (9999, 12):
+        return 31
+    return (date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)).day
+
+
+def _within(total: int, offset: int | None, kind: SqlType) -> str:
+    """The value; 517 beyond the calendar of its type."""
+    first = date_values.FIRST_DAYS.get(kind.name, 1)
+    last = date_values.LAST_DAYS.get(kind.name, date_values.LAST_DAY)
+    if not first * DAY <= total < (last + 1) * DAY:
+        raise SqlError(517, kind.name)
+    return hold(date_values.fitted(date_values.of_total(total, offset), kind), kind)
+
+
+def datediff(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scalar:
+    """Boundaries of the part that are crossed. Weeks always begin on Sunday. Documented [DOC: DATEDIFF]."""
+    count = datediff_big(culture, name, start, end)
+    if isinstance(count, int) and not -(2**31) <= count < 2**31:
         raise SqlError(535)
     return count
 
 
-def datepart(name: Scalar, value: Scalar) -> Scalar:
+def datediff_big(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scalar:
+    part = _part(name)
+    if start is None or end is None:
+        return None
+    wide = SqlType("datetimeoffset", scale=7)
+    first, second = (moment_of(v, DATETIME if isinstance(v, str) else wide, culture) for v in (start, end))
+    if part in _MONTHS:
+        size, a, b = _MONTHS[part], first.date, second.date
+        return (b.year * 12 + b.month - 1) // size - (a.year * 12 + a.month - 1) // size
+    if part == "week":
+        return second.day // 7 - first.day // 7
+    if part == "nanosecond":
+        return (second.utc - first.utc) * 100
+    if part not in _STEP:
+        raise SqlError(9810, part, "datediff", "datetime")
+    return second.utc // _STEP[part] - first.utc // _STEP[part]
+
+
+def datepart(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
     part = _part(name)
     if value is None:
         return None
-    moment = parse_moment(value)
-    computed = {
-        "quarter": (moment.month + 2) // 3,
-        "dayofyear": moment.timetuple().tm_yday,
-        "week": (moment.timetuple().tm_yday + 5 - moment.isoweekday() % 7) // 7 + 1,
-        "weekday": moment.isoweekday() % 7 + 1,
-        "millisecond": moment.microsecond // 1000,
-        "nanosecond": moment.microsecond * 1000,
-        "iso_week": moment.isocalendar().week,
-        "tzoffset": 0,
-    }
-    return computed[part] if part in computed else int(getattr(moment, part))
+    kind = _kind(value)
+    _check_part(part, kind, "datepart")
+    if part == "tzoffset" and kind.name != "datetimeoffset" and is_moment(value):
+        raise SqlError(9810, part, "datepart", kind.name)
+    moment = moment_of(value, kind if is_moment(value) else SqlType("datetimeoffset", scale=7), culture)
+    if not is_moment(value) and part not in ("tzoffset", "microsecond", "nanosecond"):
+        moment = date_values.fitted(moment, DATETIME)
+    return _computed(part, moment, culture)
 
 
-def datename(name: Scalar, value: Scalar) -> Scalar:
+def _computed(part: str, moment: Moment, culture: Culture) -> int:
+    day, seconds, rest = moment.date, moment.ticks // TICKS_PER_S, moment.ticks % TICKS_PER_S
+    weekday = (day.isoweekday() - culture.datefirst) % 7 + 1
+    first = (date(day.year, 1, 1).isoweekday() - culture.datefirst) % 7
+    return {
+        "year": day.year,
+        "quarter": (day.month + 2) // 3,
+        "month": day.month,
+        "day": day.day,
+        "dayofyear": day.timetuple().tm_yday,
+        "week": (day.timetuple().tm_yday - 1 + first) // 7 + 1,
+        "weekday": weekday,
+        "hour": seconds // 3600,
+        "minute": seconds // 60 % 60,
+        "second": seconds % 60,
+        "millisecond": rest // 10_000,
+        "microsecond": rest // 10,
+        "nanosecond": rest * 100,
+        "iso_week": day.isocalendar().week,
+        "tzoffset": moment.offset or 0,
+    }[part]
+
+
+def datename(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
     part = _part(name)
     if value is None:
         return None
-    if part in ("month", "weekday"):
-        return moments.written(parse_moment(value), "%B" if part == "month" else "%A")
-    return to_text(datepart(name, value))
+    number = whole(datepart(culture, name, value))
+    if part == "month":
+        return culture.language.months[number - 1]
+    if part == "weekday":
+        return culture.language.days[(number - 1 + culture.datefirst - 1) % 7]
+    if part == "tzoffset":
+        return f"{'-' if number < 0 else '+'}{abs(number) // 60:02d}:{abs(number) % 60:02d}"
+    return str(number)
 
 
-def eomonth(value: Scalar, months: Scalar = 0) -> Scalar:
+def eomonth(culture: Culture, value: Scalar, months: Scalar = 0) -> Scalar:
     """The last day of the month, as a date."""
     if value is None:
         return None
-    first = parse_moment(dateadd("month", months or 0, value)).replace(day=1)
-    return MARK + (parse_moment(dateadd("month", 1, stamp(first))) - timedelta(days=1)).date().isoformat()
+    day = moment_of(dateadd(culture, "month", months or 0, value), SqlType("date"), culture).date
+    return MARK + day.replace(day=_last_day(day.year, day.month)).isoformat()
+
+
+def isdate(culture: Culture, value: Scalar) -> Scalar:
+    """1 for what becomes a datetime. Documented [DOC: ISDATE]."""
+    if value is None:
+        return 0
+    if is_moment(value):
+        return int(date_values.kind_of(str(value)).name in (*OLD_MOMENTS, "date"))
+    if not isinstance(value, str):
+        return int(isinstance(value, int) and 1753 <= value <= 9999)
+    try:
+        date_values.read(value, DATETIME, culture)
+    except SqlError:
+        return 0
+    return int(bool(value.strip()))
+
+
+CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
+    "dateadd": dateadd,
+    "datediff": datediff,
+    "datediff_big": datediff_big,
+    "datepart": datepart,
+    "datename": datename,
+    "eomonth": eomonth,
+    "isdate": isdate,
+    "year": lambda culture, value: datepart(culture, "year", value),
+    "month": lambda culture, value: datepart(culture, "month", value),
+    "day": lambda culture, value: datepart(culture, "day", value),
+}
+"""Functions that depend on SET LANGUAGE, DATEFORMAT and DATEFIRST, by the name that T-SQL has for them."""
+
+
+# --- made of numbers -------------------------------------------------------------------------------------
 
 
 @strict
@@ -121,32 +236,61 @@ def _clock(number: int) -> timedelta:
     return timedelta(hours=number // 10000, minutes=number // 100 % 100, seconds=number % 100)
 
 
-@strict
-def datefromparts(year: Scalar, month: Scalar, day: Scalar) -> Scalar:
-    return MARK + f"{whole(year):04d}-{whole(month):02d}-{whole(day):02d}"
+def _made(kind: str, function: str) -> Callable[..., Scalar]:
+    """DATEFROMPARTS and its kin; 289 for parts that make no value."""
+
+    def make(*parts: Scalar) -> Scalar:
+        scaled = kind in ("datetime2", "time", "datetimeoffset")
+        if any(part is None for part in parts):
+            return None
+        numbers = [whole(part) for part in parts]
+        scale = numbers.pop() if scaled else 0
+        type_ = SqlType(kind, scale=scale)
+        try:
+            return hold(date_values.fitted(_from_parts(kind, numbers, scale), type_), type_)
+        except (ValueError, OverflowError):
+            raise SqlError(289, function) from None
+
+    return make
 
 
-@strict
-def isdate(value: Scalar) -> Scalar:
-    try:
-        parse_moment(value)
-    except SqlError:
-        return 0
-    return int(isinstance(value, str) and bool(value.strip()))
+def _from_parts(kind: str, numbers: list[int], scale: int) -> Moment:
+    if not 0 <= scale <= 7:
+        raise ValueError
+    clock = [0, 0, 0, 0] if kind == "date" else numbers[-4:] if kind == "time" else numbers[3:7]
+    clock += [0] * (4 - len(clock))
+    hour, minute, second, fraction = clock
+    unit = 10_000 if kind == "datetime" else date_values.TICKS_OF_DIGIT[scale]
+    ticks = (hour * 3600 + minute * 60 + second) * TICKS_PER_S + fraction * unit
+    sane = 0 <= hour < 24 and 0 <= minute < 60 and 0 <= second < 60 and 0 <= fraction * unit < TICKS_PER_S
+    if not sane:
+        raise ValueError
+    day = date_values.EPOCH if kind == "time" else date(*numbers[:3]).toordinal()
+    offset = numbers[7] * 60 + numbers[8] if kind == "datetimeoffset" else None
+    return Moment(day, ticks, offset)
+
+
+def _counted(function: Callable[..., Scalar], names: str) -> Callable[..., Scalar]:
+    """The function with a fixed number of arguments, so that a wrong number is message 174."""
+    count = len(names.split())
+
+    def call(*values: Scalar) -> Scalar:
+        if len(values) != count:
+            raise SqlError(174, "function", count)
+        return function(*values)
+
+    return call
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    "dateadd": dateadd,
-    "datediff": datediff,
-    "datediff_big": datediff,
-    "datepart": datepart,
-    "datename": datename,
-    "eomonth": eomonth,
-    "datefromparts": datefromparts,
-    "isdate": isdate,
-    "year": lambda value: datepart("year", value),
-    "month": lambda value: datepart("month", value),
-    "day": lambda value: datepart("day", value),
+    "datefromparts": _counted(_made("date", "date"), "year month day"),
+    "datetimefromparts": _counted(_made("datetime", "datetime"), "year month day hour minute second ms"),
+    "datetime2fromparts": _counted(_made("datetime2", "datetime2"), "y m d h mi s fraction precision"),
+    "smalldatetimefromparts": _counted(_made("smalldatetime", "smalldatetime"), "y m d h mi"),
+    "timefromparts": _counted(_made("time", "time"), "h mi s fraction precision"),
+    "datetimeoffsetfromparts": _counted(
+        _made("datetimeoffset", "datetimeoffset"), "y m d h mi s fraction hours minutes precision"
+    ),
     "agent_datetime": agent_datetime,
 }
-"""By the name that T-SQL has for them."""
+"""Functions of their arguments alone."""

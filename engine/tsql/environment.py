@@ -10,7 +10,9 @@ from engine.messages import SqlError, filled
 from engine.tsql import catalog, locks, stored_messages
 from engine.tsql.catalog.instance import SCHEMAS
 from engine.tsql.context import Context
+from engine.tsql.date_values import Culture
 from engine.tsql.functions import format_message
+from engine.tsql.settings import settings_of
 from engine.tsql.values import Scalar, to_number, to_text, whole
 
 SERVER_ROLES: Final = frozenset({"sysadmin", "public"})
@@ -294,10 +296,14 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "xact_state": lambda context: -1 if context.session.doomed else int(context.session.transactions > 0),
     "scope_identity": lambda context: context.session.identity,
     "formatmessage": _formatmessage,
-    "cursor_status": lambda context, kind, name: _cursor_status(context, name),
+    "cursor_status": lambda context, kind, name: _cursor_status(context, kind, name),
     "trigger_nestlevel": lambda context: 0,
 }
 """Functions that look at the connection or the server."""
+
+
+def _culture(context: Context) -> Culture:
+    return settings_of(context.session.options).culture
 
 
 def _has_dbaccess(context: Context, name: Scalar) -> Scalar:
@@ -310,10 +316,18 @@ def _has_dbaccess(context: Context, name: Scalar) -> Scalar:
     return 1
 
 
-def _cursor_status(context: Context, name: Scalar) -> Scalar:
-    cursor = dict(context.session.cursors).get(to_text(name).lower())
+def _cursor_status(context: Context, kind: Scalar, name: Scalar) -> Scalar:
+    wanted = to_text(name).lower()
+    cursor = next(
+        (
+            cursor
+            for key, cursor in reversed(context.session.cursors)
+            if key.partition(" ")[0] == wanted and (" " in key) == (to_text(kind).lower() != "global")
+        ),
+        None,
+    )
     if cursor is None:
-        return -3
+        return -2 if wanted.startswith("@") else -3
     if cursor.rows is None:
         return -1
     return int(bool(cursor.rows))
@@ -330,9 +344,9 @@ GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
     "@@fetch_status": lambda context: context.session.fetch_status,
     "@@identity": lambda context: context.session.identity,
     "@@cursor_rows": lambda context: _cursor_rows(context),
-    "@@language": lambda context: "us_english",
-    "@@langid": lambda context: 0,
-    "@@datefirst": lambda context: 7,
+    "@@language": lambda context: _culture(context).language.name,
+    "@@langid": lambda context: _culture(context).language.number,
+    "@@datefirst": lambda context: _culture(context).datefirst,
     "@@lock_timeout": lambda context: locks.lock_timeout_ms(context.session),
     "@@max_connections": lambda context: 32767,
     "@@max_precision": lambda context: 38,
@@ -354,5 +368,8 @@ GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
 
 
 def _cursor_rows(context: Context) -> int:
-    opened = [cursor.rows for _, cursor in context.session.cursors if cursor.rows is not None]
-    return len(opened[-1]) if opened else 0
+    """Of the cursor opened last; -1 for one that is dynamic. Documented [DOC: @@CURSOR_ROWS]."""
+    opened = [cursor for _, cursor in context.session.cursors if cursor.rows is not None]
+    if not opened:
+        return 0
+    return len(opened[-1].rows or ()) if opened[-1].counted else -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from engine.messages import SqlError, filled, text_of
@@ -16,17 +17,18 @@ from engine.tsql import (
     objects,
     procedures,
     queries,
+    settings,
     stored_messages,
     transactions,
     waiting,
 )
 from engine.tsql import statements as s
 from engine.tsql.context import SYSTEM_DATABASES
-from engine.tsql.data import Caught, ConnectionLost, Cursor
+from engine.tsql.data import Caught, ConnectionLost
 from engine.tsql.functions import format_message
 from engine.tsql.machine import Machine
 from engine.tsql.plans import Unsimulated
-from engine.tsql.values import decimal_text, to_number, to_text
+from engine.tsql.values import text_as, to_number, to_text
 
 Outcome = commands.Outcome
 
@@ -36,6 +38,8 @@ def perform(machine: Machine, statement: s.Statement) -> None:
     kind = type(statement)
     for classes, name in NOT_IN_TRANSACTION:
         if isinstance(statement, classes) and machine.session.transactions:
+            if isinstance(statement, s.Backup | s.Restore):
+                raise SqlError(3021, also=(3013,), title=statement.title)
             raise SqlError(226, name)
     if kind in LANGUAGE:
         LANGUAGE[kind](machine, statement)
@@ -172,14 +176,14 @@ COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {
 
 
 def _print(machine: Machine, statement: s.Print) -> None:
-    value = machine.evaluate(statement.expression)
-    scale = machine.scale_of(statement.expression.strip().lower())
-    machine.say(to_text(decimal_text(value, scale))[:8000] or " ")
+    value, kind = machine.evaluated(statement.expression)
+    shown = "" if value is None else text_as(value, source=kind, culture=machine.settings.culture)
+    machine.say(shown[:8000] or " ")
     machine.note(error=0, rowcount=0)
 
 
 def _assign(machine: Machine, statement: s.Assign) -> None:
-    machine.set_variable(statement.name, machine.evaluate(statement.expression))
+    machine.set_variable(statement.name, *machine.evaluated(statement.expression))
     machine.note(error=0, rowcount=1)
 
 
@@ -189,14 +193,28 @@ def _set_session(machine: Machine, statement: s.SetSession) -> None:
     value = f"-{value}" if "-" in words else value
     if words[0] == "ROWCOUNT" and not value.isdigit():
         raise SqlError(102, value)
+    if words[0] not in settings.EFFECTIVE:
+        raise SqlError(195, words[0], "SET option")
+    try:
+        value = settings.checked(words[0], value)
+    except settings.NotKnown:
+        raise Unsimulated(f"SET {words[0]} {value}") from None
     options = dict(machine.session.options)
     if words[0] == "IDENTITY_INSERT":
         definitions.set_identity_insert(machine, words[1:-1], value == "ON")
         return
+    if words[0] == "LANGUAGE":
+        options.pop("DATEFORMAT", None)
+        options.pop("DATEFIRST", None)
+    harmless = settings.WITHOUT_EFFECT.get(words[0], value)
+    if value in ("ON", "OFF") and value != harmless:
+        machine.not_simulated(f"SET {' '.join(words)}")
     names = words[:-1] if len(words) > 1 else words
     for name in names if value in ("ON", "OFF") else names[:1]:
         options[name] = value
     machine.note(options=tuple(options.items()), error=0)
+    if words[0] == "LANGUAGE":
+        machine.say_number(5703, value)
 
 
 def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
@@ -290,21 +308,19 @@ def _insert_exec(machine: Machine, statement: s.InsertExec) -> None:
 
 
 def _declare_cursor(machine: Machine, statement: s.DeclareCursor) -> None:
-    if statement.name in dict(machine.session.cursors) and not statement.name.startswith("@"):
-        raise SqlError(16915, statement.name)
-    cursors.keep(machine, statement.name, Cursor(statement.query))
+    cursors.declare(machine, statement)
 
 
 def _cursor_action(machine: Machine, statement: s.CursorAction) -> None:
-    cursor = cursors.find(machine, statement.name)
+    key, cursor = cursors.find(machine, statement.name)
     if statement.verb == "OPEN":
         cursors.open_one(machine, statement.name)
     elif statement.verb == "DEALLOCATE":
-        cursors.keep(machine, statement.name, None)
+        cursors.keep(machine, key, None)
     elif cursor.rows is None:
         raise SqlError(16917)
     else:
-        cursors.keep(machine, statement.name, Cursor(cursor.query))
+        cursors.keep(machine, key, replace(cursor, rows=None, position=-1))
 
 
 def _not_simulated(machine: Machine, statement: s.NotSimulated) -> None:

@@ -111,7 +111,7 @@ def _order_by_values(select: exp.Select, names: list[str], values: list[exp.Expr
     known = {name.lower(): value for name, value in zip(names, values, strict=True) if name}
     order = select.args.get("order")
     for ordered in order.expressions if order is not None else ():
-        column = ordered.this
+        column = ordered.this.this if isinstance(ordered.this, exp.Collate) else ordered.this
         if isinstance(column, exp.Column) and not column.table and column.name.lower() in known:
             ordered.set("this", known[column.name.lower()].copy())
 

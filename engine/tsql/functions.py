@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import math
 import re
 from collections.abc import Callable
-from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from engine import arithmetic
 from engine.messages import SqlError
-from engine.tsql import dates, more_functions, xmltext
+from engine.tsql import date_values, dates, formats, mathematics, operators, xmltext
+from engine.tsql.date_values import Culture
 from engine.tsql.like import patindex
+from engine.tsql.types import DECIMALS, FIXED_LENGTHS, SCALED, WIDE, type_of
 from engine.tsql.values import (
     MARK,
     TEXT_LIMIT,
@@ -22,84 +21,36 @@ from engine.tsql.values import (
     convert,
     decimal_text,
     is_moment,
-    parse_moment,
-    stamp,
     strict,
+    text_as,
     to_number,
     to_text,
     whole,
 )
 
-# --- operators ------------------------------------------------------------------------------------------
-
-
-def _add(a: Scalar, b: Scalar) -> Scalar:
-    if a is None or b is None:
-        return None
-    if is_moment(a) or is_moment(b):
-        return stamp(parse_moment(a) + (parse_moment(b) - datetime(1900, 1, 1)))
-    if isinstance(a, str) and isinstance(b, str):
-        return (a + b)[:TEXT_LIMIT]
-    return _checked(_number(a, b) + _number(b, a))
-
-
-def _sum(first: Scalar, *others: Scalar) -> Scalar:
-    """a + b + c, from left to right."""
-    total = first
-    for value in others:
-        total = _add(total, value)
-    return total
-
-
-def _sub(a: Scalar, b: Scalar) -> Scalar:
-    if a is None or b is None:
-        return None
-    if is_moment(a) or is_moment(b):
-        return stamp(parse_moment(a) - (parse_moment(b) - datetime(1900, 1, 1)))
-    return _checked(_number(a, b) - _number(b, a))
-
-
-def _mul(a: Scalar, b: Scalar) -> Scalar:
-    return None if a is None or b is None else _checked(_number(a, b) * _number(b, a))
-
-
-def _div(a: Scalar, b: Scalar) -> Scalar:
-    if a is None or b is None:
-        return None
-    left, right = _number(a, b), _number(b, a)
-    if right == 0:
-        raise SqlError(8134)
-    if isinstance(left, int) and isinstance(right, int):
-        whole = abs(left) // abs(right)
-        return whole if (left < 0) == (right < 0) else -whole
-    return left / right
-
-
-def _mod(a: Scalar, b: Scalar) -> Scalar:
-    if a is None or b is None:
-        return None
-    left, right = _number(a, b), _number(b, a)
-    if right == 0:
-        raise SqlError(8134)
-    rest = abs(left) % abs(right)
-    return rest if left >= 0 else -rest
-
-
-def _xor(a: Scalar, b: Scalar) -> Scalar:
-    return None if a is None or b is None else int(to_number(a)) ^ int(to_number(b))
-
-
-def _number(value: Scalar, other: Scalar) -> int | float:
-    return to_number(value, "numeric" if isinstance(other, float) else "int")
-
-
-def _checked(number: int | float) -> int | float:
-    if isinstance(number, int) and not -(2**63) <= number < 2**63:
-        raise SqlError(8115, "expression", "bigint")
-    return number
-
-
 # --- text -----------------------------------------------------------------------------------------------
+
+
+@strict
+def datalength(value: Scalar, kind: Scalar = "") -> Scalar:
+    """Bytes of the value, as a value of the type *kind* if that is known. Documented [DOC: each type's page]."""
+    type_ = type_of(str(kind), 0) if kind else None
+    if type_ is not None and type_.name in FIXED_LENGTHS:
+        return FIXED_LENGTHS[type_.name]
+    if type_ is not None and type_.name in DECIMALS:
+        return next(
+            size for digits, size in ((9, 5), (19, 9), (28, 13), (38, 17)) if type_.precision <= digits
+        )
+    if type_ is not None and type_.name in SCALED:
+        size = 3 if type_.scale < 3 else 4 if type_.scale < 5 else 5
+        return size + {"time": 0, "datetime2": 3, "datetimeoffset": 5}[type_.name]
+    if isinstance(value, bytes):
+        return len(value)
+    if isinstance(value, str):
+        if value.startswith(MARK):
+            return datalength(value, str(date_values.kind_of(value)))
+        return len(value) * (1 if type_ is not None and type_.is_text and type_.name not in WIDE else 2)
+    return 4 if isinstance(value, int) and abs(value) < 2**31 else 8
 
 
 @strict
@@ -126,6 +77,8 @@ def _substring(text: Scalar, start: Scalar, length: Scalar) -> Scalar:
 
 @strict
 def _charindex(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
+    if not to_text(part):
+        return 0
     return to_text(text).casefold().find(to_text(part).casefold(), max(0, whole(start) - 1)) + 1
 
 
@@ -151,12 +104,12 @@ def _stuff(text: Scalar, start: Scalar, length: Scalar, new: Scalar) -> Scalar:
 
 
 @strict
-def _replicate(text: Scalar, count: Scalar) -> Scalar:
-    """Cut at 8,000 bytes, as the product does for varchar. Documented [DOC: REPLICATE]."""
-    body = to_text(text)
+def _replicate(text: Scalar, count: Scalar, most: Scalar = 8000) -> Scalar:
+    """Cut at *most* characters: 8,000 bytes unless the text is of a (max) type. Documented [DOC: REPLICATE]."""
+    body, size = to_text(text), TEXT_LIMIT if most == -1 else whole(most)
     if whole(count) < 0:
         return None
-    return (body * min(whole(count), 8000 // max(1, len(body)) + 1))[:8000]
+    return (body * min(whole(count), size // max(1, len(body)) + 1))[:size]
 
 
 @strict
@@ -174,7 +127,7 @@ def _concat(*values: Scalar) -> Scalar:
 
 @strict
 def _str(number: Scalar, length: Scalar = 10, decimals: Scalar = 0) -> Scalar:
-    text = f"{float(to_number(number, 'float')):.{max(0, min(16, whole(decimals)))}f}"
+    text = to_text(decimal_text(float(to_number(number, "float")), max(0, min(16, whole(decimals)))))
     size = max(0, min(8000, whole(length)))
     return text.rjust(size) if len(text) <= size else "*" * size
 
@@ -189,57 +142,48 @@ def _choose(number: Scalar, *values: Scalar) -> Scalar:
     return values[whole(number) - 1] if number is not None and 0 < whole(number) <= len(values) else None
 
 
-@strict
 def _isnumeric(value: Scalar) -> Scalar:
-    try:
-        to_number(value, "money")
-    except SqlError:
+    """1 for what can be made a number of any type; a sign or $ alone can, as money. Documented [DOC: ISNUMERIC]."""
+    if value is None or is_moment(value) or isinstance(value, bytes):
         return 0
-    return int(bool(to_text(value).strip()) and not is_moment(value))
+    text = to_text(value).strip(" \t\r\n")
+    return int(len(text) <= 400 and bool(text) and _NUMERIC.fullmatch(text) is not None)
+
+
+_NUMERIC: Final = re.compile(
+    r"[-+]?[$£€¥]?[-+]?(?:[\d,]*\.?\d*)|[-+]?(?:\d+\.?\d*|\.\d+)[edED][-+]?\d{1,3}", re.ASCII
+)
 
 
 # --- everything that needs no connection ----------------------------------------------------------------
 
 
-def _convert(kind: Scalar, value: Scalar, style: Scalar) -> Scalar:
-    return convert(value, to_text(kind), None if style is None else whole(style))
+def _convert(
+    culture: Culture, kind: Scalar, value: Scalar, style: Scalar = None, source: Scalar = None
+) -> Scalar:
+    known = type_of(str(source)) if source else None
+    return convert(value, str(kind), None if style is None else whole(style), source=known, culture=culture)
 
 
-def _try_convert(kind: Scalar, value: Scalar, style: Scalar) -> Scalar:
+def _try_convert(
+    culture: Culture, kind: Scalar, value: Scalar, style: Scalar = None, source: Scalar = None
+) -> Scalar:
     try:
-        return _convert(kind, value, style)
+        return _convert(culture, kind, value, style, source)
     except SqlError as problem:
-        if problem.number == 2715:
+        if problem.number in (243, 281, 529, 2715):
             raise
         return None
 
 
+def _text(culture: Culture, value: Scalar, source: Scalar = None) -> Scalar:
+    """The value as the functions of texts take it, by the rules of its type."""
+    known = type_of(str(source)) if source else None
+    return None if value is None else text_as(value, source=known, culture=culture)
+
+
 def _isnull(value: Scalar, other: Scalar) -> Scalar:
     return other if value is None else value
-
-
-def _numeric(function: Callable[[float], int | float]) -> Callable[[Scalar], Scalar]:
-    return strict(lambda value: function(to_number(value, "float")))
-
-
-@strict
-def _round(value: Scalar, places: Scalar, cut: Scalar = 0) -> Scalar:
-    number, digits = to_number(value, "float"), max(-18, min(18, whole(places)))
-    if whole(cut):
-        factor = float(f"1e{digits}")
-        return type(number)(int(number * factor) / factor)
-    rounded = round(abs(number) + 1e-12, digits) if digits < 15 else abs(number)
-    return type(number)(rounded if number >= 0 else -rounded)
-
-
-def _power(base: Scalar, exponent: Scalar) -> Scalar:
-    if base is None or exponent is None:
-        return None
-    number = to_number(base, "float")
-    try:
-        return type(number)(arithmetic.power(float(number), float(to_number(exponent, "float"))))
-    except (OverflowError, ZeroDivisionError, TypeError):
-        raise SqlError(8115, "expression", "float") from None
 
 
 def _checksum(*values: Scalar) -> Scalar:
@@ -248,10 +192,6 @@ def _checksum(*values: Scalar) -> Scalar:
         for char in comparable(to_text(value)):
             number = (number * 31 + ord(char)) & 0xFFFFFFFF
     return number - 2**32 if number >= 2**31 else number
-
-
-def _round_up(value: float) -> int | float:
-    return -int(-value // 1)
 
 
 def format_message(text: str, values: tuple[Scalar, ...]) -> str:
@@ -282,7 +222,9 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
         )
         return filled[: int(match["cut"][:9])] if match["cut"] else filled
 
-    bad = re.search(r"%(?![-+0 #]*+(?:\d++|\*)?(?:\.\d++)?(?:l|h|I64)?[sdiuxXo]|%)\S?\S?", text)
+    bad = re.search(
+        r"%(?![-+0 #]*+(?:\d++|\*)?(?:\.\d++)?(?:l|h|I64)?[sdiuxXo]|%)\S?\S?", text.replace("%%", "")
+    )
     if bad:
         raise SqlError(2787, bad.group())
     return re.sub(
@@ -294,23 +236,16 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **dates.FUNCTIONS,
-    **more_functions.FUNCTIONS,
+    **formats.FUNCTIONS,
+    **mathematics.FUNCTIONS,
+    **operators.FUNCTIONS,
     **xmltext.FUNCTIONS,
-    "add": _sum,
-    "sub": _sub,
-    "mul": _mul,
-    "div": _div,
-    "mod": _mod,
-    "xor": _xor,
-    "convert": _convert,
-    "try_convert": _try_convert,
-    "text": lambda value: None if value is None else to_text(value),
     "decimal_text": decimal_text,
     "isnull": _isnull,
     "iif": lambda condition, yes, no: yes if condition else no,
     "choose": _choose,
     "len": strict(lambda value: len(to_text(value).rstrip(" "))),
-    "datalength": strict(lambda value: _datalength(value)),
+    "datalength": datalength,
     "left": _left,
     "right": _right,
     "substring": _substring,
@@ -321,7 +256,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "replicate": _replicate,
     "space": strict(lambda count: " " * min(8000, max(0, whole(count)))),
     "reverse": strict(lambda value: to_text(value)[::-1]),
-    "upper": strict(lambda value: to_text(value).upper()),
+    "upper": strict(lambda value: "".join(c.upper() if len(c.upper()) == 1 else c for c in to_text(value))),
     "lower": strict(lambda value: to_text(value).lower()),
     "ltrim": strict(lambda value: to_text(value).lstrip(" ")),
     "rtrim": strict(lambda value: to_text(value).rstrip(" ")),
@@ -335,29 +270,29 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "unicode": strict(lambda value: ord(to_text(value)[0]) if to_text(value) else None),
     "parsename": _parsename,
     "isnumeric": _isnumeric,
-    "abs": _numeric(abs),
-    "sign": _numeric(lambda value: (value > 0) - (value < 0)),
-    "floor": _numeric(lambda value: int(value // 1)),
-    "ceiling": _numeric(_round_up),
-    "sqrt": _numeric(lambda value: math.sqrt(value) if value >= 0 else _invalid()),
-    "square": _numeric(lambda value: value * value),
-    "round": _round,
-    "power": _power,
     "checksum": _checksum,
     "binary_checksum": _checksum,
     "fn_varbintohexstr": strict(lambda value: to_text(value).lower()),
 }
 """Functions of their arguments alone."""
 
+CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
+    **dates.CULTURED,
+    "convert": _convert,
+    "try_convert": _try_convert,
+    "text": _text,
+}
+"""Functions whose first argument is the culture of the connection."""
+
 
 _KNOWN: Final = """
-object_definition col_length atn2 cert_id certencoded certprivatekey col_name columnproperty context_info
-cot current_request_id current_timezone decryptbycert decryptbykey difference encryptbycert encryptbykey
+object_definition col_length cert_id certencoded certprivatekey col_name columnproperty context_info
+current_request_id current_timezone decryptbycert decryptbykey difference encryptbycert encryptbykey
 encryptbypassphrase filegroup_id filegroupproperty fulltextcatalogproperty fulltextserviceproperty
 getansinull ident_current ident_incr ident_seed index_col indexkey_property indexproperty is_objectsigned
 key_guid key_id min_active_rowversion openxml parse permissions publishingservername pwdcompare pwdencrypt
-rowcount_big sql_variant_property stats_date switchoffset textptr textvalid timefromparts todatetimeoffset
-try_cast try_parse typeproperty var varp stdevp grouping grouping_id checksum_agg datetime2fromparts
+rowcount_big sql_variant_property stats_date switchoffset textptr textvalid todatetimeoffset
+try_cast try_parse typeproperty var varp stdevp grouping grouping_id checksum_agg
 cume_dist percent_rank percentile_cont percentile_disc fn_listextendedproperty
 """
 KNOWN: Final = frozenset(_KNOWN.split())
@@ -376,20 +311,12 @@ SINCE: Final = {
     "eomonth": 2012,
     "datefromparts": 2012,
     "datetimefromparts": 2012,
+    "datetime2fromparts": 2012,
+    "smalldatetimefromparts": 2012,
+    "timefromparts": 2012,
+    "datetimeoffsetfromparts": 2012,
 }
 """Functions that came later than 2005. Documented [DOC: functions]."""
-
-
-def _invalid() -> float:
-    raise SqlError(3623)
-
-
-def _datalength(value: Scalar) -> int:
-    if isinstance(value, bytes):
-        return len(value)
-    if isinstance(value, str):
-        return 8 if value.startswith(MARK) else 2 * len(value)
-    return 4 if isinstance(value, int) and abs(value) < 2**31 else 8
 
 
 @lru_cache(maxsize=512)

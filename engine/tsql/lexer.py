@@ -190,6 +190,16 @@ def name_of(token: Token) -> str:
     return text
 
 
+def double_quotes_as_strings(text: str) -> str:
+    """The text as QUOTED_IDENTIFIER OFF has it: "x" is a string."""
+    out, copied = "", 0
+    for token in tokens_of(text):
+        if token.kind == "quoted" and token.text.startswith('"'):
+            out += text[copied : token.start] + "'" + name_of(token).replace("'", "''") + "'"
+            copied = token.end
+    return out + text[copied:]
+
+
 def without_comments(text: str, tokens: Sequence[Token]) -> str:
     """The text from the first of *tokens* to the last, with each comment turned into blanks (line breaks stay)."""
     parts: list[str] = []

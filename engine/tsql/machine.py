@@ -11,7 +11,7 @@ from engine import arithmetic
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import commands
-from engine.tsql import definitions, locks, program, queries, sources, transactions, waiting
+from engine.tsql import cursors, definitions, locks, plans, program, queries, sources, transactions, waiting
 from engine.tsql import statements as s
 from engine.tsql.context import Context
 from engine.tsql.data import (
@@ -27,12 +27,15 @@ from engine.tsql.data import (
     Table,
 )
 from engine.tsql.environment import GLOBALS
-from engine.tsql.lexer import SyntaxProblem, TooLong, name_of, tokens_of
-from engine.tsql.plans import Plan, TableRef, Unsimulated, plan_condition, plan_expression
+from engine.tsql.lexer import SyntaxProblem, TooLong, double_quotes_as_strings, name_of, tokens_of
+from engine.tsql.names import Names
+from engine.tsql.plans import Plan, TableRef, Unsimulated
 from engine.tsql.scope import Scope
 from engine.tsql.scratch import SCRATCH_WORK, Scratch
 from engine.tsql.script import Batch
-from engine.tsql.values import Scalar, convert, parse_type, scale_of_type, shown, to_text
+from engine.tsql.settings import Settings, settings_of
+from engine.tsql.types import INT, SqlType, nvarchar, type_of, varchar
+from engine.tsql.values import Scalar, convert, parse_type, shown, to_text
 from engine.tsql.work import Meter
 
 NESTING_MAX: Final = 32
@@ -70,7 +73,12 @@ BATCH_ENDS: Final = frozenset(
 )
 """Errors after which the rest of the batch is not run. From the product's known behaviour, not documented whole."""
 
-SCOPE_ENDS: Final = frozenset({207, 208, 209, 4104, 4121, 195, 174, 189, 205, 116, 141, 147})
+SCOPE_ENDS: Final = frozenset(
+    {
+        207, 208, 209, 4104, 4121, 195, 174, 189, 205, 116, 141, 147, 104, 107, 108, 127, 130, 144, 145, 164, 206, 243,
+        402, 408, 529, 1011, 1013, 1015, 1033, 1062, 8116, 8117, 8120, 8121, 8127, 8133, 8155, 8156, 8158, 8159, 10709,
+    }
+)  # fmt: skip
 """Errors of names that are found out when the statement is compiled: they end the batch or the text of an EXEC."""
 
 STATEMENT_ENDS: Final = frozenset({515, 547, 2601, 2627, 8152})
@@ -246,6 +254,7 @@ class Machine:
     def _leave(self) -> None:
         """The innermost frame is done: hand its output values down."""
         done = self.scopes.pop()
+        cursors.forget_local(self)
         self._restore(done.outside)
         if self.scopes:
             below = self.scopes[-1]
@@ -272,8 +281,10 @@ class Machine:
         outputs: tuple[tuple[str, str], ...] = (),
         insert_into: str = "",
         returns: str = "",
+        database: str = "",
     ) -> None:
-        """Run *text* (a procedure's, or that of EXEC or sp_executesql) before going on here."""
+        """Run *text* (a procedure's, or that of EXEC or sp_executesql) before going on here, in *database* if given."""
+        there = self.context.open_database(database) if database else ""
         if len(self.scopes) > NESTING_MAX:
             raise SqlError(217, NESTING_MAX)
         given = variables or {}
@@ -291,6 +302,8 @@ class Machine:
         scope.outside = Outside(self.session.database, self.session.options, tables)
         scope.returns, scope.line = returns, self.line
         self.scopes.append(scope)
+        if there:
+            self.note(database=there)
 
     # --- saying things
 
@@ -343,6 +356,9 @@ class Machine:
         version = self.world.servers[self.session.server].version
         severity, text = text_of(problem.number, *problem.parameters, version=version)
         errors = [Caught(problem.number, severity, problem.state, line, text)]
+        for other in getattr(problem, "problems", ())[1:]:
+            severity, text = text_of(other.number, *other.parameters, version=version)
+            errors.append(Caught(other.number, severity, other.state, line, text))
         for number in problem.also:
             severity, text = text_of(number, *_trailer_arguments(number, problem), version=version)
             errors.append(Caught(number, severity, 1, line, text))
@@ -384,8 +400,11 @@ class Machine:
             transactions.roll_back(self)
 
     def _catch(self, error: Caught) -> bool:
-        """Go to the CATCH block of the innermost frame that has one around its statement."""
-        for depth in range(len(self.scopes) - 1, -1, -1):
+        """Go to the CATCH block of the innermost frame that has one around its statement.
+
+        What is found out when a statement is compiled passes by those of its own frame. Documented [DOC: TRY…CATCH].
+        """
+        for depth in range(len(self.scopes) - 1 - (error.number in SCOPE_ENDS), -1, -1):
             scope = self.scopes[depth]
             handler = scope.code[scope.position - 1].handler if scope.position else None
             if handler is None:
@@ -406,6 +425,7 @@ class Machine:
         if len(self.scopes) > 1:
             self._restore(self.scopes[1].outside)
         self.scopes = []
+        cursors.forget_local(self)
 
     def add_result(self, columns: Iterable[str], rows: Iterable[Row]) -> None:
         """A grid of results, or rows for the table of INSERT … EXEC."""
@@ -466,16 +486,9 @@ class Machine:
                 raise SqlError(137, name)
             self.context.session = self.session
             return function(self.context)
-        if name.endswith(" scale"):
-            return self.scale_of(name.removesuffix(" scale"))
         if name not in self.scope.variables:
             raise SqlError(137, name)
         return self.scope.variables[name].value
-
-    def scale_of(self, name: str) -> int | None:
-        """Digits behind the point of a decimal variable; None for one of another type."""
-        declared = self.scope.variables.get(name)
-        return None if declared is None else scale_of_type(declared.type)
 
     def value(self, value: s.Value) -> Scalar:
         """A literal, or the value of a variable."""
@@ -485,33 +498,68 @@ class Machine:
         """The same as text."""
         return to_text(self.value(value))
 
-    def set_variable(self, name: str, value: Scalar) -> None:
-        """Assign, converted to the variable's type."""
+    def set_variable(self, name: str, value: Scalar, source: SqlType | None = None) -> None:
+        """Assign *value*, of the type *source* if that is known, converted to the variable's type."""
         if name not in self.scope.variables:
             raise SqlError(137, name)
         old = self.scope.variables[name]
-        new = convert(value, old.type, default_length=1)
+        new = convert(value, old.type, default_length=1, source=source, culture=self.settings.culture)
         self.scope.held += _size(new) - _size(old.value)
         if arithmetic.total(scope.held for scope in self.scopes) > HELD_CHARACTERS_MAX:
             raise Unsimulated(f"variables of more than {HELD_CHARACTERS_MAX} characters together")
         self.scope.variables[name] = Declared(old.type, new)
 
+    @property
+    def settings(self) -> Settings:
+        """What SET has switched on this connection."""
+        return settings_of(self.session.options)
+
+    def variable_type(self, name: str) -> SqlType | None:
+        """The type of a variable; None if it has none here or holds values of any type."""
+        declared = self.scopes[-1].variables.get(name) if self.scopes else None
+        if declared is None:
+            return None
+        kind = type_of(declared.type, 1)
+        return None if kind.name == "sql_variant" else kind
+
+    def names(self, kind: str, text: str) -> Names:
+        """What the names in *text* mean at this moment."""
+        named = plans.references(kind, text)
+        return Names(
+            tuple((ref.key, sources.columns(self, ref)) for ref in named.tables),
+            tuple((name, self.variable_type(name)) for name in named.variables),
+            self.settings,
+        )
+
+    def plan(self, kind: str, text: str) -> Plan:
+        """The plan of a statement, expression or condition as things are. Raises as plans.plan does."""
+        if not self.settings.quoted_identifier and '"' in text:
+            text = double_quotes_as_strings(text)
+        return plans.plan(kind, text, self.names(kind, text))
+
     def evaluate(self, text: str) -> Scalar:
         """The value of an expression."""
+        return self.evaluated(text)[0]
+
+    def evaluated(self, text: str) -> tuple[Scalar, SqlType | None]:
+        """The value of an expression and its type."""
         tokens = tokens_of(text)
         if len(tokens) == 2:  # one token and the end
             only = tokens[0]
-            if only.kind == "variable":
-                return self.value_of(only.text.lower())
+            if only.kind == "variable" and not only.text.startswith("@@"):
+                return self.value_of(only.text.lower()), self.variable_type(only.text.lower())
             if only.kind == "string":
-                return name_of(only)
-            if only.kind == "number" and only.text.isdigit() and len(only.text) < 18:
-                return int(only.text)
-        _, rows = self.select(plan_expression(text))
-        return rows[0][0] if rows else None
+                value = name_of(only)
+                wide = only.text[0] in "Nn"
+                return value, nvarchar(len(value)) if wide else varchar(len(value))
+            if only.kind == "number" and only.text.isdigit() and len(only.text) < 10:
+                return int(only.text), INT
+        plan = self.plan("expression", text)
+        _, rows = self.select(plan)
+        return (rows[0][0] if rows else None), plan.kinds[0] if plan.kinds else None
 
     def holds(self, condition: str) -> bool:
-        _, rows = self.select(plan_condition(condition))
+        _, rows = self.select(self.plan("condition", condition))
         return bool(rows and rows[0][0])
 
     def select(self, plan: Plan) -> tuple[tuple[str, ...], list[Row]]:
@@ -529,7 +577,7 @@ class Machine:
             self.scope.variables.setdefault(item.name, Declared(item.type))
         for item in statement.variables:  # only now: a value that fails leaves none of them undeclared
             if item.default:
-                self.set_variable(item.name, self.evaluate(item.default))
+                self.set_variable(item.name, *self.evaluated(item.default))
 
     # --- bounds
 

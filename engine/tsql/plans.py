@@ -13,7 +13,8 @@ from engine.tsql import statements as s
 from engine.tsql.columns import parse_columns
 from engine.tsql.cost import NO_QUERY, Query
 from engine.tsql.lexer import SyntaxProblem, Token, tokens_of
-from engine.tsql.work import Steps
+from engine.tsql.types import SqlType
+from engine.tsql.values import Scalar, shown_as
 
 UNNAMED: Final = "(No column name)"
 COLLATION: Final = "tsql"
@@ -22,6 +23,9 @@ COLLATION: Final = "tsql"
 
 LITERAL: Final = "="
 """Before a number that is passed as a variable."""
+
+
+Rows = list[tuple[Scalar, ...]]
 
 
 class Unsimulated(Exception):
@@ -72,11 +76,28 @@ class Plan:
     """merge: queries for rows that match, rows of the source alone, rows of the target alone."""
     branches: tuple[tuple[str, tuple[str, ...], int, int], ...] = ()
     """Part of a merge: action, columns, and which of the values each WHEN takes."""
-    scales: tuple[int | str | None, ...] = ()
-    """select: digits behind the point of each column, or the variable or column that decides (scales.py)."""
+    kinds: tuple[SqlType | None, ...] = ()
+    """Types of the columns; empty if they cannot be told."""
+    outputs: tuple[str, ...] = ()
+    """Names of the columns, as far as the types are known."""
     functions: tuple[tuple[str, str], ...] = ()
     """Functions of other schemas: the name in SQLite, the name as written."""
     cost: Query = NO_QUERY
+
+    def shown(self, rows: Rows) -> Rows:
+        """The rows as a grid shows them: 12.50, not 12.5."""
+        exact = [kind is not None and kind.is_number and not kind.is_whole for kind in self.kinds]
+        if not any(exact) or (rows and len(rows[0]) != len(exact)):
+            return rows
+        return [tuple(map(shown_as, row, self.kinds)) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """What a query names."""
+
+    tables: tuple[TableRef, ...] = ()
+    variables: tuple[str, ...] = ()
 
 
 @cache
@@ -103,31 +124,29 @@ def following(statement: str) -> tuple[set[str], set[str]]:
     return accepted, words
 
 
+def references(kind: str, text: str) -> References:
+    """The tables and variables that *text*, a statement, expression or condition, names."""
+    found: References = _translate().references(kind, text)
+    return found
+
+
+def plan(kind: str, text: str, names: Any = None) -> Plan:
+    """The plan of a statement, or of the value of an expression or condition, read against *names* (names.Names).
+
+    Raises SyntaxProblem, SqlError, Several or Unsimulated.
+    """
+    made: Plan = _translate().plan(kind, text, names)
+    return made
+
+
+def planning(text: str, names: Any) -> Any:
+    """The plan of a statement in steps (work.Stepwise)."""
+    return _translate().planning(text, names)
+
+
 def plan_statement(text: str) -> Plan:
-    """The plan of a query. Raises SyntaxProblem, SqlError 141, or Unsimulated."""
-    plan: Plan = _translate().plan_statement(text)
-    return plan
-
-
-def planning(text: str) -> Steps:
-    """Make the plan of a query before it is wanted, in steps; what is wrong with it, plan_statement tells."""
-    ahead = _translate().planning(text)
-    while not ahead.reached(ahead.spent):
-        before = ahead.spent
-        ahead.reached(before + 1)
-        yield ahead.spent - before
-
-
-def plan_expression(text: str) -> Plan:
-    """The plan that computes one value."""
-    plan: Plan = _translate().plan_expression(text)
-    return plan
-
-
-def plan_condition(text: str) -> Plan:
-    """The plan that computes 1 if the condition holds, else 0."""
-    plan: Plan = _translate().plan_condition(text)
-    return plan
+    """The plan of a statement of which no table or variable is known."""
+    return plan("statement", text)
 
 
 # --- checks while the batch is compiled -----------------------------------------------------------------

@@ -95,9 +95,6 @@ def _compile(text: str, version: int, variables: frozenset[str]) -> Generator[in
 STATEMENT_WORK: Final = 60
 """Work of reading a statement of any kind. Measured."""
 
-AT_ONCE: Final = 2_000
-"""Characters of a query up to which it is planned where it runs. Assumed: some 10 ms."""
-
 TOKEN_WORK: Final = 15
 """Work of reading one token of it, by sqlglot or the grammar. Measured: 6 to 25 microseconds."""
 
@@ -186,19 +183,8 @@ class _Compiler(Reader):
         else:
             counted = yield from self.simple_statement(word)
             yield self.work() - counted
-            yield from self.plan()
         self.depth -= 1
         yield from self.skip_semicolons()
-
-    def plan(self) -> Steps:
-        """Plan a long query now, in steps: where it runs there are none."""
-        last = self.actions[-1] if self.actions else None
-        if (
-            isinstance(last, Do)
-            and isinstance(last.statement, s.Query)
-            and len(last.statement.text) > AT_ONCE
-        ):
-            yield from plans.planning(last.statement.text)
 
     def work(self) -> int:
         """What it takes to read what has been read of the statement so far."""
@@ -665,8 +651,7 @@ class _Compiler(Reader):
     def declare(self) -> None:
         line = self.take().line
         if self.token.kind != "variable":
-            name = name_of(self.take()).lower()
-            self.cursor(name, line)
+            self.cursor(name_of(self.take()), line)
             return
         declared = [self.declaration(line)]
         while self.take_if(","):
@@ -708,8 +693,9 @@ class _Compiler(Reader):
 
     def cursor(self, name: str, line: int) -> None:
         """The rest of DECLARE name CURSOR … FOR select."""
-        seen = False
+        seen, options = False, []
         while not self.word("FOR"):
+            options.append(self.token.upper)
             seen = seen or self.word("CURSOR")
             if self.token.kind == "end" or self.word(*_NOT_IN_CURSOR):
                 raise self.problem()
@@ -723,7 +709,7 @@ class _Compiler(Reader):
         text = self.text_between(first, self.place)
         self.check_variables(first)
         plans.check_statement(plans.without_cursor_options(text), line)
-        self.do(line, s.DeclareCursor(name, text))
+        self.do(line, s.DeclareCursor(name, text, tuple(options)))
 
     def execute(self) -> None:
         following = self.ahead()

@@ -16,7 +16,8 @@ from engine.tsql.data import Row, Table
 from engine.tsql.lexer import quote
 from engine.tsql.outputs import Output
 from engine.tsql.plans import Plan, TableRef, plan_statement
-from engine.tsql.values import decimal_text, scale_of_type
+from engine.tsql.types import SqlType, type_of
+from engine.tsql.values import convert
 
 if TYPE_CHECKING:
     from engine.tsql.machine import Machine
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 def run(machine: Machine, statement: s.Query) -> None:
     """SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE, with what an OUTPUT clause asks for."""
-    plan = plan_statement(statement.text)
+    plan = machine.plan("statement", statement.text)
     machine.touched = []
     _QUERIES[plan.kind](machine, plan)
     if statement.output is not None and plan.target is not None:
@@ -46,7 +47,9 @@ def _output(machine: Machine, target: TableRef, output: Output) -> None:
         asked = re.sub(rf"\b{name}\.\*", listed.replace("\\", r"\\"), asked, flags=re.IGNORECASE)
     try:
         names, rows = machine.select(
-            plan_statement(f"SELECT {asked} FROM inserted JOIN deleted ON inserted.rowid = deleted.rowid")
+            machine.plan(
+                "statement", f"SELECT {asked} FROM inserted JOIN deleted ON inserted.rowid = deleted.rowid"
+            )
         )
     finally:
         machine.pseudo = {}
@@ -71,36 +74,8 @@ def _select(machine: Machine, plan: Plan) -> None:
     if plan.target is not None:
         _select_into(machine, plan.target, columns, rows)
         return
-    machine.add_result(columns, _with_digits(machine, plan, columns, rows))
+    machine.add_result(columns, rows if machine.captures else plan.shown(rows))
     machine.say_rows(len(rows))
-
-
-def _with_digits(machine: Machine, plan: Plan, columns: tuple[str, ...], rows: list[Row]) -> list[Row]:
-    """Decimals as they are shown: 12.50, not 12.5. Rows on their way into a table stay numbers."""
-    if machine.captures or not rows:
-        return rows
-    starred = len(plan.scales) != len(columns)
-    deciding = tuple(name.lower() for name in columns) if starred else plan.scales
-    scales = [_scale(machine, plan, scale) for scale in deciding]
-    if not any(scales):
-        return rows
-    return [
-        tuple(decimal_text(value, scale) for value, scale in zip(row, scales, strict=True)) for row in rows
-    ]
-
-
-def _scale(machine: Machine, plan: Plan, scale: int | str | None) -> int | None:
-    """Digits of a column of the result, asked of the variable or table that decides."""
-    if not isinstance(scale, str):
-        return scale
-    if scale.startswith("@"):
-        return machine.scale_of(scale)
-    for ref in plan.tables:
-        made = sources.made_table(machine, ref)
-        for column in made.columns if made is not None else ():
-            if column.name.lower() == scale:
-                return scale_of_type(column.type)
-    return None
 
 
 def _select_into(machine: Machine, target: TableRef, columns: tuple[str, ...], rows: list[Row]) -> None:
@@ -109,15 +84,15 @@ def _select_into(machine: Machine, target: TableRef, columns: tuple[str, ...], r
 
 
 def _assign(machine: Machine, plan: Plan) -> None:
-    _, rows = machine.select(plan)
     for name in plan.assigns:
         if name not in machine.scope.variables:
             raise SqlError(137, name)
+    _, rows = machine.select(plan)
     if len(rows) > 1 and any(name in plan.assigns for name in plan.variables):
         _accumulate(machine, plan, len(rows))
     elif rows:
-        for name, value in zip(plan.assigns, rows[-1], strict=True):
-            machine.set_variable(name, value)
+        for name, value, kind in zip(plan.assigns, rows[-1], _kinds(plan), strict=True):
+            machine.set_variable(name, value, kind)
     machine.note(rowcount=len(rows), error=0)
 
 
@@ -125,13 +100,17 @@ def _accumulate(machine: Machine, plan: Plan, count: int) -> None:
     """SELECT @s = @s + name FROM …: the expression is computed for one row after the other."""
     for place in range(count):
         _, rows = machine.select(replace(plan, sql=f"SELECT * FROM ({plan.sql}) LIMIT 1 OFFSET {place}"))
-        for name, value in zip(plan.assigns, rows[0], strict=True):
-            machine.set_variable(name, value)
+        for name, value, kind in zip(plan.assigns, rows[0], _kinds(plan), strict=True):
+            machine.set_variable(name, value, kind)
+
+
+def _kinds(plan: Plan) -> tuple[SqlType | None, ...]:
+    return plan.kinds or (None,) * len(plan.assigns)
 
 
 def _insert(machine: Machine, plan: Plan) -> None:
     assert plan.target is not None
-    rows: list[Row] = [()] if plan.defaults else machine.select(plan)[1]
+    rows: list[Row] = [()] if plan.defaults else _stored(machine, plan, machine.select(plan)[1])
     if plan.defaults:
         table = sources.table(machine, plan.target)
         given = [c for c in table.columns if c.identity is None and not c.computed]
@@ -145,9 +124,32 @@ def _insert(machine: Machine, plan: Plan) -> None:
     machine.say_rows(count)
 
 
+def _stored(machine: Machine, plan: Plan, rows: list[Row], before: int = 0) -> list[Row]:
+    """The rows as the columns of the target take them, by the types they come from; *before* values are no columns."""
+    assert plan.target is not None
+    columns = sources.table(machine, plan.target).columns
+    known = {column.name.lower(): column for column in columns}
+    named = [known.get(name.lower()) for name in plan.columns] or [c for c in columns if c.identity is None]
+    targets: list[tuple[int, str, SqlType]] = []
+    for place, (column, kind) in enumerate(zip(named, plan.kinds[before:], strict=False), start=before):
+        if column is not None and kind is not None and kind.family != type_of(column.type, 1).family:
+            targets.append((place, column.type, kind))
+    if not targets:
+        return rows
+    culture = machine.settings.culture
+    stored: list[Row] = []
+    for row in rows:
+        values = list(row)
+        for place, target, kind in targets:
+            if place < len(values):
+                values[place] = convert(values[place], target, None, 1, kind, culture)
+        stored.append(tuple(values))
+    return stored
+
+
 def _update(machine: Machine, plan: Plan) -> None:
     assert plan.target is not None
-    _, changes = machine.select(plan)
+    changes = _stored(machine, plan, machine.select(plan)[1], before=1)
     before = sources.table(machine, plan.target)
     table = tables.update(plan.target.parts[-1], before, plan.columns, changes)
     table = sources.change(machine, plan.target, before, table, "UPDATE")

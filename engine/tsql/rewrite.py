@@ -10,12 +10,14 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql import forxml
+from engine.tsql.bind import bound
 from engine.tsql.cost import NO_QUERY, Query
 from engine.tsql.cost_tree import cost_of
 from engine.tsql.dialect import write
+from engine.tsql.names import Names
 from engine.tsql.plans import COLLATION, LITERAL, UNNAMED, TableRef, Unsimulated
 from engine.tsql.reshape import RESHAPED, reshaped
-from engine.tsql.scales import CASTS, keep_digits_in_texts
+from engine.tsql.types import SqlType
 
 
 @dataclass(slots=True)
@@ -27,23 +29,29 @@ class Rewritten:
     functions: dict[str, str] = field(default_factory=dict)
     ctes: set[str] = field(default_factory=set)
     cost: Query = NO_QUERY
+    kinds: tuple[SqlType | None, ...] = ()
+    """Types of the columns; empty if they cannot be told."""
+    outputs: tuple[str, ...] = ()
 
     def parameter(self, name: str) -> exp.Expr:
         return exp.Placeholder(this=self.variables.setdefault(name.lower(), f"p{len(self.variables)}"))
 
 
 NODES_A_STEP: Final = 2_000
+BIND_WORK: Final = 3
 NODE_WORK: Final = 1
 """Work (work.py) of one part of a query in each pass over all of them. Measured."""
 
 
-def rewriting(tree: exp.Expr) -> Generator[int, None, tuple[str, Rewritten]]:
+def rewriting(tree: exp.Expr, names: Names) -> Generator[int, None, tuple[str, Rewritten]]:
     """Rewrite everything that SQLite would take in another sense; the text for it and what was found. In steps."""
     query = Rewritten()
     nodes = list(tree.walk())  # a walk costs as much as what is done in it: none for what is not there
-    if _has(nodes, CASTS):
-        keep_digits_in_texts(tree)
-        nodes = list(tree.walk())
+    yield len(nodes) * BIND_WORK
+    columns = bound(tree, names)
+    query.outputs = tuple(name for name, _ in columns or ())
+    query.kinds = tuple(kind for _, kind in columns or ())
+    nodes = list(tree.walk())
     yield len(nodes) * NODE_WORK
     if _has(nodes, RESHAPED):
         tree = reshaped(tree)
@@ -207,6 +215,8 @@ def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
 
 def _rewrite_call(node: exp.Expr, query: Rewritten) -> exp.Expr:
     name = str(node.this).lower()
+    if name == "avg" and "average" in node.meta:
+        return node if isinstance(node.parent, exp.Window) else _averaged(node, node.meta["average"])
     arguments = list(node.expressions)
     if name in _DATE_PART_FIRST and arguments and isinstance(arguments[0], exp.Column):
         arguments[0] = exp.Literal.string(arguments[0].name.lower())
@@ -230,8 +240,16 @@ def _rewrite_dot(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 def _operator(name: str) -> Callable[[exp.Expr, Rewritten], exp.Expr]:
+    """An operator by the type that bind.py has found (`operate`), or by its values as they come (*name*)."""
+
     def rewrite(node: exp.Expr, query: Rewritten) -> exp.Expr:
-        return _call(name, node.this, node.expression)
+        typed = node.meta.get("call")
+        if typed is None:
+            return _flat(name, node.this, node.args["expression"])
+        if typed[0] == "joined":
+            return _flat("joined", node.this, node.args["expression"], exp.Literal.string(typed[2]))
+        sign, kind = exp.Literal.string(typed[1]), exp.Literal.string(typed[2])
+        return _call("operate", sign, kind, node.this, node.args["expression"])
 
     return rewrite
 
@@ -252,12 +270,38 @@ WHOLE_DIGITS_MAX: Final = 18
 """Digits of a number that certainly is a bigint."""
 
 
-def _rewrite_add(node: exp.Expr, query: Rewritten) -> exp.Expr:
+def _unary(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    typed = node.meta.get("call")
+    return node if typed is None else _call(typed[0], exp.Literal.string(typed[2]), node.this)
+
+
+def _flat(name: str, left: exp.Expr, right: exp.Expr, kind: exp.Expr | None = None) -> exp.Expr:
     """a + b + c as one call: a text of a hundred parts would be nested deeper than SQLite reads."""
-    left: exp.Expr = node.this
-    if isinstance(left, exp.Anonymous) and left.this == "t_add" and len(left.expressions) < ARGUMENTS_MAX:
-        return _call("add", *left.expressions, node.args["expression"])
-    return _call("add", left, node.args["expression"])
+    first = [kind] if kind is not None else []
+    same = isinstance(left, exp.Anonymous) and left.this == f"t_{name}" and name in ("add", "joined")
+    if same and len(left.expressions) < ARGUMENTS_MAX:
+        return _call(name, *first, *left.expressions[len(first) :], right)
+    return _call(name, *first, left, right)
+
+
+def _rewrite_window(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    kind = node.this.meta.get("average")
+    return node if kind is None else _averaged(node.this, kind, node)
+
+
+def _averaged(node: exp.Expr, kind: str, window: exp.Expr | None = None) -> exp.Expr:
+    """AVG(x) as SUM(x) / COUNT(x), in its type."""
+
+    def over(aggregate: exp.Expr) -> exp.Expr:
+        if window is None:
+            return aggregate
+        copied = window.copy()
+        copied.set("this", aggregate)
+        return copied
+
+    value = node.expressions[0]
+    total, count = over(exp.Sum(this=value.copy())), over(exp.Count(this=value.copy()))
+    return _call("operate", exp.Literal.string("/"), exp.Literal.string(kind), total, count)
 
 
 ARGUMENTS_MAX: Final = 100
@@ -270,8 +314,10 @@ def _rewrite_convert(node: exp.Expr, query: Rewritten) -> exp.Expr:
     else:
         kind, value, style = node.args["to"], node.this, None
     safe = isinstance(node, exp.TryCast) or bool(node.args.get("safe"))
-    name = kind.sql(dialect="tsql").lower() if kind is not None else ""
-    return _call("try_convert" if safe else "convert", exp.Literal.string(name), value, style or exp.Null())
+    name = node.meta.get("target") or (kind.sql(dialect="tsql").lower() if kind is not None else "")
+    source = exp.Literal.string(node.meta.get("source", ""))
+    call = "try_convert" if safe else "convert"
+    return _call(call, exp.Literal.string(name), value, style or exp.Null(), source)
 
 
 def _collated(node: exp.Expr | None) -> exp.Expr | None:
@@ -283,6 +329,57 @@ def _collated(node: exp.Expr | None) -> exp.Expr | None:
 
 def _rewrite_comparison(node: exp.Expr, query: Rewritten) -> exp.Expr:
     node.set("this", _collated(node.this))
+    return node
+
+
+def _rewrite_extreme(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    if not isinstance(node.this, exp.Distinct):
+        node.set("this", _collated(node.this))
+    return node
+
+
+def _rewrite_distinct(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    node.set("expressions", [_collated(value) for value in node.expressions])
+    return node
+
+
+def _rewrite_group(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    node.set("expressions", [_collated(value) for value in node.expressions])
+    return node
+
+
+def _collate_projections(select: exp.Expr) -> None:
+    """What is computed in a derived table, a UNION or under DISTINCT compares as columns of tables do."""
+    shown: list[exp.Expr] = []
+    for projection in select.expressions:
+        value = projection.unalias()
+        if isinstance(value, exp.Column | exp.Star | exp.Null | exp.Collate) or projection.is_star:
+            shown.append(projection)
+        elif isinstance(projection, exp.Alias):
+            projection.set("this", _collated(value))
+            shown.append(projection)
+        else:
+            shown.append(_collated(value) or value)
+    select.set("expressions", shown)
+
+
+def _rewrite_subquery(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    """A query as a value: 512 for a second row."""
+    inner = node.this
+    if not node.meta.get("one_row") or not isinstance(inner, exp.Select | exp.SetOperation):
+        return node
+    first: exp.Expr = inner
+    while isinstance(first, exp.SetOperation):
+        first = first.this
+    if not isinstance(first, exp.Select) or len(first.expressions) != 1 or first.expressions[0].is_star:
+        return node
+    first.set("expressions", [exp.alias_(first.expressions[0].unalias(), "v", quoted=True)])
+    if inner.args.get("limit") is None:
+        inner.set("limit", exp.Limit(expression=exp.Literal.number(2)))
+    alias = exp.TableAlias(this=exp.to_identifier("one", quoted=True))
+    source = exp.Subquery(this=inner, alias=alias)
+    value = exp.Anonymous(this="t_one_row", expressions=[exp.column(exp.to_identifier("v", quoted=True))])
+    node.set("this", exp.Select(expressions=[value], from_=exp.From(this=source)))
     return node
 
 
@@ -315,6 +412,15 @@ def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
     """Take out what has no counterpart: hints, options; FOR XML becomes one string."""
     node.set("options", None)
     node.set("hint", None)
+    if (
+        isinstance(node, exp.Select)
+        and node.args.get("for_") is None
+        and (
+            node.args.get("distinct") is not None
+            or isinstance(node.parent, exp.SetOperation | exp.CTE | exp.Subquery)
+        )
+    ):
+        _collate_projections(node)
     limit = node.args.get("limit")
     options = limit.args.get("limit_options") if limit is not None else None
     if limit is not None and options is not None:
@@ -358,14 +464,25 @@ _REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, Rewritten], exp.Expr]]]
     exp.Parameter: _rewrite_parameter,
     exp.Anonymous: _rewrite_call,
     exp.Dot: _rewrite_dot,
-    exp.Add: _rewrite_add,
+    exp.Add: _operator("add"),
     exp.Sum: _rewrite_sum,
     exp.Literal: _rewrite_literal,
     exp.Sub: _operator("sub"),
     exp.Mul: _operator("mul"),
     exp.Div: _operator("div"),
     exp.Mod: _operator("mod"),
+    exp.BitwiseAnd: _operator("and"),
+    exp.BitwiseOr: _operator("or"),
     exp.BitwiseXor: _operator("xor"),
+    exp.BitwiseNot: _unary,
+    exp.Neg: _unary,
+    exp.Window: _rewrite_window,
+    exp.Subquery: _rewrite_subquery,
+    exp.Min: _rewrite_extreme,
+    exp.Max: _rewrite_extreme,
+    exp.Distinct: _rewrite_distinct,
+    exp.Ordered: _rewrite_comparison,
+    exp.Group: _rewrite_group,
     exp.Cast: _rewrite_convert,
     exp.TryCast: _rewrite_convert,
     exp.Convert: _rewrite_convert,

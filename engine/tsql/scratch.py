@@ -16,10 +16,11 @@ from engine.messages import SqlError
 from engine.tsql.context import Context
 from engine.tsql.cost import CALL_WORK, Sizes, work_of
 from engine.tsql.environment import CONTEXT_FUNCTIONS
-from engine.tsql.functions import FUNCTIONS, KNOWN, SINCE, check_arity
+from engine.tsql.formats import format_work
+from engine.tsql.functions import CULTURED, FUNCTIONS, KNOWN, SINCE, check_arity
 from engine.tsql.like import compare_work, like, search_work
-from engine.tsql.more_functions import format_work
 from engine.tsql.plans import COLLATION, LITERAL, Plan, TableRef, Unsimulated
+from engine.tsql.settings import settings_of
 from engine.tsql.values import Scalar, compare, finite, to_number
 from engine.tsql.work import STATEMENT_MAX, Meter
 
@@ -114,6 +115,9 @@ class Scratch:
         for name, function in FUNCTIONS.items():
             if SINCE.get(name, 0) <= context.version:
                 self._register(name, function, function)
+        for name, function in CULTURED.items():
+            if SINCE.get(name, 0) <= context.version:
+                self._register(name, function, partial(_with_culture, context, function))
         for name, function in CONTEXT_FUNCTIONS.items():
             if SINCE.get(name, 0) <= context.version:
                 self._register(name, function, partial(function, context))
@@ -272,6 +276,10 @@ class Scratch:
         return Unsimulated(f"this query ({text})")
 
 
+def _with_culture(context: Context, function: Call, *arguments: Scalar) -> Scalar:
+    return function(settings_of(context.session.options).culture, *arguments)
+
+
 def _read(cursor: sqlite3.Cursor, meter: Meter) -> list[tuple[Scalar, ...]]:
     """All rows, up to ROWS_MAX, CELLS_MAX and CHARACTERS_MAX. Raises Unsimulated for more."""
     rows: list[tuple[Scalar, ...]] = []
@@ -367,6 +375,7 @@ _COMPLAINTS: Final[tuple[tuple[str, _Make], ...]] = (
     (r"sub-select returns \d+ columns", lambda match, plan: SqlError(116)),
     (r"misuse of aggregate", lambda match, plan: SqlError(147)),
     (r"misuse of window function", lambda match, plan: SqlError(4108)),
+    (r"user-defined aggregate's 'step' method raised error", lambda match, plan: SqlError(512)),
     (r"no such table: (.+)", lambda match, plan: SqlError(208, match[1])),
     (r"interrupted", lambda match, plan: SqlError(8624)),
     (
@@ -433,5 +442,28 @@ class _Deviation(_Sum):
         return math.sqrt(squares / (count - 1))
 
 
-_AGGREGATES: Final[dict[str, Any]] = {"t_sum": _Sum, "t_avg": _Average, "t_stdev": _Deviation}
+class _OneRow:
+    """A query that is a value: the only row's, NULL for none. 512 for a second one."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._scratch = scratch
+        self._rows = 0
+        self._value: Scalar = None
+
+    def step(self, value: Scalar) -> None:
+        self._rows += 1
+        self._value = value
+        if self._rows > 1:
+            self._scratch.fail(SqlError(512))
+
+    def finalize(self) -> Scalar:
+        return self._value
+
+
+_AGGREGATES: Final[dict[str, Any]] = {
+    "t_sum": _Sum,
+    "t_avg": _Average,
+    "t_stdev": _Deviation,
+    "t_one_row": _OneRow,
+}
 """Aggregates of our own."""

@@ -8,11 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
-from engine.tsql import catalog, constraints, linked, locks, objects, tables
+from engine.tsql import catalog, constraints, linked, locks, names, objects, tables
 from engine.tsql.context import Context
 from engine.tsql.data import Row, Table
-from engine.tsql.plans import TableRef, Unsimulated, plan_statement
+from engine.tsql.plans import TableRef, Unsimulated
 from engine.tsql.scratch import SCRATCH_WORK, Columns, Scratch, Source
+from engine.tsql.types import SqlType, type_of
 
 if TYPE_CHECKING:
     from engine.tsql.machine import Machine
@@ -68,6 +69,36 @@ def _view_records(
         machine.remark(f"{columns} {', '.join(silent)} of {found.name}; NULL here")
 
 
+def columns(machine: Machine, ref: TableRef) -> names.Columns | None:
+    """The columns of a table with their types, without its rows; None if there is none or they cannot be told."""
+    if ref.query or ref.call:
+        return None
+    context, parts = machine.context, ref.parts
+    try:
+        if len(parts) == 4:
+            context, parts = linked.context_of(machine, parts[0]), parts[1:]
+        else:
+            made = _made(machine, ref)
+            if isinstance(made, Table):
+                return tuple((column.name, _type(column.type)) for column in made.columns)
+            if isinstance(made, objects.View):
+                plan = machine.plan("statement", made.query)
+                return tuple(zip(plan.outputs, plan.kinds, strict=True)) or None
+        found = catalog.find(context, parts)
+    except (SqlError, Unsimulated):
+        return None
+    return tuple((column.name, _type(column.type, 4000)) for column in found.columns_in(context.version))
+
+
+def _type(written: str, default_length: int = 1) -> SqlType | None:
+    """The type of a column; None for one that holds values of any type."""
+    try:
+        kind = type_of(written, default_length)
+    except SqlError:
+        return None
+    return None if kind.name == "sql_variant" else kind
+
+
 def _rows_over_there(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
     """OPENQUERY(server, 'query'): the rows that the query has over there."""
     context = linked.context_of(machine, ref.parts[0])
@@ -76,11 +107,11 @@ def _rows_over_there(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable
     scratch = Scratch(context, partial(fetch, there), machine.meter)
     try:
         machine.meter.enter()
-        names, rows = scratch.select(plan_statement(ref.query), there.value_of)
+        named, rows = scratch.select(there.plan("statement", ref.query), there.value_of)
     finally:
         machine.meter.leave()
         scratch.close()
-    made = tables.from_rows(names, rows)
+    made = tables.from_rows(named, rows)
     return tuple((column.name, column.type) for column in made.columns), rows
 
 
@@ -126,11 +157,11 @@ def _view_rows(machine: Machine, view: objects.View) -> tuple[Columns, Iterable[
     scratch = Scratch(machine.context, partial(fetch, machine), machine.meter)
     try:
         machine.meter.enter()
-        names, rows = scratch.select(plan_statement(view.query), machine.value_of)
+        named, rows = scratch.select(machine.plan("statement", view.query), machine.value_of)
     finally:
         machine.meter.leave()
         scratch.close()
-    made = tables.from_rows(names, rows)
+    made = tables.from_rows(named, rows)
     return tuple((column.name, column.type) for column in made.columns), rows
 
 

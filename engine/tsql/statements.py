@@ -508,8 +508,11 @@ class Throw(Statement):
 
 @dataclass(frozen=True, slots=True)
 class DeclareCursor(Statement):
+    """DECLARE name CURSOR, SET @name = CURSOR; *options* in capitals: LOCAL, STATIC, SCROLL …"""
+
     name: str
     query: str
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from engine.messages import SqlError
 from engine.stepwise import at_once
 from engine.tsql.dialect import Unreadable, read
 from engine.tsql.lexer import SyntaxProblem, Token, TooLong, tokens_of
-from engine.tsql.plans import UNNAMED, Plan, TableRef, Unsimulated
+from engine.tsql.names import NOTHING, Names
+from engine.tsql.plans import UNNAMED, Plan, References, TableRef, Unsimulated
 from engine.tsql.reader import STATEMENT_TOKENS_MAX
 from engine.tsql.rewrite import Rewritten, rewriting, table_ref, variable_name
-from engine.tsql.scales import Scale, scales_of
 from engine.tsql.work import Recall, Stepwise, remembered
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
@@ -146,43 +146,72 @@ NAME_WORK: Final = 5
 """Work (work.py) of giving a column its name. Measured."""
 
 
-def plan_statement(text: str) -> Plan:
-    """The plan of a query. Raises SyntaxProblem, SqlError 141, or Unsimulated."""
-    return _limited(planning(text).result)
-
-
-def planning(text: str) -> Stepwise[Plan]:
-    """The same in steps: who asks again for what was asked a moment ago gets what has been done already."""
+def planning(text: str, names: Names = NOTHING) -> Stepwise[Plan]:
+    """The plan of a statement in steps: who asks again for what was asked a moment ago gets what has been done."""
     refusals = (SqlError, Unsimulated, UnsupportedError, RecursionError)
-    return _KNOWN.get(text, len(text), lambda: Stepwise(_planning(text), refusals))
+    return _KNOWN.get((text, names), len(text), lambda: Stepwise(_planning(text, names), refusals))
 
 
 _KNOWN: Final[Recall[Stepwise[Plan]]] = Recall(PLANS_KEPT)
 
 
-def _planning(text: str) -> Planning:
+def _planning(text: str, names: Names) -> Planning:
     tree = _tree(text, 1)
     yield len(text)
     for kind, build in _PLANS:
         if isinstance(tree, kind):
-            return (yield from build(tree))
+            return (yield from build(tree, names))
     raise Unsimulated(type(tree).__name__.upper())
 
 
-@remembered(PLANS_KEPT)
-def plan_expression(text: str) -> Plan:
+def plan(kind: str, text: str, names: Names | None = None) -> Plan:
+    """The plan of a statement, or of the value of an expression or condition. Raises as planning does."""
+    known = names or NOTHING
+    if kind == "statement":
+        return _limited(planning(text, known).result)
+    build = _plan_condition if kind == "condition" else _plan_expression
+    return _VALUES.get((kind, text, known), len(text), lambda: _limited(lambda: build(text, known)))
+
+
+_VALUES: Final[Recall[Plan]] = Recall(PLANS_KEPT)
+
+
+def _plan_expression(text: str, names: Names) -> Plan:
     """The plan that computes one value."""
-    return _limited(lambda: at_once(_plan_select(_tree("SELECT " + text, 1))))
+    return at_once(_plan_select(_tree("SELECT " + text, 1), names))
 
 
-@remembered(PLANS_KEPT)
-def plan_condition(text: str) -> Plan:
+def _plan_condition(text: str, names: Names) -> Plan:
     """The plan that computes 1 if the condition holds, else 0."""
     tree = _tree("SELECT " + text, 1)
     case = exp.Case(
         ifs=[exp.If(this=_condition(tree), true=exp.Literal.number(1))], default=exp.Literal.number(0)
     )
-    return _limited(lambda: at_once(_plan_select(exp.Select(expressions=[case]))))
+    return at_once(_plan_select(exp.Select(expressions=[case]), names))
+
+
+def references(kind: str, text: str) -> References:
+    """The tables and variables that a statement, expression or condition names."""
+    return _REFERENCES.get(
+        (kind, text), len(text), lambda: _references(text if kind == "statement" else "SELECT " + text)
+    )
+
+
+_REFERENCES: Final[Recall[References]] = Recall(TREES_KEPT)
+
+
+def _references(text: str) -> References:
+    tables: dict[str, TableRef] = {}
+    variables: dict[str, None] = {}
+    for node in _parsed(text).walk():
+        if isinstance(node, exp.Table) and not isinstance(node.this, exp.Anonymous | exp.Dot):
+            ref = table_ref(node)
+            tables[ref.key] = ref
+        elif isinstance(node, exp.Parameter) and not (
+            isinstance(node.this, exp.Parameter) or isinstance(node.parent, exp.Parameter)
+        ):
+            variables[f"@{node.name.lower()}"] = None
+    return References(tuple(tables.values()), tuple(variables))
 
 
 def _limited(plan: Callable[[], Plan]) -> Plan:
@@ -194,7 +223,7 @@ def _limited(plan: Callable[[], Plan]) -> Plan:
         raise SqlError(8623) from None
 
 
-def _plan_select(tree: exp.Expr) -> Planning:
+def _plan_select(tree: exp.Expr, names: Names) -> Planning:
     first = tree
     while isinstance(first, exp.SetOperation | exp.Subquery):
         first = first.this
@@ -204,12 +233,11 @@ def _plan_select(tree: exp.Expr) -> Planning:
     into = first.args.get("into")
     target = table_ref(into.find(exp.Table)) if into is not None else None
     first.set("into", None)
-    digits = scales_of(first.expressions, tree)
     _name_columns(first)
     yield len(first.expressions) * NAME_WORK
-    sql, query = yield from rewriting(tree)
+    sql, query = yield from rewriting(tree, names)
     kind = "assign" if assigns else "select"
-    return _plan(kind, sql, query, assigns=assigns, target=target, scales=digits)
+    return _plan(kind, sql, query, assigns=assigns, target=target)
 
 
 def _plan(
@@ -220,10 +248,10 @@ def _plan(
     assigns: tuple[str, ...] = (),
     target: TableRef | None = None,
     columns: tuple[str, ...] = (),
-    scales: tuple[Scale, ...] = (),
 ) -> Plan:
     return Plan(
-        scales=scales,
+        kinds=query.kinds,
+        outputs=query.outputs,
         kind=kind,
         sql=sql,
         tables=tuple(query.tables.values()),
@@ -267,7 +295,7 @@ def _name_columns(select: exp.Select) -> None:
 # --- statements that write ------------------------------------------------------------------------------
 
 
-def _plan_insert(tree: exp.Expr) -> Planning:
+def _plan_insert(tree: exp.Expr, names: Names) -> Planning:
     """The rows to insert as a SELECT."""
     this = tree.this
     columns: tuple[str, ...] = ()
@@ -290,11 +318,11 @@ def _plan_insert(tree: exp.Expr) -> Planning:
     with_ = tree.args.get("with_")
     if with_ is not None:
         source.set("with_", with_)
-    sql, query = yield from rewriting(source)
+    sql, query = yield from rewriting(source, names)
     return _plan("insert", sql, query, target=target, columns=columns)
 
 
-def _plan_update(tree: exp.Expr) -> Planning:
+def _plan_update(tree: exp.Expr, names: Names) -> Planning:
     """The row numbers and new values as a SELECT."""
     pairs = [
         pair for pair in tree.expressions if isinstance(pair, exp.EQ) and isinstance(pair.this, exp.Column)
@@ -305,11 +333,11 @@ def _plan_update(tree: exp.Expr) -> Planning:
         raise Unsimulated("UPDATE that sets variables or has OUTPUT")
     values = [pair.expression for pair in pairs]
     columns = tuple(pair.this.name for pair in pairs)
-    sql, query, target = yield from _row_numbers(tree, values)
+    sql, query, target = yield from _row_numbers(tree, values, names)
     return _plan("update", sql, query, target=target, columns=columns)
 
 
-def _plan_delete(tree: exp.Expr) -> Planning:
+def _plan_delete(tree: exp.Expr, names: Names) -> Planning:
     """The row numbers as a SELECT."""
     if tree.args.get("returning") is not None:
         raise Unsimulated("DELETE … OUTPUT")
@@ -320,12 +348,12 @@ def _plan_delete(tree: exp.Expr) -> Planning:
         if not most.isdigit() or len(tables) > 1:
             raise Unsimulated("DELETE TOP other than TOP (number) FROM table")
         tree.set("tables", None)
-    sql, query, target = yield from _row_numbers(tree, [])
+    sql, query, target = yield from _row_numbers(tree, [], names)
     return _plan("delete", f"{sql} LIMIT {most}" if most else sql, query, target=target)
 
 
 def _row_numbers(
-    tree: exp.Expr, values: list[exp.Expr]
+    tree: exp.Expr, values: list[exp.Expr], names: Names
 ) -> Generator[int, None, tuple[str, Rewritten, TableRef]]:
     """SELECT rowid, *values* of the rows that an UPDATE or DELETE touches."""
     named = (tree.args.get("tables") or [None])[0] or tree.this
@@ -346,11 +374,11 @@ def _row_numbers(
     )
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"])
-    sql, query = yield from rewriting(select)
+    sql, query = yield from rewriting(select, names)
     return sql, query, target
 
 
-def _plan_merge(tree: exp.Expr) -> Planning:
+def _plan_merge(tree: exp.Expr, names: Names) -> Planning:
     """Three queries at most: rows that match, rows of the source without a match, rows of the target without one."""
     target, source, on = tree.this, tree.args["using"], tree.args["on"]
     if not isinstance(target, exp.Table):
@@ -385,11 +413,13 @@ def _plan_merge(tree: exp.Expr) -> Planning:
                 from_=exp.From(this=own.copy()), where=exp.Where(this=exp.Not(this=exp.Exists(this=probe)))
             )
         row = number if matched or by_source else exp.Null()
-        parts.append((yield from _merge_part(tree, select, chosen, row)))
+        parts.append((yield from _merge_part(tree, select, chosen, row, names)))
     return Plan(kind="merge", target=table_ref(tree.this), parts=tuple(parts))
 
 
-def _merge_part(tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], number: exp.Expr) -> Planning:
+def _merge_part(
+    tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], number: exp.Expr, names: Names
+) -> Planning:
     """Number of the row, which WHEN it takes (NULL: none), and the values of all of them."""
     values: list[exp.Expr] = []
     branches: list[tuple[str, tuple[str, ...], int, int]] = []
@@ -403,7 +433,7 @@ def _merge_part(tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], numbe
     select.set("expressions", [number.copy(), choice, *(value.copy() for value in values)])
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"].copy())
-    sql, query = yield from rewriting(select)
+    sql, query = yield from rewriting(select, names)
     return replace(_plan("select", sql, query), branches=tuple(branches))
 
 
@@ -420,12 +450,12 @@ def _merge_action(then: exp.Expr) -> tuple[str, tuple[str, ...], list[exp.Expr]]
     raise Unsimulated("this form of MERGE")
 
 
-def _plan_truncate(tree: exp.Expr) -> Planning:
+def _plan_truncate(tree: exp.Expr, names: Names) -> Planning:
     yield 1
     return Plan(kind="truncate", target=table_ref(tree.find(exp.Table)))
 
 
-_PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr], Planning]], ...]] = (
+_PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr, Names], Planning]], ...]] = (
     (exp.Insert, _plan_insert),
     (exp.Update, _plan_update),
     (exp.Delete, _plan_delete),

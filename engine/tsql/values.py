@@ -1,7 +1,7 @@
 """Values of T-SQL as Python and SQLite hold them, and how one type becomes another.
 
-Numbers are int or float, text is str, binary is bytes, bit is 0 or 1. A date or time is text that begins with
-MARK, so that it is told from a varchar that merely looks like one: MARK + `2005-10-22 12:00:00.000`.
+Numbers are int or float (a decimal is exact to 15 digits: its type says how many there are), text is str, binary is
+bytes, bit is 0 or 1. A date or time is text that begins with MARK: MARK + `2005-10-22 12:00:00.000`.
 """
 
 from __future__ import annotations
@@ -9,143 +9,128 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import struct
 from collections.abc import Callable
-from datetime import datetime, timedelta
-from decimal import ROUND_HALF_UP, Context, Decimal
-from functools import lru_cache
+from datetime import datetime
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Any, Final
 
-from engine import moments
 from engine.messages import SqlError
+from engine.tsql import date_values
+from engine.tsql.date_values import DAY, EPOCH, MARK, TICKS_PER_S, US, Culture, Moment
+from engine.tsql.types import (
+    DATETIME,
+    DECIMALS,
+    FLOATS,
+    INT_RANGES,
+    MAX,
+    MONEYS,
+    WIDE,
+    SqlType,
+    type_of,
+)
+
+__all__ = ["MARK", "Scalar"]
 
 Scalar = int | float | str | bytes | None
-MARK: Final = "\x01"
 DIGITS_MAX: Final = 40
 """Characters of a text that is read as a whole number; decimal has 38 digits, Python itself refuses 4,301."""
 TEXT_LIMIT: Final = 200_000
 """Characters of one value. Assumed; varchar(max) holds 2 GB."""
 
-_INT_RANGES: Final = {
-    "bit": (0, 1),
-    "tinyint": (0, 255),
-    "smallint": (-(2**15), 2**15 - 1),
-    "int": (-(2**31), 2**31 - 1),
-    "bigint": (-(2**63), 2**63 - 1),
-}
-_FLOATS: Final = frozenset({"float", "real", "decimal", "numeric", "money", "smallmoney", "double precision"})
-_TEXTS: Final = frozenset({"char", "varchar", "nchar", "nvarchar", "text", "ntext", "sysname", "character"})
-_MOMENTS: Final = frozenset({"datetime", "smalldatetime", "datetime2", "date", "time", "datetimeoffset"})
-_BINARIES: Final = frozenset({"binary", "varbinary", "image", "timestamp", "rowversion"})
-_OTHERS: Final = frozenset({"sql_variant", "uniqueidentifier", "xml", "cursor", "table"})
-_ALIASES: Final = {"integer": "int", "dec": "decimal", "character varying": "varchar", "boolean": "bit"}
 
+def convert(
+    value: Scalar,
+    kind: str | SqlType,
+    style: int | None = None,
+    default_length: int = 30,
+    source: SqlType | None = None,
+    culture: Culture = US,
+) -> Scalar:
+    """*value* (of type *source*, if that is known) as the type *kind*.
 
-TYPE_MAX: Final = 300
-"""Characters of the name of a type. Assumed: two names of 128 in brackets, and a length."""
-
-
-@lru_cache(maxsize=512)
-def parse_type(text: str) -> tuple[str, int | None, int | None]:
-    """(name, length or precision, scale) of a type as written; -1 for (max). 2715 for an unknown one."""
-    if len(text) > TYPE_MAX:
-        raise SqlError(2715, 1, text[:TYPE_MAX])
-    match = re.fullmatch(
-        r"\s*(?:\[?(?:sys|dbo)\]?\s*\.\s*)?\[?([a-z_][a-z_0-9 ]*?)\]?\s*(?:\(\s*(max|\d+)\s*(?:,\s*(\d+)\s*)?\))?"
-        r"(?:\s+(?:not\s+)?null)?\s*",
-        text.lower(),
-    )
-    name = _ALIASES.get(match[1], match[1]) if match else text
-    if match is None or name not in (_INT_RANGES.keys() | _FLOATS | _TEXTS | _MOMENTS | _BINARIES | _OTHERS):
-        raise SqlError(2715, 1, text.strip("[] "))
-    length = None if match[2] is None else -1 if match[2] == "max" else int(match[2][:9])
-    # More than nine digits are too many for any type, and thousands of them for int().
-    if name == "sysname":
-        return "nvarchar", 128, None
-    return name, length, None if match[3] is None else int(match[3][:9])
-
-
-def convert(value: Scalar, kind: str, style: int | None = None, default_length: int = 30) -> Scalar:
-    """*value* as the type written in *kind*. *default_length* is that of char types without one (1 for variables).
-
-    Raises SqlError 241, 245, 8114, 220 or 8115 as the product does.
+    *default_length* is that of char types without one (1 for variables). Raises SqlError 220, 232, 241, 242, 244,
+    245, 248, 281, 8114, 8115 or 8169 as the product does.
     """
-    name, length, scale = parse_type(kind)
+    target = type_of(kind, default_length) if isinstance(kind, str) else kind
     if value is None:
         return None
-    if name in _INT_RANGES:
-        return _to_int(value, name)
-    if name in _FLOATS:
-        number = to_number(value, name)
-        places = scale if name in ("decimal", "numeric") else 4 if "money" in name else None
-        if places is None and name in ("decimal", "numeric"):
-            places = 0
-        return float(number) if places is None else _rounded(float(number), places)
-    if name in _MOMENTS:
-        return to_moment(value, name)
-    if name in _TEXTS:
-        text = to_text(value, style)
-        size = default_length if length is None else length
-        if name in ("text", "ntext") or size == -1:
-            return text[:TEXT_LIMIT]
-        return text[:size].ljust(size) if name in ("char", "nchar") else text[:size]
-    if name in _BINARIES:
-        return value if isinstance(value, bytes) else _to_bytes(value)
-    if name == "uniqueidentifier":
-        return guid_text(value) if isinstance(value, bytes) else to_text(value).upper()[:36]
+    if target.is_whole:
+        return _to_whole(value, target.name, source)
+    if target.name in DECIMALS:
+        return _to_decimal(value, target, source)
+    if target.name in MONEYS:
+        return _to_money(value, target.name)
+    if target.name in FLOATS:
+        return _to_float(value, target.name, source)
+    if target.is_moment:
+        return to_moment(value, target, culture, style)
+    if target.is_text:
+        return _to_char(value, target, style, source, culture)
+    if target.is_binary:
+        return _to_binary(value, target, style, source)
+    if target.name == "uniqueidentifier":
+        return _to_guid(value)
     return value
 
 
-def _rounded(number: float, places: int) -> float | int:
-    rounded = round(number, places)
-    return float(rounded)
+def name_of(value: Scalar, source: SqlType | None) -> str:
+    """The type of a value as messages name it."""
+    if source is not None:
+        return source.name
+    if isinstance(value, str):
+        return "datetime" if value.startswith(MARK) else "varchar"
+    return {int: "int", float: "numeric", bytes: "varbinary"}.get(type(value), "sql_variant")
 
 
-def _to_int(value: Scalar, name: str) -> int:
+# --- numbers ---------------------------------------------------------------------------------------------
+
+
+def _to_whole(value: Scalar, name: str, source: SqlType | None) -> int:
     if name == "bit":
         if isinstance(value, str) and value.strip().lower() in ("true", "false"):
             return int(value.strip().lower() == "true")
-        return int(to_number(value, "bit") != 0)
-    if isinstance(value, bytes):
-        number: int | float = int.from_bytes(value[-8:], "big")
-    elif isinstance(value, str) and not value.startswith(MARK):
-        stripped = value.strip()
+        return int(_number_of(value, "bit", source) != 0)
+    if isinstance(value, str) and not value.startswith(MARK):
+        stripped = value.strip(" \t\r\n")
         if not _WHOLE.fullmatch(stripped):
-            raise SqlError(245, "varchar", value, name)
-        number = _whole_of(stripped, name)
-    else:
-        number = to_number(value, name)
-    low, high = _INT_RANGES[name]
+            raise SqlError(245, name_of(value, source), value, name)
+        return _ranged_text(value, stripped, name, source)
+    number = to_number(value, name)
     if not math.isfinite(number):
         raise SqlError(8115, "expression", name)
+    low, high = INT_RANGES[name]
     whole = int(number)
-    if not low <= whole <= high:
-        raise SqlError(8115, "expression", name) if name in ("int", "bigint") else SqlError(220, name, whole)
-    return whole
-
-
-_GUID: Final = re.compile(r"[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}", re.IGNORECASE)
-
-
-def guid_text(value: bytes) -> str:
-    """Sixteen bytes as a uniqueidentifier is written."""
-    digits = value[:16].ljust(16, b"\0").hex().upper()
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
-
-
-def _to_bytes(value: Scalar) -> bytes:
-    if isinstance(value, str) and _GUID.fullmatch(value):
-        return bytes.fromhex(value.replace("-", ""))
-    if isinstance(value, int):
-        return (
-            value.to_bytes(8, "big", signed=True)[-4:]
-            if abs(value) < 2**31
-            else value.to_bytes(8, "big", signed=True)
+    if low <= whole <= high:
+        return whole
+    if source is not None and source.name in FLOATS:
+        raise SqlError(232, name, f"{number:f}")
+    if name in ("int", "bigint"):
+        raise SqlError(
+            8115, "numeric" if source is not None and source.name in DECIMALS else "expression", name
         )
-    return to_text(value).encode("utf-16-le")
+    raise SqlError(220, name, whole)
 
 
-_WHOLE: Final = re.compile(r"[-+]?\d*+", re.ASCII)
-_FLOAT: Final = re.compile(r"[-+]?(?:\d++\.?\d*+|\.\d++)(?:e[-+]?\d++)?", re.ASCII | re.IGNORECASE)
+_INT_COLUMNS: Final = {"tinyint": "INT1", "smallint": "INT2"}
+
+
+def _ranged_text(value: str, stripped: str, name: str, source: SqlType | None) -> int:
+    low, high = INT_RANGES[name]
+    whole = _whole_of(stripped, name) if len(stripped) <= DIGITS_MAX else high + 1
+    if low <= whole <= high:
+        return whole
+    if name in _INT_COLUMNS:
+        raise SqlError(244, name_of(value, source), value, _INT_COLUMNS[name])
+    raise (
+        SqlError(248, name_of(value, source), value) if name == "int" else SqlError(8115, "expression", name)
+    )
+
+
+_WHOLE: Final = re.compile(r"[-+]?\d*", re.ASCII)
+_EXACT: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)", re.ASCII)
+_FLOAT: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[ed][-+]?\d+)?", re.ASCII | re.IGNORECASE)
+_MONEY: Final = re.compile(r"[-+]?[$£€¥]?[-+]?(?:[\d,]*\.?\d*)", re.ASCII)
 """Numbers as CAST reads them. Python itself would take inf, nan, 1_000 and the digits of other scripts, too."""
 
 
@@ -165,139 +150,276 @@ def finite(number: Scalar, name: str = "float") -> Any:
 
 def to_number(value: Scalar, name: str = "int") -> int | float:
     """The value as a number; 245 for text that is none, 8114 when *name* is no integer type."""
+    return _number_of(value, name, None)
+
+
+def _number_of(value: Scalar, name: str, source: SqlType | None) -> int | float:
     if isinstance(value, int | float):
         return value
     if isinstance(value, bytes):
-        return int.from_bytes(value[-8:], "big")
+        return int.from_bytes(value[-8:], "big", signed=len(value) >= 8)
     if value is None:
         return 0
     if value.startswith(MARK):
-        moment = parse_moment(value)
-        return (moment - datetime(1900, 1, 1)) / timedelta(days=1)
-    text = value.strip().replace(",", "") if "money" in name else value.strip()
-    if _WHOLE.fullmatch(text):
+        days = date_values.held(value).total / DAY - EPOCH
+        return math.floor(days + 0.5) if name in INT_RANGES else days
+    text = value.strip(" \t\r\n").replace(",", "") if "money" in name else value.strip(" \t\r\n")
+    if _WHOLE.fullmatch(text) and (text or name not in DECIMALS):
         return _whole_of(text, name)
-    if _FLOAT.fullmatch(text):
-        return finite(float(text), name)  # type: ignore[no-any-return]
-    if name in _INT_RANGES:
-        raise SqlError(245, "varchar", value, name)
-    raise SqlError(8114, "varchar", "numeric" if name == "decimal" else name)
+    if _FLOAT.fullmatch(text) and (name not in DECIMALS or _EXACT.fullmatch(text)):
+        return finite(float(text.lower().replace("d", "e")), name)  # type: ignore[no-any-return]
+    if name in INT_RANGES:
+        raise SqlError(245, name_of(value, source), value, name)
+    raise SqlError(8114, name_of(value, source), "numeric" if name == "decimal" else name)
 
 
-# --- dates ----------------------------------------------------------------------------------------------
+ANY_DIGITS: Final = Context(prec=200)
+"""30 digits before the point and 99 behind it are more than decimal takes by itself."""
 
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_FORMATS: Final = (
-    "%Y-%m-%d %H:%M:%S.%f",
-    "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%d %H:%M",
-    "%Y-%m-%d",
-    "%Y-%m-%dT%H:%M:%S.%f",
-    "%Y-%m-%dT%H:%M:%S",
-    "%Y%m%d %H:%M:%S.%f",
-    "%Y%m%d %H:%M:%S",
-    "%Y%m%d %H:%M",
-    "%Y%m%d",
-    "%Y/%m/%d",
-    "%Y/%m/%d %H:%M:%S",
-    "%m/%d/%Y",
-    "%m/%d/%Y %H:%M",
-    "%m/%d/%Y %H:%M:%S",
-    "%m/%d/%y",
-    "%b %d %Y %I:%M%p",
-    "%b %d %Y",
-    "%b %d, %Y",
-    "%d %b %Y",
-    "%B %d, %Y",
-    "%d %B %Y",
+
+def exact(value: Scalar, source: SqlType | None = None) -> Decimal:
+    """The number as the decimal that it was written as. Raises 8114 for text that is none."""
+    if isinstance(value, str) and not value.startswith(MARK) and _EXACT.fullmatch(value.strip(" \t\r\n")):
+        return Decimal(value.strip(" \t\r\n")[:100])
+    number = _number_of(value, "numeric", source)
+    return Decimal(number) if isinstance(number, int) else Decimal(repr(finite(number)))
+
+
+def held_decimal(
+    number: Decimal, precision: int, scale: int, source: str = "numeric", *, cut: bool = False
+) -> Scalar:
+    """The number rounded (*cut*: cut off) to *scale* digits. Raises 8115 if *precision* digits do not hold it."""
+    try:
+        fitted = number.quantize(Decimal(1).scaleb(-scale), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS)
+    except InvalidOperation:
+        raise SqlError(8115, source, "numeric") from None
+    if abs(fitted) >= Decimal(1).scaleb(precision - scale):
+        raise SqlError(8115, source, "numeric")
+    if fitted == fitted.to_integral_value() and abs(fitted) < 2**63:
+        return int(fitted)
+    return float(fitted)
+
+
+def _to_decimal(value: Scalar, target: SqlType, source: SqlType | None) -> Scalar:
+    return held_decimal(exact(value, source), target.precision, target.scale, name_of(value, source))
+
+
+_MONEY_RANGES: Final = {"money": Decimal("922337203685477.5808"), "smallmoney": Decimal("214748.3648")}
+
+
+def _to_money(value: Scalar, name: str) -> Scalar:
+    if isinstance(value, str) and not value.startswith(MARK):
+        text = value.strip(" \t\r\n")
+        if not _MONEY.fullmatch(text) or len(text) > DIGITS_MAX:
+            raise SqlError(235)
+        digits = re.sub(r"[^-\d.]", "", text)
+        number = Decimal(digits) if digits.strip("-.") else Decimal(0)
+    else:
+        number = exact(value)
+    fitted = number.quantize(Decimal("0.0001"), ROUND_HALF_UP, ANY_DIGITS)
+    if not -_MONEY_RANGES[name] <= fitted < _MONEY_RANGES[name]:
+        raise SqlError(8115, "expression", name)
+    return int(fitted) if fitted == fitted.to_integral_value() else float(fitted)
+
+
+def _to_float(value: Scalar, name: str, source: SqlType | None) -> float:
+    number = float(_number_of(value, "float", source))
+    if name == "float":
+        return number
+    try:
+        short: float = struct.unpack("f", struct.pack("f", number))[0]
+    except OverflowError:
+        raise SqlError(232, name, f"{number:f}") from None
+    return float(f"{short:.8g}")
+
+
+# --- binary ----------------------------------------------------------------------------------------------
+
+_GUID: Final = re.compile(
+    r"\{?([0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12})\}?.{0,200}", re.IGNORECASE | re.DOTALL
 )
-_TIMES: Final = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M%p", "%I:%M %p", "%I:%M:%S %p")
+
+
+def guid_text(value: bytes) -> str:
+    """Sixteen bytes as a uniqueidentifier is written: its first three numbers stand with the last byte first."""
+    raw = value[:16].ljust(16, b"\0")
+    digits = (raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]).hex().upper()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def _guid_bytes(text: str) -> bytes:
+    raw = bytes.fromhex(text.replace("-", ""))
+    return raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]
+
+
+def _to_guid(value: Scalar) -> str:
+    if isinstance(value, bytes):
+        return guid_text(value)
+    match = _GUID.fullmatch(to_text(value))
+    if match is None:
+        raise SqlError(8169)
+    return match[1].upper()
+
+
+_WIDTHS: Final = {"bit": 1, "tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
+
+
+def _to_binary(value: Scalar, target: SqlType, style: int | None, source: SqlType | None) -> bytes:
+    size = target.length or 8
+    if isinstance(value, int | float) and (source is None or source.is_whole or isinstance(value, int)):
+        width = _WIDTHS.get(source.name if source is not None else "", 4 if abs(value) < 2**31 else 8)
+        raw = int(value).to_bytes(8, "big", signed=True)[-width:]
+        if size == MAX:
+            return raw
+        return raw[-size:].rjust(size, b"\0") if target.name in ("binary", "timestamp") else raw[-size:]
+    raw = _bytes_of(value, style, source)
+    if size == MAX:
+        return raw
+    return raw[:size].ljust(size, b"\0") if target.name in ("binary", "timestamp") else raw[:size]
+
+
+def _bytes_of(value: Scalar, style: int | None, source: SqlType | None) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    text = to_text(value)
+    if isinstance(value, str) and value.startswith(MARK):
+        moment = date_values.fitted(date_values.held(value), DATETIME)
+        thirds = (moment.ticks * 300 + TICKS_PER_S // 2) // TICKS_PER_S
+        return (moment.day - EPOCH).to_bytes(4, "big", signed=True) + thirds.to_bytes(4, "big")
+    if source is not None and source.name == "uniqueidentifier" and _GUID.fullmatch(text):
+        return _guid_bytes(text)
+    if style in (1, 2):
+        digits = text[2:] if style == 1 and text[:2].lower() == "0x" else text
+        if len(digits) % 2 or re.search(r"[^0-9A-Fa-f]", digits) or (style == 1 and digits is text):
+            raise SqlError(8114, name_of(value, source), "varbinary")
+        return bytes.fromhex(digits)
+    if source is None and _GUID.fullmatch(text) and len(text) == 36:
+        return _guid_bytes(text)
+    return text.encode("utf-16-le") if source is None or source.name in WIDE else code_page(text)
+
+
+def code_page(text: str) -> bytes:
+    """The text as varchar holds it: code page 1252 of the default collation."""
+    return text.encode("cp1252", "replace")
+
+
+# --- dates -----------------------------------------------------------------------------------------------
 
 
 def stamp(moment: datetime) -> str:
-    """A datetime value: milliseconds, as SSMS shows it, behind the mark."""
-    return MARK + moment.isoformat(" ", "milliseconds")
+    """A datetime value: rounded to .000, .003 or .007 s, as SSMS shows it, behind the mark."""
+    return hold(date_values.fitted(date_values.of_datetime(moment), DATETIME), DATETIME)
 
 
-def parse_moment(value: Scalar) -> datetime:
+def hold(moment: Moment, kind: SqlType) -> str:
+    """The value of a moment that fits into *kind* already."""
+    return MARK + date_values.body(moment, kind)
+
+
+def parse_moment(value: Scalar, culture: Culture = US) -> datetime:
     """The moment that a value stands for: marked or written text, or days since 1900. 241 if it is none."""
+    return moment_of(value, SqlType("datetime2", scale=7), culture).as_datetime()
+
+
+def moment_of(
+    value: Scalar, kind: SqlType = DATETIME, culture: Culture = US, style: int | None = None
+) -> Moment:
+    """The same as a Moment, read as a value of *kind*. Raises 241, 242 or 8115."""
+    if isinstance(value, bytes):
+        value = int.from_bytes(value[-8:], "big") if len(value) < 8 else _old_moment(value)
     if isinstance(value, int | float):
-        try:
-            return datetime(1900, 1, 1) + timedelta(days=value)
-        except OverflowError:
-            raise SqlError(8115, "expression", "datetime") from None
+        total = round(value * DAY) + EPOCH * DAY
+        if not DAY <= total < (date_values.LAST_DAY + 1) * DAY:
+            raise SqlError(8115, "expression", "datetime")
+        return date_values.of_total(total)
     if not isinstance(value, str):
         raise SqlError(241)
-    text = " ".join(value.removeprefix(MARK).split())
-    if not text:
-        return datetime(1900, 1, 1)
-    for form in _FORMATS:
-        try:
-            return moments.read(text[:26], form)
-        except ValueError:
-            continue
-    for form in _TIMES:
-        try:
-            return moments.read(text[:15], form)
-        except ValueError:
-            continue
-    raise SqlError(241)
+    if value.startswith(MARK):
+        return date_values.held(value)
+    return date_values.read(value, kind, culture, style)
 
 
-def to_moment(value: Scalar, name: str = "datetime") -> str:
-    """A date or time value of the type *name*."""
-    moment = parse_moment(value)
-    if name == "date":
-        return MARK + moment.date().isoformat()
-    if name == "time":
-        return MARK + moment.time().isoformat("milliseconds")
-    if name == "smalldatetime":
-        moment = (moment + timedelta(seconds=30)).replace(second=0, microsecond=0)
-    return stamp(moment)
+def _old_moment(value: bytes) -> float:
+    days, thirds = struct.unpack(">iI", value[-8:])
+    return float(days) + float(thirds) / (300 * 86_400)
+
+
+def to_moment(
+    value: Scalar, kind: str | SqlType = DATETIME, culture: Culture = US, style: int | None = None
+) -> str:
+    """A date or time value of the type *kind*."""
+    target = type_of(kind) if isinstance(kind, str) else kind
+    return hold(date_values.fitted(moment_of(value, target, culture, style), target), target)
 
 
 def is_moment(value: Scalar) -> bool:
     return isinstance(value, str) and value.startswith(MARK)
 
 
-_STYLES: Final = {
-    1: "%m/%d/%y", 101: "%m/%d/%Y", 2: "%y.%m.%d", 102: "%Y.%m.%d", 3: "%d/%m/%y", 103: "%d/%m/%Y",
-    4: "%d.%m.%y", 104: "%d.%m.%Y", 5: "%d-%m-%y", 105: "%d-%m-%Y", 6: "%d %b %y", 106: "%d %b %Y",
-    7: "%b %d, %y", 107: "%b %d, %Y", 8: "%H:%M:%S", 108: "%H:%M:%S", 24: "%H:%M:%S", 10: "%m-%d-%y",
-    110: "%m-%d-%Y", 11: "%y/%m/%d", 111: "%Y/%m/%d", 12: "%y%m%d", 112: "%Y%m%d", 20: "%Y-%m-%d %H:%M:%S",
-    120: "%Y-%m-%d %H:%M:%S",
-}  # fmt: skip
-"""Styles of CONVERT without fractions of a second. Documented [DOC: CAST and CONVERT]."""
-
-_STYLES_MS: Final = {
-    9: "%b %d %Y %I:%M:%S:{ms}%p", 109: "%b %d %Y %I:%M:%S:{ms}%p", 13: "%d %b %Y %H:%M:%S:{ms}",
-    113: "%d %b %Y %H:%M:%S:{ms}", 14: "%H:%M:%S:{ms}", 114: "%H:%M:%S:{ms}", 21: "%Y-%m-%d %H:%M:%S.{ms}",
-    121: "%Y-%m-%d %H:%M:%S.{ms}", 25: "%Y-%m-%d %H:%M:%S.{ms}", 126: "%Y-%m-%dT%H:%M:%S.{ms}",
-    127: "%Y-%m-%dT%H:%M:%S.{ms}",
-}  # fmt: skip
-"""Styles of CONVERT with milliseconds. Documented [DOC: CAST and CONVERT]."""
+# --- text ------------------------------------------------------------------------------------------------
 
 
-def moment_text(value: str, style: int | None = None) -> str:
-    """A date or time as text; without a style as PRINT shows it (`Oct 22 2005 12:00PM`)."""
-    body = value.removeprefix(MARK)
-    if style is None and len(body) != 23:
-        return body  # date and time types
-    moment = parse_moment(value)
-    if style in _STYLES:
-        return moments.written(moment, _STYLES[style])
-    if style in _STYLES_MS:
-        return moments.written(moment, _STYLES_MS[style]).replace("{ms}", f"{moment.microsecond // 1000:03d}")
-    hour = moment.hour % 12 or 12
-    clock = f"{hour:>2}:{moment.minute:02d}{'AM' if moment.hour < 12 else 'PM'}"
-    return f"{_MONTHS[moment.month - 1]} {moment.day:>2} {moment.year} {clock}"
+def _to_char(
+    value: Scalar, target: SqlType, style: int | None, source: SqlType | None, culture: Culture
+) -> str:
+    text = text_as(value, style, source, culture, wide=target.name in WIDE)
+    size = target.length
+    if size == MAX or not size:
+        return text[:TEXT_LIMIT]
+    if len(text) > size and isinstance(value, int | float):
+        whole = isinstance(value, int) and (source is None or source.is_whole)
+        if not whole or target.name in WIDE:
+            raise SqlError(8115, "numeric" if source is None else source.name, target.name)
+        text = "*"
+    if len(text) > size and source is not None and source.name == "uniqueidentifier":
+        raise SqlError(8170)
+    return text[:size].ljust(size) if target.name in ("char", "nchar") else text[:size]
 
 
-# --- text -----------------------------------------------------------------------------------------------
+def text_as(
+    value: Scalar,
+    style: int | None = None,
+    source: SqlType | None = None,
+    culture: Culture = US,
+    wide: bool = False,
+) -> str:
+    """The value as text by the rules of its type *source*."""
+    if isinstance(value, bytes):
+        if style in (1, 2):
+            return ("0x" if style == 1 else "") + value.hex().upper()
+        return value.decode("utf-16-le", "replace") if wide else value.decode("cp1252", "replace")
+    if isinstance(value, str) and value.startswith(MARK):
+        kind = source if source is not None and source.is_moment else date_values.kind_of(value)
+        return date_values.text_of(date_values.held(value), kind, style, culture)
+    if source is not None and isinstance(value, int | float):
+        if source.name in DECIMALS:
+            return to_text(decimal_text(value, source.scale))
+        if source.name in MONEYS:
+            return money_text(value, style or 0)
+        if source.name in FLOATS:
+            return float_text(float(value), style or 0)
+    return to_text(value)
+
+
+def money_text(value: int | float, style: int) -> str:
+    """Money as CONVERT writes it: two digits, with commas (1), or four digits (2). Documented."""
+    shown = to_text(decimal_text(value, 4 if style in (2, 126) else 2))
+    if style != 1:
+        return shown
+    front, _, back = shown.partition(".")
+    sign = "-" if front.startswith("-") else ""
+    return f"{sign}{int(front.lstrip('-')):,}.{back}"
+
+
+def float_text(value: float, style: int = 0) -> str:
+    """A float as CONVERT writes it: 6 digits at most (0), 8 (1), 16 (2) or 17 (3). Documented."""
+    form = {1: ".7e", 2: ".15e", 3: ".17g"}.get(style, ".6g")
+    head, mark, tail = f"{value:{form}}".partition("e")
+    return f"{head}e{tail[0]}{int(tail[1:]):03d}" if mark else head
 
 
 def number_text(value: int | float) -> str:
-    """A number as CONVERT writes it."""
+    """A number whose type is not known as text."""
     if isinstance(value, int):
         return str(value)
     if value == int(value) and abs(value) < 1e15:
@@ -306,38 +428,30 @@ def number_text(value: int | float) -> str:
 
 
 def to_text(value: Scalar, style: int | None = None) -> str:
-    """The value as text, with the implicit conversions of the product."""
+    """The value as text when its type is not known."""
     if value is None:
         return ""
     if isinstance(value, str):
-        return moment_text(value, style) if value.startswith(MARK) else value
+        if not value.startswith(MARK):
+            return value
+        return date_values.text_of(date_values.held(value), date_values.kind_of(value), style)
     if isinstance(value, bytes):
         return "0x" + value.hex().upper() if style in (1, None) else value.hex().upper()
     return number_text(value)
 
 
-def scale_of_type(text: str) -> int | None:
-    """Digits behind the point of an exact type (money shows two); None for every other one, and for whole numbers."""
-    kind, _, scale = parse_type(text)
-    if "money" in kind:
-        return 2
-    return scale or None if kind in ("decimal", "numeric") else None
-
-
 SCALE_MAX: Final = 99
 """Digits behind the point that are written out: decimal has 38, FORMAT takes 99. Documented [DOC]."""
-
-_ANY_DIGITS: Final = Context(prec=200)
-"""30 digits before the point and 99 behind it are more than decimal takes by itself."""
 
 
 def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
     """The number with its digits behind the point; anything else as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(scale, int):
         return value
-    if not -1e30 < value < 1e30 or not 0 <= scale <= SCALE_MAX:
+    if not -1e38 < value < 1e38 or not 0 <= scale <= SCALE_MAX:
         return value
-    return str(Decimal(repr(value)).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _ANY_DIGITS))
+    shown_ = Decimal(repr(value)).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, ANY_DIGITS)
+    return f"{shown_ if shown_ else abs(shown_):f}"
 
 
 def shown(value: Scalar) -> Scalar:
@@ -349,18 +463,31 @@ def shown(value: Scalar) -> Scalar:
     return value
 
 
+def shown_as(value: Scalar, kind: SqlType | None) -> Scalar:
+    """The value for a result grid by its type: decimals with all their digits, money with two to four."""
+    if kind is None or not isinstance(value, int | float):
+        return value
+    if kind.name in DECIMALS:
+        return decimal_text(value, kind.scale) if kind.scale or isinstance(value, float) else value
+    if kind.name in MONEYS:
+        text = to_text(decimal_text(value, 4))
+        return text[:-2] + text[-2:].rstrip("0")
+    return float(value) if kind.name in FLOATS else value
+
+
 def comparable(text: str) -> str:
     """What the default collation compares: no case, no trailing blanks."""
     return text.rstrip(" ").casefold()
 
 
 def compare(a: str, b: str) -> int:
-    """-1, 0 or 1 as the collation sees two texts; a date against text compares as dates."""
-    if a.startswith(MARK) != b.startswith(MARK):
+    """-1, 0 or 1 as the collation sees two texts; dates of different types, or a date and a text, as moments."""
+    if a.startswith(MARK) or b.startswith(MARK):
         try:
-            a, b = stamp(parse_moment(a)), stamp(parse_moment(b))
+            first, second = moment_of(a).utc, moment_of(b).utc
         except SqlError:
             return -1
+        return (first > second) - (first < second)
     left, right = comparable(a), comparable(b)
     return (left > right) - (left < right)
 
@@ -381,3 +508,11 @@ def strict(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
 def whole(value: Scalar) -> int:
     """The value as a whole number. Raises 245."""
     return int(to_number(value))
+
+
+def parse_type(text: str) -> tuple[str, int | None, int | None]:
+    """(name, length or precision, scale) of a type as written; -1 for (max). 2715 for an unknown one."""
+    kind = type_of(text, 0)
+    if kind.name in DECIMALS:
+        return "decimal", kind.precision, kind.scale
+    return kind.name, kind.length or None, kind.scale or None

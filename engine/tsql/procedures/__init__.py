@@ -39,7 +39,8 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         parts.pop(0)
     plain = parts[-1].lower()
     if plain == "sp_executesql":
-        _execute_text(machine, statement)
+        _execute_text(machine, statement, _database_in(parts))
+        return
     elif not plain:
         raise SqlError(2812, name)
     else:
@@ -47,7 +48,7 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         if found is None:
             made = objects.find(machine.context, tuple(part for part in parts if part))
             if isinstance(made, objects.Procedure):
-                _run(machine, plain, made, statement)
+                _run(machine, parts[-1], made, statement, _database_in(parts))
                 return
             raise Unsimulated(f"procedure {name}") if plain in KNOWN else SqlError(2812, name)
         database = parts[0] if len(parts) > 1 and parts[0].lower() not in ("sys", "dbo", "") else ""
@@ -81,8 +82,13 @@ def _quoted(value: Scalar) -> str:
     return text if isinstance(value, bytes) else "N'" + text.replace("'", "''") + "'"
 
 
-def _run(machine: Machine, name: str, made: objects.Procedure, statement: s.Execute) -> None:
-    """EXEC of a procedure that a script has made."""
+def _database_in(parts: list[str]) -> str:
+    """The database that a name of three parts means; empty for the current one."""
+    return parts[-3] if len(parts) > 2 else ""
+
+
+def _run(machine: Machine, name: str, made: objects.Procedure, statement: s.Execute, database: str) -> None:
+    """EXEC of a procedure that a script has made, in its *database*."""
     known = tuple(item.name for item in made.parameters)
     required = tuple(item.name for item in made.parameters if not item.default)
     given = bound(machine, name, Procedure(_nothing, required, known), statement.arguments)
@@ -95,7 +101,7 @@ def _run(machine: Machine, name: str, made: objects.Procedure, statement: s.Exec
         argument = named.get(item.name)
         if argument is not None and argument.output and isinstance(argument.value, s.Variable):
             outputs.append((item.name, argument.value.name))
-    machine.enter(made.body, variables, tuple(outputs), returns=statement.returns)
+    machine.enter(made.body, variables, tuple(outputs), returns=statement.returns, database=database)
 
 
 def _nothing(call: Call) -> None:
@@ -105,8 +111,8 @@ def _nothing(call: Call) -> None:
 # --- dynamic SQL -----------------------------------------------------------------------------------------
 
 
-def _execute_text(machine: Machine, statement: s.Execute) -> None:
-    """sp_executesql text, N'@a int, @b nvarchar(10) OUTPUT', values."""
+def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None:
+    """sp_executesql text, N'@a int, @b nvarchar(10) OUTPUT', values; in the *database* whose procedure it is."""
     named = {argument.name: argument for argument in statement.arguments if argument.name}
     positional = [argument for argument in statement.arguments if not argument.name]
     text = named.pop("@stmt", None) or named.pop("@statement", None)
@@ -120,19 +126,26 @@ def _execute_text(machine: Machine, statement: s.Execute) -> None:
     variables: dict[str, Declared] = {}
     outputs: list[tuple[str, str]] = []
     source = to_text(machine.value(declared.value)) if declared is not None else ""
-    for place, (name, kind, output) in enumerate(_parameters(source)):
+    for place, (name, kind, output, default) in enumerate(_parameters(source)):
         argument = named.get(name) or (positional[place] if place < len(positional) else None)
-        if argument is None:
+        if argument is None and not default:
             raise SqlError(8178, name)
         parse_type(kind)
-        variables[name] = Declared(kind, machine.value(argument.value))
-        if output and argument.output and isinstance(argument.value, s.Variable):
+        value = machine.evaluate(default) if argument is None else machine.value(argument.value)
+        variables[name] = Declared(kind, value if output else convert(value, kind, default_length=1))
+        if argument is not None and output and argument.output and isinstance(argument.value, s.Variable):
             outputs.append((name, argument.value.name))
-    machine.enter(to_text(machine.value(text.value)), variables, tuple(outputs))
+    machine.enter(
+        to_text(machine.value(text.value)),
+        variables,
+        tuple(outputs),
+        returns=statement.returns,
+        database=database,
+    )
 
 
-def _parameters(text: str) -> list[tuple[str, str, bool]]:
-    """(name, type, output) of each parameter in the declaration of sp_executesql."""
+def _parameters(text: str) -> list[tuple[str, str, bool, str]]:
+    """(name, type, output, default) of each parameter in the declaration of sp_executesql."""
     found = []
     for part in _split(text):
         words = part.split(None, 1)
@@ -141,7 +154,8 @@ def _parameters(text: str) -> list[tuple[str, str, bool]]:
         kind = words[1].strip().lower().removeprefix("as ")
         output = kind.split()[-1] in ("output", "out")
         kind = kind.rsplit(None, 1)[0] if output else kind
-        found.append((words[0].lower(), kind.split("=")[0].strip(), output))
+        kind, _, default = kind.partition("=")
+        found.append((words[0].lower(), kind.strip(), output, default.strip()))
     return found
 
 

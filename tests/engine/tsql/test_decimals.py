@@ -20,7 +20,7 @@ from tests.engine.worlds import P, lab
         ("ROUND(2.567, 1)", "2.600"),
         ("1.5 * 2.25", "3.375"),
         ("1.5 + 2.25", "3.75"),
-        ("CAST(1.239 AS money)", "1.24"),
+        ("CAST(1.239 AS money)", "1.239"),
         ("ISNULL(CAST(NULL AS decimal(5, 2)), 0)", "0.00"),
         ("CASE WHEN 1 = 1 THEN 1.50 ELSE 0 END", "1.50"),
         ("CAST(0.1 AS float) + 1", 1.1),

@@ -1,26 +1,22 @@
-"""Functions of T-SQL that scripts use now and then: FORMAT, hashes, mathematics."""
+"""FORMAT, and what else turns a value into a text or a number of another kind: hashes, SOUNDEX."""
 
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from engine import arithmetic, moments
-from engine.messages import SqlError
+from engine import moments
 from engine.tsql.values import (
     Scalar,
     decimal_text,
     is_moment,
     parse_moment,
-    stamp,
     strict,
     to_number,
     to_text,
-    whole,
 )
 
 # --- FORMAT ----------------------------------------------------------------------------------------------
@@ -116,40 +112,6 @@ def _hash(kind: Scalar, value: Scalar) -> Scalar:
     return None if name is None else hashlib.new(name, data, usedforsecurity=False).digest()
 
 
-# --- dates -----------------------------------------------------------------------------------------------
-
-
-@strict
-def _from_parts(*parts: Scalar) -> Scalar:
-    """DATETIMEFROMPARTS. Raises 289 for a moment that does not exist."""
-    numbers = [whole(part) for part in parts]
-    try:
-        made = datetime(*numbers[:6], numbers[6] * 1000)  # type: ignore[call-arg,arg-type]
-    except (ValueError, TypeError, IndexError):
-        raise SqlError(289) from None
-    return stamp(made)
-
-
-def _mathematics(function: Callable[[float], float]) -> Callable[[Scalar], Scalar]:
-    @strict
-    def call(value: Scalar) -> Scalar:
-        try:
-            return function(float(to_number(value, "float")))
-        except (ValueError, OverflowError):
-            raise SqlError(3623) from None
-
-    return call
-
-
-@strict
-def _log(value: Scalar, base: Scalar = math.e) -> Scalar:
-    try:
-        logarithm = arithmetic.log(float(to_number(value, "float")))
-        return logarithm / arithmetic.log(float(to_number(base, "float")))
-    except (ValueError, ZeroDivisionError):
-        raise SqlError(3623) from None
-
-
 @strict
 def _soundex(value: Scalar) -> Scalar:
     codes = {
@@ -168,19 +130,6 @@ def _soundex(value: Scalar) -> Scalar:
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "format": _format,
     "hashbytes": _hash,
-    "datetimefromparts": _from_parts,
-    "log": _log,
-    "log10": _mathematics(arithmetic.log10),
-    "exp": _mathematics(arithmetic.exp),
-    "sin": _mathematics(arithmetic.sin),
-    "cos": _mathematics(arithmetic.cos),
-    "tan": _mathematics(arithmetic.tan),
-    "asin": _mathematics(arithmetic.asin),
-    "acos": _mathematics(arithmetic.acos),
-    "atan": _mathematics(arithmetic.atan),
-    "degrees": _mathematics(math.degrees),
-    "radians": _mathematics(math.radians),
-    "pi": lambda: math.pi,
     "soundex": _soundex,
 }
 """Functions of their arguments alone."""

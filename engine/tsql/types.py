@@ -1,0 +1,348 @@
+"""Types of T-SQL and their rules: precedence, length, precision and scale of what an expression gives.
+
+Sources: [DOC: data type precedence], [DOC: precision, scale, and length], [DOC: int, bigint, smallint, tinyint].
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from engine.messages import SqlError
+
+MAX: Final = -1
+"""Length of varchar(max) and its kin."""
+
+PRECISION_MAX: Final = 38
+DIVISION_SCALE: Final = 6
+"""Least scale of a quotient, and what a scale is cut to at most when digits run out. Documented."""
+
+INT_RANGES: Final = {
+    "bit": (0, 1),
+    "tinyint": (0, 255),
+    "smallint": (-(2**15), 2**15 - 1),
+    "int": (-(2**31), 2**31 - 1),
+    "bigint": (-(2**63), 2**63 - 1),
+}
+DECIMALS: Final = frozenset({"decimal", "numeric"})
+MONEYS: Final = frozenset({"money", "smallmoney"})
+FLOATS: Final = frozenset({"float", "real"})
+WIDE: Final = frozenset({"nchar", "nvarchar", "ntext"})
+TEXTS: Final = WIDE | {"char", "varchar", "text"}
+MOMENTS: Final = frozenset({"datetime", "smalldatetime", "datetime2", "date", "time", "datetimeoffset"})
+OLD_MOMENTS: Final = frozenset({"datetime", "smalldatetime"})
+BINARIES: Final = frozenset({"binary", "varbinary", "image", "timestamp", "rowversion"})
+OTHERS: Final = frozenset({"sql_variant", "uniqueidentifier", "xml", "cursor", "table"})
+_ALIASES: Final = {
+    "integer": "int", "dec": "decimal", "character varying": "varchar", "char varying": "varchar",
+    "character": "char", "double precision": "float", "boolean": "bit", "national character": "nchar",
+    "national char": "nchar", "national character varying": "nvarchar", "national char varying": "nvarchar",
+    "binary varying": "varbinary", "sysname": "nvarchar",
+}  # fmt: skip
+NAMES: Final = INT_RANGES.keys() | DECIMALS | MONEYS | FLOATS | TEXTS | MOMENTS | BINARIES | OTHERS
+
+PRECEDENCE: Final = (
+    "sql_variant", "xml", "datetimeoffset", "datetime2", "datetime", "smalldatetime", "date", "time", "float",
+    "real", "numeric", "money", "smallmoney", "bigint", "int", "smallint", "tinyint", "bit", "ntext", "text",
+    "image", "timestamp", "uniqueidentifier", "nvarchar", "nchar", "varchar", "char", "varbinary", "binary", "null",
+)  # fmt: skip
+"""From the highest to the lowest. Documented [DOC: data type precedence]."""
+_RANK: Final = {name: rank for rank, name in enumerate(PRECEDENCE)} | {"decimal": PRECEDENCE.index("numeric")}
+
+_DIGITS: Final = {"bit": 1, "tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
+"""Digits that a whole number counts as beside a decimal. Documented."""
+
+FIXED_LENGTHS: Final = {
+    "bit": 1, "tinyint": 1, "smallint": 2, "int": 4, "bigint": 8, "money": 8, "smallmoney": 4, "float": 8,
+    "real": 4, "datetime": 8, "smalldatetime": 4, "date": 3, "uniqueidentifier": 16, "timestamp": 8,
+}  # fmt: skip
+"""Bytes of types whose values all take the same room. Documented [DOC: each type's page]."""
+
+SCALED: Final = frozenset({"time", "datetime2", "datetimeoffset"})
+"""Types with digits of a second: seven unless written otherwise. Documented."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlType:
+    """A type; *length* in characters or bytes (MAX for max), *precision* and *scale* of decimals and times.
+
+    The *precision* of an int is that of a literal, 0 for any other.
+    """
+
+    name: str
+    length: int = 0
+    precision: int = 0
+    scale: int = 0
+
+    def __str__(self) -> str:
+        if self.name in DECIMALS:
+            return f"{self.name}({self.precision},{self.scale})"
+        if self.name in SCALED:
+            return f"{self.name}({self.scale})"
+        if self.length:
+            return f"{self.name}({'max' if self.length == MAX else self.length})"
+        return self.name
+
+    @property
+    def is_text(self) -> bool:
+        return self.name in TEXTS
+
+    @property
+    def is_whole(self) -> bool:
+        return self.name in INT_RANGES
+
+    @property
+    def is_number(self) -> bool:
+        return self.is_whole or self.name in DECIMALS or self.name in MONEYS or self.name in FLOATS
+
+    @property
+    def is_moment(self) -> bool:
+        return self.name in MOMENTS
+
+    @property
+    def is_binary(self) -> bool:
+        return self.name in BINARIES
+
+    @property
+    def family(self) -> str:
+        """Values of the same family compare as they are held."""
+        if self.is_number:
+            return "number"
+        if self.is_text:
+            return "text"
+        return "binary" if self.is_binary else str(self)
+
+
+NULL: Final = SqlType("null")
+BIT: Final = SqlType("bit")
+INT: Final = SqlType("int")
+BIGINT: Final = SqlType("bigint")
+FLOAT: Final = SqlType("float")
+MONEY: Final = SqlType("money")
+DATETIME: Final = SqlType("datetime")
+GUID: Final = SqlType("uniqueidentifier")
+
+
+def numeric(precision: int, scale: int) -> SqlType:
+    """The decimal of so many digits; beyond 38 the scale gives way, down to 6 or its own. Documented."""
+    if precision > PRECISION_MAX:
+        whole = precision - scale
+        scale = max(min(scale, DIVISION_SCALE), PRECISION_MAX - whole)
+        precision = PRECISION_MAX
+    return SqlType("numeric", precision=max(1, precision), scale=scale)
+
+
+def varchar(length: int) -> SqlType:
+    return SqlType("varchar", _room(length, 8000))
+
+
+def nvarchar(length: int) -> SqlType:
+    return SqlType("nvarchar", _room(length, 4000))
+
+
+def _room(length: int, most: int) -> int:
+    return MAX if length == MAX else max(1, min(length, most))
+
+
+_WRITTEN: Final = re.compile(
+    r"\s*(?:\[?(?:sys|dbo)\]?\s*\.\s*)?\[?([a-z_][a-z_0-9 ]*?)\]?\s*(?:\(\s*(max|\d+)\s*(?:,\s*(\d+)\s*)?\))?"
+    r"(?:\s+(?:not\s+)?null)?\s*"
+)
+
+
+@lru_cache(maxsize=1024)
+def type_of(text: str, default_length: int = 30) -> SqlType:
+    """The type as written; char types without a length have *default_length*. Raises 2715 or 1002."""
+    match = _WRITTEN.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
+    written = match[1] if match else text
+    name = _ALIASES.get(written, written)
+    if match is None or name not in NAMES:
+        raise SqlError(2715, 1, text.strip("[] "))
+    size = None if match[2] is None else MAX if match[2] == "max" else int(match[2][:9])
+    # More than nine digits are too many for any type, and thousands of them for int().
+    digits = None if match[3] is None else int(match[3][:9])
+    if written == "sysname":
+        return SqlType("nvarchar", 128)
+    if name in DECIMALS:
+        return SqlType("numeric", precision=18 if size is None else size, scale=digits or 0)
+    if name in SCALED:
+        if size is not None and size > 7:
+            raise SqlError(1002, 1, size)
+        return SqlType(name, scale=7 if size is None else size)
+    if name in ("text", "ntext", "image"):
+        return SqlType(name, MAX)
+    if name == "float":
+        return SqlType("real") if size is not None and 0 < size <= 24 else FLOAT
+    if name in TEXTS or name in ("binary", "varbinary"):
+        return SqlType(name, default_length if size is None else size)
+    return SqlType("timestamp" if name == "rowversion" else name)
+
+
+# --- what two types give ---------------------------------------------------------------------------------
+
+
+def higher(a: SqlType, b: SqlType) -> SqlType:
+    """The one that comes first in the precedence."""
+    return a if _RANK[a.name] <= _RANK[b.name] else b
+
+
+def digits_of(kind: SqlType) -> tuple[int, int]:
+    """(precision, scale) that a number counts as beside a decimal."""
+    if kind.name in DECIMALS:
+        return kind.precision, kind.scale
+    if kind.name == "money":
+        return 19, 4
+    if kind.name == "smallmoney":
+        return 10, 4
+    return kind.precision or _DIGITS.get(kind.name, 10), 0
+
+
+def common(a: SqlType | None, b: SqlType | None) -> SqlType | None:
+    """The type of a UNION, CASE or comparison of the two; None if one is not known."""
+    if a is None or b is None:
+        return None
+    if a in (NULL, b):
+        return b
+    if b == NULL:
+        return a
+    if a.name == b.name and a.is_whole:
+        return SqlType(a.name)
+    top = higher(a, b)
+    if a.is_text and b.is_text:
+        length = MAX if MAX in (a.length, b.length) else max(a.length, b.length)
+        return SqlType(top.name, length)
+    if a.is_binary and b.is_binary:
+        return SqlType(top.name, MAX if MAX in (a.length, b.length) else max(a.length, b.length))
+    if top.name in DECIMALS and a.is_number and b.is_number:
+        (p1, s1), (p2, s2) = digits_of(a), digits_of(b)
+        scale = max(s1, s2)
+        return numeric(max(p1 - s1, p2 - s2) + scale, scale)
+    if top.name in SCALED:
+        return SqlType(top.name, scale=max(x.scale if x.name in SCALED else 3 for x in (a, b) if x.is_moment))
+    return top
+
+
+def arithmetic(sign: str, a: SqlType, b: SqlType) -> SqlType:
+    """The type of a + b and its kin. Raises 402, 8117 or 206 for types that do not go together."""
+    name = _SIGNS[sign]
+    if a == NULL or b == NULL:
+        other = b if a == NULL else a
+        return INT if other == NULL else arithmetic(sign, other, other)
+    if sign in "&|^":
+        return _bitwise(sign, a, b)
+    if sign == "+" and not (a.is_number or b.is_number or a.is_moment or b.is_moment):
+        return concatenated(a, b)
+    if a.is_moment or b.is_moment:
+        return _moved(sign, a, b)
+    for kind in (a, b):
+        if kind.name in OTHERS and kind.name != "sql_variant":
+            raise SqlError(8117, kind.name, name) if a.name == b.name else SqlError(402, a.name, b.name, name)
+    if a.is_text and b.is_text:
+        raise SqlError(8117, a.name, name) if a.name == b.name else SqlError(402, a.name, b.name, name)
+    top = higher(a, b)
+    if top.name in DECIMALS:
+        return _exact(sign, _as_number(a, top), _as_number(b, top))
+    if top.name in FLOATS and sign == "%":
+        raise SqlError(402, a.name, b.name, name)
+    return INT if top.name == "bit" else SqlType(top.name)
+
+
+_SIGNS: Final = {
+    "+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo", "&": "'&'", "|": "'|'", "^": "'^'",
+}  # fmt: skip
+
+
+def _as_number(kind: SqlType, other: SqlType) -> SqlType:
+    """Text beside a decimal is read as that decimal."""
+    return kind if kind.is_number else other
+
+
+def _exact(sign: str, a: SqlType, b: SqlType) -> SqlType:
+    (p1, s1), (p2, s2) = digits_of(a), digits_of(b)
+    if sign in "+-":
+        scale = max(s1, s2)
+        return numeric(scale + max(p1 - s1, p2 - s2) + 1, scale)
+    if sign == "*":
+        return numeric(p1 + p2 + 1, s1 + s2)
+    if sign == "/":
+        scale = max(DIVISION_SCALE, s1 + p2 + 1)
+        return numeric(p1 - s1 + s2 + scale, scale)
+    return numeric(min(p1 - s1, p2 - s2) + max(s1, s2), max(s1, s2))
+
+
+def _bitwise(sign: str, a: SqlType, b: SqlType) -> SqlType:
+    """Of whole numbers, or of one of them and a binary. Documented [DOC: bitwise AND]."""
+    if a.is_whole and b.is_whole:
+        return SqlType(higher(a, b).name)
+    if (a.is_whole and (b.is_binary or b.is_text)) or (b.is_whole and (a.is_binary or a.is_text)):
+        return SqlType((a if a.is_whole else b).name)
+    raise SqlError(402, a.name, b.name, _SIGNS[sign])
+
+
+def _moved(sign: str, a: SqlType, b: SqlType) -> SqlType:
+    """Days are added to, and taken from, datetime and smalldatetime only. Documented [DOC: + (addition)]."""
+    for kind, other in ((a, b), (b, a)):
+        if kind.is_moment and kind.name not in OLD_MOMENTS:
+            if other.name == kind.name or other.is_text:
+                raise SqlError(8117, kind.name, _SIGNS[sign])
+            if other.is_moment:
+                raise SqlError(402, a.name, b.name, _SIGNS[sign])
+            raise SqlError(206, kind.name, other.name)
+    if sign not in "+-":
+        raise SqlError(8117, (a if a.is_moment else b).name, _SIGNS[sign])
+    return higher(a, b)
+
+
+def concatenated(a: SqlType, b: SqlType) -> SqlType:
+    """Two texts, or two binaries, one behind the other."""
+    if a.is_binary and b.is_binary:
+        return SqlType("varbinary", _joined(a, b, 8000))
+    if (a.is_binary or b.is_binary) and not (a.is_text and b.is_text):
+        raise SqlError(402, a.name, b.name, "add")
+    for kind in (a, b):
+        if not kind.is_text and kind.name != "sql_variant":
+            raise SqlError(402, a.name, b.name, "add") if a != b else SqlError(8117, a.name, "add")
+    if a.name == "sql_variant" or b.name == "sql_variant":
+        raise SqlError(402, a.name, b.name, "add")
+    wide = a.name in WIDE or b.name in WIDE
+    fixed = a.name in ("char", "nchar") and b.name in ("char", "nchar")
+    name = ("nchar" if wide else "char") if fixed else ("nvarchar" if wide else "varchar")
+    return SqlType(name, _joined(a, b, 4000 if wide else 8000))
+
+
+def _joined(a: SqlType, b: SqlType, most: int) -> int:
+    return MAX if MAX in (a.length, b.length) else max(1, min(most, a.length + b.length))
+
+
+def checked_conversion(source: SqlType | None, target: SqlType, explicit: bool = True) -> None:
+    """Raises 529 (explicit) or 206 for types between which nothing converts. Documented [DOC: CAST and CONVERT]."""
+    if source is None or source == NULL or source.name == target.name:
+        return
+    pair = (_kind(source), _kind(target))
+    if pair in _NEVER or (not explicit and pair in _ONLY_EXPLICIT):
+        raise SqlError(529 if explicit else 206, source.name, target.name)
+
+
+def _kind(kind: SqlType) -> str:
+    if kind.is_moment:
+        return "old" if kind.name in OLD_MOMENTS else kind.name if kind.name in ("date", "time") else "new"
+    if kind.is_number:
+        return "number"
+    return "text" if kind.is_text else "binary" if kind.is_binary else kind.name
+
+
+_NEVER: Final = frozenset(
+    {("date", "time"), ("time", "date"), ("uniqueidentifier", "number"), ("number", "uniqueidentifier")}
+    | {("number", new) for new in ("date", "time", "new", "xml")}
+    | {(new, "number") for new in ("date", "time", "new", "xml")}
+    | {("uniqueidentifier", moment) for moment in ("old", "date", "time", "new", "xml")}
+    | {(moment, "uniqueidentifier") for moment in ("old", "date", "time", "new", "xml")}
+    | {(moment, "xml") for moment in ("old", "date", "time", "new")}
+    | {("xml", moment) for moment in ("old", "date", "time", "new")}
+)
+_ONLY_EXPLICIT: Final = frozenset(
+    {("old", "number"), ("xml", "text"), ("xml", "binary"), ("text", "binary")}
+    | {(moment, "binary") for moment in ("old", "date", "time", "new")}
+)

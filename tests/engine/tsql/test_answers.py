@@ -1,0 +1,58 @@
+"""What SQL Server answers, statement by statement: each line of answers/*.txt is `statement => answer`.
+
+An answer is `a | b / c | d` (rows of all grids one after the other), `"text" "text"` (messages), or `Msg n, n`.
+A line that begins with # names the page of the documentation that says so; one that begins with ? is known not to
+be answered so yet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.engine.tsql.console import Answer, ask
+from tests.engine.worlds import P, lab
+
+COUNT = re.compile(r"\(\d+ rows? affected\)")
+NOT_SHOWN = {3621, 5701, 5703}
+"""Remarks that accompany the message in question."""
+
+
+def cases() -> Iterator[object]:
+    for path in sorted((Path(__file__).parent / "answers").glob("*.txt")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line and not line.startswith("#"):
+                statement, _, answer = line.removeprefix("? ").partition(" =>")
+                marks = [pytest.mark.xfail(strict=True)] if line.startswith("?") else []
+                yield pytest.param(statement, answer.removeprefix(" "), marks=marks)
+
+
+def shown(answer: Answer, wanted: str) -> str:
+    """The answer in the form in which *wanted* is written."""
+    if wanted.startswith("Msg"):
+        told = [
+            m for m in answer.event.get("messages") if m["severity"] > 10 and m["number"] not in NOT_SHOWN
+        ]
+        return "Msg " + ", ".join(str(m["number"]) for m in told)
+    if wanted.startswith('"'):
+        said = [m["text"] for m in answer.event.get("messages") if m["number"] not in NOT_SHOWN]
+        return " ".join(f'"{text}"' for text in said if not COUNT.fullmatch(text))
+    errors = [m["text"] for m in answer.event.get("messages") if m["severity"] > 10 or "Not sim" in m["text"]]
+    rows = [" | ".join(cell(value) for value in row) for grid in answer.grids for row in grid]
+    return " / ".join([*rows, *errors])
+
+
+def cell(value: object) -> str:
+    if value is None:
+        return "NULL"
+    return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
+
+
+@pytest.mark.parametrize(("statement", "wanted"), list(cases()))
+def test_the_answer_is_that_of_sql_server(statement: str, wanted: str) -> None:
+    world = lab(workload="none")
+    world.update_server(P, version=2014)
+    assert shown(ask(world, P, statement, then_s=3), wanted) == wanted
