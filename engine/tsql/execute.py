@@ -15,9 +15,11 @@ from engine.tsql import (
     linked,
     maintenance,
     objects,
+    plans,
     procedures,
     queries,
     settings,
+    sources,
     stored_messages,
     transactions,
     waiting,
@@ -223,7 +225,12 @@ def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
 
 
 def _create_view(machine: Machine, statement: s.CreateView) -> None:
-    objects.create(machine.context, statement.name, objects.View(statement.query), alter=statement.alter)
+    for table in plans.references("statement", statement.query).tables:
+        sources.described(machine, table)  # a view needs its tables when it is made
+    plan = machine.plan("statement", statement.query)
+    columns = tuple(zip(plan.outputs, plan.kinds, strict=True)) or None
+    made = objects.View(statement.query, columns)
+    objects.create(machine.context, statement.name, made, alter=statement.alter)
 
 
 def _return(machine: Machine, statement: s.Return) -> None:

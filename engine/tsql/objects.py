@@ -22,6 +22,7 @@ from engine.tsql.context import Context
 from engine.tsql.data import Place, RowChanges, Session, Table
 from engine.tsql.plans import Unsimulated
 from engine.tsql.statements import Parameter
+from engine.tsql.types import SqlType
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,11 @@ class Procedure:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view that a script has made."""
+    """A view that a script has made, with the columns that its query had then (as sys.columns keeps them)."""
 
     query: str
+    columns: tuple[tuple[str, SqlType | None], ...] | None = None
+    """Names and types; None if they could not be told."""
 
 
 UserObject = Table | Procedure | View

@@ -71,22 +71,26 @@ def _view_records(
 
 def columns(machine: Machine, ref: TableRef) -> names.Columns | None:
     """The columns of a table with their types, without its rows; None if there is none or they cannot be told."""
+    try:
+        return described(machine, ref)
+    except (SqlError, Unsimulated):
+        return None
+
+
+def described(machine: Machine, ref: TableRef) -> names.Columns | None:
+    """The same; raises 208, 1087, 7202 … and Unsimulated where *columns* is silent."""
     if ref.query or ref.call:
         return None
     context, parts = machine.context, ref.parts
-    try:
-        if len(parts) == 4:
-            context, parts = linked.context_of(machine, parts[0]), parts[1:]
-        else:
-            made = _made(machine, ref)
-            if isinstance(made, Table):
-                return tuple((column.name, _type(column.type)) for column in made.columns)
-            if isinstance(made, objects.View):
-                plan = machine.plan("statement", made.query)
-                return tuple(zip(plan.outputs, plan.kinds, strict=True)) or None
-        found = catalog.find(context, parts)
-    except (SqlError, Unsimulated):
-        return None
+    if len(parts) == 4:
+        context, parts = linked.context_of(machine, parts[0]), parts[1:]
+    else:
+        made = _made(machine, ref)
+        if isinstance(made, Table):
+            return tuple((column.name, _type(column.type)) for column in made.columns)
+        if isinstance(made, objects.View):
+            return made.columns
+    found = catalog.find(context, parts)
     return tuple((column.name, _type(column.type, 4000)) for column in found.columns_in(context.version))
 
 
