@@ -88,7 +88,7 @@ def _said(text: str) -> str:
         (BATCHES["200 functions with OVER"](), "ran out of internal resources"),
         ("SELECT 1 " + "-" * 1_000_000, "Not simulated: more than 1000000 characters at once"),
         ("SELECT " + "9" * 39, "out of the range for numeric representation"),
-        ("DECLARE @i int SET @i='" + "9" * 50 + "'", "Arithmetic overflow"),
+        ("DECLARE @i int SET @i='" + "9" * 50 + "'", "overflowed an int column"),
         ("SELECT * FROM sqlite_master", "Invalid object name 'sqlite_master'"),
         ("".join(f"CREATE TABLE #t{n} (a int) " for n in range(101)), "more than 100 temp tables"),
         (
