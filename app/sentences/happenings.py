@@ -119,6 +119,7 @@ SENTENCES: Final = (
     mark("goal no longer held: {goal}"),
     mark("goal missed, its time is over: {goal}"),
     mark("{rule}: {points} of {max}. {why}"),
+    mark("{client}: session {spid} on {server} was ended by KILL"),
     mark("the log of {database} is full on {server}"),
     mark("in force from the next write or packet on"),
     mark("{server} has lost {other}"),

@@ -52,7 +52,8 @@ def _count(world: World, copy: Copy) -> int:
 def count(world: World, server: str) -> int:
     """Connections that applications hold to a server."""
     mine = [client for client in world.clients.values() if client.connected_to == server]
-    return sum(_count(world, copy) for client in mine for copy in _copies(world, client, server))
+    copies = (copy for client in mine for copy in _copies(world, client, server))
+    return sum(int(_count(world, copy)) for copy in copies)
 
 
 def on_server(world: World, server: str) -> Iterator[Connection]:

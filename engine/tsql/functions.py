@@ -151,7 +151,7 @@ def _isnumeric(value: Scalar) -> Scalar:
 
 
 _NUMERIC: Final = re.compile(
-    r"[-+]?[$£€¥]?[-+]?(?:[\d,]*\.?\d*)|[-+]?(?:\d+\.?\d*|\.\d+)[edED][-+]?\d{1,3}", re.ASCII
+    r"[-+]?[$£€¥]?[-+]?[\d,]*(?:\.\d*)?|[-+]?(?:\d+(?:\.\d*)?|\.\d+)[edED][-+]?\d{1,3}", re.ASCII
 )
 
 

@@ -128,9 +128,9 @@ def _ranged_text(value: str, stripped: str, name: str, source: SqlType | None) -
 
 
 _WHOLE: Final = re.compile(r"[-+]?\d*", re.ASCII)
-_EXACT: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)", re.ASCII)
-_FLOAT: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[ed][-+]?\d+)?", re.ASCII | re.IGNORECASE)
-_MONEY: Final = re.compile(r"[-+]?[$£€¥]?[-+]?(?:[\d,]*\.?\d*)", re.ASCII)
+_EXACT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
+_FLOAT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[ed][-+]?\d+)?", re.ASCII | re.IGNORECASE)
+_MONEY: Final = re.compile(r"[-+]?[$£€¥]?[-+]?[\d,]*(?:\.\d*)?", re.ASCII)
 """Numbers as CAST reads them. Python itself would take inf, nan, 1_000 and the digits of other scripts, too."""
 
 

@@ -375,6 +375,7 @@ def test_run_writes_debriefs(call: Any, inputs: str, tmp_path: Path, qapp: objec
     assert {file.name for file in (tmp_path / "tables").iterdir()} == {
         "events.csv",
         "readings.csv",
+        "run.csv",
         "score.csv",
     }
     assert "By hand: power-off SERVER_A" in (tmp_path / "runbook.sql").read_text()

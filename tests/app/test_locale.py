@@ -24,8 +24,9 @@ from app.number_locale import plain_locale
 plain_locale()
 assert f"{locale.str(1.5)} {'%n' and locale.localeconv()['decimal_point']}" == "1.5 ."
 timer = QTimer(interval=5)
+from engine.tsql.date_values import US
 from engine.tsql.dates import datename
-assert datename("month", "2005-10-22") == "October"
+assert datename(US, "month", "2005-10-22") == "October"
 print("started", timer.interval())
 """
 

@@ -63,7 +63,7 @@ def test_nothing_is_infinite(value: str) -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        ("CAST(1e28 AS decimal(38,10))", f"1{'0' * 28}.{'0' * 10}"),
+        ("CAST(1e27 AS decimal(38,10))", f"1{'0' * 27}.{'0' * 10}"),
         ("CAST('-' AS int)", 0),
         ("CAST('1e5' AS float)", 100_000.0),
         ("CAST('.5' AS float)", 0.5),

@@ -99,7 +99,10 @@ def user_sessions(context: Context) -> Iterator[Session]:
 
 def _database_ids(context: Context) -> dict[str, int | None]:
     """Name -> id of every database in which a session is."""
-    return {name: context.database_id(name) for name in {one.database for one in user_sessions(context)}}
+    return {
+        name: context.database_id(name)
+        for name in dict.fromkeys(one.database for one in user_sessions(context))
+    }
 
 
 def sql_handle(spid: int) -> bytes:

@@ -37,7 +37,7 @@ def _plain(row: Record, column: str) -> str:
 
 def _databases(call: Call, rows: list[Record]) -> dict[Scalar, Scalar]:
     """dbid -> name, of all rows at once."""
-    ids = {row.get("dbid") for row in rows}
+    ids = dict.fromkeys(row.get("dbid") for row in rows)
     return {number: call.machine.context.database_name(int(str(number or 0))) for number in ids}
 
 

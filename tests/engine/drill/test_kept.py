@@ -16,7 +16,7 @@ from tests.engine.drill.texts import drill, run
 def test_a_kept_moment_holds_none_of_the_past() -> None:
     taken = run(drill(), 40)
     kept = keep(taken)
-    assert all(getattr(taken, name) for name in ("events", "hashes", "rows", "standings"))
+    assert all(getattr(taken, name) for name in ("events", "hashes", "logs", "standings"))
     assert not any(getattr(kept.drill, name) for name in LOGS)
     assert kept.drill.samples.count == 0
 
