@@ -336,7 +336,13 @@ def _emit_done(world: World, name: str, run: Run) -> None:
         run=run.id,
         messages=[_as_json(message) for message in run.messages],
         results=[
-            {"columns": list(grid.columns), "rows": [list(row) for row in grid.rows]} for grid in run.results
+            {
+                "columns": list(grid.columns),
+                "types": list(grid.types),
+                "rows": [list(row) for row in grid.rows],
+                "after_messages": grid.after_messages,
+            }
+            for grid in run.results
         ],
         started_tick=run.started_tick,
         elapsed_ticks=world.tick - run.started_tick,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,6 +61,20 @@ class Result:
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
+    types: tuple[str, ...] = ()
+    """Of each column as T-SQL writes it; empty where it is not known."""
+    after_messages: int = 0
+    """Messages of the submission that came before it: messages and grids are one stream."""
+
+
+def in_order(messages: Sequence[Message], results: Iterable[Result]) -> Iterator[Message | Result]:
+    """Messages and grids as the client gets them."""
+    told = 0
+    for grid in results:
+        yield from messages[told : grid.after_messages]
+        told = grid.after_messages
+        yield grid
+    yield from messages[told:]
 
 
 @dataclass(frozen=True, slots=True)

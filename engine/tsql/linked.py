@@ -11,7 +11,7 @@ from engine.messages import Message, SqlError
 from engine.protocol import network
 from engine.tsql import ledger
 from engine.tsql.context import Context
-from engine.tsql.data import ConnectionLost, Run, Session
+from engine.tsql.data import ConnectionLost, Result, Run, Session, in_order
 from engine.tsql.plans import Unsimulated
 from engine.tsql.work import Meter
 
@@ -78,12 +78,11 @@ def _run_there(remote: Machine, name: str) -> bool:
 
 
 def _take_over(machine: Machine, remote: Machine) -> None:
-    for message in remote.messages:
-        counts = not message.number and message.text.endswith("affected)")
-        if not (machine.captures and counts):
-            _say(machine, message)
-    for grid in remote.results:
-        machine.add_result(grid.columns, grid.rows)
+    for said in in_order(remote.messages, remote.results):
+        if isinstance(said, Result):
+            machine.add_result(said.columns, said.rows)
+        elif not (machine.captures and not said.number and said.text.endswith("affected)")):
+            _say(machine, said)
     errors = [message for message in remote.messages if message.is_error]
     machine.note(error=errors[-1].number if errors else 0, rowcount=remote.session.rowcount)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -427,8 +427,10 @@ class Machine:
         self.scopes = []
         cursors.forget_local(self)
 
-    def add_result(self, columns: Iterable[str], rows: Iterable[Row]) -> None:
-        """A grid of results, or rows for the table of INSERT … EXEC."""
+    def add_result(
+        self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
+    ) -> None:
+        """A grid of results with the types of its columns, or rows for the table of INSERT … EXEC."""
         fixed = [tuple(row) for row in rows]
         self.meter.add(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
         if self.captures:
@@ -442,7 +444,9 @@ class Machine:
                 self.say(_TOO_MUCH)
         elif len(self.results) < OUTPUT_MAX:
             self.run = replace(self.run, characters=self.run.characters + size, cells=self.run.cells + cells)
-            self.results.append(Result(tuple(columns), shown_rows))
+            named = tuple(columns)
+            types = tuple("" if kind is None else str(kind) for kind in kinds or (None,) * len(named))
+            self.results.append(Result(named, shown_rows, types, len(self.messages)))
 
     @property
     def captures(self) -> str:

@@ -74,7 +74,7 @@ def _select(machine: Machine, plan: Plan) -> None:
     if plan.target is not None:
         _select_into(machine, plan.target, columns, rows)
         return
-    machine.add_result(columns, rows if machine.captures else plan.shown(rows))
+    machine.add_result(columns, rows if machine.captures else plan.shown(rows), plan.kinds)
     machine.say_rows(len(rows))
 
 

@@ -20,6 +20,8 @@ CANCELLED_SEVERITY: Final = 11
 class Rowset:
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
+    after_messages: int = 0
+    """Messages that came before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,11 @@ def from_event(event: Event) -> Outcome:
         batch=event.get("batch"),
         messages=tuple(Message(**message) for message in event.get("messages", ())),
         results=tuple(
-            Rowset(tuple(result["columns"]), tuple(tuple(row) for row in result["rows"]))
+            Rowset(
+                tuple(result["columns"]),
+                tuple(tuple(row) for row in result["rows"]),
+                result.get("after_messages", 0),
+            )
             for result in event.get("results", ())
         ),
         started_tick=event.get("started_tick"),
@@ -113,10 +119,13 @@ TEXT_LINES: Final = 5_000
 
 
 def as_text(outcome: Outcome) -> str:
-    """Everything as results to text show it, as far as a person may want to read it there."""
+    """Messages and results in the order in which they came, as far as a person may want to read them there."""
+    lines = [text[:TEXT_MESSAGE_CHARACTERS] for text, _, _ in islice(message_lines(outcome), TEXT_MESSAGES)]
     parts: list[str] = []
-    left, missing = TEXT_CELLS, 0
+    told, left, missing = 0, TEXT_CELLS, 0
     for result in outcome.results:
+        parts.append("\n".join(lines[told : result.after_messages]))
+        told = max(told, result.after_messages)
         rows = result.rows[: left // max(1, len(result.columns))]
         missing += len(result.rows) - len(rows)
         if left <= 0:
@@ -124,13 +133,13 @@ def as_text(outcome: Outcome) -> str:
         left -= (1 + len(rows)) * len(result.columns)
         cells = [[formatting.cell(value)[:TEXT_CHARACTERS] for value in row] for row in rows]
         parts.append(formatting.text_table(list(result.columns), cells))
+    parts.append("\n".join(lines[told:]))
     if missing:
         parts.append(tr("Rows not shown here: {n}.").format(n=formatting.number(missing)))
-    lines = [text[:TEXT_MESSAGE_CHARACTERS] for text, _, _ in islice(message_lines(outcome), TEXT_MESSAGES)]
     if len(outcome.messages) > TEXT_MESSAGES:
         unseen = len(outcome.messages) - TEXT_MESSAGES
-        lines.append(tr("Messages not shown: {n}.").format(n=formatting.number(unseen)))
-    shown = "\n\n".join([*parts, *lines]).split("\n")
+        parts.append(tr("Messages not shown: {n}.").format(n=formatting.number(unseen)))
+    shown = "\n\n".join(part for part in parts if part).split("\n")
     if len(shown) > TEXT_LINES:
         said = tr("Lines not shown: {n}.").format(n=formatting.number(len(shown) - TEXT_LINES))
         shown[TEXT_LINES:] = ["", said]

@@ -10,7 +10,7 @@ from PySide6.QtGui import QTextCursor
 
 from app import theme
 from app.views.console import Console
-from app.views.console.outcome import from_event, in_short
+from app.views.console.outcome import as_text, from_event, in_short
 from app.views.console.tabs import Closed
 from engine.events import Event
 from engine.inputs import Input, parse_line
@@ -151,6 +151,15 @@ def test_parsing_sends_nothing(qtbot: Any, console: Any) -> None:
 
 
 # --- results ------------------------------------------------------------------------------------------------
+
+
+def test_results_as_text_show_messages_and_rows_in_the_order_in_which_they_came() -> None:
+    results = [{**ROWS, "after_messages": 1}]
+    event = ended("SERVER_A", "x", [says("a"), says("(2 rows affected)"), says("b")], results)
+    text = as_text(from_event(event))
+    assert [line for line in text.splitlines() if line] == [
+        "a", "name   role", "------ ----", "Sales  1", "Orders NULL", "(2 rows affected)", "b",
+    ]  # fmt: skip
 
 
 def test_rows_open_the_grid(qtbot: Any, console: Any) -> None:

@@ -21,7 +21,9 @@ def test_submission_is_told_when_it_begins_and_when_it_ends() -> None:
     assert (begun.tick, begun.text, begun.server) == (0, "WAITFOR DELAY '00:00:02' SELECT 1", P)
     assert begun.get("window") == ended.get("window") == "SERVER_A#2"
     assert (ended.tick, ended.get("started_tick"), ended.get("elapsed_ticks")) == (200, 0, 200)
-    assert ended.get("results") == [{"columns": ["(No column name)"], "rows": [[1]]}]
+    assert ended.get("results") == [
+        {"columns": ["(No column name)"], "types": ["int"], "rows": [[1]], "after_messages": 0}
+    ]
 
 
 def test_unknown_server_is_the_callers_mistake() -> None:
@@ -249,3 +251,43 @@ def test_a_procedure_of_another_server_is_not_run_here() -> None:
     world = lab()
     ask(world, P, f"EXEC sp_addlinkedserver @server = '{M}'")
     assert ask(world, P, call.format(M)).numbers == [7411]
+
+
+def in_order(answer: Answer) -> list[object]:
+    """Texts and grids of an answer as the client gets them."""
+    messages, told, shown = answer.texts, 0, []
+    for grid in answer.event.get("results"):
+        shown += [*messages[told : grid["after_messages"]], grid["rows"]]
+        told = grid["after_messages"]
+    return shown + messages[told:]
+
+
+def test_messages_row_counts_and_results_come_in_one_order() -> None:
+    world = lab()
+    assert in_order(ask(world, P, "PRINT 'a' SELECT 1 PRINT 'b' SELECT 1 / 0 SELECT 2")) == [
+        "a",
+        [[1]],
+        "(1 row affected)",
+        "b",
+        "Msg 8134, Level 16, State 1, Line 1: Divide by zero error encountered.",
+        [[2]],
+        "(1 row affected)",
+    ]
+    ask(world, P, f"EXEC sp_addlinkedserver @server = '{M}' EXEC sp_serveroption '{M}', 'rpc out', 'true'")
+    there = f"SET NOCOUNT ON PRINT 'here' EXEC ('SET NOCOUNT ON PRINT ''a'' SELECT 1 PRINT ''b'' SELECT 2') AT {M}"
+    assert in_order(ask(world, P, there)) == ["here", "a", [[1]], "b", [[2]]]
+    assert in_order(ask(world, P, "PRINT 'a'\nGO\nSELECT 1\nGO 2\nPRINT 'b'")) == [
+        "a",
+        "Beginning execution loop",
+        [[1]],
+        [[1]],
+        "Batch execution completed 2 times.",
+        "b",
+    ]
+
+
+def test_results_carry_the_types_of_their_columns() -> None:
+    (grid,) = ask(
+        lab(), P, "SELECT name, database_id, create_date, 1.5 * 2, N'é' FROM sys.databases"
+    ).event.get("results")
+    assert grid["types"] == ["nvarchar(128)", "int", "datetime", "numeric(4,1)", "nvarchar(1)"]
