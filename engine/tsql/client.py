@@ -13,7 +13,8 @@ from engine.protocol import commands
 from engine.tsql import script, transactions, waiting, work
 from engine.tsql.data import ConnectionLost, Run, Session, Window
 from engine.tsql.execute import perform
-from engine.tsql.machine import OUTPUT_MAX, Machine
+from engine.tsql.machine import Machine
+from engine.tsql.output import OUTPUT_MAX
 from engine.tsql.work import Meter
 
 QUEUE_MAX: Final = 16

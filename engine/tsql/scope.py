@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from engine.tsql import program
 from engine.tsql.data import Caught, Declared, Frame, Outside, Table
+from engine.tsql.instructions import Program
 
 
 @dataclass(slots=True)
@@ -17,7 +18,7 @@ class Scope:
     parameters: tuple[str, ...] = ()
     read: int | None = 0
     """Work that has gone into compiling the text; None once `code` is there."""
-    code: program.Program = ()
+    code: Program = ()
     position: int = 0
     variables: dict[str, Declared] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from engine.tsql.outputs import Output
 
@@ -411,6 +412,8 @@ class CreateProcedure(Statement):
     parameters: tuple[Parameter, ...]
     body: str
     alter: bool = False
+    program: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    """The instructions of the body, whose names are looked up when the procedure is made."""
 
 
 @dataclass(frozen=True, slots=True)
