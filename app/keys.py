@@ -143,11 +143,6 @@ COMMANDS: Final[tuple[Command, ...]] = (
         fixed=True,
     ),
     *_rows(
-        mark("SQL windows"), REST,
-        ("desk.run", mark("Execute the SQL window in front, where F5 means nothing else"), "F5"),
-        fixed=True,
-    ),
-    *_rows(
         mark("Faults"), WINDOW,
         ("fault.revert_all", mark("Take back every fault"), "Ctrl+Shift+Backspace"),
     ),
@@ -202,6 +197,11 @@ COMMANDS: Final[tuple[Command, ...]] = (
     *_rows(
         mark("SQL windows"), WINDOW,
         ("query.new", mark("New query on this server"), "Ctrl+N"),
+    ),
+    *_rows(
+        mark("SQL windows"), REST,
+        ("desk.run", mark("Execute the SQL window in front, where F5 means nothing else"), "F5"),
+        fixed=True,
     ),
     *_rows(
         mark("SQL windows"), "query",

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushBu
 
 from app import theme
 from app.input_guard import guard
+from app.keyboard import has_keys
 from app.language import tr
 from app.reader import say
 
@@ -80,7 +81,7 @@ class Notice(QFrame):
     @Slot()
     def clear(self) -> None:
         self._going.stop()
-        if self.isAncestorOf(self.focusWidget() or self):
+        if has_keys(self):
             self._page.setFocus()
         self.hide()
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from app import theme
+from app.keyboard import has_keys
 from app.language import mark, tr
 from app.room import scrolling
 
@@ -243,7 +244,7 @@ class Desk(QMainWindow):
 
     def panel_with_keys(self) -> str | None:
         """The view that has the keyboard."""
-        return next((name for name, view in self.views.items() if _has_keys(view)), None)
+        return next((name for name, view in self.views.items() if has_keys(view)), None)
 
     def zoom(self, name: str) -> None:
         """The panel *name* over the whole desk; once more puts everything back where it stood."""
@@ -465,11 +466,6 @@ class Desk(QMainWindow):
         if event.type() == QEvent.Type.ChildPolished and isinstance(child, QTabBar):
             child.setElideMode(Qt.TextElideMode.ElideNone)
             child.setUsesScrollButtons(True)
-
-
-def _has_keys(view: QWidget) -> bool:
-    focus = view.window().focusWidget()
-    return focus is not None and (focus is view or view.isAncestorOf(focus))
 
 
 def _taking_keys(view: QWidget) -> QWidget:

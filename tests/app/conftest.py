@@ -18,10 +18,15 @@ def _settings_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What appears takes clicks at once, and a drill that ends shows its debrief; tests of the waiting itself wait."""
-    from app import input_guard
-    from app.main_window import finish_moment
+    """What appears takes clicks at once, and a drill that ends shows its debrief; tests of the waiting itself wait.
 
+    A window keeps the size that a test gives it: the offscreen screen is 800 pixels wide, and a look at it in the
+    middle of a test makes the window that small.
+    """
+    from app import input_guard
+    from app.main_window import finish_moment, on_screen
+
+    monkeypatch.setattr(on_screen, "LOOKS_MS", ())
     monkeypatch.setattr(input_guard, "FRESH_S", 0.0)
     monkeypatch.setattr(finish_moment, "WAIT_S", 0.0)
 

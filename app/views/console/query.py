@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidg
 
 from app import formatting, theme
 from app.code_edit import Complete
+from app.keyboard import has_keys
 from app.language import mark, tr, trn
 from app.tables import plain_tip
 from app.views.console.database_box import DatabaseBox
@@ -229,17 +230,18 @@ class QueryWindow(QWidget):
             self._show_facts(formatting.hms((tick - self.started_tick) / TICKS_PER_S))
 
     def toggle_results(self) -> None:
-        had_focus = self.results.isAncestorOf(self.focusWidget() or self)
+        had_focus = has_keys(self.results)
         self.results.setVisible(self.results.isHidden())
         if had_focus:
             self.editor.setFocus()
 
     def cycle_focus(self, step: int = 1) -> None:
-        """F6: editor, results, messages, editor."""
+        """F6: editor, results, messages, editor; from anywhere else to the editor."""
         shown = [index for index in range(self.results.count()) if self.results.isTabVisible(index)]
         stops = [-1, *([] if self.results.isHidden() else shown)]
-        here = -1 if self.editor.hasFocus() else self.results.currentIndex()
-        after = stops[(stops.index(here) + step) % len(stops)] if here in stops else -1
+        here = self.results.currentIndex() if has_keys(self.results) else -1
+        elsewhere = here < 0 and not has_keys(self.editor)
+        after = -1 if elsewhere else stops[(stops.index(here) + step) % len(stops)]
         if after < 0:
             self.editor.setFocus()
         else:

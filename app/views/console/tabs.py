@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QIcon, QPalette, QPixmap, QResizeEvent, QTextC
 from PySide6.QtWidgets import QTabBar, QTabWidget, QWidget
 
 from app import theme
+from app.keyboard import has_keys
 from app.views.console.query import Connection, QueryWindow
 from app.views.console.tools import ToolBar, close_button
 from engine import tsql
@@ -105,7 +106,7 @@ class QueryTabs(QTabWidget):
 
     def close_window(self, window: QueryWindow) -> None:
         """Close it; the text can be had back. The keyboard goes to the window that is in front then."""
-        had_keys = window.isAncestorOf(window.focusWidget() or window)
+        had_keys = has_keys(window)
         text = window.editor.toPlainText()
         self.closing.emit(window)
         if text.strip():

@@ -338,6 +338,9 @@ def test_what_was_typed_a_moment_ago_is_not_lost_to_the_form_or_the_timeline(
 
 
 def test_findings_take_one_line_while_there_is_nothing_to_list(hands: Hands, page: ScenarioEditor) -> None:
+    assert page.findings.heading.startswith("It can be played; 3 problems are left to mend")
+    page.text.replace_with(scenario_files.find("lab").text)
+    page.settle()
     assert page.findings.heading.startswith("No problems while reading")
     assert page.findings.height() <= 2 * page.fontMetrics().height() + 14
     put_cursor(page, 'principal = "SERVER_')

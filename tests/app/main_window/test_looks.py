@@ -209,6 +209,7 @@ def test_with_the_largest_text_a_small_screen_holds_the_window(
         corner = button.mapTo(lab, button.rect().bottomRight())
         assert not button.isVisible() or lab.rect().contains(corner), button
     hands.click(next(b for b in lab.findChildren(QToolButton) if b.text() == "End drill"))
+    hands.say_yes()
     assert lab.session.drill is not None
     assert lab.session.drill.finished
     lab.appearance.set_font_scale(1.0)

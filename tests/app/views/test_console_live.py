@@ -157,7 +157,7 @@ def test_completion_knows_grammar_and_catalog(qtbot: Any, console: Any, typed: s
 def test_panes_are_gone_through_forwards_and_backwards(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "SELECT 1 AS one")
     grid, messages, editor = window.results.grids[0], window.results.messages, window.editor
-    for stop in (grid, messages, editor):
+    for stop in (editor, grid, messages, editor):  # at first nothing has taken the keyboard
         qtbot.keyClick(console.focusWidget(), Qt.Key.Key_F6)
         assert stop.hasFocus()
     for stop in (messages, grid, editor):
@@ -167,6 +167,22 @@ def test_panes_are_gone_through_forwards_and_backwards(qtbot: Any, console: Any)
     both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
     qtbot.keyClick(grid, Qt.Key.Key_C, both)
     assert QGuiApplication.clipboard().text() == "one\n1", "the cell under the keyboard is selected"
+
+
+def test_the_keyboard_moves_only_when_what_it_is_in_goes(qtbot: Any, console: Any) -> None:
+    window = run(qtbot, console, "SELECT 1 AS one")
+    window.databases.setFocus()
+    window.toggle_results()
+    assert window.databases.hasFocus()
+    window.toggle_results()
+    window.results.grids[0].setFocus()
+    window.toggle_results()
+    assert window.editor.hasFocus()
+    other = console.new_query("SERVER_B")
+    console.tabs.setCurrentWidget(window)
+    window.databases.setFocus()
+    console.tabs.close_window(other)
+    assert window.databases.hasFocus()
 
 
 def test_keys_that_find_nothing_to_do_say_so(qtbot: Any, console: Any) -> None:

@@ -101,7 +101,7 @@ def test_many_databases_have_a_row_each(drill: Drill) -> None:
     for number in range(5):
         for server in ("SERVER_A", "SERVER_B"):
             copy = drill.world.copies[server, "Sales"]
-            drill.world.copies[server, f"D{number}"] = replace(copy, database=f"D{number}", row=None)
+            drill.world.copies[server, f"D{number}"] = replace(copy, database=f"D{number}")
     names = [found.name.strip() for found in rows_of(drill.world)]
     assert names.count("D3 on SERVER_B") == 1
 

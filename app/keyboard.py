@@ -1,0 +1,11 @@
+"""Where the keyboard is."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+
+def has_keys(view: QWidget) -> bool:
+    """The keyboard is in *view*, or was when its window was last in front."""
+    focus = view.window().focusWidget()
+    return focus is not None and view.isAncestorOf(focus)  # Qt counts a widget as an ancestor of itself
