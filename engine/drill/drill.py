@@ -29,6 +29,7 @@ from engine.flow import Place, Samples
 from engine.inputs import Input, InputProblem, parse_line, parse_script
 from engine.model import Key, Server, Tick, World, ticks
 from engine.protocol import streams
+from engine.tsql.polling import only_reads
 
 __all__ = ["Awaited", "Drill", "End", "Mode", "play_inputs", "replay"]
 
@@ -127,7 +128,8 @@ class Drill:
         self.journal: list[Input] = []
         """What the trainee did; with scenario, seed and mode all that is needed to play it again."""
         self.hashes: list[StateHash] = []
-        """At the start, at each whole minute and after each input: a replay has to come by with the same."""
+        """At the start, at each whole minute and after each input that is more than a query: a replay has to come by
+        with the same."""
         self.samples = Samples(every=TICKS_PER_S, exact=False)
         self.logs: list[dict[str, Place | None]] = []
         """For each entry of the samples: the log of each database then, and the stream that carried it."""
@@ -213,7 +215,8 @@ class Drill:
         self._take(untold)
         events = simulator.advance(self.world, self.world.tick)
         self._take(seat.veiled(events, item) if seat.secret(self) else events)
-        self._note_hash()
+        if not only_reads(item):
+            self._note_hash()
         if item.verb == "rewind":
             self._came_back(item)
         if item.verb == "finish":

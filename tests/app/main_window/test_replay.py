@@ -456,7 +456,7 @@ def test_a_long_run_is_played_again_in_slices_that_can_be_stopped(hands: Hands, 
     window, session = hands.window, hands.window.session
     window.show_home()
     (row,) = profile.results()
-    session.at_once_s = 0.0
+    session.host.at_once_s = 0.0
     window.debriefing.show_old(row.run_id)
     assert session.loading
     assert window.pages.currentWidget() is window.picker
@@ -478,7 +478,7 @@ def test_a_long_debrief_is_made_in_slices_and_can_do_without(hands: Hands, profi
     window, session = hands.window, hands.window.session
     window.show_home()
     (row,) = profile.results()
-    session.at_once_s = 0.0
+    session.host.at_once_s = 0.0
 
     def opened(reviewed: bool) -> None:
         window.show_home()
@@ -505,7 +505,7 @@ def test_who_does_not_wait_for_the_reference_keeps_the_run(hands: Hands) -> None
     finished_badly(hands)
     window, session = hands.window, hands.window.session
     tree = window.play.branches
-    session.at_once_s = 0.0
+    session.host.at_once_s = 0.0
     window.debrief.solution_wanted.emit()
     assert session.loading
     session.on_frame(1.0)
@@ -540,7 +540,7 @@ def test_going_on_from_a_moment_waits_for_branches_that_are_only_stored(
     hands.search()
     tree = window.play.branches
     assert tree is not None
-    session.at_once_s = 0.0
+    session.host.at_once_s = 0.0
     window.play.go_on(hands.drill.tick)
     assert session.loading
     assert not session.do("power-off SERVER_A")
