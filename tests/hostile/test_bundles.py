@@ -31,13 +31,15 @@ def test_the_good_one_is_read() -> None:
     ("name", "why"),
     [
         (b"/etc/passwd", "absolute path"), (b"C:/x.toml", "absolute path"), (b"C:x.toml", "absolute path"),
-        (b"../x.toml", "path outside"), (b"scenarios/../../x.toml", "path outside"), (b"scenarios\\..\\x.toml", "path outside"),
+        (b"../x.toml", "path outside"), (b"scenarios/../../x.toml", "path outside"),
+        (b"scenarios\\..\\x.toml", "path outside"),
         (b"scenarios\\x.toml", "invalid character"), (b"scenarios/x.toml\0.png", "invalid character"),
         (b"scenarios/nul.toml", "invalid name"), (b"scenarios/com1.toml", "invalid name"),
         (b"scenarios/-x.toml", "invalid name"), (b"scenarios/" + b"x" * 61 + b".toml", "invalid name"),
         (b"scenarios/" + b"x" * 200 + b".toml", "longer than 100 characters"),
         (b"scenarios/X.toml", "not allowed in a bundle"), (b"scenarios/a/b.toml", "not allowed in a bundle"),
-        (b"scenarios/x.toml/", "not allowed in a bundle"), (b"scenarios/", "not allowed in a bundle"), (b"x.py", "not allowed in"),
+        (b"scenarios/x.toml/", "not allowed in a bundle"), (b"scenarios/", "not allowed in a bundle"),
+        (b"x.py", "not allowed in"),
         (b"scenarios/x.toml ", "not allowed in a bundle"), (b"scenarios/x.toml\n", "not allowed in a bundle"),
         (b"images/x.svg", "not allowed in a bundle"), (b"runs/inner.mirrordrill", "not allowed in a bundle"),
         ("scenarios/ſmall.toml".encode(), "not allowed in a bundle"), ("scenarios/\u202ex.toml".encode(), "⟨U+202E⟩"),
@@ -90,7 +92,8 @@ def test_what_is_listed_and_what_is_there() -> None:
 @pytest.mark.parametrize(
     ("head", "why"),
     [
-        ("format = 2\n" + HEAD.partition("\n")[2], "a newer Mirrordrill"), ("format = 0\ntitle = 'x'\n", "unknown format 0"),
+        ("format = 2\n" + HEAD.partition("\n")[2], "a newer Mirrordrill"),
+        ("format = 0\ntitle = 'x'\n", "unknown format 0"),
         ("format = true\ntitle = 'x'\n", "format:"), ("title = 'x'\n", "format:"), ("format = 1\n", "title:"),
         (HEAD + "run = 'x'\n", "run:"), ("format = 1\ntitle = 'a\u202eb'\n", "invisible"),
         ("format = 1\ntitle = ", "TOML"),

@@ -189,7 +189,8 @@ def test_a_runbook_runs_what_was_taken_and_comments_the_rest(source: Source) -> 
     assert code == [":CONNECT SERVER_B", "SELECT name", "FROM sys.databases", "WHERE 1 = 1", "GO"]
     text = "\n".join(lines)
     assert "--   ALTER DATABASE Sales SET PARTNER FAILOVER" in text
-    assert "Refused on" in text and ": Msg 1470" in text
+    assert "Refused on" in text
+    assert ": Msg 1470" in text
     assert "--    Manual step: power-on SERVER_A" in text
     assert "hint" not in text
 
