@@ -448,12 +448,15 @@ class Host:
         run = self._past or self.history
         drill, until = run.drill, self._clock() + BUDGET_S
         start = drill.tick
+        to_event = self._search is not None and bool(
+            self._search.kinds
+        )  # it ends exactly where something happens
         events: list[Event] = []
         while drill.tick < start + ticks and not self._at_the_end():
             second = (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S  # questions are asked at whole seconds
             busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
             stride = min(slice_ticks, SQL_TICKS) if busy else slice_ticks
-            new = run.advance_to(min(start + ticks, drill.tick + stride, second))
+            new = run.advance_to(min(start + ticks, drill.tick + stride, second), to_event)
             events += new
             if self._past is None and any(e.kind == "question" and e.get("pause") for e in new):
                 self._hold()
@@ -541,8 +544,7 @@ class Host:
     def _go_on_searching(self, search: Search) -> None:
         assert self.drill is not None
         left = search.until_tick - self.drill.tick
-        # A search for events goes tick by tick, to stop exactly where something happens.
-        slice_ticks = 1 if search.kinds else CONDITION_TICKS if search.condition else SLICE_TICKS
+        slice_ticks = CONDITION_TICKS if search.condition else SLICE_TICKS
         self._advance_recorded(left, slice_ticks, lambda new: search.finds(new, self.drill))
         if self._search is None:
             return  # the drill has ended meanwhile

@@ -181,13 +181,16 @@ class Drill:
         """When the scenario's length is over; None: never."""
         return None if self.scenario.length is None else ticks(self.scenario.length)
 
-    def advance_to(self, tick: Tick) -> list[Event]:
-        """Let time pass until *tick* or the end of the drill; returns what happened."""
+    def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
+        """Let time pass until *tick* or the end of the drill, with *to_event* no further than the first tick with an
+        event; returns what happened."""
         first = len(self.events)
-        while self.world.tick < tick and not self.finished:
+        while self.world.tick < tick and not self.finished and not (to_event and len(self.events) > first):
             whole_second = (self.world.tick // TICKS_PER_S + 1) * TICKS_PER_S
             due = self._waiting[0][0] if self._waiting else tick
-            self._take(simulator.advance(self.world, min(tick, whole_second, due), (), self.samples))
+            self._take(
+                simulator.advance(self.world, min(tick, whole_second, due), (), self.samples, to_event)
+            )
             if self.world.tick % TICKS_PER_S == 0:
                 self._look()
             self._give_due()

@@ -61,14 +61,16 @@ class History:
 
     # --- going on -------------------------------------------------------------------------------------------
 
-    def advance_to(self, tick: Tick) -> list[Event]:
+    def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
         """Let time pass, as the drill does, keeping moments on the way."""
         first = len(self.drill.events)
         while self.drill.tick < tick and not self.drill.finished:
             second = (self.drill.tick // TICKS_PER_S + 1) * TICKS_PER_S
-            self.drill.advance_to(min(tick, second))
+            new = self.drill.advance_to(min(tick, second), to_event)
             if self._far():
                 self._keep(keep(self.drill, self._kept[-1]))
+            if to_event and new:
+                break
         return self.drill.events[first:]
 
     def do(self, line: str) -> Input:
@@ -85,7 +87,8 @@ class History:
     def _far(self) -> bool:
         """The run has gone on since the last kept moment; the longer it is, the more that has to be."""
         now = _cost(self.drill, lengths_of(self.drill))
-        return now - _cost_of(self._kept[-1]) >= max(1.0, apart(0.0, now, _most(self.drill, now)))
+        gone = now - _cost_of(self._kept[-1])
+        return gone >= 1.0 and gone >= apart(0.0, now, _most(self.drill, now))
 
     def _keep(self, moment: Kept) -> None:
         """Only a cache: what is dropped can be played again, and it is that which is soonest played for its age."""

@@ -50,6 +50,17 @@ def test_a_sought_moment_is_the_moment_as_it_was(
     assert history.drill.state_hash() == end
 
 
+@settings(max_examples=30, deadline=None)
+@given(deeds=DEEDS)
+def test_from_event_to_event_it_is_the_same_run(deeds: list[tuple[int, str]]) -> None:
+    whole, stops = lived(deeds), lived(deeds, until=0)
+    while stops.drill.tick < whole.drill.tick:
+        new = stops.advance_to(whole.drill.tick, to_event=True)
+        assert {event.tick for event in new} <= {stops.drill.tick}
+        assert new or stops.drill.tick == whole.drill.tick
+    assert stops.drill.report() == whole.drill.report()
+
+
 def test_what_lies_far_from_any_kept_moment_is_sought_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KEPT_MAX", 2)
     history = lived([(3000, "power-off SERVER_A")], until=100_000)
