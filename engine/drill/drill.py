@@ -29,7 +29,6 @@ from engine.flow import Place, Samples
 from engine.inputs import Input, InputProblem, parse_line, parse_script
 from engine.model import Key, Server, Tick, World, ticks
 from engine.protocol import streams
-from engine.tsql.polling import only_reads
 
 __all__ = ["Awaited", "Drill", "End", "Mode", "play_inputs", "replay"]
 
@@ -128,8 +127,7 @@ class Drill:
         self.journal: list[Input] = []
         """What the trainee did; with scenario, seed and mode all that is needed to play it again."""
         self.hashes: list[StateHash] = []
-        """At the start, at each whole minute and after each input that is more than a query: a replay has to come by
-        with the same."""
+        """At the start, at each whole minute and after each input: a replay has to come by with the same."""
         self.samples = Samples(every=TICKS_PER_S, exact=False)
         self.logs: list[dict[str, Place | None]] = []
         """For each entry of the samples: the log of each database then, and the stream that carried it."""
@@ -181,16 +179,13 @@ class Drill:
         """When the scenario's length is over; None: never."""
         return None if self.scenario.length is None else ticks(self.scenario.length)
 
-    def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
-        """Let time pass until *tick* or the end of the drill, with *to_event* no further than the first tick with an
-        event; returns what happened."""
+    def advance_to(self, tick: Tick) -> list[Event]:
+        """Let time pass until *tick* or the end of the drill; returns what happened."""
         first = len(self.events)
-        while self.world.tick < tick and not self.finished and not (to_event and len(self.events) > first):
+        while self.world.tick < tick and not self.finished:
             whole_second = (self.world.tick // TICKS_PER_S + 1) * TICKS_PER_S
             due = self._waiting[0][0] if self._waiting else tick
-            self._take(
-                simulator.advance(self.world, min(tick, whole_second, due), (), self.samples, to_event)
-            )
+            self._take(simulator.advance(self.world, min(tick, whole_second, due), (), self.samples))
             if self.world.tick % TICKS_PER_S == 0:
                 self._look()
             self._give_due()
@@ -218,8 +213,7 @@ class Drill:
         self._take(untold)
         events = simulator.advance(self.world, self.world.tick)
         self._take(seat.veiled(events, item) if seat.secret(self) else events)
-        if not only_reads(item):
-            self._note_hash()
+        self._note_hash()
         if item.verb == "rewind":
             self._came_back(item)
         if item.verb == "finish":

@@ -140,10 +140,10 @@ class Part(BaseModel):
 
 
 class Source(Part):
-    """[[source]]: publication of the drill's subject."""
+    """[[source]]: where the matter of the drill is published."""
 
     paper: Line
-    """Title of the paper, manual page or talk, as in a catalogue."""
+    """Title of the paper, manual page or talk, as one would look it up."""
     section: Line
     """Chapter, page or figure in it."""
 
@@ -152,92 +152,92 @@ class Endpoint(Part):
     """[server.endpoint]: the database mirroring endpoint."""
 
     port: int = Field(default=ENDPOINT_PORT, ge=1, le=65_535)
-    """TCP port of the listener."""
+    """TCP port on which it listens."""
     state: Literal["STARTED", "STOPPED", "DISABLED"] = "STARTED"
-    """STOPPED and DISABLED accept no connection."""
+    """STOPPED and DISABLED answer nobody."""
     role: Literal["ALL", "PARTNER", "WITNESS"] = "ALL"
-    """PARTNER, WITNESS, or both (ALL)."""
+    """Whether it takes part as a partner, as a witness, or both (ALL)."""
     encryption: Literal["DISABLED", "SUPPORTED", "REQUIRED"] = "REQUIRED"
-    """Encryption required of the other end; REQUIRED and DISABLED are incompatible."""
+    """What it asks of the other end; REQUIRED and DISABLED do not go together."""
     algorithms: Annotated[tuple[Literal["RC4", "AES"], ...], Field(strict=False, min_length=1)] = ("RC4",)
-    """In order of preference; both ends need one in common."""
+    """In the order of preference; both ends need one in common."""
     certificate: Name | None = None
-    """Certificate for authentication; [[before]] lines create it. None: authentication by the service account."""
+    """Certificate by which it is known to others; [[before]] lines create it. None: by the service account."""
 
 
 class Server(Part):
-    """[[server]]: a computer with one instance of SQL Server."""
+    """[[server]]: a computer with one instance on it."""
 
     name: Name
-    """Name of the computer and of its instance."""
+    """Name of the computer and of the instance on it."""
     version: Literal[2005, 2008, 2012, 2014] = 2005
-    """SQL Server version by year. 2008 and later compress the log stream to the mirror."""
+    """SQL Server by its year. 2008 and later compress the log on the way to the mirror."""
     edition: Literal["Enterprise", "Standard"] = "Enterprise"
-    """Standard supports safety FULL only."""
+    """Standard mirrors with safety FULL only."""
     cores: int | None = Field(default=None, ge=1, le=256)
-    """Processor cores. None: as many as the hardware of the site has."""
+    """Processor cores. None: as many as the site's servers have."""
     site: Line = "nec"
-    """Hardware: disks, processors and network as in one of the papers."""
+    """Hardware that it runs on: disks, processors and network as in one of the papers."""
     domain: Name = "CORP"
     """Windows domain. Servers of different domains need certificates to connect."""
     service_account: Line = "CORP\\sqlservice"
-    """Service account of the instance; the same account on all servers needs no CONNECT permission."""
+    """Account under which the instance runs; the same one everywhere needs no permission to connect."""
     trace_flags: Annotated[tuple[TraceFlag, ...], Field(strict=False, max_length=100)] = ()
-    """Trace flags that are on from the start, such as 1462 (no log compression)."""
+    """Trace flags that are on from the start, such as 1462 (the log is not compressed)."""
     max_worker_threads: int = Field(default=0, ge=0, le=32_767)
-    """Worker threads. 0: the number that SQL Server chooses for the cores."""
+    """0: as many as the product chooses for the cores."""
     blocked_ports: Annotated[tuple[Port, ...], Field(strict=False, max_length=100)] = ()
-    """TCP ports that the firewall blocks at the start."""
+    """TCP ports that its firewall keeps closed at the start."""
     jobs_for: Annotated[tuple[Name, ...], Field(strict=False, max_length=20)] = ()
-    """Databases with the usual jobs on this server, enabled: log backup, index maintenance, nightly load."""
+    """Databases for which it has the usual jobs, enabled: log backup, index maintenance, nightly load."""
     endpoint: Endpoint = Endpoint()
     """Its database mirroring endpoint."""
 
 
 class Link(Part):
-    """[[link]]: the network between two ends, the same in both directions; pairs not listed have a local network."""
+    """[[link]]: the network between two ends, the same both ways; pairs not named have a local network."""
 
     ends: Annotated[tuple[Name, Name], Field(strict=False)]
     """The two servers, or an application and a server."""
     rtt_ms: float = Field(default=0.2, ge=0, le=10_000)
-    """Round trip time of a packet on an idle link."""
+    """Round trip time of a packet without any load."""
     jitter_ms: float = Field(default=0.0, ge=0, le=10_000)
-    """Variation of the round trip."""
+    """By how much the round trip varies."""
     bandwidth_mbps: float = Field(default=1000.0, ge=0.001, le=400_000)
-    """Bandwidth in each direction."""
+    """What it carries in each direction."""
     loss: float = Field(default=0.0, ge=0, le=0.99)
-    """Share of the packets that are lost: 0.01 is 1 %."""
+    """Share of the packets that are lost: 0.01 is one in a hundred."""
 
 
 class Database(Part):
-    """[[database]]: a user database and its workload."""
+    """[[database]]: a user database and what its clients do."""
 
     name: Name
-    """Name of the database; with a count, of the first one."""
+    """Name of the database; of several equal ones that of the first."""
     count: int = Field(default=1, ge=1, le=500)
-    """Number of equal databases, numbered from the name on: Branch001 with 100 is Branch001 to Branch100."""
+    """So many equal databases, numbered on from the name: Branch001 with 100 is Branch001 to Branch100."""
     server: Name | None = None
-    """Server of a database without a session."""
+    """Where it is, if no session says so."""
     restored_on: Annotated[tuple[Name, ...], Field(strict=False, max_length=10)] = ()
-    """Servers on which a backup was restored WITH NORECOVERY just before the drill; not with a session."""
+    """Servers on which a backup of it was restored WITH NORECOVERY, just before the drill; not with a session."""
     workload: Line = "none"
-    """Workload of its applications, as measured in the papers; none: no load."""
+    """What its applications do, as measured in the papers; none: nothing."""
     scale: float = Field(default=1.0, ge=0, le=1000)
-    """Multiple of the workload."""
+    """So many times the workload."""
     size_mb: SizeMb = 40_960.0
-    """Size of the data."""
+    """Size of its data."""
     log_size_mb: SizeMb = 4_096.0
-    """Size of the log file at the start."""
+    """Size of its log file at the start."""
     log_max_mb: SizeMb = 40_960.0
-    """Size at which the log file stops growing and is full."""
+    """Size up to which its log file grows; then it is full."""
     recovery_model: Literal["FULL", "BULK_LOGGED", "SIMPLE"] = "FULL"
-    """A mirrored database needs FULL."""
+    """A mirrored database has FULL."""
     compression_ratio: float = Field(default=0.27, ge=0.001, le=1)
-    """Size of the compressed log stream to the mirror as a share: 0.27 is 27 %."""
+    """Size of its log on the way to the mirror, where it is compressed: 0.27 is 27 %."""
     delayed_durability: Literal["DISABLED", "ALLOWED", "FORCED"] = "DISABLED"
-    """Whether a commit waits for the log write (SQL Server 2014)."""
+    """Whether a commit waits for the log to be written (SQL Server 2014)."""
     log_backup_every: Annotated[Duration, AfterValidator(_pace)] = 900.0
-    """Interval of log backups. 0: no log backup job."""
+    """Time between two backups of its log. 0: no log backup job."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -251,22 +251,22 @@ class Database(Part):
 
 
 class Session(Part):
-    """[[session]]: a database mirroring session, up and running at the start."""
+    """[[session]]: a database mirroring session that has been running for long."""
 
     database: Name
-    """Database of the session; of several equal ones the first: each has such a session."""
+    """Of several equal databases the first; each of them has such a session."""
     principal: Name
-    """Server with the principal role at the start."""
+    """Server that serves the database at the start."""
     mirror: Name
-    """Server with the mirror role at the start."""
+    """Server that holds the copy."""
     witness: Name | None = None
-    """Witness server. None: no witness, so no automatic failover."""
+    """Third server that votes. None: no witness, so no automatic failover."""
     safety: Literal["FULL", "OFF"] = "FULL"
-    """FULL: each commit waits for the mirror; OFF: no wait."""
+    """FULL waits for the mirror with each commit; OFF does not."""
     timeout_s: int = Field(default=PARTNER_TIMEOUT_S, ge=5, le=32_767)
     """Silence after which a partner counts as lost (SET PARTNER TIMEOUT)."""
     state: Literal["SYNCHRONIZED", "SUSPENDED"] = "SYNCHRONIZED"
-    """State at the start."""
+    """How it stands at the start."""
 
 
 class Client(Part):
@@ -275,34 +275,34 @@ class Client(Part):
     name: Name
     """Name of the application."""
     databases: Annotated[tuple[Name, ...], Field(strict=False, min_length=1)]
-    """Databases that it uses."""
+    """Databases that it works in."""
     data_source: Name
-    """Data Source of its connection string."""
+    """Server that its connection string names first."""
     failover_partner: Name | None = None
-    """Failover Partner of its connection string. None: not specified."""
+    """Server that its connection string names as failover partner. None: the second is not known to it."""
     login: Annotated[str, StringConstraints(max_length=60), AfterValidator(_readable)] = ""
-    """Its SQL login. Empty: a login that exists on every server."""
+    """Its SQL login. Empty: one that every server knows and lets in."""
 
 
 class Preparation(Part):
-    """[[before]]: an input line carried out before the drill starts: settings, logins, jobs, certificates, drives.
+    """[[before]]: an input line done before the drill starts, unseen: settings, logins, jobs, certificates, drives.
 
-    Actions that need no time; their T-SQL is not charged to the trainee.
+    Nothing that takes time; its T-SQL is not charged to the trainee.
     """
 
     do: Text
-    """An action as typed at the desk, such as `sql SERVER_A CREATE LOGIN …`."""
+    """An act as it is typed at the desk, such as `sql SERVER_A CREATE LOGIN …`."""
 
 
 class Settings(Part):
-    """[settings]: choices that the documentation leaves open."""
+    """[settings]: choices that the documents leave open."""
 
     auto_failover_after_witness_cut: bool = True
-    """Automatic failover happens even if only the link between principal and witness was cut before."""
+    """There is an automatic failover although only the link between principal and witness was cut before."""
     resume_on_mirror: bool = True
-    """SET PARTNER RESUME is accepted on the mirror, too."""
+    """SET PARTNER RESUME is taken by the mirror, too."""
     witness_off_on_mirror: bool = True
-    """SET WITNESS OFF is accepted on the mirror, too."""
+    """SET WITNESS OFF is taken by the mirror, too."""
     async_backlog_unsynchronizes: bool = False
     """With safety OFF a new backlog turns SYNCHRONIZED back into SYNCHRONIZING."""
     boot_s: float = Field(default=60.0, ge=0, le=3600)
@@ -312,66 +312,66 @@ class Settings(Part):
     start_time: Annotated[
         str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$"), AfterValidator(_moment)
     ] = "2005-10-22T12:00:00"
-    """Date and time on the servers' clocks at the start of the drill."""
+    """Date and time that the servers show when the drill starts."""
 
 
 # --- what happens, what is wanted ---------------------------------------------------------------------------
 
 
 class Inject(Part):
-    """[[timeline]]: an input line of the scenario, at a time, in a window, or when a condition holds."""
+    """[[timeline]]: an input line that the scenario gives, at a time, in a window, or when a condition holds."""
 
     do: Text
-    """What happens: an action as typed at the desk, such as `power-off SERVER_A`."""
+    """What happens: an act as it is typed at the desk, such as `power-off SERVER_A`."""
     at: Duration | None = None
-    """Time since the start."""
+    """Time since the start at which it happens."""
     between: Annotated[tuple[Duration, Duration] | None, Field(strict=False)] = None
-    """A moment in this window, drawn from the seed."""
+    """Some moment of this window, drawn from the seed."""
     when: Condition | None = None
-    """Condition that triggers it, such as `Sales is SUSPENDED`."""
+    """It happens when this holds, such as `Sales is SUSPENDED`."""
     after: Duration = 0.0
-    """With `when`: delay after the condition first held."""
+    """With `when`: this long after the condition first held."""
     note: Text | None = None
     """Why, for the instructor."""
 
 
 class Lock(Part):
-    """[[locked]]: an action that the trainee cannot do in this story: a spare part is missing, for example."""
+    """[[locked]]: an act that the trainee cannot do, because of the story: a part has to be delivered first."""
 
     do: Line
-    """The input line without its time, or its first words: `workload` locks every line that begins with it."""
+    """The input line, without its time; or its first words: `workload` keeps away every one of its lines."""
     until: Duration | None = None
-    """Time at which it is unlocked. None: never."""
+    """From then on it can be done. None: never."""
     why: Line
-    """Reason that the trainee is told."""
+    """What the trainee is told who tries it."""
 
 
 class Goal(Part):
-    """[[goal]]: a state to reach and to keep until the end."""
+    """[[goal]]: a state to be reached and to be kept until the end."""
 
     name: Slug
-    """Short name for hints to refer to."""
+    """Short name by which hints refer to it."""
     text: Line
-    """Text for the learner: the state at the end."""
+    """What the learner reads: what has to be so at the end."""
     when: Condition
     """The condition by which it is reached, such as `Sales is SYNCHRONIZED`."""
     after: Duration = 0.0
-    """Not judged before this time (at the start everything is healthy)."""
+    """Not judged before this time (at the start the system is whole)."""
     hold: Duration = 0.0
-    """Time for which it has to hold."""
+    """It has to hold this long."""
     within: Duration | None = None
-    """Deadline since the start; missed after it."""
+    """Reached by this time since the start, or missed."""
     weight: float = Field(default=1.0, gt=0, le=100)
-    """Weight in the points for goals."""
+    """Share of the points for goals."""
 
 
 class Forbidden(Part):
     """[[forbidden]]: a state that must never be reached."""
 
     name: Slug
-    """Short name."""
+    """Short name of it."""
     text: Line
-    """Text for the debrief."""
+    """What it is, for the debrief."""
     when: Condition
     """The condition by which it is reached, such as `Sales on SERVER_B is PRINCIPAL`."""
     ends: bool = False
@@ -384,43 +384,43 @@ class Instead(Part):
     """[[question.instead]]: what is right, and why, where the run has taken another course."""
 
     when: Condition
-    """Condition of the other outcome, such as `forced_failovers(Sales) > 0`; checked when the question is asked."""
+    """The other course, such as `forced_failovers(Sales) > 0`; looked at when the question is asked."""
     right: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False, min_length=1)]
-    """Numbers of the right choices in this case, from 1."""
+    """Numbers of the choices that are right then, from 1."""
     why: Text
-    """The explanation in this case, shown when the drill is over."""
+    """The explanation that fits, read when the drill is over."""
 
 
 class Question(Part):
     """[[question]]: what has happened, and why? Asked at a moment, answered once, explained when the drill is over."""
 
     name: Slug
-    """Short name for the answer command."""
+    """Short name by which it is answered."""
     text: Line
-    """Text of the question."""
+    """What is asked."""
     at: Duration | None = None
-    """Time since the start at which the question is asked."""
+    """Time since the start at which it is asked."""
     when: Condition | None = None
-    """Condition at which the question is asked."""
+    """It is asked when this holds."""
     after: Duration = 0.0
-    """With `when`: delay after the condition began to hold; asked only if it still holds."""
+    """With `when`: asked this long after the condition began to hold, if it holds then."""
     premise: Condition | None = None
-    """Precondition of the question. While it does not hold the question is not asked; a question that is never asked
-    does not count."""
+    """What the question takes for granted. While it does not hold the question is not asked, and one that was never
+    asked is not counted."""
     within: Duration | None = None
     """Time for the answer. None: until the end."""
     choices: Annotated[tuple[Line, ...], Field(strict=False, min_length=2, max_length=8)]
-    """Possible answers."""
+    """What can be answered."""
     right: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False, min_length=1)]
-    """Numbers of the right choices, from 1; each of them counts as right."""
+    """Numbers of the choices that are right, from 1; any of them will do."""
     why: Text
-    """The explanation, shown when the drill is over."""
+    """The explanation, read when the drill is over."""
     instead: Annotated[tuple[Instead, ...], Field(strict=False, max_length=8)] = ()
-    """Other right answers for other outcomes of the run; the first one whose condition holds counts."""
+    """Other right answers for other courses of the run; the first whose condition holds counts."""
     weight: float = Field(default=1.0, gt=0, le=100)
-    """Weight in the points for diagnosis."""
+    """Share of the points for diagnosis."""
     pause: bool = False
-    """The clock is paused until the question is answered."""
+    """Time stands still until it is answered."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -431,39 +431,39 @@ class Outcome(Part):
     """[[predict.choice]]: what may be expected, and the condition by which it is seen to be so."""
 
     text: Line
-    """Text of the outcome."""
+    """What may be expected."""
     when: Condition
-    """Condition by which the outcome is recognised."""
+    """The condition by which it is seen to have come."""
 
 
 class Prediction(Part):
-    """[[predict]]: the clock is paused; what will happen next? Judged later by what happens."""
+    """[[predict]]: time stands still; what will happen next? Judged a while later by what then is."""
 
     name: Slug
-    """Short name for the answer command."""
+    """Short name by which it is answered."""
     text: Line
-    """Text of the question."""
+    """What is asked."""
     at: Duration | None = None
-    """Time since the start at which the question is asked."""
+    """Time since the start at which it is asked."""
     when: Condition | None = None
-    """Condition at which the question is asked."""
+    """It is asked when this holds."""
     after: Duration = 0.0
-    """With `when`: delay after the condition began to hold; asked only if it still holds."""
+    """With `when`: asked this long after the condition began to hold, if it holds then."""
     premise: Condition | None = None
-    """Precondition of the question. While it does not hold the question is not asked; a question that is never asked
-    does not count."""
+    """What the question takes for granted. While it does not hold the question is not asked, and one that was never
+    asked is not counted."""
     within: Duration = 10.0
-    """Time for the answer; after it the outcome can be seen."""
+    """Time for the answer: who waits has seen it."""
     judged_after: Duration
-    """Time after the question at which the conditions of the choices are checked; those that hold are right."""
+    """So long after it was asked the conditions of the choices are looked at; those that hold are right."""
     choices: Annotated[tuple[Outcome, ...], Field(strict=False, alias="choice", min_length=2, max_length=8)]
-    """Possible outcomes, each with the condition by which it is judged."""
+    """What can be expected, each with the condition by which it is judged."""
     why: Text
-    """The explanation, shown when the drill is over."""
+    """The explanation, read when the drill is over."""
     weight: float = Field(default=1.0, gt=0, le=100)
-    """Weight in the points for predictions."""
+    """Share of the points for predictions."""
     pause: bool = True
-    """The clock is paused until the question is answered."""
+    """Time stands still until it is answered."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -471,10 +471,10 @@ class Prediction(Part):
 
 
 class Role(Part):
-    """[[role]]: a person of the story and what this person knows."""
+    """[[role]]: who takes part and what this person knows."""
 
     name: Line
-    """Name or office of the person."""
+    """Who it is: a name, an office."""
     text: Text
     """What this person knows and wants."""
 
@@ -483,7 +483,7 @@ class Hint(Part):
     """[[hint]]: three layers of help towards one goal, each with its cost in points."""
 
     goal: Slug
-    """Short name of its goal."""
+    """Short name of the goal that it leads to."""
     look: Text
     """Where to look."""
     means: Text
@@ -491,27 +491,28 @@ class Hint(Part):
     type: Text
     """What to type."""
     cost: Annotated[tuple[Points, Points, Points], Field(strict=False)] = (1.0, 2.0, 4.0)
-    """Price of each of the three layers in points; in guided mode they are free."""
+    """Points that each of the three layers costs; in guided mode none."""
 
 
 class Step(Part):
-    """[[solution]]: an input line with its time (`95 …`, or `+5 …` after the previous step or the condition)."""
+    """[[solution]]: an input line with its time (`95 …`, or `+5 …` after the step before or the condition)."""
 
     do: Text
-    """An action with its time: `95 power-on SERVER_A` at 95 s, `+5 …` 5 s after the previous step or the condition."""
+    """An act with its time: `95 power-on SERVER_A` at 95 s, `+5 …` 5 s after the step before or the
+    condition."""
     when: Condition | None = None
-    """Condition that it waits for."""
+    """It waits until this holds."""
     why: Line
     """Why this, and why now."""
 
 
 class Fidelity(Part):
-    """[fidelity]: limits of the simulation in this drill."""
+    """[fidelity]: how far the simulation can be trusted here."""
 
     modelled: Text
-    """What is simulated faithfully."""
+    """What is simulated as it is."""
     simplified: Text
-    """What is simplified."""
+    """What is simulated more simply than it is."""
     absent: Text
     """What is not simulated."""
 
@@ -525,75 +526,75 @@ class Rule(Part):
     name: Line
     """Name of this part of the score."""
     points: Points
-    """Maximum; the parts add up to 100."""
+    """Points that can be had; those of all parts make 100."""
     better: Line
-    """Advice for the full points."""
+    """What would have earned all the points."""
 
 
 class GoalsRule(Rule):
-    """Points for goals reached, divided by weight."""
+    """Points for goals reached, shared out by their weights."""
 
     kind: Literal["goals"]
 
 
 class DowntimeRule(Rule):
-    """Downtime: full points up to a target, none after a limit, linear in between."""
+    """A short time without service: full points up to a target, none from a limit on, in a straight line between."""
 
     kind: Literal["downtime"]
     database: Name | None = None
     """None: all databases together."""
     target: Duration
-    """Full points up to here."""
+    """Up to here all the points."""
     limit: Duration
-    """No points from here on."""
+    """From here on none."""
 
 
 class ExposedRule(Rule):
-    """Time unprotected, without a synchronized mirror: points as for downtime."""
+    """A short time served without a synchronized mirror: points as for the time without service."""
 
     kind: Literal["exposed"]
     database: Name | None = None
     """None: all databases together."""
     target: Duration
-    """Full points up to here."""
+    """Up to here all the points."""
     limit: Duration
-    """No points from here on."""
+    """From here on none."""
 
 
 class LostRule(Rule):
-    """Committed transactions lost: points as for downtime."""
+    """Few committed transactions lost: points as for the time without service."""
 
     kind: Literal["lost_transactions"]
     database: Name | None = None
     """None: all databases together."""
     target: int = Field(default=0, ge=0, lt=2**63)
-    """Lost transactions up to which the points are full."""
+    """Transactions lost up to which there are all the points."""
     limit: int = Field(ge=1, lt=2**63)
-    """Lost transactions from which on there are no points."""
+    """Transactions lost from which on there are none."""
 
 
 class ConditionRule(Rule):
-    """Full points if the condition holds at the end."""
+    """All the points if the condition holds at the end."""
 
     kind: Literal["condition"]
     when: Condition
-    """Condition at the end, such as `witness of Sales is CONNECTED`."""
+    """What has to hold at the end, such as `witness of Sales is CONNECTED`."""
 
 
 class ForbiddenRule(Rule):
-    """Full points unless one of the forbidden states was reached."""
+    """All the points unless one of the forbidden states was reached."""
 
     kind: Literal["forbidden"]
 
 
 class DiagnosisRule(Rule):
-    """Points for right answers, divided by weight."""
+    """Points for questions answered rightly, shared out by their weights."""
 
     kind: Literal["diagnosis"]
 
 
 class PredictionRule(Rule):
-    """Points for predictions that came true, divided by weight."""
+    """Points for predictions that came true, shared out by their weights."""
 
     kind: Literal["prediction"]
 
@@ -602,12 +603,12 @@ class Price(Part):
     """[[rubric.price]]: an act that costs points of conduct, once."""
 
     when: Condition
-    """Condition by which the action is seen, such as `ran "SET PARTNER OFF"`."""
+    """The condition by which the act is seen, such as `ran "SET PARTNER OFF"`."""
     premise: Condition | None = None
-    """Precondition of `why`, such as `Sales is ARMED`. Where it does not hold when the action is seen, the action
+    """What `why` takes for granted, such as `Sales is ARMED`. Where it does not hold when the act is seen, the act
     costs nothing here."""
     price: Points
-    """Price in points."""
+    """Points that it costs."""
     why: Line
     """What is wrong with it, for the debrief."""
     better: Line
@@ -615,13 +616,13 @@ class Price(Part):
 
 
 class ConductRule(Rule):
-    """Points less the price of wrong, refused and harmful commands."""
+    """Points that wrong, refused and harmful commands take away."""
 
     kind: Literal["conduct"]
     refused: Points = 3.0
     """Price of each command that the server refuses."""
     prices: Annotated[tuple[Price, ...], Field(strict=False, alias="price", max_length=50)] = ()
-    """Actions that cost points of conduct, each once."""
+    """Acts that cost points of conduct, each once."""
 
 
 AnyRule = Annotated[
@@ -647,28 +648,28 @@ class Scenario(Part):
     name: Slug
     """The file's own name; need not be written."""
     title: Line
-    """Title of the drill in the list."""
+    """What the drill is called in the list of drills."""
     summary: Line
-    """One sentence for the list of drills: what happens, and what the task is."""
+    """One sentence for the list of drills: what happens, and what is to be done."""
     level: Literal["beginner", "intermediate", "advanced", "expert"]
-    """Level of experience."""
+    """For whom it is."""
     minutes: int = Field(ge=1, le=600)
-    """Time a learner needs, for planning."""
+    """How long it takes a person, for planning."""
     skills: Annotated[tuple[Slug, ...], Field(strict=False, max_length=20)] = ()
-    """Skills trained; the list of drills can be filtered by them."""
+    """What is trained; by these the list of drills can be searched."""
     author: Line | None = None
-    """Author according to the file: plain text, not verified."""
+    """Who wrote the file, as the file says: plain text that nobody has verified."""
     sources: Annotated[tuple[Source, ...], Field(strict=False, alias="source", max_length=20)] = ()
     seed: int = Field(default=1, ge=0, lt=2**63)
-    """Seed of everything random. The same seed gives the same run."""
+    """Decides everything that is left to chance. The same number gives the same run."""
     length: Duration | None = None
-    """Time after which the drill ends, whether its goals are reached or not."""
+    """The drill ends after this time, whatever has been reached."""
     allow_revert_all: bool = False
-    """Whether `revert-all` is allowed in a scored drill: it finds and repairs every fault at once."""
+    """Whether `revert-all` can be used although something is scored: it finds and mends every fault at once."""
     early: Line | None = None
-    """Reason why it is right to act before the faults of the timeline; None: acting early is not right."""
+    """Why it is right to do everything before the story's faults come; None: with a timeline it is not."""
     variants: Pools = Field(default_factory=dict)
-    """Names, sizes and times; the seed picks one for {name} in the texts."""
+    """Names, sizes and times of which the seed picks one for {name} in the texts."""
     settings: Settings = Settings()
     servers: Annotated[tuple[Server, ...], Field(strict=False, alias="server", min_length=1, max_length=50)]
     links: Annotated[tuple[Link, ...], Field(strict=False, alias="link", max_length=500)] = ()
@@ -681,7 +682,7 @@ class Scenario(Part):
     timeline: Annotated[tuple[Inject, ...], Field(strict=False, max_length=500)] = ()
     locked: Annotated[tuple[Lock, ...], Field(strict=False, max_length=50)] = ()
     brief: Text
-    """Text for the learner before the clock starts."""
+    """What the learner reads before the clock starts."""
     roles: Annotated[tuple[Role, ...], Field(strict=False, alias="role", max_length=20)] = ()
     goals: Annotated[tuple[Goal, ...], Field(strict=False, alias="goal", max_length=50)] = ()
     forbidden: Annotated[tuple[Forbidden, ...], Field(strict=False, max_length=50)] = ()
