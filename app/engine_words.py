@@ -34,6 +34,8 @@ VERB_HELP: Final = frozenset(
         mark("end the transaction that was left open"),
         mark("the volume of one database fails"),
         mark("replace the failed volume of one database"),
+        mark("a drive fails, with all files on it"),
+        mark("replace a failed drive; its files are there again"),
         mark("close a port of a server"),
         mark("open a port of a server"),
         mark("disable TCP/IP from the next start of the service on"),

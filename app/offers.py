@@ -12,7 +12,7 @@ from engine import simulator
 from engine.flow.sites import WORKLOADS
 from engine.inputs import VERBS, InputProblem, Parameter, Verb, parse_line
 from engine.model import Server, World
-from engine.protocol import network, quorum
+from engine.protocol import network, quorum, volumes
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,8 @@ _LABELS: Final = {
     "slow-cpu": (mark("Slow processors, factor 4"), "gear", _DISKS),
     "fail-disk": (mark("Lose the volume of {1}"), "disk", _DISKS),
     "mend-disk": (mark("Replace the volume of {1}"), "disk", ""),
+    "fail-volume": (mark("Lose drive {1}: with all its files"), "disk", _DISKS),
+    "mend-volume": (mark("Replace drive {1}:"), "disk", ""),
     "corrupt-page": (mark("Damage a page of {1}"), "disk", _DISKS),
     "mend-page": (mark("Restore damaged pages of {1}"), "disk", _DISKS),
     "fill-log": (mark("Fill the log of {0}"), "disk", ""),
@@ -226,6 +228,8 @@ _KNOWN_VALUES: Final[dict[tuple[str, str], Callable[[World, str], list[str]]]] =
     ("create-linked-server", "name"): lambda w, name: [other for other in w.servers if other != name],
     ("add-drive", "drive"): lambda w, name: sorted({v.letter for s in w.servers.values() for v in s.volumes}),
     ("grow-volume", "drive"): lambda w, name: [volume.letter for volume in w.servers[name].volumes],
+    ("fail-volume", "drive"): lambda w, name: _drives_with_files(w, name),
+    ("mend-volume", "drive"): lambda w, name: _drives_with_files(w, name),
 }
 """Values worth offering for parameters that any word could fill; others can only be typed."""
 
@@ -239,6 +243,12 @@ def _databases_offered(world: World, server: str, truth: bool, opened: str) -> l
         for name, copy in here.items()
         if name == opened or (truth and (copy.disk_failed or copy.bad_pages))
     ]
+
+
+def _drives_with_files(world: World, server: str) -> list[str]:
+    """Drives on which a database of the server has files."""
+    here = [copy for (at, _), copy in world.copies.items() if at == server]
+    return sorted({file.drive.upper() for copy in here for file in volumes.files_of(copy)})
 
 
 def _endpoint_port(server: Server) -> list[str]:

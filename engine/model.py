@@ -290,6 +290,8 @@ class Server:
     linked_servers: tuple[str, ...] = ()
     volumes: tuple[Volume, ...] = ()
     """Drives whose size counts. C, D and L exist without this, as large as need be; others only if listed."""
+    failed_drives: tuple[str, ...] = ()
+    """Letters of drives that are lost until they are mended."""
     alerts: tuple[Alert, ...] = ()
     snapshots: tuple[Snapshot, ...] = ()
     """Database snapshots, oldest first."""
@@ -430,7 +432,9 @@ class Copy:
     log_full: bool = False
     """No room is left for log: every change fails with 9002 and the database stands still."""
     disk_failed: bool = False
-    """The volume under this copy is lost until it is replaced."""
+    """Its log, or whatever it needs to be opened, is lost: it stays closed until the volume is back."""
+    data_failed_tick: Tick | None = None
+    """When its data volume was lost; None: it is there. The copy stays as it is until it has to be opened anew."""
     recovering: bool = False
     """The instance has just started and the database is not yet recovered or does not yet know its role."""
     log_backup_every_s: float = 900.0

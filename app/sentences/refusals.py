@@ -43,6 +43,8 @@ SENTENCES: Final = (
     mark("drive {drive} of {server} is as large as need be"),
     mark("drive {drive} of {server} does not exist"),
     mark("drive {drive} of {server} cannot become smaller"),
+    mark("drive {drive} of {server} is lost (mend-volume brings it back)"),
+    mark("{server} does not run without drive {drive} (power-off stops it)"),
     mark("{server} has version {word}; it cannot go back to {name}"),
     mark("{server} cannot be upgraded now"),
     mark("a port is a number from 1 to 65535, not {name}"),

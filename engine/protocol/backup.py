@@ -100,6 +100,9 @@ def backup_database(
     if database.lower() in SYSTEM_DATABASES:
         return _system_backup(database)
     copy = _may_back_up(world, server, database, title)
+    if copy.data_failed_tick is not None:
+        path = volumes.path_of(copy, volumes.files_of(copy)[0])
+        raise SqlError(3203, path, files.NOT_READY, also=(3013,), title=title)
     if copy.backup_from_kb is not None:
         raise SqlError(3023, also=(3013,), title=title)
     if differential and not copy.full_backup_id:

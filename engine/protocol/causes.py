@@ -17,6 +17,7 @@ PRINCIPAL_VERBS: Final = (
     "shutdown-server",
     "hang",
     "fail-disk",
+    "fail-volume",
 )
 """Verbs whose first argument is the server that fails."""
 

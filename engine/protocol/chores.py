@@ -166,6 +166,8 @@ def set_drive(world: World, item: Input) -> None:
     size_kb = item.option("size_gb", 100.0) * KB_PER_GB
     if len(letter) != 1 or not "A" <= letter <= "Z":
         raise InputProblem(f"a drive is one letter from A to Z, not {item.args[1]}")
+    if letter in state.failed_drives:
+        raise InputProblem(f"drive {letter}: of {server} is lost (mend-volume brings it back)")
     there = volumes.has_drive(state, letter)
     if item.verb == "add-drive" and there:
         raise InputProblem(f"{server} has a drive {letter}: already")

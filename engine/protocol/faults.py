@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from engine.inputs import VERBS, Input, InputProblem
 from engine.model import Client, Fault, Link, Service, Tick, World
-from engine.protocol import chores, logspace, network, service
+from engine.protocol import chores, disks, logspace, network, service
 
 # --- doing -----------------------------------------------------------------------------------------
 
@@ -81,8 +81,10 @@ DO: Final[dict[str, Doing]] = {
     "degrade": _degrade,
     "mend": lambda w, i: _mend(w, i.args[0], i.args[1], _healthy_links(w)),
     "slow-disk": lambda w, i: _slow(w, i.args[0], f"{i.args[1]}_disk_factor", i.option("factor", 10.0)),
-    "fail-disk": lambda w, i: service.fail_disk(w, i.args[0], i.args[1]),
-    "mend-disk": lambda w, i: service.mend_disk(w, i.args[0], i.args[1]),
+    "fail-disk": lambda w, i: disks.fail_disk(w, i.args[0], i.args[1]),
+    "mend-disk": lambda w, i: disks.mend_disk(w, i.args[0], i.args[1]),
+    "fail-volume": lambda w, i: disks.fail_volume(w, i.args[0], i.args[1]),
+    "mend-volume": lambda w, i: disks.mend_volume(w, i.args[0], i.args[1]),
     "fill-log": lambda w, i: logspace.fill(w, i.args[0]),
     "slow-cpu": lambda w, i: _slow(w, i.args[0], "cpu_factor", i.option("factor", 4.0)),
     **chores.DO,
@@ -154,9 +156,16 @@ def _pointless(world: World, item: Input) -> str | None:
         "unhang": (not server.hung, "the instance does not hang"),
         "pull-cable": (not server.nic_up, "the cables are pulled"),
         "plug-cable": (server.nic_up, "the cables are plugged"),
+        "fail-volume": (_letter(item) in server.failed_drives, "the drive is lost already"),
+        "mend-volume": (_letter(item) not in server.failed_drives, "the drive is there"),
     }
     void, why = rules.get(item.verb, (False, ""))
     return why if void else None
+
+
+def _letter(item: Input) -> str:
+    """The drive that an act names last, if it names one."""
+    return item.args[-1].strip(":\\").upper()
 
 
 REVERSES: Final[dict[str, tuple[str, ...]]] = {
@@ -167,6 +176,7 @@ REVERSES: Final[dict[str, tuple[str, ...]]] = {
     "plug-cable": ("pull-cable",),
     "mend": ("cut", "black-hole", "cut-one-way", "degrade", "reset-link"),
     "mend-disk": ("fail-disk",),
+    "mend-volume": ("fail-volume",),
     "slow-disk": ("slow-disk",),
     "slow-cpu": ("slow-cpu",),
     **chores.REVERSES,
@@ -228,6 +238,13 @@ def effect_of(world: World, fault: Fault) -> str:
     if fault.verb == "fill-log":
         full = [copy.server for copy in world.copies_of(fault.args[0]) if copy.log_full]
         return f"the log of {fault.args[0]} is full on {full[0]}" if full else ""
+    if fault.verb in ("fail-disk", "fail-volume"):
+        hit = [
+            copy.database
+            for (server, _), copy in sorted(world.copies.items())
+            if server == fault.args[0] and (copy.disk_failed or copy.data_failed_tick is not None)
+        ]
+        return f"{hit[0]} on {fault.args[0]} meets I/O errors" if hit else ""
     names = set(fault.args[:2])
     if fault.verb in ("slow-disk", "slow-cpu", "degrade"):
         return "in force from the next write or packet on"

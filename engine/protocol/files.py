@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from engine.constants import BACKUP_KB_PER_S
 from engine.messages import SqlError
-from engine.model import World
+from engine.model import Copy, World
 from engine.protocol import network, volumes
 
 SHARE: Final = re.compile(r"\\\\(?P<host>[^\\]+)\\(?P<share>[^\\]+)\\(?P<rest>.+)")
@@ -17,6 +17,7 @@ WIRE_EFFICIENCY: Final = 0.949
 NO_FILE: Final = "2(The system cannot find the file specified.)"
 NO_PATH: Final = "3(The system cannot find the path specified.)"
 DISK_FULL: Final = "112(There is not enough space on the disk.)"
+NOT_READY: Final = "21(The device is not ready.)"
 NO_NETWORK_PATH: Final = "53(The network path was not found.)"
 
 
@@ -47,6 +48,18 @@ def _need_drive(world: World, server: str, local: str, path: str) -> None:
 
 def _reaches(world: World, server: str, host: str) -> bool:
     return server == host or network.passing(world, server, host)
+
+
+PAGE_BYTES: Final = 8192
+"""Documented."""
+
+LOST_PAGE: Final = 1_234
+"""The page of a lost data file at which 823 says that it was met. Assumed."""
+
+
+def io_error(copy: Copy, how: str) -> tuple[object, ...]:
+    """What 823 says of a *read* or *write* in a data file whose volume is lost."""
+    return NOT_READY, how, LOST_PAGE * PAGE_BYTES, volumes.path_of(copy, volumes.files_of(copy)[0])
 
 
 def find(world: World, server: str, path: str) -> Any:

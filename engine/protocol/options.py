@@ -9,7 +9,7 @@ from typing import Final
 from engine.constants import COMPATIBILITY, COMPATIBILITY_MIN
 from engine.messages import Message, SqlError
 from engine.model import Copy, DbState, RecoveryModel, World
-from engine.protocol import chain, commands, commits, security, streams
+from engine.protocol import chain, commands, commits, disks, files, security, streams, volumes
 
 REFUSED_WHILE_MIRRORED: Final = frozenset(
     {
@@ -56,6 +56,11 @@ def _offline(world: World, key: Key, word: str) -> None:
 
 def _online(world: World, key: Key, word: str) -> None:
     copy = world.copies[key]
+    if copy.db_state not in (DbState.OFFLINE, DbState.RECOVERY_PENDING):
+        return
+    lost = disks.lost_files(world, copy)
+    if not disks.opens(world, key):
+        raise SqlError(5120, volumes.path_of(copy, lost[0]), 3, files.NO_PATH, state=101, also=(5069,))
     if copy.db_state is DbState.OFFLINE:
         world.update_copy(key, db_state=DbState.ONLINE)
         streams.add_source(world, key, copy.end_of_log_kb)

@@ -11,14 +11,11 @@ from typing import Any, Final
 from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S
 from engine.messages import Message, text_of
 from engine.model import Copy, DbState, Key, MirrorState, PageRepair, Role, Snapshot, World
-from engine.protocol import commands, errorlog, quorum, redo, roles, sync, volumes
+from engine.protocol import commands, disks, errorlog, files, quorum, redo, roles, sync, volumes
 
 NOT_REPAIRABLE: Final = (0, 1, 2, 3, 9)
 """The file header, the first PFS, GAM and SGAM page, and the boot page of a database. Documented; the allocation pages
 further on in a file are not told apart from others."""
-
-PAGE_BYTES: Final = 8192
-"""Documented."""
 
 DAMAGED_OBJECT: Final = 2_073_058_421
 """Object id that CHECKDB names. Assumed: which table a page belongs to is not simulated."""
@@ -135,6 +132,7 @@ def check(world: World, server: str, database: str) -> list[Message]:
     """DBCC CHECKDB: what is damaged, and the closing line. 954 on a mirror."""
     commands.use_database(world, server, database)
     copy = commands.copy_on(world, server, database)
+    disks.need_data(copy)
     return _found(copy, copy.database)
 
 
@@ -152,7 +150,7 @@ def _bad_read(copy: Copy, page: int) -> tuple[object, ...]:
     )
     reason = f"incorrect checksum (expected: 0x{expected:08x}; actual: 0x{actual:08x})"
     file = volumes.path_of(copy, volumes.files_of(copy)[0])
-    return reason, "read", f"(1:{page})", copy.database_id, page * PAGE_BYTES, file
+    return reason, "read", f"(1:{page})", copy.database_id, page * files.PAGE_BYTES, file
 
 
 def _found(copy: Copy, name: str) -> list[Message]:

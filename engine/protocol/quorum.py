@@ -80,7 +80,8 @@ def arms_at_loss(world: World, mirror: Copy) -> bool:
 
 def serves(world: World, key: Key) -> bool:
     """Clients that reach this copy can work in it."""
-    return opens(world, key) and not world.copies[key].log_full
+    copy = world.copies[key]
+    return opens(world, key) and not copy.log_full and copy.data_failed_tick is None
 
 
 def opens(world: World, key: Key) -> bool:

@@ -51,6 +51,18 @@ def _redone(world: World, stream: int, upto_kb: float) -> bool:
     return world.flow.stream_positions(stream).redone_kb + 1e-6 >= upto_kb
 
 
+def meet_trouble(world: World, mirror: Key) -> None:
+    """Redo meets at once what has become of the mirror's files; while roles are changing, as soon as they have."""
+    copy = world.copies[mirror]
+    assert copy.stream is not None, f"{mirror} redoes nothing"
+    lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
+    trouble = trouble_with_files(world, copy, lead)
+    if lead.mirror_state is MirrorState.PENDING_FAILOVER:
+        world.after(0.0, "redo.replay", *mirror, 0.0)
+    elif trouble is not None:
+        fail(world, mirror, *trouble)
+
+
 def finish(world: World, mirror: Key) -> None:
     """The mirror is about to lead: it has redone all the log it has, and knows what stands in it."""
     copy = world.copies[mirror]
@@ -82,6 +94,8 @@ def _files(copy: Copy) -> dict[str, Any]:
 def trouble_with_files(world: World, copy: Copy, lead: Copy) -> tuple[object, ...] | None:
     """Number and arguments of the error that the mirror meets in giving itself the principal's files, or None."""
     server = world.servers[copy.server]
+    if copy.data_failed_tick is not None:
+        return 823, *files.io_error(copy, "read")
     for file in lead.extra_files:
         if not volumes.has_drive(server, file.drive):
             return 5123, files.NO_PATH, volumes.path_of(lead, file)
@@ -112,7 +126,7 @@ def fail(world: World, mirror: Key, number: Any, *args: object) -> None:
     severity = wording(number, world.servers[mirror[0]].version).severity
     errorlog.write(world, mirror[0], 1454, mirror[0], number, 1, severity, mirror[1])
     told = [mirror]
-    if quorum.sees_partner(world, copy):
+    if quorum.sees_partner(world, copy) and world.servers[principal[0]].running:
         errorlog.write(
             world, principal[0], 1453, world.copies[principal].partner_address, mirror[1], number, 1, severity
         )

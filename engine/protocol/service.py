@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
-from engine.inputs import InputProblem
-from engine.model import Copy, DbState, MirrorState, Role, Service, WitnessState, World, ticks
-from engine.protocol import causes, errorlog, failover, network, security, streams
+from engine.model import DbState, MirrorState, Role, Service, WitnessState, World, ticks
+from engine.protocol import causes, disks, errorlog, failover, network, security, streams
 
 
 def _announce(world: World, server: str, text: str) -> None:
@@ -131,7 +130,7 @@ def started(world: World, server: str) -> None:
         if copy.source is not None:
             streams.restart(world, copy.source)
         at_rest = copy.guid is None and copy.db_state is DbState.RESTORING
-        if copy.db_state is DbState.OFFLINE or at_rest:
+        if copy.db_state is DbState.OFFLINE or at_rest or not disks.opens(world, key):
             continue
         world.update_copy(key, recovering=True, db_state=DbState.RECOVERING)
         world.after(RECOVERY_AT_START_S, "session.recovered", server, copy.database, world.tick)
@@ -152,41 +151,6 @@ def unhang(world: World, server: str) -> None:
         world.update_server(server, hung=False)
         _announce(world, server, "responds again")
         network.reassess(world, awake=server)
-
-
-def _copy(world: World, server: str, database: str) -> Copy:
-    """The copy of *database* on *server*; InputProblem if there is none."""
-    copy = world.copies.get((server, database))
-    if copy is None:
-        raise InputProblem(f"there is no {database} on {server}")
-    return copy
-
-
-def fail_disk(world: World, server: str, database: str) -> None:
-    """The volume of one database is lost: this copy closes, its session ends with a hard error, others go on."""
-    copy = _copy(world, server, database)
-    key = (server, database)
-    failover.cancel_at(world, key, f"the volume of {database} on {server} failed")
-    world.update_copy(key, disk_failed=True, db_state=DbState.RECOVERY_PENDING, armed=False)
-    if copy.guid is not None:
-        network.drop_contacts(world, copy.guid, server)
-        if copy.mirror_state is not MirrorState.SUSPENDED:
-            world.update_copy(key, mirror_state=MirrorState.DISCONNECTED, trace=0)
-    _announce(world, server, f"the volume of {database} has failed")
-    network.reassess(world)
-
-
-def mend_disk(world: World, server: str, database: str) -> None:
-    """The volume is back with its files; the copy is recovered as at a start."""
-    key = (server, database)
-    if not _copy(world, server, database).disk_failed:
-        return
-    world.update_copy(key, disk_failed=False, db_state=DbState.RECOVERING, recovering=True)
-    _announce(world, server, f"the volume of {database} is back")
-    world.after(
-        RECOVERY_AT_START_S, "session.recovered", server, database, world.servers[server].started_tick
-    )
-    network.reassess(world)
 
 
 def set_cables(world: World, server: str, plugged: bool) -> None:

@@ -200,7 +200,9 @@ def leave_session(world: World, key: Key) -> None:
     )
     world.emit("state", f"{copy.mirror_state.name if copy.mirror_state is not None else 'session'} -> no session",
                server=key[0], database=key[1], why="mirroring removed", new="NONE")  # fmt: skip
-    if was_serving_principal and not copy.recovering:
+    if copy.disk_failed:
+        world.update_copy(key, db_state=DbState.RECOVERY_PENDING)
+    elif was_serving_principal and not copy.recovering:
         world.update_copy(key, db_state=DbState.ONLINE)
         if copy.source is None:
             streams.add_source(world, key, copy.end_of_log_kb)

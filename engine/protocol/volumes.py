@@ -16,7 +16,9 @@ BACKUP_FOLDER: Final = "D:\\Backup"
 
 
 def has_drive(server: Server, letter: str) -> bool:
-    """The server has that drive."""
+    """The server has that drive, and it is not lost."""
+    if letter.upper() in server.failed_drives:
+        return False
     return letter.upper() in STANDARD_DRIVES or size_kb(server, letter) is not None
 
 
@@ -26,11 +28,13 @@ def size_kb(server: Server, letter: str) -> float | None:
 
 
 def free_kb(world: World, server: str, letter: str) -> float:
-    """Room on the drive; infinite if nobody has limited it, 0 if it does not exist."""
+    """Room on the drive; infinite if nobody has limited it, 0 if it does not exist or is lost."""
     state = world.servers[server]
     whole = size_kb(state, letter)
+    if not has_drive(state, letter):
+        return 0.0
     if whole is None:
-        return float("inf") if has_drive(state, letter) else 0.0
+        return float("inf")
     return max(0.0, whole - used_kb(world, server, letter))
 
 

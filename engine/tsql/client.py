@@ -416,8 +416,12 @@ def check_connections(world: World) -> None:
         there = world.servers[session.server]
         if not _alive(world, session):
             _lose(world, name, 64 if not there.powered or not there.nic_up else 10054)
-        elif not there.hung and not _databases_open(world, session):
-            _lose(world, name, 10054)
+        elif not there.hung and (closed := _closed_database(world, session)) is not None:
+            copy = world.copies.get((session.server, closed))
+            if copy is not None and copy.disk_failed:
+                _lose(world, name, 9001, copy.database)
+            else:
+                _lose(world, name, 10054)
     run: Run
     for name, run in list(world.batches.items()):
         if world.batches.get(name) is not run:  # a job step before it in this row has ended or begun it anew
@@ -432,18 +436,18 @@ def check_connections(world: World) -> None:
             _go_on(world, name)
 
 
-def _databases_open(world: World, session: Session) -> bool:
-    """The current database, and every other that its transaction has written to."""
+def _closed_database(world: World, session: Session) -> str | None:
+    """A database that is closed: the current one, or another that its transaction has written to."""
     used = {session.database, *(database for (_, database), _, _ in session.logs)}
-    try:
-        for database in sorted(used):
+    for database in sorted(used):
+        try:
             commands.use_database(world, session.server, database)
-    except SqlError:
-        return False
-    return True
+        except SqlError:
+            return database
+    return None
 
 
-def _lose(world: World, name: str, number: int) -> None:
+def _lose(world: World, name: str, number: int, *arguments: str) -> None:
     """The connection of a window breaks, and what it had not committed is undone.
 
     A batch that runs ends with the error of the transport. Where none runs the next one meets it if a transaction was
@@ -457,7 +461,7 @@ def _lose(world: World, name: str, number: int) -> None:
     lost = number if run is None and open_work else 0
     world.sessions[name] = replace(kept, session=None, lost=lost)
     if run is not None:
-        _finish(world, name, _said(world, name, run, number))
+        _finish(world, name, _said(world, name, run, number, *arguments))
 
 
 def _abandon(world: World, name: str, run: Run) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from engine.messages import SqlError, filled, text_of
-from engine.protocol import commands, connections, errorlog, options
+from engine.protocol import commands, connections, disks, errorlog, options
 from engine.tsql import (
     administer,
     cursors,
@@ -356,6 +356,10 @@ def _kill(machine: Machine, statement: s.Kill) -> None:
 
 
 def _checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
+    copy = machine.context.copy_named(machine.session.database)
+    if copy is not None and copy.data_failed_tick is not None:
+        machine.say_number(5901, copy.database)
+        disks.need_data(copy, "write", state=3)
     machine.note(error=0, rowcount=0)
 
 

@@ -301,7 +301,7 @@ class Machine(Output):
 
     def fail_with(self, errors: list[Caught], ends_batch: bool = False) -> None:
         worst = max(error.severity for error in errors)
-        if worst > 10 and self._catch(errors[-1]):
+        if 10 < worst < 20 and self._catch(errors[-1]):
             return
         for error in errors:
             self.say(error.text, error.number, error.severity, error.state, error.line)

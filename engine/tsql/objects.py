@@ -16,7 +16,7 @@ from engine import arithmetic
 from engine.commits import USER, Commit
 from engine.messages import SqlError
 from engine.model import Copy, World
-from engine.protocol import commits, logspace
+from engine.protocol import commits, disks, logspace
 from engine.tsql import locks, tables
 from engine.tsql.context import Context
 from engine.tsql.data import Place, RowChanges, Session, Table
@@ -100,6 +100,7 @@ def _committed(context: Context, database: str) -> Mapping[str, Kept]:
     world, here = context.world, context.session.server
     copy, picture = context.copy_named(database), context.snapshot_named(database)
     if copy is not None:
+        disks.need_data(copy)
         return contents(commits.newest(world, copy))
     if picture is not None:
         return contents(commits.upto(world, picture.family, picture.lineage, picture.end_of_log_kb))

@@ -36,6 +36,8 @@ FAULTS = (
     f"close-firewall {P} 5022",
     f"close-firewall {W} 5022",
     f"fail-disk {P} {DB}",
+    f"fail-volume {P} D",
+    f"fail-volume {M} D",
     f"fail-disk {M} {DB}",
     f"sql {P} SHUTDOWN WITH NOWAIT",
 )
@@ -82,6 +84,8 @@ def assert_whole_again(world: World) -> None:
     """After every fault is taken back the session heals by itself."""
     do(world, "revert-all", then_s=1.0)
     do(world, "revert-all", then_s=SETTLED_S)  # a SHUTDOWN that waited on a frozen server has run by now
+    if any(fault.verb == "fail-volume" for fault in world.faults):  # a mirror without its data suspends the session
+        do(world, *(f"sql {name} ALTER DATABASE {DB} SET PARTNER RESUME" for name in (P, M)), then_s=SETTLED_S)
     for server in world.servers.values():
         assert server.powered
         assert server.service is Service.RUNNING

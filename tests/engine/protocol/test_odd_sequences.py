@@ -76,6 +76,7 @@ ACTS = (
     *(f"{verb} {{s}} {DB}" for verb in ("fail-disk", "mend-disk", "corrupt-page", "mend-page")),
     *(f"{verb} {DB}" for verb in ("fill-log", "open-transaction", "end-transaction", "rebuild-index")),
     f"workload {DB} Workload2",
+    *(f"{verb} {{s}} {drive}" for verb in ("fail-volume", "mend-volume") for drive in "DL"),
     "slow-disk {s} data factor=100",
     "upgrade {s} 2012",
     "copy-file SERVER_B SERVER_A D:\\Backup\\s.bak",

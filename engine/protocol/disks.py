@@ -1,0 +1,223 @@
+"""Lost volumes: what a server says whose log or data cannot be reached, and what its mirroring sessions do then.
+
+The loss of the log is a hard error and told at once. The loss of the data is "unlikely to be detected, unless the
+database is restarted": the session goes on, and only who reads or writes a page meets 823 [DOC: possible failures
+during database mirroring]. Lines and their order [DOC: MSSQLSERVER_9001; database level health detection].
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.constants import CHECKPOINT_S, RECOVERY_AT_START_S
+from engine.inputs import InputProblem
+from engine.messages import SqlError, text_of
+from engine.model import Copy, DbFile, DbState, Key, MirrorState, Role, Tick, World
+from engine.protocol import errorlog, failover, files, network, redo, volumes
+
+SYSTEM_DRIVE: Final = "C"
+"""Windows, SQL Server and its system databases lie there. Assumed."""
+
+# --- what fails --------------------------------------------------------------------------------------
+
+
+def fail_disk(world: World, server: str, database: str) -> None:
+    """`fail-disk S DB`: the volume of one database is lost, with its log; the others of the server go on."""
+    _copy(world, server, database)
+    _announce(world, server, f"the volume of {database} has failed")
+    _lose_log(world, (server, database))
+    network.reassess(world)
+
+
+def fail_volume(world: World, server: str, drive: str) -> None:
+    """`fail-volume S LETTER`: a drive is lost with all files on it."""
+    letter = _letter(world, server, drive)
+    if letter == SYSTEM_DRIVE:
+        raise InputProblem(f"{server} does not run without drive {letter}: (power-off stops it)")
+    if not volumes.has_drive(world.servers[server], letter):
+        raise InputProblem(f"{server} has no drive {letter}:")
+    world.update_server(server, failed_drives=(*world.servers[server].failed_drives, letter))
+    _announce(world, server, f"drive {letter}: has failed")
+    for key, copy in sorted(world.copies.items()):
+        lost = [file for file in volumes.files_of(copy) if file.drive.upper() == letter]
+        if key[0] == server and any(file.log for file in lost):
+            _lose_log(world, key)
+        elif key[0] == server and lost:
+            _lose_data(world, key)
+    network.reassess(world)
+
+
+def _lose_log(world: World, key: Key) -> None:
+    """The copy closes and its session ends with a hard error. The attempt to start it again fails as well."""
+    copy = world.copies[key]
+    if copy.disk_failed:
+        return
+    server, database = key
+    opened = copy.db_state is DbState.ONLINE
+    if opened or copy.role is Role.MIRROR:
+        failover.cancel_at(world, key, f"the volume of {database} on {server} failed")
+        errorlog.write(world, server, 17053, "SQLServerLogMgr::LogWriter", files.NOT_READY)
+        _note(world, server, "Write error during log flush.")
+        errorlog.write(world, server, 9001, database, state=4)
+    copy = world.update_copy(key, disk_failed=True, armed=False)
+    if opened:
+        errorlog.write(world, server, 3422, database, 9001, "XdesRMFull::CommitInternal")
+        errorlog.write(world, server, 17137, database)
+        _tell_lost_files(world, copy)
+    if copy.guid is not None or opened:
+        _close(world, key)
+    if copy.guid is not None:
+        network.drop_contacts(world, copy.guid, server)
+        if copy.mirror_state is not MirrorState.SUSPENDED:
+            world.update_copy(key, mirror_state=MirrorState.DISCONNECTED, trace=0)
+
+
+def _lose_data(world: World, key: Key) -> None:
+    """A mirror cannot redo any more; any other copy stays open and finds out with each page that it needs."""
+    copy = world.copies[key]
+    world.update_copy(key, data_failed_tick=world.tick)
+    if copy.disk_failed or not world.servers[key[0]].running:
+        return
+    if copy.role is Role.MIRROR and copy.stream is not None and not copy.redo_failed:
+        redo.meet_trouble(world, key)
+        if copy.guid is not None:
+            failover.consider(world, copy.guid)
+    elif copy.db_state is DbState.ONLINE:
+        error = files.io_error(copy, "read")
+        errorlog.write(world, key[0], 823, *error, state=2)
+        text = text_of(823, *error)[1]
+        for client in world.clients.values():
+            if client.connected_to == key[0] and key[1] in client.databases:
+                world.emit("client", f"{client.name}: {text}", server=key[0], client=client.name,
+                           what="data volume lost", number=823)  # fmt: skip
+        world.after(CHECKPOINT_S, "disk.checkpoint", *key, world.tick)
+
+
+def checkpoint(world: World, server: str, database: str, failed_tick: Tick) -> None:
+    """Timer: the next automatic checkpoint of a database that was open when its data volume was lost at that tick."""
+    copy = world.copies.get((server, database))
+    if copy is None or copy.data_failed_tick != failed_tick or copy.db_state is not DbState.ONLINE:
+        return
+    errorlog.write(world, server, 823, *files.io_error(copy, "write"), state=3)
+    errorlog.write(world, server, 5901, database)
+    world.after(CHECKPOINT_S, "disk.checkpoint", server, database, failed_tick)
+
+
+def need_data(copy: Copy, how: str = "read", *, state: int = 2) -> None:
+    """823 if the pages of the copy cannot be reached: what an application asks for is not all in memory. Derived."""
+    if copy.data_failed_tick is not None:
+        raise SqlError(823, *files.io_error(copy, how), state=state)
+
+
+# --- a database that cannot be opened ------------------------------------------------------------------
+
+
+def lost_files(world: World, copy: Copy) -> list[DbFile]:
+    """The files of a copy that are out of reach."""
+    gone = world.servers[copy.server].failed_drives
+    found = [file for file in volumes.files_of(copy) if file.drive.upper() in gone]
+    if not found and copy.disk_failed:
+        return [file for file in volumes.files_of(copy) if file.log][:1]
+    return found
+
+
+def opens(world: World, key: Key) -> bool:
+    """A database is to be started: if its files are not there it stays closed, and the ERRORLOG says why."""
+    if not lost_files(world, world.copies[key]):
+        return True
+    copy = world.update_copy(key, disk_failed=True)
+    _tell_lost_files(world, copy)
+    _close(world, key)
+    return False
+
+
+def _close(world: World, key: Key) -> None:
+    world.update_copy(key, db_state=DbState.RECOVERY_PENDING, recovering=False)
+
+
+def _tell_lost_files(world: World, copy: Copy) -> None:
+    known = volumes.files_of(copy)
+    for file in lost_files(world, copy):
+        path = volumes.path_of(copy, file)
+        if file.log:
+            errorlog.write(world, copy.server, 17207, "FileMgr::StartLogFiles", files.NO_PATH, path)
+        else:
+            number, system = known.index(file) + 1, files.NO_PATH
+            errorlog.write(world, copy.server, 17204, "FCB::Open failed", path, number, system)
+            errorlog.write(world, copy.server, 5120, path, 3, system, state=101)
+
+
+# --- what mends it --------------------------------------------------------------------------------------
+
+
+def mend_disk(world: World, server: str, database: str) -> None:
+    """`mend-disk S DB`: the volume is back with its files; the copy is recovered as at a start, if its drives are there."""
+    if not _copy(world, server, database).disk_failed:
+        return
+    _announce(world, server, f"the volume of {database} is back")
+    _mend(world, (server, database))
+    network.reassess(world)
+
+
+def mend_volume(world: World, server: str, drive: str) -> None:
+    """`mend-volume S LETTER`: the drive is back with the files on it."""
+    letter = _letter(world, server, drive)
+    left = tuple(other for other in world.servers[server].failed_drives if other != letter)
+    world.update_server(server, failed_drives=left)
+    _announce(world, server, f"drive {letter}: is back")
+    for key, copy in sorted(world.copies.items()):
+        if key[0] == server and letter in _drives(copy) and not _own_volume_lost(world, key):
+            _mend(world, key)
+    network.reassess(world)
+
+
+def _drives(copy: Copy) -> set[str]:
+    return {file.drive.upper() for file in volumes.files_of(copy)}
+
+
+def _own_volume_lost(world: World, key: Key) -> bool:
+    return any(
+        fault.verb == "fail-disk" and fault.args == key and fault.reverted_tick is None
+        for fault in world.faults
+    )
+
+
+def _mend(world: World, key: Key) -> None:
+    if not _drives(world.copies[key]).isdisjoint(world.servers[key[0]].failed_drives):
+        return
+    copy = world.update_copy(key, disk_failed=False, data_failed_tick=None)
+    server = world.servers[key[0]]
+    if copy.db_state is DbState.RECOVERY_PENDING and server.running:
+        errorlog.write(world, key[0], 17137, key[1])
+        world.update_copy(key, db_state=DbState.RECOVERING, recovering=True)
+        world.after(RECOVERY_AT_START_S, "session.recovered", *key, server.started_tick)
+
+
+# --- helpers --------------------------------------------------------------------------------------------
+
+
+def _copy(world: World, server: str, database: str) -> Copy:
+    """The copy of *database* on *server*; InputProblem if there is none."""
+    copy = world.copies.get((server, database))
+    if copy is None:
+        raise InputProblem(f"there is no {database} on {server}")
+    return copy
+
+
+def _letter(world: World, server: str, drive: str) -> str:
+    letter = drive.strip(":\\").upper()
+    if len(letter) != 1 or not "A" <= letter <= "Z":
+        raise InputProblem(f"a drive is one letter from A to Z, not {drive}")
+    return letter
+
+
+def _announce(world: World, server: str, text: str) -> None:
+    world.emit("service", text, server=server)
+
+
+def _note(world: World, server: str, text: str) -> None:
+    if world.servers[server].running:
+        errorlog.write_text(world, server, text)
+
+
+HANDLERS: Final = {"disk.checkpoint": checkpoint}

@@ -1,0 +1,143 @@
+"""Lost volumes: log and data differ; lines of the ERRORLOG, what sessions meet, what mirroring does."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import simulator
+from engine.events import Event
+from engine.inputs import InputProblem, parse_line
+from engine.model import DbState, MirrorState, Role, World
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, do, lab
+
+
+def numbers(events: list[Event], server: str) -> list[tuple[int, int]]:
+    """(number, state) of the lines of an ERRORLOG; 0 for a line without number."""
+    return [(e.get("number"), e.get("state")) for e in events if e.kind == "errorlog" and e.server == server]
+
+
+def said(world: World, server: str, sql: str, then_s: float = 1.0) -> list[int]:
+    """Numbers of the messages that a batch brings."""
+    done = [event for event in do(world, f"sql {server} {sql}", then_s=then_s) if event.kind == "sql_done"]
+    return [message["number"] for message in done[-1].get("messages")]
+
+
+@pytest.mark.parametrize("line", [f"fail-volume {P} L", f"fail-disk {P} {DB}"])
+def test_a_lost_log_is_told_in_the_log_of_its_own_server_and_fails_over(line: str) -> None:
+    """[DOC: MSSQLSERVER_9001; possible failures: loss of the drive of the log is a hard error]"""
+    world = lab()
+    do(world, f"sql {P} USE {DB}\n    BEGIN TRAN\n    WAITFOR DELAY '00:01'", then_s=2.0)
+    events = do(world, line)
+    found = numbers(events, P)
+    assert found[:4] == [(17053, 1), (0, 0), (9001, 4), (3422, 1)]
+    assert [number for number, _ in found[4:6]] == [17137, 17207]
+    waiting = next(event for event in events if event.kind == "sql_done")
+    assert [message["number"] for message in waiting.get("messages")] == [9001]
+    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
+    assert said(world, P, f"USE {DB}") == [945]
+    do(world, line.replace("fail", "mend"))
+    assert world.copies[PRINCIPAL].role is Role.MIRROR
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+
+
+def test_the_session_does_not_notice_lost_data_although_nobody_can_work() -> None:
+    """[DOC: possible failures: a data disk failure is unlikely to be detected]"""
+    world = lab()
+    assert said(world, P, f"USE {DB}\n    CREATE TABLE t (a int)") == [0]
+    events = do(world, f"fail-volume {P} D", then_s=70.0)
+    assert numbers(events, P) == [(823, 2), (823, 3), (5901, 1)]  # the second at the next checkpoint
+    told = [event for event in events if event.kind == "client"]
+    assert [event.get("number") for event in told] == [823]
+    assert world.copies[PRINCIPAL].role is Role.PRINCIPAL
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+    assert not world.availability[DB].serving
+    assert said(world, P, f"BEGIN TRY SELECT * FROM {DB}.dbo.t END TRY BEGIN CATCH PRINT 'no' END CATCH") == [823]
+    assert said(world, P, f"USE {DB}\n    CHECKPOINT") == [5901, 823]
+    assert said(world, P, f"DBCC CHECKDB ('{DB}')") == [823]
+    assert said(world, P, f"BACKUP DATABASE {DB} TO DISK = 'L:\\x.bak'") == [3203, 3013]
+    assert said(world, P, f"BACKUP LOG {DB} TO DISK = 'D:\\x.trn'") == [3201, 3013]
+    assert 3014 in said(world, P, f"BACKUP LOG {DB} TO DISK = 'L:\\x.trn'", then_s=30.0)
+    do(world, f"mend-volume {P} D")
+    assert world.availability[DB].serving
+    assert said(world, P, f"SELECT * FROM {DB}.dbo.t") == [0]
+
+
+def test_lost_data_is_left_by_manual_failover_and_suspends_the_session() -> None:
+    world = lab()
+    do(world, f"fail-volume {P} D", f"sql {P} ALTER DATABASE {DB} SET PARTNER FAILOVER", then_s=40.0)
+    assert world.copies[MIRROR].role is Role.PRINCIPAL and world.availability[DB].serving
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SUSPENDED
+    do(world, f"mend-volume {P} D", f"sql {M} ALTER DATABASE {DB} SET PARTNER RESUME")
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+
+
+def test_lost_data_is_noticed_when_the_database_is_started_anew() -> None:
+    world = lab(witness=False)
+    events = do(world, f"fail-volume {P} D", f"restart-service {P}", then_s=40.0)
+    found = [number for number, _ in numbers(events, P)]
+    assert found[found.index(17137) :][:3] == [17137, 17204, 5120]
+    assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
+    assert world.copies[MIRROR].mirror_state is MirrorState.DISCONNECTED
+    do(world, f"mend-volume {P} D")
+    assert world.copies[PRINCIPAL].db_state is DbState.ONLINE
+
+
+def test_a_mirror_without_its_data_suspends_the_session_until_resumed() -> None:
+    world = lab()
+    events = do(world, f"fail-volume {M} D")
+    assert numbers(events, M)[:2] == [(823, 1), (1454, 1)]
+    assert (1453, 1) in numbers(events, P)
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SUSPENDED and world.availability[DB].serving
+    assert said(world, P, f"ALTER DATABASE {DB} SET PARTNER RESUME") == [1462]
+    do(world, f"mend-volume {M} D", f"sql {P} ALTER DATABASE {DB} SET PARTNER RESUME")
+    assert world.copies[MIRROR].mirror_state is MirrorState.SYNCHRONIZED
+
+
+def test_a_mirror_that_is_alone_without_its_data_cannot_be_forced() -> None:
+    world = lab(witness=False)
+    do(world, f"power-off {P}", f"fail-volume {M} D")
+    assert said(world, M, f"ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS") == [1406]
+
+
+def test_a_mirror_without_its_log_is_a_lost_partner() -> None:
+    world = lab()
+    events = do(world, f"fail-volume {M} L")
+    assert numbers(events, M) == [(17053, 1), (0, 0), (9001, 4)]
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED and world.availability[DB].serving
+    do(world, f"mend-volume {M} L")
+    assert world.copies[MIRROR].mirror_state is MirrorState.SYNCHRONIZED
+
+
+def test_a_database_alone_comes_online_when_both_its_drives_are_back() -> None:
+    world = lab()
+    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF")
+    do(world, f"fail-volume {P} L", f"fail-volume {P} D", f"mend-volume {P} L")
+    assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
+    assert said(world, P, f"ALTER DATABASE {DB} SET ONLINE") == [5120, 5069]
+    do(world, f"restart-service {P}", then_s=40.0)  # that alone does not bring files back
+    assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
+    do(world, f"mend-volume {P} D")
+    assert world.copies[PRINCIPAL].db_state is DbState.ONLINE
+
+
+def test_a_copy_opens_when_its_drives_and_its_own_volume_are_all_back() -> None:
+    for first, second in ((f"mend-disk {P} {DB}", f"mend-volume {P} D"), (f"mend-volume {P} D", f"mend-disk {P} {DB}")):
+        world = lab(witness=False)
+        do(world, f"fail-volume {P} D", f"fail-disk {P} {DB}", first)
+        assert world.copies[PRINCIPAL].disk_failed
+        do(world, second)
+        assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+
+
+def test_drives_that_cannot_fail_or_grow_are_refused_in_words() -> None:
+    world = lab()
+    do(world, f"fail-volume {P} L")
+    for line, word in (("fail-volume {} C", "power-off"), ("fail-volume {} Q", "no drive Q:"), ("add-drive {} L", "is lost"),
+                       ("grow-volume {} L", "is lost"), ("fail-volume {} Data", "one letter")):  # fmt: skip
+        with pytest.raises(InputProblem, match=word):
+            simulator.perform(world, parse_line(line.format(P), world.tick))
+    fault = world.faults[-1]
+    assert fault.effect == f"{DB} on {P} meets I/O errors"
+    do(world, "revert-all")
+    assert not world.servers[P].failed_drives
