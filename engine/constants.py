@@ -49,8 +49,8 @@ RECOVERY_AT_START_S: Final = 1.5
 """Analysis, redo and undo of a database when its instance starts, without backlog. Assumed."""
 
 CHECKPOINT_S: Final = 60.0
-"""Between two automatic checkpoints of an active database, with the recovery interval at 0. Documented [DOC: configure the
-recovery interval server option]: approximately one minute."""
+"""Between two automatic checkpoints of an active database, with the recovery interval at 0. Documented [DOC: configure
+the recovery interval server option]: approximately one minute."""
 
 CLIENT_LOGIN_TIMEOUT_S: Final = 15.0
 """Connect Timeout of SqlClient. Documented default [DOC]."""

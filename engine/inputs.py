@@ -113,8 +113,12 @@ VERBS: Final[dict[str, Verb]] = {
         _verb("end-transaction", [_DATABASE], "end the transaction that was left open", "repair"),
         _verb("fail-disk", [_SERVER, _DATABASE], "the volume of one database fails", "fault", "mend-disk"),
         _verb("mend-disk", [_SERVER, _DATABASE], "replace the failed volume of one database", "repair"),
-        _verb("fail-volume", [_SERVER, _DRIVE], "a drive fails, with all files on it", "fault", "mend-volume"),
-        _verb("mend-volume", [_SERVER, _DRIVE], "replace a failed drive; its files are there again", "repair"),
+        _verb(
+            "fail-volume", [_SERVER, _DRIVE], "a drive fails, with all files on it", "fault", "mend-volume"
+        ),
+        _verb(
+            "mend-volume", [_SERVER, _DRIVE], "replace a failed drive; its files are there again", "repair"
+        ),
         _verb("close-firewall", [_SERVER, _PORT], "close a port of a server", "fault", "open-firewall"),
         _verb("open-firewall", [_SERVER, _PORT], "open a port of a server", "repair"),
         _verb(

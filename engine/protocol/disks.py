@@ -151,7 +151,7 @@ def _tell_lost_files(world: World, copy: Copy) -> None:
 
 
 def mend_disk(world: World, server: str, database: str) -> None:
-    """`mend-disk S DB`: the volume is back with its files; the copy is recovered as at a start, if its drives are there."""
+    """`mend-disk S DB`: the volume is back; the copy is recovered as at a start, if its drives are there too."""
     if not _copy(world, server, database).disk_failed:
         return
     _announce(world, server, f"the volume of {database} is back")

@@ -129,7 +129,8 @@ FAULTS = (
     "power-off SERVER_A", "shutdown-server SERVER_A", "stop-service SERVER_B", "hang SERVER_A", "pull-cable SERVER_W",
     "cut SERVER_A SERVER_B", "black-hole APP SERVER_A", "cut-one-way SERVER_B SERVER_A",
     "degrade SERVER_A SERVER_B rtt_ms=50 loss=0.01", "slow-disk SERVER_B log factor=8", "slow-cpu SERVER_A factor=3",
-    "fail-disk SERVER_B Sales", "fail-volume SERVER_A D", "reset-link SERVER_A SERVER_B", "fill-log Sales", "close-firewall SERVER_B 5022",
+    "fail-volume SERVER_A D", "fail-disk SERVER_B Sales",
+    "reset-link SERVER_A SERVER_B", "fill-log Sales", "close-firewall SERVER_B 5022",
     "disable-tcp SERVER_B", "stop-agent SERVER_B", "corrupt-page SERVER_B Sales",
     "open-transaction Sales",
 )  # fmt: skip

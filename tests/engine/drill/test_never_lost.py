@@ -41,7 +41,8 @@ STATEMENTS = (
     "SELECT name FROM sys.databases",
 )
 ACTS = (
-    "power-off {s}", "power-on {s}", "stop-service {s}", "start-service {s}", "fail-disk {s} {d}", "mend-disk {s} {d}", "fail-volume {s} D", "mend-volume {s} D",
+    "power-off {s}", "power-on {s}", "stop-service {s}", "start-service {s}",
+    "fail-disk {s} {d}", "mend-disk {s} {d}", "fail-volume {s} D", "mend-volume {s} D",
     "stop-app APP", "start-app APP", "point-app APP {s}", "workload {d} Workload2", "fill-log {d}",
     "open-transaction {d}", "rebuild-index {d}",
 )  # fmt: skip

@@ -52,7 +52,9 @@ def test_the_session_does_not_notice_lost_data_although_nobody_can_work() -> Non
     assert world.copies[PRINCIPAL].role is Role.PRINCIPAL
     assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
     assert not world.availability[DB].serving
-    assert said(world, P, f"BEGIN TRY SELECT * FROM {DB}.dbo.t END TRY BEGIN CATCH PRINT 'no' END CATCH") == [823]
+    assert said(world, P, f"BEGIN TRY SELECT * FROM {DB}.dbo.t END TRY BEGIN CATCH PRINT 'no' END CATCH") == [
+        823
+    ]
     assert said(world, P, f"USE {DB}\n    CHECKPOINT") == [5901, 823]
     assert said(world, P, f"DBCC CHECKDB ('{DB}')") == [823]
     assert said(world, P, f"BACKUP DATABASE {DB} TO DISK = 'L:\\x.bak'") == [3203, 3013]
@@ -66,7 +68,8 @@ def test_the_session_does_not_notice_lost_data_although_nobody_can_work() -> Non
 def test_lost_data_is_left_by_manual_failover_and_suspends_the_session() -> None:
     world = lab()
     do(world, f"fail-volume {P} D", f"sql {P} ALTER DATABASE {DB} SET PARTNER FAILOVER", then_s=40.0)
-    assert world.copies[MIRROR].role is Role.PRINCIPAL and world.availability[DB].serving
+    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    assert world.availability[DB].serving
     assert world.copies[PRINCIPAL].mirror_state is MirrorState.SUSPENDED
     do(world, f"mend-volume {P} D", f"sql {M} ALTER DATABASE {DB} SET PARTNER RESUME")
     assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
@@ -88,7 +91,8 @@ def test_a_mirror_without_its_data_suspends_the_session_until_resumed() -> None:
     events = do(world, f"fail-volume {M} D")
     assert numbers(events, M)[:2] == [(823, 1), (1454, 1)]
     assert (1453, 1) in numbers(events, P)
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SUSPENDED and world.availability[DB].serving
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SUSPENDED
+    assert world.availability[DB].serving
     assert said(world, P, f"ALTER DATABASE {DB} SET PARTNER RESUME") == [1462]
     do(world, f"mend-volume {M} D", f"sql {P} ALTER DATABASE {DB} SET PARTNER RESUME")
     assert world.copies[MIRROR].mirror_state is MirrorState.SYNCHRONIZED
@@ -104,7 +108,8 @@ def test_a_mirror_without_its_log_is_a_lost_partner() -> None:
     world = lab()
     events = do(world, f"fail-volume {M} L")
     assert numbers(events, M) == [(17053, 1), (0, 0), (9001, 4)]
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED and world.availability[DB].serving
+    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED
+    assert world.availability[DB].serving
     do(world, f"mend-volume {M} L")
     assert world.copies[MIRROR].mirror_state is MirrorState.SYNCHRONIZED
 
@@ -122,7 +127,10 @@ def test_a_database_alone_comes_online_when_both_its_drives_are_back() -> None:
 
 
 def test_a_copy_opens_when_its_drives_and_its_own_volume_are_all_back() -> None:
-    for first, second in ((f"mend-disk {P} {DB}", f"mend-volume {P} D"), (f"mend-volume {P} D", f"mend-disk {P} {DB}")):
+    for first, second in (
+        (f"mend-disk {P} {DB}", f"mend-volume {P} D"),
+        (f"mend-volume {P} D", f"mend-disk {P} {DB}"),
+    ):
         world = lab(witness=False)
         do(world, f"fail-volume {P} D", f"fail-disk {P} {DB}", first)
         assert world.copies[PRINCIPAL].disk_failed
@@ -133,7 +141,8 @@ def test_a_copy_opens_when_its_drives_and_its_own_volume_are_all_back() -> None:
 def test_drives_that_cannot_fail_or_grow_are_refused_in_words() -> None:
     world = lab()
     do(world, f"fail-volume {P} L")
-    for line, word in (("fail-volume {} C", "power-off"), ("fail-volume {} Q", "no drive Q:"), ("add-drive {} L", "is lost"),
+    for line, word in (("fail-volume {} C", "power-off"), ("fail-volume {} Q", "no drive Q:"),
+                       ("add-drive {} L", "is lost"),
                        ("grow-volume {} L", "is lost"), ("fail-volume {} Data", "one letter")):  # fmt: skip
         with pytest.raises(InputProblem, match=word):
             simulator.perform(world, parse_line(line.format(P), world.tick))

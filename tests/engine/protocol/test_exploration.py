@@ -84,8 +84,14 @@ def assert_whole_again(world: World) -> None:
     """After every fault is taken back the session heals by itself."""
     do(world, "revert-all", then_s=1.0)
     do(world, "revert-all", then_s=SETTLED_S)  # a SHUTDOWN that waited on a frozen server has run by now
-    if any(fault.verb == "fail-volume" for fault in world.faults):  # a mirror without its data suspends the session
-        do(world, *(f"sql {name} ALTER DATABASE {DB} SET PARTNER RESUME" for name in (P, M)), then_s=SETTLED_S)
+    if any(
+        fault.verb == "fail-volume" for fault in world.faults
+    ):  # a mirror without its data suspends the session
+        do(
+            world,
+            *(f"sql {name} ALTER DATABASE {DB} SET PARTNER RESUME" for name in (P, M)),
+            then_s=SETTLED_S,
+        )
     for server in world.servers.values():
         assert server.powered
         assert server.service is Service.RUNNING
