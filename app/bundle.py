@@ -147,21 +147,21 @@ def read(file: Path) -> Bundle:
     """The bundle in *file*. Raises BundleProblems."""
     try:
         if not file.is_file():  # a pipe would be waited for, a device never ends
-            raise _only(str(file), tr("this is not a file"))
+            raise _only(str(file), tr("not a file"))
         with file.open("rb") as opened:
             raw = opened.read(BYTES_MAX + 1)
     except (OSError, ValueError) as error:
         if isinstance(error, BundleProblems):
             raise
-        why = error.strerror if isinstance(error, OSError) else tr("no file can have such a name")
-        raise _only(visible(str(file)), tr("it cannot be read: {why}").format(why=why)) from error
+        why = error.strerror if isinstance(error, OSError) else tr("invalid file name")
+        raise _only(visible(str(file)), tr("not readable: {why}").format(why=why)) from error
     return parse(raw, str(file))
 
 
 def parse(raw: bytes, file: str) -> Bundle:
     """The bundle that consists of the bytes *raw*; *file* is its name in messages. Raises BundleProblems."""
     if len(raw) > BYTES_MAX:
-        raise _only(file, tr("it is larger than a bundle may be ({n} MB)").format(n=BYTES_MAX // 1_000_000))
+        raise _only(file, tr("larger than the limit for a bundle ({n} MB)").format(n=BYTES_MAX // 1_000_000))
     _check_end(raw, file)
     problems: list[Problem] = []
 
@@ -171,7 +171,7 @@ def parse(raw: bytes, file: str) -> Bundle:
     members = _members(raw, file, add)
     if MANIFEST not in members:
         if not any(problem.where == MANIFEST for problem in problems):
-            add(MANIFEST, tr("it is missing"))
+            add(MANIFEST, tr("missing"))
         raise BundleProblems(problems)
     manifest = _manifest(members.pop(MANIFEST), add)
     if manifest is not None:
@@ -188,7 +188,7 @@ def parse(raw: bytes, file: str) -> Bundle:
         try:
             scenarios[last.removesuffix(".toml")] = members[name].decode("utf-8").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
-            add(name, tr("it is not text in UTF-8 (byte {n})").format(n=error.start + 1))
+            add(name, tr("not UTF-8 text (byte {n})").format(n=error.start + 1))
     if problems or manifest is None:
         raise BundleProblems(problems)
     return Bundle(file, hashlib.sha256(raw).hexdigest(), len(raw), manifest, scenarios, runs)
@@ -207,17 +207,17 @@ def _shown(name: str) -> str:
 def _check_end(raw: bytes, file: str) -> None:
     """Looks at the last bytes before anything reads the directory, whose length alone could exhaust the memory."""
     if len(raw) < _END.size or raw[:4] != b"PK\x03\x04":
-        raise _only(file, tr("it is not a bundle: it does not begin as a zip archive with members"))
+        raise _only(file, tr("not a bundle: the file does not begin as a zip archive with members"))
     signature, disk, first, here, count, size, place, comment = _END.unpack(raw[-_END.size :])
     end = len(raw) - _END.size
     if signature != b"PK\x05\x06" or comment:
-        raise _only(file, tr("it was cut off, or something stands behind the end of the archive"))
+        raise _only(file, tr("truncated, or data after the end of the archive"))
     if disk or first or here != count or raw[max(0, end - 20) :][:4] == b"PK\x06\x07":
-        raise _only(file, tr("it is an archive in several parts, or a large one (zip64); no bundle is"))
+        raise _only(file, tr("a multi-part or zip64 archive; neither is allowed for a bundle"))
     if count > MEMBERS_MAX or size > MEMBERS_MAX * (_ENTRY_MIN + NAME_MAX + _ENTRY_EXTRA):
-        raise _only(file, tr("it has more than {n} members").format(n=MEMBERS_MAX))
+        raise _only(file, tr("more than {n} members").format(n=MEMBERS_MAX))
     if place + size != end:
-        raise _only(file, tr("its directory is not where the archive says"))
+        raise _only(file, tr("its directory is not at the offset that the archive gives"))
 
 
 def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
@@ -226,15 +226,15 @@ def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             entries = archive.infolist()
             if len(entries) > MEMBERS_MAX:
-                raise _only(file, tr("it has more than {n} members").format(n=MEMBERS_MAX))
+                raise _only(file, tr("more than {n} members").format(n=MEMBERS_MAX))
             # The other name of an entry ends at a NUL, and may be turned for this system.
             times = Counter(entry.orig_filename for entry in entries)
             folded = Counter(name.casefold() for name in times)
             for name in times:
                 if times[name] > 1:
-                    add(name, tr("it stands in the archive more than once"))
+                    add(name, tr("more than one member of this name"))
                 elif folded[name.casefold()] > 1:
-                    add(name, tr("another member has the same name but for small and capital letters"))
+                    add(name, tr("another member has the same name except for upper and lower case"))
             ends = _ends(entries, archive.start_dir)
             found, room = dict[str, bytes](), EXPANDED_MAX
             for entry in entries:
@@ -267,31 +267,31 @@ def _wrong(entry: zipfile.ZipInfo, room: int) -> Iterator[str]:
     """What stands against reading a member, by its entry in the directory; *room*: bytes to the next one."""
     name = entry.orig_filename
     if len(name) > NAME_MAX:
-        yield tr("its name has more than {n} characters").format(n=NAME_MAX)
+        yield tr("name longer than {n} characters").format(n=NAME_MAX)
     elif name.startswith("/") or re.match(r"[A-Za-z]:", name):
-        yield tr("its name is a path from the root of a disk")
+        yield tr("absolute path")
     elif ".." in name.replace("\\", "/").split("/"):
-        yield tr("its name leads out of the bundle")
+        yield tr("path outside the bundle")
     elif "\\" in name or "\0" in name:
-        yield tr("its name has a character that none may have")
+        yield tr("invalid character in the name")
     elif not _MEMBER.fullmatch(name):
-        yield tr("no bundle has such a member: there are bundle.toml, scenarios/NAME.toml and runs/NAME.json, "
-                 "with NAME of small letters, digits, - and _")  # fmt: skip
+        yield tr("not allowed in a bundle; allowed are bundle.toml, scenarios/NAME.toml and "
+"runs/NAME.json, with NAME of small letters, digits, - and _")  # fmt: skip
     elif name != MANIFEST and (
         not _SLUG.fullmatch(_stem(name)) or len(_stem(name)) > 60 or _RESERVED.fullmatch(_stem(name))
     ):
-        yield tr("no scenario and no run can be called so")
+        yield tr("invalid name for a scenario or a run")
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
-        yield tr("it is a link, a folder or a device, not a file")
+        yield tr("a link, a folder or a device, not a file")
     if entry.flag_bits & 0x2041:
-        yield tr("it is encrypted")
+        yield tr("encrypted")
     if entry.compress_type not in _METHODS:
-        yield tr("it is packed in an unusual way (method {n})").format(n=entry.compress_type)
+        yield tr("unsupported compression method {n}").format(n=entry.compress_type)
     if _HEADER_MIN + len(name) + entry.compress_size > room:
-        yield tr("it is damaged: {why}").format(why=tr("it reaches into the one behind it"))
+        yield tr("damaged: {why}").format(why=tr("overlaps the next member"))
     if entry.file_size > RATIO_FREE and entry.file_size > RATIO_MAX * entry.compress_size:
-        yield tr("it would grow more than {n} times when unpacked").format(n=RATIO_MAX)
+        yield tr("would grow more than {n} times when unpacked").format(n=RATIO_MAX)
 
 
 def _stem(name: str) -> str:
@@ -309,10 +309,10 @@ def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int, add: A
         with archive.open(entry) as opened:
             content = opened.read(most + 1)
     except _BAD as error:
-        add(name, tr("it is damaged: {why}").format(why=_shown(str(error) or "zip")))
+        add(name, tr("damaged: {why}").format(why=_shown(str(error) or "zip")))
         return None
     if len(content) > most:
-        said = tr("it is larger than it may be, or all members together are ({n} MB)")
+        said = tr("larger than allowed, or all members together are ({n} MB)")
         add(name, said.format(n=EXPANDED_MAX // 1_000_000))
         return None
     return content
@@ -328,14 +328,14 @@ def _manifest(raw: bytes, add: Add) -> Manifest | None:
             return None
         data = tomllib.loads(text)
     except UnicodeDecodeError as error:
-        add(MANIFEST, tr("it is not text in UTF-8 (byte {n})").format(n=error.start + 1))
+        add(MANIFEST, tr("not UTF-8 text (byte {n})").format(n=error.start + 1))
         return None
     except tomllib.TOMLDecodeError as error:
-        add(MANIFEST, tr("it is not TOML: {why}").format(why=_shown(str(error))))
+        add(MANIFEST, tr("not TOML: {why}").format(why=_shown(str(error))))
         return None
     version = data.get("format")
     if type(version) is int and version > FORMAT:
-        said = tr("it has format {new}, this Mirrordrill reads up to {known}: a newer one made it")
+        said = tr("format {new}, written by a newer Mirrordrill; this one reads up to format {known}")
         add(MANIFEST, said.format(new=version, known=FORMAT))
         return None
     try:
@@ -346,7 +346,7 @@ def _manifest(raw: bytes, add: Add) -> Manifest | None:
             add(MANIFEST, _shown(f"{where}: {wrong['msg']}"))
         return None
     if manifest.format != FORMAT:
-        add(MANIFEST, tr("there is no format {n}").format(n=manifest.format))
+        add(MANIFEST, tr("unknown format {n}").format(n=manifest.format))
         return None
     return manifest
 
@@ -356,16 +356,16 @@ def _differences(manifest: Manifest, members: Mapping[str, bytes]) -> Iterator[t
     listed = Counter(member.name for member in manifest.members)
     for name, times in listed.items():
         if times > 1:
-            yield name, tr("bundle.toml lists it more than once")
+            yield name, tr("listed more than once in bundle.toml")
         if name not in members:
-            yield name, tr("bundle.toml lists it, but it is not there")
+            yield name, tr("listed in bundle.toml, but missing")
     for name in members:
         if name not in listed:
-            yield name, tr("bundle.toml does not list it")
+            yield name, tr("not listed in bundle.toml")
     for member in manifest.members:
         content = members.get(member.name)
         if content is not None and hashlib.sha256(content).hexdigest() != member.sha256:
-            yield member.name, tr("it is not what it was when the bundle was made (SHA-256 differs)")
+            yield member.name, tr("changed since the bundle was made (SHA-256 differs)")
 
 
 # --- writing ------------------------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ def write(
     raw = made(title, scenarios, runs or {}, author, licence)
     bundle = parse(raw, str(file))
     if not replace and os.path.lexists(file):
-        raise FileExistsError(17, tr("there is such a file already"))
+        raise FileExistsError(17, tr("a file of this name exists already"))
     whole_file.write(file, raw)
     return bundle
 

@@ -84,13 +84,13 @@ def _offer(found: Bundle, name: str, text: str, present: Mapping[str, ScenarioFi
     try:
         scenario = load_scenario(text, f"{found.file}/scenarios/{name}.toml")
     except ScenarioProblems as problems:
-        why = tr("It cannot be played: {why}").format(why=_short(problems.problems[0]))
+        why = tr("Not playable: {why}").format(why=_short(problems.problems[0]))
         return Offer(name, text, None, problems.problems, why)
     there = present.get(name)
     if there is None:
         return Offer(name, text, scenario)
     if there.text == text:
-        return Offer(name, text, scenario, (), tr("It is here already."), here=True)
+        return Offer(name, text, scenario, (), tr("Imported already."), here=True)
     if there.shipped:
         why = tr("{name} is the name of a shipped drill.")
     elif there.origin:

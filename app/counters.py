@@ -48,20 +48,22 @@ COUNTERS: Final[dict[str, Counter]] = {
     counter.name: counter
     for counter in (
         Counter(
-            "send_queue_kb", mark("Send queue"), KB, 64.0, mark("log hardened by the principal, not yet sent")
+            "send_queue_kb", mark("Send queue"), KB, 64.0, mark("log hardened on the principal, not yet sent")
         ),
         Counter(
-            "redo_queue_kb", mark("Redo queue"), KB, 64.0, mark("log hardened by the mirror, not yet applied")
+            "redo_queue_kb", mark("Redo queue"), KB, 64.0, mark("log hardened on the mirror, not yet redone")
         ),
-        Counter("transactions_per_s", mark("Transactions"), PER_S, 10.0, mark("commits told to clients")),
+        Counter(
+            "transactions_per_s", mark("Transactions"), PER_S, 10.0, mark("commits acknowledged to clients")
+        ),
         Counter(
             "commit_delay_ms",
             mark("Commit delay"),
             MS,
             1.0,
-            mark("what waiting for the mirror adds to a commit"),
+            mark("delay of a commit by the wait for the mirror"),
         ),
-        Counter("response_s", mark("Response time"), SECONDS, 0.1, mark("of a transaction, at the server")),
+        Counter("response_s", mark("Response time"), SECONDS, 0.1, mark("of a transaction, on the server")),
         Counter(
             "log_generation_kb_per_s",
             mark("Log generation"),
@@ -70,23 +72,23 @@ COUNTERS: Final[dict[str, Counter]] = {
             mark("log written by transactions"),
         ),
         Counter("log_send_kb_per_s", mark("Log send rate"), KB_PER_S, 64.0, mark("log sent to the mirror")),
-        Counter("redo_kb_per_s", mark("Redo rate"), KB_PER_S, 64.0, mark("log applied on the mirror")),
-        Counter("unhardened_kb", mark("Log at risk"), KB, 64.0, mark("log that the mirror has not hardened")),
-        Counter("log_used_kb", mark("Log used"), KB, 1024.0, mark("log that cannot be overwritten yet")),
+        Counter("redo_kb_per_s", mark("Redo rate"), KB_PER_S, 64.0, mark("log redone on the mirror")),
+        Counter("unhardened_kb", mark("Log at risk"), KB, 64.0, mark("log not yet hardened on the mirror")),
+        Counter("log_used_kb", mark("Log used"), KB, 1024.0, mark("log that cannot be reused yet")),
         Counter("log_size_kb", mark("Log file size"), KB, 1024.0, mark("size of the log file")),
         Counter(
             "log_since_checkpoint_kb",
             mark("Log since checkpoint"),
             KB,
             64.0,
-            mark("what a restart would redo"),
+            mark("log that a restart would redo"),
         ),
         Counter(
             "in_flight_transactions",
             mark("Transactions in flight"),
             COUNT,
             10.0,
-            mark("begun and not answered"),
+            mark("begun, not yet answered"),
         ),
         Counter("sends_per_s", mark("Messages sent"), PER_S, 10.0, mark("messages to the mirror")),
         Counter(

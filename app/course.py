@@ -27,8 +27,8 @@ MERGED_SHARE: Final = 1 / 4_000
 """From an hour on transitions count as one moment within this share of the run: a dot of a wide screen. Else a day
 of a hundred databases has 50,000 marks, and each frame looks at all of them."""
 
-SERVING, DOWN = mark("serving"), mark("not serving")
-PROTECTED, EXPOSED, UNSERVED = mark("protected"), mark("exposed"), mark("nothing to protect")
+SERVING, DOWN = mark("serving"), mark("down")
+PROTECTED, EXPOSED, UNSERVED = mark("protected"), mark("unprotected"), mark("nothing to protect")
 
 
 @dataclass(frozen=True, slots=True)

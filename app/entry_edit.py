@@ -35,7 +35,7 @@ def moved(text: str, key: str, at: int, to: int) -> str:
 
     lines, spans = _taken_apart(text, key)
     if not (0 <= at < len(spans) and 0 <= to < len(spans)):
-        raise NotChanged(tr("There is no such place in the list."))
+        raise NotChanged(tr("There is no such entry in the list."))
     bodies = ["".join(lines[span.start : span.end]).rstrip("\n") + "\n" for span in spans]
     order(bodies)
     for span, body in reversed(list(zip(spans, bodies, strict=True))):
@@ -47,7 +47,7 @@ def copied(text: str, key: str, at: int) -> str:
     """*text* with a copy of entry *at* right behind it, under a name of its own. Raises NotChanged."""
     lines, spans = _taken_apart(text, key)
     if not 0 <= at < len(spans):
-        raise NotChanged(tr("There is no such place in the list."))
+        raise NotChanged(tr("There is no such entry in the list."))
     span = spans[at]
     body = "".join(lines[span.start : span.end]).rstrip("\n") + "\n"
     lines[span.start : span.end] = [body, "\n", body]
@@ -81,7 +81,7 @@ def removed(text: str, key: str, at: int) -> str:
     except NotChanged:  # of a list in one line an entry can be taken away, though it has no lines
         return scenario_edit.remove(text, (key, at))
     if not 0 <= at < len(spans):
-        raise NotChanged(tr("There is no such place in the list."))
+        raise NotChanged(tr("There is no such entry in the list."))
     span = spans[at]
     end = span.end
     while end < len(lines) and not lines[end].strip():
@@ -124,7 +124,7 @@ def _taken_apart(text: str, key: str) -> tuple[list[str], list[_Span]]:
         )  # tables inside of an entry are a part of it
         spans.append(_Span(_above(lines, line), _below(lines, line, next(following, len(lines)))))
     if len(spans) != len(data.get(key, ())):
-        said = tr("{name} is written in one line; write its entries as [[{name}]] to change them here.")
+        said = tr("{name} is written in one line; write its entries as [[{name}]] to edit them here.")
         raise NotChanged(said.format(name=key))
     return lines, spans
 
@@ -156,7 +156,7 @@ def _checked(made: str, text: str, key: str, change: Callable[[list[Any]], objec
     if not entries:
         del wanted[key]
     if _read(made) != wanted:
-        raise NotChanged(tr("This list is written in a way that can only be changed in the text."))
+        raise NotChanged(tr("The notation of this list can only be edited in the text."))
     return made
 
 

@@ -244,9 +244,9 @@ class EventTable(QWidget):
 
     def _why_empty(self) -> str:
         if self.filter.text():
-            return tr("No row has these words. Clear the filter to see all of them.")
+            return tr("No row matches. Clear the filter to see all rows.")
         if self._between is not None:
-            return tr("Nothing in the span of time that is chosen. Show all of the time to see the rest.")
+            return tr("Nothing in the selected time span. Show the whole timeline to see the rest.")
         return self._empty.format(server=self.server or "")
 
     def listed(self) -> tuple[list[str], list[list[str]]]:

@@ -60,9 +60,9 @@ class FindBar(QFrame):
         self.same_case = self._tool("Aa", tr("Match case"))
         self.same_case.setCheckable(True)
         self.same_case.toggled.connect(lambda _: self._typed())
-        before = self._tool("↑", tr("The place before (Shift+F3)"))
+        before = self._tool("↑", tr("Previous match (Shift+F3)"))
         before.clicked.connect(lambda: self.step(back=True))
-        after = self._tool("↓", tr("The next place (F3)"))
+        after = self._tool("↓", tr("Next match (F3)"))
         after.clicked.connect(lambda: self.step())
         close = self._tool("×", tr("Close (Esc)"))
         close.clicked.connect(self.leave)
@@ -186,9 +186,9 @@ class FindBar(QFrame):
             if count > COUNTED_MAX:
                 break
         if not count:
-            self._tell(tr("not in this text"), "bad")
+            self._tell(tr("no match"), "bad")
         elif count > COUNTED_MAX:
-            self._tell(tr("more than {n} places").format(n=COUNTED_MAX), "muted")
+            self._tell(tr("more than {n} matches").format(n=COUNTED_MAX), "muted")
         else:
             self._tell(tr("{number} of {count}").format(number=max(1, here), count=count), "muted")
 
@@ -220,7 +220,7 @@ class FindBar(QFrame):
             cursor = self._editor.textCursor()
             cursor.select(QTextCursor.SelectionType.Document)
             cursor.insertText(text)
-        said = trn("{n} place replaced", "{n} places replaced", count).format(n=count)
+        said = trn("{n} match replaced", "{n} matches replaced", count).format(n=count)
         self._tell(said, "muted" if count else "bad")
 
     # --- keys ---------------------------------------------------------------------------------------------

@@ -415,9 +415,9 @@ def _service_sign(world: World, copy: Copy) -> Sign:
     if copy.log_full:
         return Sign(mark("log full"), "bad", "warning")
     if not quorum.serves(world, (copy.server, copy.database)):
-        return Sign(mark("not serving"), "bad", "bar")
+        return Sign(mark("down"), "bad", "bar")
     if copy.guid is not None and copy.mirror_state is not MirrorState.SYNCHRONIZED:
-        return Sign(mark("exposed"), "warn", "warning")
+        return Sign(mark("unprotected"), "warn", "warning")
     return Sign(mark("serving"), "ok", "dot")
 
 

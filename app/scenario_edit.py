@@ -129,7 +129,7 @@ def add_table(text: str, name: str, values: Mapping[str, Any]) -> str:
         document[name] = tomlkit.aot()
         found = document[name]
     if not isinstance(found, AoT):
-        said = tr("{name} is written in one line; write its entries as [[{name}]] to change them here.")
+        said = tr("{name} is written in one line; write its entries as [[{name}]] to edit them here.")
         raise NotChanged(said.format(name=name))
     table.add(tomlkit.nl())
     found.append(table)
@@ -144,7 +144,7 @@ def add_inside(text: str, path: Path, values: Mapping[str, Any]) -> str:
         found = place[path[-1]] = tomlkit.aot()
         found = place[path[-1]]
     if not isinstance(found, (AoT, list)):
-        raise NotChanged(tr("This list is written in a way that can only be changed in the text."))
+        raise NotChanged(tr("The notation of this list can only be edited in the text."))
     if not isinstance(found, AoT):
         inline = tomlkit.inline_table()
         inline.update(values)

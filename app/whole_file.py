@@ -24,7 +24,7 @@ def write(file: Path, content: bytes | str) -> None:
     # Half a character, as Qt's texts may have, is no reason to lose the rest.
     raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
     if no_file(file):
-        raise OSError(errno.EINVAL, tr("this is not a file"))
+        raise OSError(errno.EINVAL, tr("not a file"))
     # With the process in its name, so that two programs that write at once do not mix; what one that was killed has
     # left is in nobody's way.
     aside = file.with_name(f".{file.name[:40]}.{os.getpid()}{ENDING}")

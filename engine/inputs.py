@@ -71,19 +71,21 @@ VERBS: Final[dict[str, Verb]] = {
         _verb("stop-service", [_SERVER], "stop the SQL Server service", "fault", "start-service"),
         _verb("start-service", [_SERVER], "start the SQL Server service", "repair"),
         _verb("restart-service", [_SERVER], "stop and start the SQL Server service", "chore"),
-        _verb("hang", [_SERVER], "freeze the instance: it is there and answers nothing", "fault", "unhang"),
-        _verb("unhang", [_SERVER], "let a frozen instance go on", "repair"),
+        _verb(
+            "hang", [_SERVER], "freeze the instance: SQL Server runs but does not respond", "fault", "unhang"
+        ),
+        _verb("unhang", [_SERVER], "unfreeze the instance", "repair"),
         _verb("pull-cable", [_SERVER], "pull all network cables of a server", "fault", "plug-cable"),
         _verb("plug-cable", [_SERVER], "plug all network cables of a server", "repair"),
         _verb("cut", _PAIR, "cut one link; both ends lose the carrier", "fault", "mend"),
-        _verb("mend", _PAIR, "mend one link, whatever was done to it", "repair"),
-        _verb("black-hole", _PAIR, "drop all packets of one link in silence", "fault", "mend"),
-        _verb("cut-one-way", _PAIR, "drop the packets from one end to the other in silence", "fault", "mend"),
-        _verb("reset-link", _PAIR, "reset the open connections of one link; they may reconnect", "fault"),
+        _verb("mend", _PAIR, "repair one link, whatever its fault", "repair"),
+        _verb("black-hole", _PAIR, "drop all packets of one link silently", "fault", "mend"),
+        _verb("cut-one-way", _PAIR, "drop the packets in one direction silently", "fault", "mend"),
+        _verb("reset-link", _PAIR, "reset the open connections of one link; the ends may reconnect", "fault"),
         _verb(
             "degrade",
             _PAIR,
-            "change one link",
+            "change latency, bandwidth or loss of one link",
             "fault",
             "mend",
             options=("rtt_ms", "jitter_ms", "bandwidth_mbps", "loss"),
@@ -102,15 +104,15 @@ VERBS: Final[dict[str, Verb]] = {
             "fault",
             options=("factor",),
         ),
-        _verb("fill-log", [_DATABASE], "fill the log file of the serving copy", "fault"),
+        _verb("fill-log", [_DATABASE], "fill the log file of the principal database", "fault"),
         _verb(
             "open-transaction",
             [_DATABASE],
-            "leave a transaction open: its log and all after it must stay",
+            "leave a transaction open: its log and all later log cannot be truncated",
             "fault",
             "end-transaction",
         ),
-        _verb("end-transaction", [_DATABASE], "end the transaction that was left open", "repair"),
+        _verb("end-transaction", [_DATABASE], "end the open transaction", "repair"),
         _verb("fail-disk", [_SERVER, _DATABASE], "the volume of one database fails", "fault", "mend-disk"),
         _verb("mend-disk", [_SERVER, _DATABASE], "replace the failed volume of one database", "repair"),
         _verb(
@@ -124,24 +126,26 @@ VERBS: Final[dict[str, Verb]] = {
         _verb(
             "disable-tcp",
             [_SERVER],
-            "disable TCP/IP from the next start of the service on",
+            "disable TCP/IP; takes effect at the next start of the service",
             "fault",
             "enable-tcp",
         ),
-        _verb("enable-tcp", [_SERVER], "enable TCP/IP from the next start of the service on", "repair"),
+        _verb(
+            "enable-tcp", [_SERVER], "enable TCP/IP; takes effect at the next start of the service", "repair"
+        ),
         _verb("stop-agent", [_SERVER], "stop SQL Server Agent: no job runs", "fault", "start-agent"),
         _verb("start-agent", [_SERVER], "start SQL Server Agent", "repair"),
         _verb(
             "expire-certificate",
             [_SERVER, _CERTIFICATE],
-            "let a certificate (the endpoint's) have expired",
+            "let a certificate (the endpoint's) expire",
             "fault",
             "renew-certificate",
         ),
         _verb(
             "renew-certificate",
             [_SERVER, _CERTIFICATE],
-            "give a certificate its former end of life",
+            "restore the former expiry date of a certificate",
             "repair",
         ),
         _verb(
@@ -153,11 +157,11 @@ VERBS: Final[dict[str, Verb]] = {
             options=("page",),
         ),
         _verb("mend-page", [_SERVER, _DATABASE], "restore the damaged pages of one copy", "repair"),
-        _verb("revert-all", [], "take back every fault that is still active", "repair"),
+        _verb("revert-all", [], "undo all faults that are still active", "repair"),
         _verb(
             "workload",
             [_DATABASE, Parameter("workload")],
-            "change what the clients do (Workload1, Workload2, none, …)",
+            "change the workload (Workload1, Workload2, none, …)",
             "load",
             options=("scale",),
         ),
@@ -178,7 +182,10 @@ VERBS: Final[dict[str, Verb]] = {
         _verb("stop-app", [Parameter("client", "client")], "stop a client application", "chore", "start-app"),
         _verb("start-app", [Parameter("client", "client")], "start a client application", "chore"),
         _verb(
-            "point-app", [Parameter("client", "client"), _SERVER], "point an application at a server", "chore"
+            "point-app",
+            [Parameter("client", "client"), _SERVER],
+            "connect an application to another server",
+            "chore",
         ),
         _verb("copy-file", [*_SERVERS, Parameter("path", "rest")], "copy a file to the same path", "chore"),
         _verb("delete-file", [_SERVER, Parameter("path", "rest")], "delete a file", "chore"),
@@ -189,11 +196,11 @@ VERBS: Final[dict[str, Verb]] = {
         _verb("create-linked-server", [_SERVER, Parameter("name")], "create a linked server", "chore"),
         _verb("copy-linked-servers", _SERVERS, "copy the definitions of linked servers", "chore"),
         _verb("add-drive", [_SERVER, _DRIVE], "add a drive", "chore", options=("size_gb",)),
-        _verb("grow-volume", [_SERVER, _DRIVE], "give a drive a new size", "chore", options=("size_gb",)),
+        _verb("grow-volume", [_SERVER, _DRIVE], "resize a drive", "chore", options=("size_gb",)),
         _verb(
             "set-service-account",
             [_SERVER, Parameter("account", "rest")],
-            "have SQL Server run under another account; it restarts",
+            "run SQL Server under another account; the service restarts",
             "chore",
         ),
         _verb(
@@ -203,12 +210,12 @@ VERBS: Final[dict[str, Verb]] = {
                 Parameter("version", choices=tuple(map(str, VERSIONS))),
                 Parameter("edition", optional=True, choices=EDITIONS),
             ],
-            "install a version (the present one: a service pack); the service is down meanwhile",
+            "install a version (the same one: a service pack); the service is down meanwhile",
             "chore",
         ),
         _verb("sql", [Parameter("server", "window"), _REST], "send T-SQL to a server", "sql"),
         _verb("cancel", [Parameter("server", "window")], "cancel the running batch of a window", "sql"),
-        _verb("note", [_REST], "write a remark into the run", "remark"),
+        _verb("note", [_REST], "add a note to the run", "remark"),
         _verb(
             "hint",
             [Parameter("layer", choices=("1", "2", "3"))],
@@ -218,16 +225,16 @@ VERBS: Final[dict[str, Verb]] = {
         _verb(
             "answer",
             [Parameter("question"), Parameter("choice", "number")],
-            "answer a question that has been asked, by the number of a choice",
+            "answer a question by the number of a choice",
             "remark",
         ),
         _verb(
             "rewind",
             [Parameter("from_s", "number"), Parameter("known", "rest", optional=True)],
-            "note that somebody came back to this moment, from which one, and what is known since",
+            "note a rewind to this moment: from which moment, and what is known since",
             "remark",
         ),
-        _verb("finish", [], "end the drill and have it scored", "remark"),
+        _verb("finish", [], "finish the drill and score it", "remark"),
     )
 }
 """Every verb. Handlers stand in the simulator's table; a test compares the two."""

@@ -136,9 +136,13 @@ def perform(world: World, item: Input) -> None:
 
 
 def advance(
-    world: World, until: int, inputs: Sequence[Input] = (), samples: Samples | None = None
+    world: World,
+    until: int,
+    inputs: Sequence[Input] = (),
+    samples: Samples | None = None,
+    to_event: bool = False,
 ) -> list[Event]:
-    """Run *world* to tick *until*; returns what happened.
+    """Run *world* to tick *until*, with *to_event* no further than the first tick with an event; returns the events.
 
     *inputs* are in order of time and due from now on. Within a tick, timers come before inputs, so that a run cut
     into any slices is the same run.
@@ -153,7 +157,7 @@ def advance(
             except InputProblem as problem:
                 world.emit("note", f"{item.words}: {problem}", refused=True)
             _run_due(world)
-        if world.tick >= until:
+        if world.tick >= until or (to_event and world.outbox):
             break
         due = min(
             until,

@@ -62,7 +62,7 @@ def opened(folder: Path, choice: str, size: tuple[int, int], font_scale: float =
     apply_theme(store)
     with open_profile(folder / "profile") as profile:
         window = furnished(profile, store, by_itself=False)
-        window.session.at_once_s = float("inf")
+        window.session.host.at_once_s = float("inf")
         window.resize(*size)
         window.show()
         yield window

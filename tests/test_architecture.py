@@ -43,8 +43,14 @@ MUST_NOT_IMPORT = (
     ("app.formatting", QT, (), "plain text"),
     ("app.session", QT, ("PySide6.QtCore",), "time and signals, nothing to look at"),
     (
+        "app.host",
+        (*QT, *DATABASE, "app.storage"),
+        (),
+        "a run has guests other than a window, and any recorder",
+    ),
+    (
         "app.views",
-        ("app.session", "app.storage", "app.main_window", "app.cli", "app.__main__", *DATABASE),
+        ("app.session", "app.host", "app.storage", "app.main_window", "app.cli", "app.__main__", *DATABASE),
         (),
         "a view shows what it is given and sends wishes out",
     ),

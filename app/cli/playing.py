@@ -6,11 +6,14 @@ import argparse
 import sys
 import tomllib
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from app.cli.live import live
 from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.host.pace import SPEED_MAX, SPEED_MIN
 from engine import simulator
 from engine.drill.drill import Drill, play_inputs
 from engine.drill.scenario import load_scenario
@@ -31,6 +34,12 @@ def add_to(command: Commands) -> None:
     played.add_argument("--solution", action="store_true", help="play the scenario's reference solution")
     run.add_argument("--seed", type=int, metavar="N", help="another seed than the scenario's")
     run.add_argument("--until", type=float, metavar="SECONDS", help="when to end")
+    run.add_argument(
+        "--speed",
+        type=float,
+        metavar="X",
+        help="simulated seconds in a second: play against the clock, do the lines of standard input as they come",
+    )
     run.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
     run.add_argument("--html", metavar="FILE", help="write the debrief as a page")
     run.add_argument("--pdf", metavar="FILE", help="write the debrief for print: one page and an annex")
@@ -57,9 +66,14 @@ def _run(options: argparse.Namespace) -> int:
     drill = Drill(scenario, options.seed)
     if options.solution and not scenario.solution:
         raise Unusable(f"{scenario.name} has no reference solution")
-    inputs = [] if options.solution else _inputs(options.inputs, drill)
+    if options.speed is not None:
+        _check_speed(options)
+    inputs = [] if options.solution or options.speed is not None else _inputs(options.inputs, drill)
     try:
-        if options.solution:
+        if options.speed is not None:
+            shown = sys.stderr if options.json == "-" else sys.stdout
+            live(drill, options.speed, options.until, sys.stdin, partial(print, file=shown, flush=True))
+        elif options.solution:
             _play_solution(drill)
         else:
             _play_inputs(drill, inputs, options.until)
@@ -76,6 +90,14 @@ def _run(options: argparse.Namespace) -> int:
         write_json(drill.report(), options.json)
     goals_missed = any(not state.met for state in drill.goals.values())
     return ANSWER_IS_NO if goals_missed else AS_ASKED
+
+
+def _check_speed(options: argparse.Namespace) -> None:
+    """Raises Unusable for a speed that cannot be kept, or inputs that do not go with one."""
+    if not SPEED_MIN <= options.speed <= SPEED_MAX:
+        raise Unusable(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
+    if options.solution or options.inputs is not None:
+        raise Unusable("--speed takes its lines from standard input, not from --solution or --inputs")
 
 
 def _inputs(file: str | None, drill: Drill) -> list[Input]:

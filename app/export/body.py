@@ -20,9 +20,7 @@ from engine.model import ticks
 MISTAKES_ON_PAGE: int = 5
 """The costliest ones; the annex has all."""
 
-DISCLAIMER = mark(
-    "A simulation. What was changed in the cause of clarity, and what is missing, stands under fidelity."
-)
+DISCLAIMER = mark("A simulation. See Fidelity for simplifications and omissions.")
 
 SIZES: Final = {"slip": mark("slip"), "mistake": mark("mistake"), "blunder": mark("blunder")}
 
@@ -40,7 +38,7 @@ FIDELITY: Final = {
     "absent": mark("absent"),
 }
 
-UNLIKE: Final = mark("nothing like it was published")
+UNLIKE: Final = mark("no comparable figure was published")
 
 
 # --- page one -----------------------------------------------------------------------------------------------
@@ -53,7 +51,7 @@ def first_page(source: Source, figure: str, mistakes: int = MISTAKES_ON_PAGE) ->
             _head(source),
             _figures(source),
             figure,
-            heading(2, tr("What was planned")),
+            heading(2, tr("Goals")),
             _goals(source),
             heading(2, tr("What happened, and why")),
             _why(source),
@@ -77,7 +75,7 @@ def _head(source: Source) -> str:
     )
     whose = paragraph(signature(source)) if signature(source) else ""
     times = len(source.drill.rewinds)
-    back = " " + trn("Gone back {n} time.", "Gone back {n} times.", times).format(n=times) if times else ""
+    back = " " + trn("Rewound {n} time.", "Rewound {n} times.", times).format(n=times) if times else ""
     return heading(1, review.title) + paragraph(score, "score") + whose + paragraph(facts + back, "muted")
 
 
@@ -91,10 +89,10 @@ def _figures(source: Source) -> str:
             [tr(FIGURES[row.name]), _figure(row.name, row.left), _figure(row.name, row.right)]
             for row in known
         ]
-        return table(tr("What it came to"), ["", tr("this run"), tr("reference")], rows)
+        return table(tr("Outcome"), ["", tr("this run"), tr("reference")], rows)
     sums = source.report["availability"]
     rows = [[tr(FIGURES[name]), _figure(name, sums[name])] for name in FIGURES if name in sums]
-    return table(tr("What it came to"), ["", tr("this run")], rows)
+    return table(tr("Outcome"), ["", tr("this run")], rows)
 
 
 def _figure(name: str, value: float) -> str:
@@ -114,15 +112,13 @@ def _goals(source: Source) -> str:
 
 
 def _attempt_words(row: Mapping[str, Any]) -> str:
-    said_so = tr(
-        "The {kind} failover of {database} from {from_server} to {to_server} came to nothing: {why}."
-    )
+    said_so = tr("The {kind} failover of {database} from {from_server} to {to_server} failed: {why}.")
     return said_so.format(**{**row, "kind": said(row["kind"]), "why": said(row["why"])})
 
 
 def _why(source: Source) -> str:
     lines = [
-        tr("{database} stood still from {start} to {end}, {length}. {why}").format(
+        tr("{database} was down from {start} to {end}, {length}. {why}").format(
             database=outage.database,
             start=moment(outage.span.from_tick),
             end=moment(outage.span.to_tick),
@@ -145,7 +141,7 @@ def _why(source: Source) -> str:
         )
         for lost in source.review.lost
     ]
-    return bullets(lines) if lines else paragraph(tr("Nothing stood still, nothing was lost."))
+    return bullets(lines) if lines else paragraph(tr("No downtime, no data loss."))
 
 
 WAYS: Final = {
@@ -206,14 +202,14 @@ def _better(better: str) -> str:
 def annex(source: Source) -> Iterator[tuple[str, str]]:
     """(title, content) of each section that has something to say."""
     sections = (
-        (tr("Score, point by point"), _score(source)),
+        (tr("Score by rule"), _score(source)),
         (tr("Mistakes, and where to try again"), _mistakes(source.review.mistakes)),
         (tr("Failovers in their phases"), _phases(source.review.failovers)),
         (tr("Preconditions of an automatic failover"), _preconditions(source)),
         (tr("Questions"), _questions(source)),
         (tr("The reference, step by step"), _reference(source)),
         (tr("Commands"), _commands(source)),
-        (tr("Course of events"), _events(source)),
+        (tr("Timeline of events"), _events(source)),
         (tr("Fidelity"), _fidelity(source)),
     )
     return ((title, content) for title, content in sections if content)
@@ -241,9 +237,9 @@ def _mistakes(found: Sequence[Mistake]) -> str:
         [moment(m.tick), tr(SIZES[m.size]), f"−{formatting.plain(m.points)}", _what(m), moment(m.retry_tick)]
         for m in found
     ]
-    what = tr("what, what came before it, and what is better")
-    head = [tr("at"), tr("size"), tr("points"), what, tr("try again from")]
-    return table(tr("Everything that cost points, in order of time"), head, rows)
+    what = tr("what, its cause, and what is better")
+    head = [tr("at"), tr("size"), tr("points"), what, tr("retry from")]
+    return table(tr("Everything that cost points, in chronological order"), head, rows)
 
 
 def _what(mistake: Mistake) -> str:
@@ -276,7 +272,7 @@ def _phases(found: Sequence[FailoverReview]) -> str:
         tr("detection to role taken"),
         tr("published"),
     ]
-    return table(tr("What the time went into"), head, rows)
+    return table(tr("Time by phase"), head, rows)
 
 
 def _preconditions(source: Source) -> str:
@@ -288,7 +284,7 @@ def _guards(lanes: Lanes) -> str:
         [said(guard.name), _times(guard, True), _times(guard, False), said(guard.seen_in)]
         for guard in lanes.preconditions
     ]
-    title = tr("{database}: when each held").format(database=lanes.database)
+    title = tr("{database}: when each precondition held").format(database=lanes.database)
     return table(title, [tr("precondition"), tr("holds"), tr("does not hold"), tr("seen in")], rows)
 
 
@@ -308,10 +304,10 @@ def _questions(source: Source) -> str:
         choices = asked["choices"]
         answer = choices[asked["choice"] - 1] if asked["choice"] is not None else formatting.NOTHING
         right = or_else.join(choices[number - 1] for number in asked["right"]) or formatting.NOTHING
-        judged = tr("right") if asked["correct"] else tr("not right")
+        judged = tr("right") if asked["correct"] else tr("wrong")
         rows.append([asked["text"], answer, right, judged, asked["why"]])
     head = [tr("question"), tr("answer"), tr("right"), tr("judged"), tr("why")]
-    return table(tr("What was asked"), head, rows) if rows else ""
+    return table(tr("Questions and answers"), head, rows) if rows else ""
 
 
 def _reference(source: Source) -> str:
@@ -327,12 +323,12 @@ def _reference(source: Source) -> str:
         ]
         for step in reference.steps
     ]
-    head = [tr("at"), tr("step"), tr("why"), tr("done at")]
-    steps = table(tr("What the reference does, and when it was done here"), head, rows, [1])
+    head = [tr("at"), tr("step"), tr("why"), tr("time of the action")]
+    steps = table(tr("Steps of the reference, and when you took them"), head, rows, [1])
     besides = [[moment(item.tick), item.words] for item in reference.besides]
     if not besides:
         return steps
-    return steps + table(tr("What was done here besides"), [tr("at"), tr("input")], besides, [1])
+    return steps + table(tr("Your other actions"), [tr("at"), tr("input")], besides, [1])
 
 
 def _commands(source: Source) -> str:
@@ -342,7 +338,7 @@ def _commands(source: Source) -> str:
         answer = "\n".join(f"Msg {m['number']}: {m['text']}" for m in errors) or tr("done")
         rows.append([moment(ticks(batch["t_s"])), batch["server"], batch["batch"].strip(), answer])
     head = [tr("at"), tr("server"), tr("batch"), tr("answer")]
-    return table(tr("Every batch and its answer"), head, rows, [2]) if rows else ""
+    return table(tr("All batches and their results"), head, rows, [2]) if rows else ""
 
 
 def _events(source: Source) -> str:
@@ -351,7 +347,7 @@ def _events(source: Source) -> str:
         for m in source.review.happened
     ]
     head = [tr("at"), tr("kind"), tr("server"), tr("database"), tr("what")]
-    return table(tr("The marked moments"), head, rows) if rows else ""
+    return table(tr("Marked moments"), head, rows) if rows else ""
 
 
 def _fidelity(source: Source) -> str:
@@ -360,7 +356,7 @@ def _fidelity(source: Source) -> str:
     parts = paragraph(tr(DISCLAIMER)) + (bullets(lines) if lines else "")
     if scenario.fidelity is not None:
         rows = [[tr(word), getattr(scenario.fidelity, name)] for name, word in FIDELITY.items()]
-        parts += table(tr("How far the simulation can be trusted here"), ["", ""], rows)
+        parts += table(tr("Limits of the simulation in this drill"), ["", ""], rows)
     return parts
 
 

@@ -92,7 +92,7 @@ def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], until: Tick) -> st
         parts.append(_lane(name, spans, TOP + number * (LANE + GAP), until))
     parts.append(_axis(TOP + len(rows) * (LANE + GAP), until))
     parts += [_mark(moment, until, height) for moment in marks if moment.kind in _SHAPES]
-    title = html.escape(tr("Course of the run"))
+    title = html.escape(tr("Timeline of the run"))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
         f'role="img" aria-labelledby="course-title course-words" font-family="sans-serif" font-size="10">'
@@ -118,8 +118,8 @@ def words(lanes: Iterable[Lanes]) -> str:
     told = []
     for lane in lanes:
         for what, spans in (
-            (tr("{database} did not serve: {times}."), lane.service),
-            (tr("{database} was exposed: {times}."), lane.protection),
+            (tr("{database} was down: {times}."), lane.service),
+            (tr("{database} was unprotected: {times}."), lane.protection),
         ):
             bad = [span for span in spans if span.what in (DOWN, EXPOSED) and span.ticks > 0]
             times = ", ".join(_from_to(span) for span in bad)

@@ -65,7 +65,7 @@ def page(source: Source) -> str:
 def _caption(source: Source) -> str:
     drawn = course_svg.chosen(source.review.lanes)
     left = len(source.review.lanes) - len(drawn)
-    said = [tr("Service, protection by a mirror in step, and mirroring state."), course_svg.words(drawn)]
+    said = [tr("Availability, protection and mirroring state."), course_svg.words(drawn)]
     if left:
         said.append(
             trn("{n} more database is not drawn.", "{n} more databases are not drawn.", left).format(n=left)

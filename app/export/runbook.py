@@ -26,11 +26,11 @@ def runbook(source: Source) -> str:
     }
     answers = {at: f"Msg {message['number']}, {message['text']}" for at, message in refused.items()}
     head = [
-        tr("{title}: what was done").format(title=source.review.title),
+        tr("{title}: your commands").format(title=source.review.title),
         tr("From a drill in Mirrordrill {version}, seed {seed}; {ended}.").format(
             version=source.report["version"], seed=source.report["seed"], ended=said(source.review.ended)
         ),
-        tr("A simulation: read every step, and try it on a test system, before it goes into a real runbook."),
+        tr("A simulation: check every step on a test system before you put it into a real runbook."),
         source.drill.scenario.summary,
     ]
     return "\n".join([*_comment(head), "", *_steps(source.drill.journal, {}, answers)]) + "\n"
@@ -41,7 +41,7 @@ def reference_runbook(source: Source) -> str:
     reference = source.review.reference
     head = [tr("{title}: the reference").format(title=source.review.title), source.drill.scenario.summary]
     if reference is None:
-        return "\n".join(_comment([*head, tr("There is no reference for it.")])) + "\n"
+        return "\n".join(_comment([*head, tr("This drill has no reference solution.")])) + "\n"
     steps = [Input(step.tick, *_verb(step.line)) for step in reference.steps]
     reasons = {number: step.why for number, step in enumerate(reference.steps)}
     return "\n".join([*_comment(head), "", *_steps(steps, reasons, {})]) + "\n"
@@ -69,7 +69,7 @@ def _steps(
         at = tr("At {moment}.").format(moment=moment(item.tick))
         yield from _comment([f"{number}. {at}{why}"])
         if item.verb != "sql":
-            words = tr("Note: {what}") if item.verb == "note" else tr("By hand: {what}")
+            words = tr("Note: {what}") if item.verb == "note" else tr("Manual step: {what}")
             yield from _comment([f"   {words.format(what=_by_hand(item))}"])
         else:
             yield from _sql(item, answers.get((item.tick / 100, item.args[0])))
@@ -80,7 +80,7 @@ def _sql(item: Input, refused: str | None) -> Iterator[str]:
     server = item.args[0].partition("#")[0]
     batch = item.args[1].strip().splitlines()
     if refused is not None:
-        words = tr("On {server} this was refused: {message}").format(server=server, message=refused)
+        words = tr("Refused on {server}: {message}").format(server=server, message=refused)
         yield from _comment([f"   {words}"])
         yield from (f"--   {line}" for line in batch)
         return

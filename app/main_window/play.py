@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from PySide6.QtCore import QObject, Signal
 
+from app.host import NoRecorder, NotRecorded, Recorder
 from app.language import tr
 from app.main_window import recorder
 from app.main_window.recorder import LateRecorder, ProfileRecorder
-from app.recording import NoRecorder, NotRecorded, Recorder
 from app.sentences import said as said_of
 from app.session import Session
 from app.storage import Profile, RunId, StorageProblem, StoredBranch, UnfinishedRun

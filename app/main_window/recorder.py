@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from app.host import NotRecorded
 from app.language import tr
-from app.recording import NotRecorded
 from app.storage import JournalLine, Profile, RunId, StorageProblem
 from engine.constants import TICKS_PER_S
 from engine.drill.drill import Drill

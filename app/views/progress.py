@@ -78,7 +78,7 @@ COLUMNS: Final = (
         title=mark("Skill"),
         text=lambda row: tr(row.standing.skill.title),
         tip=lambda row: tr(row.standing.skill.text),
-        sample="Why it did not fail over",
+        sample="No automatic failover: why",
     ),
     Column(
         title=mark("Mastery"),

@@ -183,7 +183,7 @@ COLUMNS: Final = (
            sample="SYNCHRONIZED, RESTORING"),
     Column(title=mark("Role"), text=role_of, sample=mark("mirroring link")),
     Column(title=mark("Service"), text=lambda r: service_of(r).word, tone=lambda r: service_of(r).tone,
-           sample="not serving, no quorum"),
+           sample="down, no quorum"),
     Column(title=mark("Queue, line"), text=queue_of, sample="send queue 1,023 KB"),
     Column(title=mark("Witness"), text=lambda r: witness_of(r).word, tone=lambda r: witness_of(r).tone,
            sample="no witness"),

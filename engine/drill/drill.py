@@ -29,6 +29,7 @@ from engine.flow import Place, Samples
 from engine.inputs import Input, InputProblem, parse_line, parse_script
 from engine.model import Key, Server, Tick, World, ticks
 from engine.protocol import streams
+from engine.tsql.polling import only_reads
 
 __all__ = ["Awaited", "Drill", "End", "Mode", "play_inputs", "replay"]
 
@@ -127,7 +128,8 @@ class Drill:
         self.journal: list[Input] = []
         """What the trainee did; with scenario, seed and mode all that is needed to play it again."""
         self.hashes: list[StateHash] = []
-        """At the start, at each whole minute and after each input: a replay has to come by with the same."""
+        """At the start, at each whole minute and after each input that is more than a query: a replay has to come by
+        with the same."""
         self.samples = Samples(every=TICKS_PER_S, exact=False)
         self.logs: list[dict[str, Place | None]] = []
         """For each entry of the samples: the log of each database then, and the stream that carried it."""
@@ -179,13 +181,16 @@ class Drill:
         """When the scenario's length is over; None: never."""
         return None if self.scenario.length is None else ticks(self.scenario.length)
 
-    def advance_to(self, tick: Tick) -> list[Event]:
-        """Let time pass until *tick* or the end of the drill; returns what happened."""
+    def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
+        """Let time pass until *tick* or the end of the drill, with *to_event* no further than the first tick with an
+        event; returns what happened."""
         first = len(self.events)
-        while self.world.tick < tick and not self.finished:
+        while self.world.tick < tick and not self.finished and not (to_event and len(self.events) > first):
             whole_second = (self.world.tick // TICKS_PER_S + 1) * TICKS_PER_S
             due = self._waiting[0][0] if self._waiting else tick
-            self._take(simulator.advance(self.world, min(tick, whole_second, due), (), self.samples))
+            self._take(
+                simulator.advance(self.world, min(tick, whole_second, due), (), self.samples, to_event)
+            )
             if self.world.tick % TICKS_PER_S == 0:
                 self._look()
             self._give_due()
@@ -213,7 +218,8 @@ class Drill:
         self._take(untold)
         events = simulator.advance(self.world, self.world.tick)
         self._take(seat.veiled(events, item) if seat.secret(self) else events)
-        self._note_hash()
+        if not only_reads(item):
+            self._note_hash()
         if item.verb == "rewind":
             self._came_back(item)
         if item.verb == "finish":

@@ -73,6 +73,11 @@ class Lengths:
         """Inputs of the journal that had been done."""
         return self.logs[LOGS.index("journal")]
 
+    @property
+    def hashes(self) -> int:
+        """Hashes that had been taken."""
+        return self.logs[LOGS.index("hashes")]
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:

@@ -140,10 +140,10 @@ class Part(BaseModel):
 
 
 class Source(Part):
-    """[[source]]: where the matter of the drill is published."""
+    """[[source]]: publication of the drill's subject."""
 
     paper: Line
-    """Title of the paper, manual page or talk, as one would look it up."""
+    """Title of the paper, manual page or talk, as in a catalogue."""
     section: Line
     """Chapter, page or figure in it."""
 
@@ -152,92 +152,92 @@ class Endpoint(Part):
     """[server.endpoint]: the database mirroring endpoint."""
 
     port: int = Field(default=ENDPOINT_PORT, ge=1, le=65_535)
-    """TCP port on which it listens."""
+    """TCP port of the listener."""
     state: Literal["STARTED", "STOPPED", "DISABLED"] = "STARTED"
-    """STOPPED and DISABLED answer nobody."""
+    """STOPPED and DISABLED accept no connection."""
     role: Literal["ALL", "PARTNER", "WITNESS"] = "ALL"
-    """Whether it takes part as a partner, as a witness, or both (ALL)."""
+    """PARTNER, WITNESS, or both (ALL)."""
     encryption: Literal["DISABLED", "SUPPORTED", "REQUIRED"] = "REQUIRED"
-    """What it asks of the other end; REQUIRED and DISABLED do not go together."""
+    """Encryption required of the other end; REQUIRED and DISABLED are incompatible."""
     algorithms: Annotated[tuple[Literal["RC4", "AES"], ...], Field(strict=False, min_length=1)] = ("RC4",)
-    """In the order of preference; both ends need one in common."""
+    """In order of preference; both ends need one in common."""
     certificate: Name | None = None
-    """Certificate by which it is known to others; [[before]] lines create it. None: by the service account."""
+    """Certificate for authentication; [[before]] lines create it. None: authentication by the service account."""
 
 
 class Server(Part):
-    """[[server]]: a computer with one instance on it."""
+    """[[server]]: a computer with one instance of SQL Server."""
 
     name: Name
-    """Name of the computer and of the instance on it."""
+    """Name of the computer and of its instance."""
     version: Literal[2005, 2008, 2012, 2014] = 2005
-    """SQL Server by its year. 2008 and later compress the log on the way to the mirror."""
+    """SQL Server version by year. 2008 and later compress the log stream to the mirror."""
     edition: Literal["Enterprise", "Standard"] = "Enterprise"
-    """Standard mirrors with safety FULL only."""
+    """Standard supports safety FULL only."""
     cores: int | None = Field(default=None, ge=1, le=256)
-    """Processor cores. None: as many as the site's servers have."""
+    """Processor cores. None: as many as the hardware of the site has."""
     site: Line = "nec"
-    """Hardware that it runs on: disks, processors and network as in one of the papers."""
+    """Hardware: disks, processors and network as in one of the papers."""
     domain: Name = "CORP"
     """Windows domain. Servers of different domains need certificates to connect."""
     service_account: Line = "CORP\\sqlservice"
-    """Account under which the instance runs; the same one everywhere needs no permission to connect."""
+    """Service account of the instance; the same account on all servers needs no CONNECT permission."""
     trace_flags: Annotated[tuple[TraceFlag, ...], Field(strict=False, max_length=100)] = ()
-    """Trace flags that are on from the start, such as 1462 (the log is not compressed)."""
+    """Trace flags that are on from the start, such as 1462 (no log compression)."""
     max_worker_threads: int = Field(default=0, ge=0, le=32_767)
-    """0: as many as the product chooses for the cores."""
+    """Worker threads. 0: the number that SQL Server chooses for the cores."""
     blocked_ports: Annotated[tuple[Port, ...], Field(strict=False, max_length=100)] = ()
-    """TCP ports that its firewall keeps closed at the start."""
+    """TCP ports that the firewall blocks at the start."""
     jobs_for: Annotated[tuple[Name, ...], Field(strict=False, max_length=20)] = ()
-    """Databases for which it has the usual jobs, enabled: log backup, index maintenance, nightly load."""
+    """Databases with the usual jobs on this server, enabled: log backup, index maintenance, nightly load."""
     endpoint: Endpoint = Endpoint()
     """Its database mirroring endpoint."""
 
 
 class Link(Part):
-    """[[link]]: the network between two ends, the same both ways; pairs not named have a local network."""
+    """[[link]]: the network between two ends, the same in both directions; pairs not listed have a local network."""
 
     ends: Annotated[tuple[Name, Name], Field(strict=False)]
     """The two servers, or an application and a server."""
     rtt_ms: float = Field(default=0.2, ge=0, le=10_000)
-    """Round trip time of a packet without any load."""
+    """Round trip time of a packet on an idle link."""
     jitter_ms: float = Field(default=0.0, ge=0, le=10_000)
-    """By how much the round trip varies."""
+    """Variation of the round trip."""
     bandwidth_mbps: float = Field(default=1000.0, ge=0.001, le=400_000)
-    """What it carries in each direction."""
+    """Bandwidth in each direction."""
     loss: float = Field(default=0.0, ge=0, le=0.99)
-    """Share of the packets that are lost: 0.01 is one in a hundred."""
+    """Share of the packets that are lost: 0.01 is 1 %."""
 
 
 class Database(Part):
-    """[[database]]: a user database and what its clients do."""
+    """[[database]]: a user database and its workload."""
 
     name: Name
-    """Name of the database; of several equal ones that of the first."""
+    """Name of the database; with a count, of the first one."""
     count: int = Field(default=1, ge=1, le=500)
-    """So many equal databases, numbered on from the name: Branch001 with 100 is Branch001 to Branch100."""
+    """Number of equal databases, numbered from the name on: Branch001 with 100 is Branch001 to Branch100."""
     server: Name | None = None
-    """Where it is, if no session says so."""
+    """Server of a database without a session."""
     restored_on: Annotated[tuple[Name, ...], Field(strict=False, max_length=10)] = ()
-    """Servers on which a backup of it was restored WITH NORECOVERY, just before the drill; not with a session."""
+    """Servers on which a backup was restored WITH NORECOVERY just before the drill; not with a session."""
     workload: Line = "none"
-    """What its applications do, as measured in the papers; none: nothing."""
+    """Workload of its applications, as measured in the papers; none: no load."""
     scale: float = Field(default=1.0, ge=0, le=1000)
-    """So many times the workload."""
+    """Multiple of the workload."""
     size_mb: SizeMb = 40_960.0
-    """Size of its data."""
+    """Size of the data."""
     log_size_mb: SizeMb = 4_096.0
-    """Size of its log file at the start."""
+    """Size of the log file at the start."""
     log_max_mb: SizeMb = 40_960.0
-    """Size up to which its log file grows; then it is full."""
+    """Size at which the log file stops growing and is full."""
     recovery_model: Literal["FULL", "BULK_LOGGED", "SIMPLE"] = "FULL"
-    """A mirrored database has FULL."""
+    """A mirrored database needs FULL."""
     compression_ratio: float = Field(default=0.27, ge=0.001, le=1)
-    """Size of its log on the way to the mirror, where it is compressed: 0.27 is 27 %."""
+    """Size of the compressed log stream to the mirror as a share: 0.27 is 27 %."""
     delayed_durability: Literal["DISABLED", "ALLOWED", "FORCED"] = "DISABLED"
-    """Whether a commit waits for the log to be written (SQL Server 2014)."""
+    """Whether a commit waits for the log write (SQL Server 2014)."""
     log_backup_every: Annotated[Duration, AfterValidator(_pace)] = 900.0
-    """Time between two backups of its log. 0: no log backup job."""
+    """Interval of log backups. 0: no log backup job."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -251,22 +251,22 @@ class Database(Part):
 
 
 class Session(Part):
-    """[[session]]: a database mirroring session that has been running for long."""
+    """[[session]]: a database mirroring session, up and running at the start."""
 
     database: Name
-    """Of several equal databases the first; each of them has such a session."""
+    """Database of the session; of several equal ones the first: each has such a session."""
     principal: Name
-    """Server that serves the database at the start."""
+    """Server with the principal role at the start."""
     mirror: Name
-    """Server that holds the copy."""
+    """Server with the mirror role at the start."""
     witness: Name | None = None
-    """Third server that votes. None: no witness, so no automatic failover."""
+    """Witness server. None: no witness, so no automatic failover."""
     safety: Literal["FULL", "OFF"] = "FULL"
-    """FULL waits for the mirror with each commit; OFF does not."""
+    """FULL: each commit waits for the mirror; OFF: no wait."""
     timeout_s: int = Field(default=PARTNER_TIMEOUT_S, ge=5, le=32_767)
     """Silence after which a partner counts as lost (SET PARTNER TIMEOUT)."""
     state: Literal["SYNCHRONIZED", "SUSPENDED"] = "SYNCHRONIZED"
-    """How it stands at the start."""
+    """State at the start."""
 
 
 class Client(Part):
@@ -275,34 +275,34 @@ class Client(Part):
     name: Name
     """Name of the application."""
     databases: Annotated[tuple[Name, ...], Field(strict=False, min_length=1)]
-    """Databases that it works in."""
+    """Databases that it uses."""
     data_source: Name
-    """Server that its connection string names first."""
+    """Data Source of its connection string."""
     failover_partner: Name | None = None
-    """Server that its connection string names as failover partner. None: the second is not known to it."""
+    """Failover Partner of its connection string. None: not specified."""
     login: Annotated[str, StringConstraints(max_length=60), AfterValidator(_readable)] = ""
-    """Its SQL login. Empty: one that every server knows and lets in."""
+    """Its SQL login. Empty: a login that exists on every server."""
 
 
 class Preparation(Part):
-    """[[before]]: an input line done before the drill starts, unseen: settings, logins, jobs, certificates, drives.
+    """[[before]]: an input line carried out before the drill starts: settings, logins, jobs, certificates, drives.
 
-    Nothing that takes time; its T-SQL is not charged to the trainee.
+    Actions that need no time; their T-SQL is not charged to the trainee.
     """
 
     do: Text
-    """An act as it is typed at the desk, such as `sql SERVER_A CREATE LOGIN …`."""
+    """An action as typed at the desk, such as `sql SERVER_A CREATE LOGIN …`."""
 
 
 class Settings(Part):
-    """[settings]: choices that the documents leave open."""
+    """[settings]: choices that the documentation leaves open."""
 
     auto_failover_after_witness_cut: bool = True
-    """There is an automatic failover although only the link between principal and witness was cut before."""
+    """Automatic failover happens even if only the link between principal and witness was cut before."""
     resume_on_mirror: bool = True
-    """SET PARTNER RESUME is taken by the mirror, too."""
+    """SET PARTNER RESUME is accepted on the mirror, too."""
     witness_off_on_mirror: bool = True
-    """SET WITNESS OFF is taken by the mirror, too."""
+    """SET WITNESS OFF is accepted on the mirror, too."""
     async_backlog_unsynchronizes: bool = False
     """With safety OFF a new backlog turns SYNCHRONIZED back into SYNCHRONIZING."""
     boot_s: float = Field(default=60.0, ge=0, le=3600)
@@ -312,66 +312,66 @@ class Settings(Part):
     start_time: Annotated[
         str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$"), AfterValidator(_moment)
     ] = "2005-10-22T12:00:00"
-    """Date and time that the servers show when the drill starts."""
+    """Date and time on the servers' clocks at the start of the drill."""
 
 
 # --- what happens, what is wanted ---------------------------------------------------------------------------
 
 
 class Inject(Part):
-    """[[timeline]]: an input line that the scenario gives, at a time, in a window, or when a condition holds."""
+    """[[timeline]]: an input line of the scenario, at a time, in a window, or when a condition holds."""
 
     do: Text
-    """What happens: an act as it is typed at the desk, such as `power-off SERVER_A`."""
+    """What happens: an action as typed at the desk, such as `power-off SERVER_A`."""
     at: Duration | None = None
-    """Time since the start at which it happens."""
+    """Time since the start."""
     between: Annotated[tuple[Duration, Duration] | None, Field(strict=False)] = None
-    """Some moment of this window, drawn from the seed."""
+    """A moment in this window, drawn from the seed."""
     when: Condition | None = None
-    """It happens when this holds, such as `Sales is SUSPENDED`."""
+    """Condition that triggers it, such as `Sales is SUSPENDED`."""
     after: Duration = 0.0
-    """With `when`: this long after the condition first held."""
+    """With `when`: delay after the condition first held."""
     note: Text | None = None
     """Why, for the instructor."""
 
 
 class Lock(Part):
-    """[[locked]]: an act that the trainee cannot do, because of the story: a part has to be delivered first."""
+    """[[locked]]: an action that the trainee cannot do in this story: a spare part is missing, for example."""
 
     do: Line
-    """The input line, without its time; or its first words: `workload` keeps away every one of its lines."""
+    """The input line without its time, or its first words: `workload` locks every line that begins with it."""
     until: Duration | None = None
-    """From then on it can be done. None: never."""
+    """Time at which it is unlocked. None: never."""
     why: Line
-    """What the trainee is told who tries it."""
+    """Reason that the trainee is told."""
 
 
 class Goal(Part):
-    """[[goal]]: a state to be reached and to be kept until the end."""
+    """[[goal]]: a state to reach and to keep until the end."""
 
     name: Slug
-    """Short name by which hints refer to it."""
+    """Short name for hints to refer to."""
     text: Line
-    """What the learner reads: what has to be so at the end."""
+    """Text for the learner: the state at the end."""
     when: Condition
     """The condition by which it is reached, such as `Sales is SYNCHRONIZED`."""
     after: Duration = 0.0
-    """Not judged before this time (at the start the system is whole)."""
+    """Not judged before this time (at the start everything is healthy)."""
     hold: Duration = 0.0
-    """It has to hold this long."""
+    """Time for which it has to hold."""
     within: Duration | None = None
-    """Reached by this time since the start, or missed."""
+    """Deadline since the start; missed after it."""
     weight: float = Field(default=1.0, gt=0, le=100)
-    """Share of the points for goals."""
+    """Weight in the points for goals."""
 
 
 class Forbidden(Part):
     """[[forbidden]]: a state that must never be reached."""
 
     name: Slug
-    """Short name of it."""
+    """Short name."""
     text: Line
-    """What it is, for the debrief."""
+    """Text for the debrief."""
     when: Condition
     """The condition by which it is reached, such as `Sales on SERVER_B is PRINCIPAL`."""
     ends: bool = False
@@ -384,43 +384,43 @@ class Instead(Part):
     """[[question.instead]]: what is right, and why, where the run has taken another course."""
 
     when: Condition
-    """The other course, such as `forced_failovers(Sales) > 0`; looked at when the question is asked."""
+    """Condition of the other outcome, such as `forced_failovers(Sales) > 0`; checked when the question is asked."""
     right: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False, min_length=1)]
-    """Numbers of the choices that are right then, from 1."""
+    """Numbers of the right choices in this case, from 1."""
     why: Text
-    """The explanation that fits, read when the drill is over."""
+    """The explanation in this case, shown when the drill is over."""
 
 
 class Question(Part):
     """[[question]]: what has happened, and why? Asked at a moment, answered once, explained when the drill is over."""
 
     name: Slug
-    """Short name by which it is answered."""
+    """Short name for the answer command."""
     text: Line
-    """What is asked."""
+    """Text of the question."""
     at: Duration | None = None
-    """Time since the start at which it is asked."""
+    """Time since the start at which the question is asked."""
     when: Condition | None = None
-    """It is asked when this holds."""
+    """Condition at which the question is asked."""
     after: Duration = 0.0
-    """With `when`: asked this long after the condition began to hold, if it holds then."""
+    """With `when`: delay after the condition began to hold; asked only if it still holds."""
     premise: Condition | None = None
-    """What the question takes for granted. While it does not hold the question is not asked, and one that was never
-    asked is not counted."""
+    """Precondition of the question. While it does not hold the question is not asked; a question that is never asked
+    does not count."""
     within: Duration | None = None
     """Time for the answer. None: until the end."""
     choices: Annotated[tuple[Line, ...], Field(strict=False, min_length=2, max_length=8)]
-    """What can be answered."""
+    """Possible answers."""
     right: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False, min_length=1)]
-    """Numbers of the choices that are right, from 1; any of them will do."""
+    """Numbers of the right choices, from 1; each of them counts as right."""
     why: Text
-    """The explanation, read when the drill is over."""
+    """The explanation, shown when the drill is over."""
     instead: Annotated[tuple[Instead, ...], Field(strict=False, max_length=8)] = ()
-    """Other right answers for other courses of the run; the first whose condition holds counts."""
+    """Other right answers for other outcomes of the run; the first one whose condition holds counts."""
     weight: float = Field(default=1.0, gt=0, le=100)
-    """Share of the points for diagnosis."""
+    """Weight in the points for diagnosis."""
     pause: bool = False
-    """Time stands still until it is answered."""
+    """The clock is paused until the question is answered."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -431,39 +431,39 @@ class Outcome(Part):
     """[[predict.choice]]: what may be expected, and the condition by which it is seen to be so."""
 
     text: Line
-    """What may be expected."""
+    """Text of the outcome."""
     when: Condition
-    """The condition by which it is seen to have come."""
+    """Condition by which the outcome is recognised."""
 
 
 class Prediction(Part):
-    """[[predict]]: time stands still; what will happen next? Judged a while later by what then is."""
+    """[[predict]]: the clock is paused; what will happen next? Judged later by what happens."""
 
     name: Slug
-    """Short name by which it is answered."""
+    """Short name for the answer command."""
     text: Line
-    """What is asked."""
+    """Text of the question."""
     at: Duration | None = None
-    """Time since the start at which it is asked."""
+    """Time since the start at which the question is asked."""
     when: Condition | None = None
-    """It is asked when this holds."""
+    """Condition at which the question is asked."""
     after: Duration = 0.0
-    """With `when`: asked this long after the condition began to hold, if it holds then."""
+    """With `when`: delay after the condition began to hold; asked only if it still holds."""
     premise: Condition | None = None
-    """What the question takes for granted. While it does not hold the question is not asked, and one that was never
-    asked is not counted."""
+    """Precondition of the question. While it does not hold the question is not asked; a question that is never asked
+    does not count."""
     within: Duration = 10.0
-    """Time for the answer: who waits has seen it."""
+    """Time for the answer; after it the outcome can be seen."""
     judged_after: Duration
-    """So long after it was asked the conditions of the choices are looked at; those that hold are right."""
+    """Time after the question at which the conditions of the choices are checked; those that hold are right."""
     choices: Annotated[tuple[Outcome, ...], Field(strict=False, alias="choice", min_length=2, max_length=8)]
-    """What can be expected, each with the condition by which it is judged."""
+    """Possible outcomes, each with the condition by which it is judged."""
     why: Text
-    """The explanation, read when the drill is over."""
+    """The explanation, shown when the drill is over."""
     weight: float = Field(default=1.0, gt=0, le=100)
-    """Share of the points for predictions."""
+    """Weight in the points for predictions."""
     pause: bool = True
-    """Time stands still until it is answered."""
+    """The clock is paused until the question is answered."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -471,10 +471,10 @@ class Prediction(Part):
 
 
 class Role(Part):
-    """[[role]]: who takes part and what this person knows."""
+    """[[role]]: a person of the story and what this person knows."""
 
     name: Line
-    """Who it is: a name, an office."""
+    """Name or office of the person."""
     text: Text
     """What this person knows and wants."""
 
@@ -483,7 +483,7 @@ class Hint(Part):
     """[[hint]]: three layers of help towards one goal, each with its cost in points."""
 
     goal: Slug
-    """Short name of the goal that it leads to."""
+    """Short name of its goal."""
     look: Text
     """Where to look."""
     means: Text
@@ -491,28 +491,27 @@ class Hint(Part):
     type: Text
     """What to type."""
     cost: Annotated[tuple[Points, Points, Points], Field(strict=False)] = (1.0, 2.0, 4.0)
-    """Points that each of the three layers costs; in guided mode none."""
+    """Price of each of the three layers in points; in guided mode they are free."""
 
 
 class Step(Part):
-    """[[solution]]: an input line with its time (`95 …`, or `+5 …` after the step before or the condition)."""
+    """[[solution]]: an input line with its time (`95 …`, or `+5 …` after the previous step or the condition)."""
 
     do: Text
-    """An act with its time: `95 power-on SERVER_A` at 95 s, `+5 …` 5 s after the step before or the
-    condition."""
+    """An action with its time: `95 power-on SERVER_A` at 95 s, `+5 …` 5 s after the previous step or the condition."""
     when: Condition | None = None
-    """It waits until this holds."""
+    """Condition that it waits for."""
     why: Line
     """Why this, and why now."""
 
 
 class Fidelity(Part):
-    """[fidelity]: how far the simulation can be trusted here."""
+    """[fidelity]: limits of the simulation in this drill."""
 
     modelled: Text
-    """What is simulated as it is."""
+    """What is simulated faithfully."""
     simplified: Text
-    """What is simulated more simply than it is."""
+    """What is simplified."""
     absent: Text
     """What is not simulated."""
 
@@ -526,75 +525,75 @@ class Rule(Part):
     name: Line
     """Name of this part of the score."""
     points: Points
-    """Points that can be had; those of all parts make 100."""
+    """Maximum; the parts add up to 100."""
     better: Line
-    """What would have earned all the points."""
+    """Advice for the full points."""
 
 
 class GoalsRule(Rule):
-    """Points for goals reached, shared out by their weights."""
+    """Points for goals reached, divided by weight."""
 
     kind: Literal["goals"]
 
 
 class DowntimeRule(Rule):
-    """A short time without service: full points up to a target, none from a limit on, in a straight line between."""
+    """Downtime: full points up to a target, none after a limit, linear in between."""
 
     kind: Literal["downtime"]
     database: Name | None = None
     """None: all databases together."""
     target: Duration
-    """Up to here all the points."""
+    """Full points up to here."""
     limit: Duration
-    """From here on none."""
+    """No points from here on."""
 
 
 class ExposedRule(Rule):
-    """A short time served without a synchronized mirror: points as for the time without service."""
+    """Time unprotected, without a synchronized mirror: points as for downtime."""
 
     kind: Literal["exposed"]
     database: Name | None = None
     """None: all databases together."""
     target: Duration
-    """Up to here all the points."""
+    """Full points up to here."""
     limit: Duration
-    """From here on none."""
+    """No points from here on."""
 
 
 class LostRule(Rule):
-    """Few committed transactions lost: points as for the time without service."""
+    """Committed transactions lost: points as for downtime."""
 
     kind: Literal["lost_transactions"]
     database: Name | None = None
     """None: all databases together."""
     target: int = Field(default=0, ge=0, lt=2**63)
-    """Transactions lost up to which there are all the points."""
+    """Lost transactions up to which the points are full."""
     limit: int = Field(ge=1, lt=2**63)
-    """Transactions lost from which on there are none."""
+    """Lost transactions from which on there are no points."""
 
 
 class ConditionRule(Rule):
-    """All the points if the condition holds at the end."""
+    """Full points if the condition holds at the end."""
 
     kind: Literal["condition"]
     when: Condition
-    """What has to hold at the end, such as `witness of Sales is CONNECTED`."""
+    """Condition at the end, such as `witness of Sales is CONNECTED`."""
 
 
 class ForbiddenRule(Rule):
-    """All the points unless one of the forbidden states was reached."""
+    """Full points unless one of the forbidden states was reached."""
 
     kind: Literal["forbidden"]
 
 
 class DiagnosisRule(Rule):
-    """Points for questions answered rightly, shared out by their weights."""
+    """Points for right answers, divided by weight."""
 
     kind: Literal["diagnosis"]
 
 
 class PredictionRule(Rule):
-    """Points for predictions that came true, shared out by their weights."""
+    """Points for predictions that came true, divided by weight."""
 
     kind: Literal["prediction"]
 
@@ -603,12 +602,12 @@ class Price(Part):
     """[[rubric.price]]: an act that costs points of conduct, once."""
 
     when: Condition
-    """The condition by which the act is seen, such as `ran "SET PARTNER OFF"`."""
+    """Condition by which the action is seen, such as `ran "SET PARTNER OFF"`."""
     premise: Condition | None = None
-    """What `why` takes for granted, such as `Sales is ARMED`. Where it does not hold when the act is seen, the act
+    """Precondition of `why`, such as `Sales is ARMED`. Where it does not hold when the action is seen, the action
     costs nothing here."""
     price: Points
-    """Points that it costs."""
+    """Price in points."""
     why: Line
     """What is wrong with it, for the debrief."""
     better: Line
@@ -616,13 +615,13 @@ class Price(Part):
 
 
 class ConductRule(Rule):
-    """Points that wrong, refused and harmful commands take away."""
+    """Points less the price of wrong, refused and harmful commands."""
 
     kind: Literal["conduct"]
     refused: Points = 3.0
     """Price of each command that the server refuses."""
     prices: Annotated[tuple[Price, ...], Field(strict=False, alias="price", max_length=50)] = ()
-    """Acts that cost points of conduct, each once."""
+    """Actions that cost points of conduct, each once."""
 
 
 AnyRule = Annotated[
@@ -648,28 +647,28 @@ class Scenario(Part):
     name: Slug
     """The file's own name; need not be written."""
     title: Line
-    """What the drill is called in the list of drills."""
+    """Title of the drill in the list."""
     summary: Line
-    """One sentence for the list of drills: what happens, and what is to be done."""
+    """One sentence for the list of drills: what happens, and what the task is."""
     level: Literal["beginner", "intermediate", "advanced", "expert"]
-    """For whom it is."""
+    """Level of experience."""
     minutes: int = Field(ge=1, le=600)
-    """How long it takes a person, for planning."""
+    """Time a learner needs, for planning."""
     skills: Annotated[tuple[Slug, ...], Field(strict=False, max_length=20)] = ()
-    """What is trained; by these the list of drills can be searched."""
+    """Skills trained; the list of drills can be filtered by them."""
     author: Line | None = None
-    """Who wrote the file, as the file says: plain text that nobody has verified."""
+    """Author according to the file: plain text, not verified."""
     sources: Annotated[tuple[Source, ...], Field(strict=False, alias="source", max_length=20)] = ()
     seed: int = Field(default=1, ge=0, lt=2**63)
-    """Decides everything that is left to chance. The same number gives the same run."""
+    """Seed of everything random. The same seed gives the same run."""
     length: Duration | None = None
-    """The drill ends after this time, whatever has been reached."""
+    """Time after which the drill ends, whether its goals are reached or not."""
     allow_revert_all: bool = False
-    """Whether `revert-all` can be used although something is scored: it finds and mends every fault at once."""
+    """Whether `revert-all` is allowed in a scored drill: it finds and repairs every fault at once."""
     early: Line | None = None
-    """Why it is right to do everything before the story's faults come; None: with a timeline it is not."""
+    """Reason why it is right to act before the faults of the timeline; None: acting early is not right."""
     variants: Pools = Field(default_factory=dict)
-    """Names, sizes and times of which the seed picks one for {name} in the texts."""
+    """Names, sizes and times; the seed picks one for {name} in the texts."""
     settings: Settings = Settings()
     servers: Annotated[tuple[Server, ...], Field(strict=False, alias="server", min_length=1, max_length=50)]
     links: Annotated[tuple[Link, ...], Field(strict=False, alias="link", max_length=500)] = ()
@@ -682,7 +681,7 @@ class Scenario(Part):
     timeline: Annotated[tuple[Inject, ...], Field(strict=False, max_length=500)] = ()
     locked: Annotated[tuple[Lock, ...], Field(strict=False, max_length=50)] = ()
     brief: Text
-    """What the learner reads before the clock starts."""
+    """Text for the learner before the clock starts."""
     roles: Annotated[tuple[Role, ...], Field(strict=False, alias="role", max_length=20)] = ()
     goals: Annotated[tuple[Goal, ...], Field(strict=False, alias="goal", max_length=50)] = ()
     forbidden: Annotated[tuple[Forbidden, ...], Field(strict=False, max_length=50)] = ()

@@ -16,8 +16,8 @@ from engine.model import Tick, World
 from engine.protocol import availability, why
 from engine.stepwise import at_once
 
-SERVING, DOWN = "serving", "not serving"
-PROTECTED, EXPOSED, UNSERVED = "protected", "exposed", "nothing to protect"
+SERVING, DOWN = "serving", "down"
+PROTECTED, EXPOSED, UNSERVED = "protected", "unprotected", "nothing to protect"
 HOLDS, FAILS = "holds", "does not hold"
 
 

@@ -64,12 +64,12 @@ def _beforehand(world: World, database: str) -> list[Precondition]:
             log,
         ),
         Precondition(
-            "mirror and witness see each other",
+            "mirror and witness are connected",
             quorum.sees_witness(world, mirror) and quorum.witness_sees(world, mirror, mirror.server),
             f"{view}: mirroring_witness_state_desc",
         ),
         Precondition(
-            "the principal has not run exposed since",
+            "the principal has not run unprotected since",
             record is None or not record.exposed,
             f"sys.database_mirroring_witnesses on {mirror.witness or 'the witness'}",
         ),

@@ -151,6 +151,12 @@ class Frame:
     """Line of the statement that runs or waits."""
     read: int | None = None
     """Work that has gone into compiling the text; None once that is done."""
+    resolved: int = 0
+    problems: tuple[Caught, ...] = ()
+    database: str = ""
+    quoting: str = ""
+    known: tuple[tuple[tuple[str, Any], ...], tuple[tuple[str, Any], ...]] = ((), ())
+    """How far its names have been looked up, and what is known by then: fields of Scope."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,17 @@ from engine import arithmetic
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import commands
-from engine.tsql import cursors, definitions, locks, plans, queries, sources, transactions, waiting
+from engine.tsql import (
+    cursors,
+    definitions,
+    locks,
+    plans,
+    queries,
+    resolution,
+    sources,
+    transactions,
+    waiting,
+)
 from engine.tsql import statements as s
 from engine.tsql.data import (
     Caught,
@@ -27,7 +37,7 @@ from engine.tsql.data import (
 from engine.tsql.environment import GLOBALS
 from engine.tsql.instructions import Action, Branch, Do, EndCatch, Jump
 from engine.tsql.lexer import SyntaxProblem, TooLong, double_quotes_as_strings, name_of, tokens_of
-from engine.tsql.names import Names
+from engine.tsql.names import Columns, Names
 from engine.tsql.output import Output
 from engine.tsql.plans import Plan, TableRef, Unsimulated
 from engine.tsql.scope import Scope
@@ -106,6 +116,8 @@ class Machine(Output):
                 scope = self.scopes[-1]
                 if scope.read is not None:
                     self._compile(scope)
+                elif scope.resolved < len(scope.units):
+                    self._resolve(scope)
                 elif scope.position >= len(scope.code):
                     self._leave()
                 else:
@@ -132,19 +144,30 @@ class Machine(Output):
             self.run = replace(self.run, since_tick=None)
 
     def _compile(self, scope: Scope) -> None:
-        """Go on with compiling the text of a frame; an error of that leaves nothing of it to run."""
+        """Go on with compiling the text of a frame."""
         try:
             self.meter.add(scope.compile(max(1, self.meter.allowance - self.meter.spent)))
         except SyntaxProblem as problem:
-            self.meter.add(COMPILE_ERROR_WORK)
-            self.scopes.pop()
-            self._restore(scope.outside)
-            if self.scopes:
-                self.fail(problem, line=problem.line)
-            else:
-                self.say_error(problem, problem.line)
+            self._refuse(scope, self.errors(problem, problem.line))
             if isinstance(problem, TooLong):
                 self.not_simulated(problem.limit)
+
+    def _resolve(self, scope: Scope) -> None:
+        """Go on with looking up the names in a frame."""
+        resolution.further(self, scope)
+        if scope.resolved == len(scope.units) and scope.problems:
+            self._refuse(scope, scope.problems)
+
+    def _refuse(self, scope: Scope, errors: list[Caught]) -> None:
+        """Errors of compiling leave nothing of the frame to run; a CATCH block of those around it may take them."""
+        self.meter.add(COMPILE_ERROR_WORK)
+        self.scopes.pop()
+        self._restore(scope.outside)
+        if self.scopes and self._catch(errors[-1], len(self.scopes) - 1):
+            return
+        for error in errors:
+            self.say(error.text, error.number, error.severity, error.state, error.line)
+        self.note(error=errors[-1].number, rowcount=0)
 
     def begin(self, text: str) -> None:
         """Make *text* the batch that runs; an error of its compilation is said and leaves nothing to run."""
@@ -287,13 +310,6 @@ class Machine(Output):
 
     # --- errors
 
-    def say_error(self, problem: SqlError, line: int) -> list[Caught]:
-        """Print the error and the messages that follow it; the errors, last one last."""
-        errors = self.errors(problem, line)
-        for error in errors:
-            self.say(error.text, error.number, error.severity, error.state, error.line)
-        return errors
-
     def fail(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
         """An error of the statement that runs: to the CATCH block around it, or said; it may end the batch."""
         errors = self.errors(problem, self.line if line is None else line)
@@ -301,7 +317,9 @@ class Machine(Output):
 
     def fail_with(self, errors: list[Caught], ends_batch: bool = False) -> None:
         worst = max(error.severity for error in errors)
-        if 10 < worst < 20 and self._catch(errors[-1]):
+        # What is found out when a statement is compiled passes by the CATCH blocks of its own frame [DOC: TRY…CATCH].
+        innermost = len(self.scopes) - 1 - (errors[-1].number in SCOPE_ENDS)
+        if 10 < worst < 20 and self._catch(errors[-1], innermost):
             return
         for error in errors:
             self.say(error.text, error.number, error.severity, error.state, error.line)
@@ -329,12 +347,9 @@ class Machine(Output):
         elif self.session.transactions:
             transactions.roll_back(self)
 
-    def _catch(self, error: Caught) -> bool:
-        """Go to the CATCH block of the innermost frame that has one around its statement.
-
-        What is found out when a statement is compiled passes by those of its own frame. Documented [DOC: TRY…CATCH].
-        """
-        for depth in range(len(self.scopes) - 1 - (error.number in SCOPE_ENDS), -1, -1):
+    def _catch(self, error: Caught, innermost: int) -> bool:
+        """Go to the CATCH block of the frame *innermost*, or of the next below that has one around its statement."""
+        for depth in range(innermost, -1, -1):
             scope = self.scopes[depth]
             handler = scope.code[scope.position - 1].handler if scope.position else None
             if handler is None:
@@ -439,16 +454,23 @@ class Machine(Output):
         """What the names in *text* mean at this moment."""
         named = plans.references(kind, text)
         return Names(
-            tuple((ref.key, sources.columns(self, ref)) for ref in named.tables),
+            tuple((ref.key, self._columns(ref)) for ref in named.tables),
             tuple((name, self.variable_type(name)) for name in named.variables),
             self.settings,
         )
 
-    def plan(self, kind: str, text: str) -> Plan:
-        """The plan of a statement, expression or condition as things are. Raises as plans.plan does."""
+    def _columns(self, ref: TableRef) -> Columns | None:
+        """The columns of a table; None if they cannot be told. Raises 208 and its kin if there is none."""
+        try:
+            return sources.described(self, ref)
+        except Unsimulated:
+            return None
+
+    def plan(self, kind: str, text: str, names: Names | None = None) -> Plan:
+        """The plan of a statement, expression or condition, as things are or *names* has them. Raises as plans.plan."""
         if not self.settings.quoted_identifier and '"' in text:
             text = double_quotes_as_strings(text)
-        return plans.plan(kind, text, self.names(kind, text))
+        return plans.plan(kind, text, self.names(kind, text) if names is None else names)
 
     def evaluate(self, text: str) -> Scalar:
         """The value of an expression."""

@@ -82,6 +82,8 @@ class Plan:
     """Names of the columns, as far as the types are known."""
     functions: tuple[tuple[str, str], ...] = ()
     """Functions of other schemas: the name in SQLite, the name as written."""
+    calls: tuple[tuple[str, int], ...] = ()
+    """Other functions and how many arguments they are given."""
     cost: Query = NO_QUERY
 
     def shown(self, rows: Rows) -> Rows:

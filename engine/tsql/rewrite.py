@@ -27,6 +27,8 @@ class Rewritten:
     tables: dict[str, TableRef] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)
+    calls: set[tuple[str, int]] = field(default_factory=set)
+    """Functions with the number of their arguments."""
     ctes: set[str] = field(default_factory=set)
     cost: Query = NO_QUERY
     kinds: tuple[SqlType | None, ...] = ()
@@ -220,6 +222,8 @@ def _rewrite_call(node: exp.Expr, query: Rewritten) -> exp.Expr:
     arguments = list(node.expressions)
     if name in _DATE_PART_FIRST and arguments and isinstance(arguments[0], exp.Column):
         arguments[0] = exp.Literal.string(arguments[0].name.lower())
+    if not isinstance(node.parent, exp.Dot | exp.Table | exp.Lateral):
+        query.calls.add((name, len(arguments)))
     return _call(name, *arguments)
 
 

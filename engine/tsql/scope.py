@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.tsql import program
+from engine.tsql import statements as s
 from engine.tsql.data import Caught, Declared, Frame, Outside, Table
-from engine.tsql.instructions import Program
+from engine.tsql.instructions import Do, Program
+from engine.tsql.names import Columns
+from engine.tsql.types import SqlType
 
 
 @dataclass(slots=True)
@@ -19,6 +22,19 @@ class Scope:
     read: int | None = 0
     """Work that has gone into compiling the text; None once `code` is there."""
     code: Program = ()
+    units: Program = ()
+    """The instructions whose names are looked up before the text runs: those of a procedure when it is made."""
+    resolved: int = 0
+    """Instructions of `units` whose names have been looked up (resolution.py)."""
+    problems: list[Caught] = field(default_factory=list)
+    """What that has found."""
+    database: str = ""
+    """The database that a USE has named by then."""
+    quoting: str = ""
+    """ON or OFF as SET QUOTED_IDENTIFIER has it by then."""
+    known_types: dict[str, SqlType] = field(default_factory=dict)
+    known_tables: dict[str, Columns] = field(default_factory=dict)
+    """Variables and table variables that have been declared by then."""
     position: int = 0
     variables: dict[str, Declared] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
@@ -35,23 +51,33 @@ class Scope:
 
     @classmethod
     def thawed(cls, frame: Frame, version: int) -> Scope:
+        code = (
+            program.compile_batch(frame.text, version, frozenset(frame.parameters))
+            if frame.read is None
+            else ()
+        )
         return cls(
             frame.text,
             version,
             frame.parameters,
             frame.read,
-            program.compile_batch(frame.text, version, frozenset(frame.parameters))
-            if frame.read is None
-            else (),
-            frame.position,
-            dict(frame.variables),
-            dict(frame.tables),
-            list(frame.caught),
-            frame.outputs,
-            frame.insert_into,
-            frame.outside,
-            frame.returns,
-            frame.line,
+            code,
+            _units(code),
+            position=frame.position,
+            variables=dict(frame.variables),
+            tables=dict(frame.tables),
+            caught=list(frame.caught),
+            outputs=frame.outputs,
+            insert_into=frame.insert_into,
+            outside=frame.outside,
+            returns=frame.returns,
+            line=frame.line,
+            resolved=frame.resolved,
+            problems=list(frame.problems),
+            database=frame.database,
+            quoting=frame.quoting,
+            known_types=dict(frame.known[0]),
+            known_tables=dict(frame.known[1]),
             held=sum(len(d.value) for _, d in frame.variables if isinstance(d.value, str | bytes)),
         )
 
@@ -65,6 +91,7 @@ class Scope:
         cost = compiling.spent - self.read
         self.read = None
         self.code = compiling.result()
+        self.units = _units(self.code)
         return cost
 
     def frozen(self) -> Frame:
@@ -81,4 +108,16 @@ class Scope:
             returns=self.returns,
             line=self.line,
             read=self.read,
+            resolved=self.resolved,
+            problems=tuple(self.problems),
+            database=self.database,
+            quoting=self.quoting,
+            known=(tuple(self.known_types.items()), tuple(self.known_tables.items())),
         )
+
+
+def _units(code: Program) -> Program:
+    first = code[0].action if code else None
+    if isinstance(first, Do) and isinstance(first.statement, s.CreateProcedure):
+        return (code[0], *first.statement.program)
+    return code

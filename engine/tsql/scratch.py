@@ -276,6 +276,19 @@ class Scratch:
         return Unsimulated(f"this query ({text})")
 
 
+def check_calls(plan: Plan, version: int) -> None:
+    """Raises 195 for a function that there is not, 174 or 189 for a wrong number of arguments, or Unsimulated."""
+    for name, count in plan.calls:
+        tables = ((FUNCTIONS, False), (CULTURED, True), (CONTEXT_FUNCTIONS, True))
+        found = next(((table[name], bound) for table, bound in tables if name in table), None)
+        if found is not None and SINCE.get(name, 0) <= version:
+            check_arity(name, found[0], found[1], count)
+        elif name in KNOWN:
+            raise Unsimulated(f"the function {name}")
+        elif f"t_{name}" not in _AGGREGATES:
+            raise SqlError(195, name, "built-in function name")
+
+
 def _with_culture(context: Context, function: Call, *arguments: Scalar) -> Scalar:
     return function(settings_of(context.session.options).culture, *arguments)
 

@@ -87,14 +87,14 @@ def described(machine: Machine, ref: TableRef) -> names.Columns | None:
     else:
         made = _made(machine, ref)
         if isinstance(made, Table):
-            return tuple((column.name, _type(column.type)) for column in made.columns)
+            return tuple((column.name, type_in(column.type)) for column in made.columns)
         if isinstance(made, objects.View):
             return made.columns
     found = catalog.find(context, parts)
-    return tuple((column.name, _type(column.type, 4000)) for column in found.columns_in(context.version))
+    return tuple((column.name, type_in(column.type, 4000)) for column in found.columns_in(context.version))
 
 
-def _type(written: str, default_length: int = 1) -> SqlType | None:
+def type_in(written: str, default_length: int = 1) -> SqlType | None:
     """The type of a column; None for one that holds values of any type."""
     try:
         kind = type_of(written, default_length)

@@ -203,15 +203,26 @@ _REFERENCES: Final[Recall[References]] = Recall(TREES_KEPT)
 def _references(text: str) -> References:
     tables: dict[str, TableRef] = {}
     variables: dict[str, None] = {}
-    for node in _parsed(text).walk():
+    tree = _parsed(text)
+    own = _own_names(tree)
+    for node in tree.walk():
         if isinstance(node, exp.Table) and not isinstance(node.this, exp.Anonymous | exp.Dot):
             ref = table_ref(node)
-            tables[ref.key] = ref
+            if ref.key not in own and not isinstance(node.parent, exp.Into):
+                tables[ref.key] = ref
         elif isinstance(node, exp.Parameter) and not (
             isinstance(node.this, exp.Parameter) or isinstance(node.parent, exp.Parameter)
         ):
             variables[f"@{node.name.lower()}"] = None
     return References(tuple(tables.values()), tuple(variables))
+
+
+def _own_names(tree: exp.Expr) -> set[str]:
+    """Names that the statement itself gives: of its common table expressions, and what UPDATE or DELETE may name."""
+    own = {node.alias.lower() for node in tree.find_all(exp.CTE)}
+    if isinstance(tree, exp.Update | exp.Delete):
+        own |= {node.alias.lower() for node in tree.find_all(exp.Table, exp.Subquery)} | {"top"}
+    return own
 
 
 def _limited(plan: Callable[[], Plan]) -> Plan:
@@ -257,6 +268,7 @@ def _plan(
         tables=tuple(query.tables.values()),
         variables=tuple(query.variables),
         functions=tuple(query.functions.items()),
+        calls=tuple(sorted(query.calls)),
         cost=query.cost,
         assigns=assigns,
         target=target,

@@ -87,7 +87,7 @@ def test_what_is_not_written_as_entries_is_refused_with_a_sentence(text: str) ->
 
 @pytest.mark.parametrize("change", [entry_edit.copied, entry_edit.removed])
 def test_a_place_that_is_not_there_is_refused(change: object) -> None:
-    with pytest.raises(NotChanged, match="no such place"):
+    with pytest.raises(NotChanged, match="no such entry"):
         change(TEXT, "goal", 3)  # type: ignore[operator]
 
 

@@ -72,7 +72,7 @@ def test_what_is_selected_is_looked_for_and_case_can_count(qtbot: Any, editor: C
     assert bar.place.text() == "1 of 1"
     bar.needle.selectAll()
     qtbot.keyClicks(bar.needle, "nothing")
-    assert bar.place.text() == "not in this text"
+    assert bar.place.text() == "no match"
 
 
 def test_places_behind_characters_that_qt_counts_twice(qtbot: Any, editor: CodeEdit) -> None:
@@ -93,7 +93,7 @@ def test_replacing_one_and_all_and_taking_it_back(qtbot: Any, editor: CodeEdit) 
     assert editor.toPlainText() == TEXT.replace("name", r"\1", 1)
     bar._all.click()
     assert editor.toPlainText() == TEXT.replace("name", r"\1").replace("Name", r"\1")
-    assert bar.place.text() == "2 places replaced"
+    assert bar.place.text() == "2 matches replaced"
     editor.undo()
     assert editor.toPlainText() == TEXT.replace("name", r"\1", 1)
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine import simulator, tsql
 from engine.events import Event
-from engine.tsql import program, work
+from engine.tsql import definition_reader, work
 from engine.tsql.reader import STATEMENT_TOKENS_MAX
 from tests.engine.worlds import lab
 from tests.hostile.batches import BATCHES
@@ -57,7 +57,9 @@ def test_no_tick_does_more_than_its_share(name: str) -> None:
         simulator.advance(world, world.tick + 1)
 
 
-STATEMENT_READ_MAX: Final = program.STATEMENT_WORK + program.TOKEN_WORK * (STATEMENT_TOKENS_MAX + 1)
+STATEMENT_READ_MAX: Final = definition_reader.STATEMENT_WORK + definition_reader.TOKEN_WORK * (
+    STATEMENT_TOKENS_MAX + 1
+)
 """Work of reading the longest statement, which cannot be divided."""
 
 

@@ -108,9 +108,7 @@ class Comparison(QScrollArea):
         else:
             self._parted.setText(first_words(difference.first_difference(left, right), *names))
         outcomes = [outcome_cells(row) for row in difference.outcomes(left, right)]
-        self._tables.addWidget(
-            _table(tr("What it came to"), ("", *names, tr("difference")), outcomes, numbers=True)
-        )
+        self._tables.addWidget(_table(tr("Outcome"), ("", *names, tr("difference")), outcomes, numbers=True))
         states = sorted(difference.states(left, right), key=lambda row: row.same)[:STATES_MAX]
         rows = [(said(row.what), said(row.left), said(row.right), "" if row.same else "≠") for row in states]
         self._tables.addWidget(_table(tr("How things stand"), ("", *names, ""), rows))

@@ -21,7 +21,7 @@ MARK_PX: Final = 5.0
 
 LOOKS: Final = {
     PROTECTED: (mark("protected"), "ok", "ok_soft", Qt.BrushStyle.NoBrush),
-    EXPOSED: (mark("exposed"), "warn", "warn_soft", Qt.BrushStyle.BDiagPattern),
+    EXPOSED: (mark("unprotected"), "warn", "warn_soft", Qt.BrushStyle.BDiagPattern),
     UNSERVED: (mark("down"), "bad", "bad_soft", Qt.BrushStyle.Dense6Pattern),
 }
 """How the database was: word, tokens of the theme for text and ground, pattern where something is wrong."""

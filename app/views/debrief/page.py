@@ -130,8 +130,8 @@ class Debrief(QScrollArea):
             yield muted(missing(report["failed_parts"]))
         planned = story.goals(report)
         if planned:
-            yield card(tr("What was planned"), *planned)
-        yield card(tr("What it came to"), story.figures(report, review))
+            yield card(tr("Goals"), *planned)
+        yield card(tr("Outcome"), story.figures(report, review))
         yield card(tr("Course"), self._course(report))
         if review is not None:
             yield card(tr("What happened, and why"), *story.happened(review))
@@ -146,7 +146,7 @@ class Debrief(QScrollArea):
         if report.get("attempts"):
             yield card(tr("Failovers that came to nothing"), *[attempt(row) for row in report["attempts"]])
         if report["score"]["scored"]:
-            yield card(tr("Score, point by point"), self._score(report))
+            yield card(tr("Score by rule"), self._score(report))
         asked = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]
         if asked:
             yield card(tr("Questions"), *[answers.question(row) for row in asked])

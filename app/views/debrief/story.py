@@ -113,7 +113,7 @@ def _names(group: Sequence[Outage]) -> str:
 
 def _outage(group: Sequence[Outage]) -> QWidget:
     outage = group[0]
-    said = tr("{database} stood still from {start} to {end}, {length}. {why}")
+    said = tr("{database} was down from {start} to {end}, {length}. {why}")
     return label(
         said.format(
             database=_names(group),

@@ -79,12 +79,12 @@ def stoppable(stop: Flag) -> Begin:
     """Drills that raise Unwanted within 10 s of theirs after *stop* is set."""
 
     class Stoppable(Drill):
-        def advance_to(self, tick: Tick) -> list[Event]:
+        def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
             first = len(self.events)
-            while self.tick < tick and not self.finished:
+            while self.tick < tick and not self.finished and not (to_event and len(self.events) > first):
                 if stop.is_set():
                     raise Unwanted
-                super().advance_to(min(tick, (self.tick // SLICE + 1) * SLICE))
+                super().advance_to(min(tick, (self.tick // SLICE + 1) * SLICE), to_event)
             return self.events[first:]
 
     return Stoppable

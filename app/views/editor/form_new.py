@@ -74,8 +74,8 @@ def begun(model: type[BaseModel], key: str, data: Mapping[str, Any]) -> dict[str
         "do": f"+5 sql {server} SELECT 1" if key == "solution" else f"power-off {server}",
         "choices": [f"{TO_WRITE}one answer", f"{TO_WRITE}another answer"],
         "choice": [
-            {"text": f"{TO_WRITE}what may be expected", "when": f"{database} is SYNCHRONIZED"},
-            {"text": f"{TO_WRITE}what else may be", "when": f"not {database} is SYNCHRONIZED"},
+            {"text": f"{TO_WRITE}text of the outcome", "when": f"{database} is SYNCHRONIZED"},
+            {"text": f"{TO_WRITE}text of the other outcome", "when": f"not {database} is SYNCHRONIZED"},
         ],
         "right": [1],
     }

@@ -110,7 +110,7 @@ PERFS: Final = (
     Perf(DATABASES, "Log Bytes Flushed/sec", mark("log written to disk"),
          _sampled("log_generation_kb_per_s", BYTES_PER_KB)),
     Perf(DATABASES, "Log File(s) Size (KB)", mark("size of the log file"), _sampled("log_size_kb")),
-    Perf(DATABASES, "Log File(s) Used Size (KB)", mark("log that cannot be overwritten yet"), _sampled("log_used_kb")),
+    Perf(DATABASES, "Log File(s) Used Size (KB)", mark("log that cannot be reused yet"), _sampled("log_used_kb")),
     Perf(DATABASES, "Percent Log Used", mark("share of the log file in use"), _percent_used),
     Perf(DATABASES, "Transactions/sec", mark("commits"), _sampled("transactions_per_s")),
     Perf(PROCESSOR, "% Processor Time", mark("of all processors of the computer"), _sampled("principal_cpu_percent"),

@@ -117,13 +117,13 @@ def test_the_page_has_what_the_review_found(source: Source) -> None:
         assert words in text or words == "never"
     titles = [title for title, _ in body.annex(source)]
     assert [title for title in titles if title != "Questions"] == [
-        "Score, point by point",
+        "Score by rule",
         "Mistakes, and where to try again",
         "Failovers in their phases",
         "Preconditions of an automatic failover",
         "The reference, step by step",
         "Commands",
-        "Course of events",
+        "Timeline of events",
         "Fidelity",
     ]
 
@@ -189,8 +189,9 @@ def test_a_runbook_runs_what_was_taken_and_comments_the_rest(source: Source) -> 
     assert code == [":CONNECT SERVER_B", "SELECT name", "FROM sys.databases", "WHERE 1 = 1", "GO"]
     text = "\n".join(lines)
     assert "--   ALTER DATABASE Sales SET PARTNER FAILOVER" in text
-    assert "was refused: Msg 1470" in text
-    assert "--    By hand: power-on SERVER_A" in text
+    assert "Refused on" in text
+    assert ": Msg 1470" in text
+    assert "--    Manual step: power-on SERVER_A" in text
     assert "hint" not in text
 
 

@@ -134,7 +134,7 @@ def profile(tmp_path: Path, shipped_drills: Path) -> Iterator[Profile]:
 def shown(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> MainWindow:
     """A window on screen that has the keyboard."""
     window = furnished(profile, store, by_itself=False, clock=count(step=LOOK_S).__next__)
-    window.session.at_once_s = WAITED_FOR_S
+    window.session.host.at_once_s = WAITED_FOR_S
     qtbot.addWidget(window)
     window.resize(1366, 768)
     with qtbot.waitActive(window):

@@ -48,7 +48,7 @@ def listed(window: MainWindow) -> list[list[str]]:
 def test_it_is_held_and_shows_what_is_in_it(window: MainWindow, file: Path) -> None:
     window.open_file(str(file))
     assert [row[0] for row in listed(window)] == ["broken", "<b>Another</b>", "Small", "Recorded run mine"]
-    assert "cannot be played" in listed(window)[0][4]
+    assert "Not playable" in listed(window)[0][4]
     assert "power-off × 1" in listed(window)[3][4]
     assert held(window).items.names() == ["drill other", "drill small", "run mine"]
     assert window.session.drill is None
@@ -141,7 +141,7 @@ def test_what_is_wrong_with_it_is_said(window: MainWindow, tmp_path: Path) -> No
     file = tmp_path / "x.mirrordrill"
     file.write_bytes(b"PK\3\4 and nothing of the kind")
     window.open_file(str(file))
-    assert "cut off" in window.notice.text
+    assert "truncated" in window.notice.text
     assert window.pages.currentWidget() is window.picker
 
 

@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from app.host.search import is_alarm
 from app.main_window import MainWindow
-from app.searching import is_alarm
 from app.views.until import Until
 from tests.app.main_window.conftest import Hands
 

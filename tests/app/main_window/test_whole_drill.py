@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
+from app.host.search import STATE_KINDS
 from app.main_window import MainWindow
 from app.offers import Target
-from app.searching import STATE_KINDS
 from app.storage import Profile
 from engine.model import Role
 from tests.app.main_window.conftest import Hands, open_menus

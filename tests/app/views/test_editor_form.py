@@ -339,7 +339,7 @@ def test_empty_field_says_what_the_schema_says_of_none(form: Form) -> None:
     go_to(form, "server")
     line = form._rows["server", 0, "cores"].widget
     assert isinstance(line, QLineEdit)
-    assert line.placeholderText() == "as many as the site's servers have"
+    assert line.placeholderText() == "as many as the hardware of the site has"
 
 
 def test_nested_table_comes_and_goes_with_its_last_key(form: Form) -> None:
@@ -445,7 +445,7 @@ def test_every_field_says_what_it_means_and_is_no_bare_key() -> None:
         (schema.Scenario, "title", ("At most 200 characters.",)),
         (schema.Link, "rtt_ms", ("In milliseconds.", "From 0 to 10,000.", "Left empty: 0.2.")),
         (schema.Database, "log_backup_every", ("Left empty: 900 s.",)),
-        (schema.Server, "cores", ("From 1 to 256.", "Left empty: as many as the site's servers have.")),
+        (schema.Server, "cores", ("From 1 to 256.", "Left empty: as many as the hardware of the site has.")),
         (schema.Server, "name", ("A name such as SERVER_A",)),
         (schema.Goal, "weight", ("More than 0, at most 100.", "Left empty: 1.")),
         (schema.Client, "databases", ("Several with commas between.",)),
@@ -505,9 +505,9 @@ def test_what_can_be_expected_of_a_prediction_is_written_in_the_form(form: Form)
     click_inside(form, "Add to What can be expected")
     choices = tomllib.loads(said(form)[-1])["predict"][0]["choice"]
     assert [choice["text"] for choice in choices] == [
-        "TO WRITE: what may be expected",
+        "TO WRITE: text of the outcome",
         "The witness goes",
-        "TO WRITE: what may be expected",
+        "TO WRITE: text of the outcome",
     ]
 
 

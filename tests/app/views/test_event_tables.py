@@ -209,10 +209,10 @@ def test_an_empty_log_says_why_it_is_empty(qtbot: Any, run: Any) -> None:
     log.add_events(LINES)
     assert log.table.accessibleDescription() == ""
     qtbot.keyClicks(log.filter, "nonsense")
-    assert log.table.accessibleDescription().startswith("No row has these words.")
+    assert log.table.accessibleDescription().startswith("No row matches.")
     log.filter.clear()
     log.show_between((0.0, 1.0))
-    assert log.table.accessibleDescription().startswith("Nothing in the span")
+    assert log.table.accessibleDescription().startswith("Nothing in the selected time span")
 
 
 def test_in_a_narrow_dock_the_filter_leaves_the_tabs_their_room(qtbot: Any, run: Any) -> None:

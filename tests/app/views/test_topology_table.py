@@ -82,7 +82,7 @@ def test_cells_say_what_the_card_says(table: TopologyTable, drill: Drill) -> Non
         "Service": "serving, quorum", "Queue, line": "", "Witness": "witness", "Safety": "FULL",
     }  # fmt: skip
     happens(table, drill, "cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W", then_s=60.0)
-    assert row(table, "Sales on SERVER_A")["Service"] == "not serving, no quorum"
+    assert row(table, "Sales on SERVER_A")["Service"] == "down, no quorum"
     assert row(table, "SERVER_A – SERVER_B")["State"] == "cut"
     happens(table, drill, "power-off SERVER_B", then_s=1.0)
     assert row(table, "SERVER_B")["State"] == "power off"
@@ -185,6 +185,6 @@ def test_an_exam_tells_only_what_is_seen_without_asking(table: TopologyTable, dr
     table.show_drill(drill)
     happens(table, drill, "pull-cable SERVER_B", "hang SERVER_W", then_s=30.0)
     shown = " ".join(found.face.spoken for found in table.model.rows)
-    for secret in ("DISCONNECTED", "PRINCIPAL", "MIRROR", "respond", "pulled", "exposed", "queue"):
+    for secret in ("DISCONNECTED", "PRINCIPAL", "MIRROR", "respond", "pulled", "unprotected", "queue"):
         assert secret not in shown
     assert row(table, "Sales on SERVER_A")["State"] == "not asked"

@@ -50,13 +50,25 @@ def test_a_sought_moment_is_the_moment_as_it_was(
     assert history.drill.state_hash() == end
 
 
+@settings(max_examples=30, deadline=None)
+@given(deeds=DEEDS)
+def test_from_event_to_event_it_is_the_same_run(deeds: list[tuple[int, str]]) -> None:
+    whole, stops = lived(deeds), lived(deeds, until=0)
+    while stops.drill.tick < whole.drill.tick:
+        new = stops.advance_to(whole.drill.tick, to_event=True)
+        assert {event.tick for event in new} <= {stops.drill.tick}
+        assert new or stops.drill.tick == whole.drill.tick
+    assert stops.drill.report() == whole.drill.report()
+
+
 def test_what_lies_far_from_any_kept_moment_is_sought_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KEPT_MAX", 2)
     history = lived([(3000, "power-off SERVER_A")], until=100_000)
-    shares = list(history.seeking(90_000))
+    tick = max(range(10_000, 100_000, 10_000), key=lambda at: len(list(history.seeking(at))))
+    shares = list(history.seeking(tick))
     assert len(shares) > 5
     assert shares == sorted(shares)
-    assert history.seek(90_000).report() == exact(history, 90_000, False).report()
+    assert history.seek(tick).report() == exact(history, tick, False).report()
 
 
 def test_what_is_sought_goes_its_own_way() -> None:

@@ -79,7 +79,7 @@ def test_an_outage_that_ended_by_itself() -> None:
     ("name", "expected"),
     [
         ("why-no-failover-safety-off", "safety is FULL"),
-        ("why-no-failover-witness", "mirror and witness see each other"),
+        ("why-no-failover-witness", "mirror and witness are connected"),
         ("why-no-failover-not-synchronized", "the mirror was SYNCHRONIZED when it last saw the principal"),
         ("no-witness", "a witness is configured"),
     ],
@@ -95,7 +95,7 @@ def test_why_nobody_took_over(name: str, expected: str) -> None:
 
 def test_the_witness_alone_is_blamed_when_it_is_the_witness_alone() -> None:
     found = review(left_alone(scenario_files.find("why-no-failover-witness").load()))
-    assert [guard.name for guard, _ in found.outages[0].against] == ["mirror and witness see each other"]
+    assert [guard.name for guard, _ in found.outages[0].against] == ["mirror and witness are connected"]
 
 
 def test_lost_transactions() -> None:
@@ -132,7 +132,9 @@ def test_time_that_was_lost_is_tried_again_from_where_it_began() -> None:
     _, found = of("automatic-failover")
     (exposed,) = [m for m in found.mistakes if m.rule == "Time unprotected"]
     lanes = found.lanes["Sales"]
-    assert exposed.retry_tick == next(span for span in lanes.protection if span.what == "exposed").from_tick
+    assert (
+        exposed.retry_tick == next(span for span in lanes.protection if span.what == "unprotected").from_tick
+    )
     (goal,) = [m for m in found.mistakes if m.rule == "End state"]
     assert goal.cause == "Never done: power-on SERVER_A"
     assert goal.retry_tick == next(s.tick for s in found.reference.steps if "power-on" in s.line)  # type: ignore[union-attr]

@@ -51,7 +51,7 @@ def test_a_precondition_since_when_it_did_not_hold() -> None:
     taken.do("cut SERVER_B SERVER_W")
     run(taken, 40)
     lanes = watch(taken)["Sales"]
-    witness = guard(lanes, "mirror and witness see each other")
+    witness = guard(lanes, "mirror and witness are connected")
     assert [span.what for span in witness.spans] == [HOLDS, FAILS]
     assert 700 < witness.spans[1].from_tick < 900
     assert witness.at(0) == witness.spans[0]

@@ -25,8 +25,8 @@ def test_all_hold_when_it_happens() -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        (f"cut {M} {W}", "mirror and witness see each other"),
-        (f"cut {P} {M}", "the principal has not run exposed since"),
+        (f"cut {M} {W}", "mirror and witness are connected"),
+        (f"cut {P} {M}", "the principal has not run unprotected since"),
         (
             f"sql {P} ALTER DATABASE {DB} SET PARTNER SUSPEND",
             "the mirror was SYNCHRONIZED when it last saw the principal",

@@ -58,7 +58,7 @@ KEPT = (
      "SELECT @@ROWCOUNT, a FROM #i", [[1, 1]]),
     ("CREATE TABLE #k (o nchar(9), c int, [t] int PRIMARY KEY(o, c)) INSERT #k VALUES ('a', 1, 1) "
      "INSERT #k VALUES ('a', 2, 1) SELECT COUNT(*) FROM #k", [[2]]),
-    ("ALTER TABLE c ADD z int NOT NULL DEFAULT 4 SELECT z FROM c", [[4]]),
+    ("ALTER TABLE c ADD z int NOT NULL DEFAULT 4 EXEC ('SELECT z FROM c')", [[4]]),
     ("DELETE c DELETE p WHERE id = 1 SELECT id FROM p", [[2]]),
     ("DECLARE @t TABLE (a int, b AS a + 1) INSERT @t (a) VALUES (1) SELECT b FROM @t", [[2]]),
 )  # fmt: skip

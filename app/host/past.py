@@ -24,17 +24,21 @@ class Past:
     def ended(self) -> bool:
         return not self._ahead and (self.drill.tick >= self._until or self.drill.finished)
 
-    def advance_to(self, tick: Tick) -> list[Event]:
-        """What happened up to *tick*; with `at_each_deed` no further than the next deed."""
-        known = len(self.drill.events)
-        while self._ahead and self._ahead[0].tick <= tick:
-            self.drill.advance_to(self._ahead[0].tick)
-            self.drill.do(self._ahead.pop(0).words)
+    def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
+        """What happened up to *tick*; with *to_event* no further than the first tick with an event, with
+        `at_each_deed` no further than the next deed."""
+        drill, known = self.drill, len(self.drill.events)
+        while True:
+            deed = bool(self._ahead) and self._ahead[0].tick <= tick
+            end = self._ahead[0].tick if deed else min(tick, self._until)
+            if drill.tick < end and not (to_event and len(drill.events) > known):
+                drill.advance_to(end, to_event)
+            if drill.tick < end or not deed:
+                return drill.events[known:]
+            drill.do(self._ahead.pop(0).words)
             self._deed = True
             if self.at_each_deed:
-                return self.drill.events[known:]
-        self.drill.advance_to(min(tick, self._until))
-        return self.drill.events[known:]
+                return drill.events[known:]
 
     def take_deed(self) -> bool:
         """Whether time is to pause for what was just done."""

@@ -1,0 +1,613 @@
+"""Holds a run: turns wall time into ticks and wishes into input lines, which are recorded before they are shown.
+
+What is on screen is the run as it stands, or a past moment of it, which can only be looked at.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+
+from app import formatting
+from app.host.inbox import Answer, Inbox, Request
+from app.host.notice import Notice
+from app.host.pace import Pace
+from app.host.past import Past
+from app.host.recorder import NoRecorder, NotRecorded, Record, Recorder
+from app.host.search import CONDITION_TICKS, EVENT_KINDS, SEARCH_TICKS_MAX, STATE_KINDS, Search, is_alarm
+from app.host.work import Work
+from app.language import mark, tr
+from app.sentences import said as said_of
+from engine.constants import TICKS_PER_S
+from engine.drill import seat
+from engine.drill.branches import BranchProblem
+from engine.drill.conditions import ConditionProblem
+from engine.drill.drill import Drill, Mode
+from engine.drill.history import History
+from engine.drill.schema import Scenario
+from engine.drill.slices import Slices, again
+from engine.events import Event
+from engine.inputs import Input, InputProblem
+from engine.model import Tick, World
+
+Done = TypeVar("Done")
+
+BUDGET_S: Final = 0.010
+"""Wall time that one frame may spend in the engine; the rest is for drawing."""
+SLICE_TICKS: Final = 50
+"""Ticks between two looks at the clock; at 5 us a tick well below a millisecond."""
+SQL_TICKS: Final = 5
+"""The same while T-SQL has more to do than it may at once: one turn of some milliseconds (engine/tsql/work.py)."""
+AT_ONCE_S: Final = 0.05
+"""A session's `at_once_s` at first: three frames, in which nobody misses a bar. Assumed."""
+
+READ_ONLY: Final = mark(
+    "You are looking at {moment}, where nothing can be done any more: return to now, or go on from here."
+)
+NO_RUN: Final = mark("There is no run in which this could be done.")
+OVER: Final = mark("This run is over: it can be looked at, but nothing can be done in it.")
+NOT_YET: Final = mark("A run is being played again: wait for it, or cancel it.")
+ANSWER_FIRST: Final = mark("Time stands still until the question in the brief is answered.")
+
+
+class Host:
+    """The one holder of a run. `on_frame` is all that drives it: a timer, a loop, or a test calls it."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        """*clock*: wall time in seconds."""
+        self.drill_changed: Notice[Drill | None] = Notice()
+        """Another drill, or another moment of it: show it from the start."""
+        self.world_changed: Notice[World] = Notice()
+        self.happened: Notice[list[Event]] = Notice()
+        self.refused: Notice[str] = Notice()
+        """Something could not be done; one sentence."""
+        self.speed_changed: Notice[float] = Notice()
+        self.running_changed: Notice[bool] = Notice()
+        self.lagging: Notice[float] = Notice()
+        """The speed that is really reached, or 0 when the wished one is."""
+        self.progress: Notice[float] = Notice()
+        """Share of a search or a replay that is done, 0 to 1; -1 when there is none any more."""
+        self.finished: Notice[dict[str, Any]] = Notice()
+        """The drill is over; its report, which the recorder has by now."""
+        self.looking: Notice[bool] = Notice()
+        """Whether a past moment is on screen; comes after `drill_changed`."""
+        self.loaded: Notice[History] = Notice()
+        """The history that `load` was asked for, played to its tick."""
+        self.frames_due: Notice[bool] = Notice()
+        """Whether `on_frame` has anything to do from now on, beside the inbox."""
+
+        self.inbox = Inbox()
+        """Requests of other threads; done at the next frame."""
+        self.at_once_s = AT_ONCE_S
+        """Long work that is over within this wall time is done without a bar of progress."""
+        self.history: History | None = None
+        """The run, with the way back to each of its moments."""
+        self._past: Past | None = None
+        """What is on screen instead of the run as it stands."""
+        self._record = Record(NoRecorder())
+        self._clock = clock
+        self._pace = Pace()
+        self._running = False
+        self._lagging = False
+        self._search: Search | None = None
+        self._work: Work | None = None
+        self._sought: tuple[Tick, bool] | None = None
+        """What `look` was asked for, while the work that is under way is to bring it."""
+        self._held = False
+        """Time stands still because of a question that was asked while it ran."""
+        self._since_recorded_ticks = 0
+        """In an exam."""
+
+    # --- which drill ----------------------------------------------------------------------------------------
+
+    @property
+    def drill(self) -> Drill | None:
+        """What is on screen: the run as it stands, or the moment of it that is looked at."""
+        return self._past.drill if self._past is not None else self.live
+
+    @property
+    def live(self) -> Drill | None:
+        """The run as it stands."""
+        return self.history.drill if self.history is not None else None
+
+    def open(self, run: Drill | History, recorder: Recorder) -> None:
+        """Show *run*, paused; what is done from now on goes to *recorder*."""
+        self._take_up(run, recorder)
+        self._look_at(None)
+        if self.history is not None and self.history.drill.finished:
+            self._finish(self.history.drill)
+
+    def watch(self, run: History, at_each_deed: bool = False, tick: Tick = 0) -> None:
+        """Show a run that is over from *tick* on, to look at; *at_each_deed*: time pauses after each."""
+        self._take_up(run, NoRecorder())
+        self._look_at(Past(run, run.seek(tick, before=True), stays=True, at_each_deed=at_each_deed))
+
+    def _take_up(self, run: Drill | History, recorder: Recorder) -> None:
+        self.pause()
+        self._drop()
+        self.inbox.drop(tr(OVER))
+        self.history = run if isinstance(run, History) else History(run)
+        self._record = Record(recorder)
+        self._pace.reset()
+        self._say_lag()
+
+    def close(self) -> None:
+        """Let go of the run; its record stays as it is."""
+        self.pause()
+        self._drop()
+        self.inbox.drop(tr(OVER))
+        self.history = None
+        self._record = Record(NoRecorder())
+        if self._past is not None:
+            self._past = None
+            self.looking.emit(False)
+
+    # --- looking back ---------------------------------------------------------------------------------------
+
+    @property
+    def looking_back(self) -> bool:
+        """A past moment is on screen: nothing can be done there."""
+        return self._past is not None
+
+    def look(self, tick: Tick, before: bool = False) -> bool:
+        """Show the run as it was at *tick*, after all that was done then or *before* any of it.
+
+        What lies far from any kept moment takes some frames, with a bar, and gives way to the next one asked for.
+        False, and `refused`, where there is no way back.
+        """
+        history, work = self.history, self._work
+        if history is None or (work is not None and self._sought is None):
+            return False
+        if work is not None and self._sought == (tick, before):
+            return True
+        try:
+            slices = history.seeking(tick, before)
+        except InputProblem as problem:
+            self.refused.emit(_sentence(said_of(str(problem))))
+            return False
+        self.work(slices, lambda found: self._show_moment(history, found, before))
+        self._sought = (tick, before) if self._work is not None else None
+        return True
+
+    def _show_moment(self, history: History, found: Drill, before: bool) -> None:
+        past = self._past
+        watched = past is not None and past.stays
+        if found.tick >= history.drill.tick and not before and not watched:
+            self._look_at(None)
+        else:
+            steps = past.at_each_deed if past is not None else False
+            self._look_at(Past(history, found, stays=watched, at_each_deed=steps))
+
+    def look_at_now(self) -> None:
+        """Show the run as it stands again."""
+        if self._past is not None:
+            self.pause()
+            self._drop()
+            self._look_at(None)
+
+    def _look_at(self, past: Past | None) -> None:
+        looked, self._past = self._past is not None, past
+        self.drill_changed.emit(self.drill)
+        if looked or past is not None:
+            self.looking.emit(past is not None)
+
+    def load(
+        self,
+        scenario: Scenario,
+        seed: int,
+        mode: Mode,
+        inputs: Sequence[Input],
+        tick: int,
+        hashes: Sequence[tuple[int, str]] = (),
+        lenient: bool = False,
+        at_once_s: float | None = 0.0,
+    ) -> None:
+        """Play *inputs* up to *tick* in slices; `loaded` then brings the history, `progress` the way there.
+
+        *hashes* of moments on the way are compared; another hash is refused, as another engine plays another run.
+        *lenient*: an input that cannot be done here is passed over. *at_once_s*: as for `work`.
+        """
+        slices = again(History(Drill(scenario, seed, mode)), inputs, tick, hashes, lenient)
+        said = tr("The journal cannot be played again: {problem}")
+        self.work(
+            slices, self.loaded.emit, failed=lambda fault: self._refuse(fault, said), at_once_s=at_once_s
+        )
+
+    def work(
+        self,
+        slices: Slices[Done],
+        then: Callable[[Done], None],
+        stopped: Callable[[], None] = lambda: None,
+        failed: Callable[[Exception], None] | None = None,
+        at_once_s: float | None = None,
+    ) -> None:
+        """Do *slices* between two frames, `progress` on the way; *then* gets what they come to.
+
+        Time stands still meanwhile, and nothing can be done. *stopped*: somebody has cancelled it. *failed*: it
+        cannot be done, which is otherwise said. *at_once_s*: wall time that the first frame may take, so that what
+        is short is there when this returns; None: as the session has it.
+        """
+        self.pause()
+        self._drop()
+        work = self._work = Work(slices, then, stopped, failed or self._refuse, (InputProblem, BranchProblem))
+        at_once_s = self.at_once_s if at_once_s is None else at_once_s
+        if at_once_s > 0.0:
+            self._go_on_working(work, at_once_s)
+        if self._work is work:
+            self.progress.emit(work.share)
+            self._say_frames()
+
+    def _refuse(self, problem: Exception, said: str = "{problem}") -> None:
+        self.refused.emit(_sentence(said.format(problem=said_of(str(problem)))))
+
+    # --- time -----------------------------------------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        return self._running
+
+    @property
+    def busy(self) -> bool:
+        """A search or a replay is under way."""
+        return self._search is not None or self._work is not None
+
+    @property
+    def loading(self) -> bool:
+        """A run is being played up to the moment at which it is to be shown."""
+        return self._work is not None
+
+    @property
+    def speed(self) -> float:
+        """Simulated seconds in a second of wall time."""
+        return self._pace.speed
+
+    def play(self) -> None:
+        if not self._may_advance() or self.drill is None:
+            return
+        if self._stands_still(self.drill):
+            self.refused.emit(tr(ANSWER_FIRST))
+        else:
+            self._set_running(True)
+
+    def pause(self) -> None:
+        if self._running:
+            self._set_running(False)
+            self._beat()
+
+    def toggle(self) -> None:
+        """Pause when it runs or searches, run when it is paused."""
+        if self.busy:
+            self.cancel()
+        elif self._running:
+            self.pause()
+        else:
+            self.play()
+
+    def set_speed(self, speed: float) -> None:
+        if self._pace.set_speed(speed):
+            self.speed_changed.emit(self._pace.speed)
+
+    def step(self) -> None:
+        """One tick (10 ms) further."""
+        self.pause()
+        if self.drill is not None and self._stands_still(self.drill):
+            self.refused.emit(tr(ANSWER_FIRST))
+        elif self._may_advance():
+            self._advance(1, SLICE_TICKS)
+            self._beat()
+
+    def run_to_event(self) -> None:
+        """Run, as fast as it goes, until anything happens."""
+        self._begin_search(EVENT_KINDS)
+
+    def run_to_state(self) -> None:
+        """Run, as fast as it goes, until a role, a state, a witness link or service changes."""
+        self._begin_search(STATE_KINDS)
+
+    def run_to_alarm(self) -> None:
+        """Run, as fast as it goes, until a threshold is crossed or a server writes an error into its log."""
+        self._begin_search(frozenset({"alert", "errorlog"}), wanted=is_alarm)
+
+    def run_until(self, condition: str) -> None:
+        """Run, as fast as it goes, until *condition* holds; it is looked at ten times a simulated second."""
+        drill = self.drill
+        if drill is None:
+            return
+        try:
+            seat.ask(drill)
+            if drill.holds(condition):
+                self.refused.emit(tr("It holds already: {condition}").format(condition=condition))
+                return
+        except (ConditionProblem, InputProblem) as problem:
+            self.refused.emit(_sentence(said_of(str(problem))))
+            return
+        self._begin_search(frozenset(), condition=condition)
+
+    def run_to(self, tick: int) -> None:
+        """Run, as fast as it goes, to *tick*."""
+        self._begin_search(frozenset(), tick)
+
+    def cancel(self) -> None:
+        """Stop a search or a replay where it is."""
+        work = self._work
+        self._drop()
+        if work is not None:
+            work.stopped()
+
+    def _drop(self) -> None:
+        """What is under way is wanted no more."""
+        if self.busy:
+            work, self._work, self._search, self._sought = self._work, None, None, None
+            if work is not None:
+                work.give_up()
+            self.progress.emit(-1.0)
+            self._say_frames()
+
+    # --- deeds ----------------------------------------------------------------------------------------------
+
+    def do(self, line: str) -> bool:
+        """Do an input line now. It is on disk before anything of it is shown; False (and `refused`) if it cannot be."""
+        problem = self._do(line)
+        if problem:
+            self.refused.emit(problem)
+        return not problem
+
+    def _do(self, line: str, request: Request | None = None) -> str:
+        """`do`, with why it cannot be done, or nothing; *request* gets its answer once it is done."""
+        history = self.history
+        if history is None:
+            return tr(NO_RUN)
+        if self._past is not None:
+            said = OVER if self._past.stays else READ_ONLY
+            return tr(said).format(moment=formatting.run_time(self._past.drill.world.t_s))
+        if self._work is not None:
+            return tr(NOT_YET)
+        drill = history.drill
+        known = len(drill.events)
+        try:
+            item = history.do(line)
+        except InputProblem as problem:
+            return _sentence(said_of(str(problem)))
+        try:
+            self._record.recorder.line(item.tick, item.line)
+        except NotRecorded as problem:
+            self._take_back(history)
+            return str(problem)
+        if request is not None:
+            if item.verb == "sql":
+                self.inbox.await_batch(request, item)
+            else:
+                request.answer.set_result(Answer(item))
+        self._show(drill.events[known:])
+        if self._held and not self._stands_still(drill):
+            self.play()
+        return ""
+
+    def _answer_requests(self) -> None:
+        """Do what other threads have asked for since the last frame."""
+        for request in self.inbox.taken():
+            problem = self._do(request.line, request)
+            if problem:
+                request.answer.set_result(Answer(refused=problem))
+
+    def _take_back(self, history: History) -> None:
+        """The last line was done but not recorded: go on from the drill without it."""
+        self._set_running(False)
+        history.take_back()
+        self.drill_changed.emit(history.drill)
+
+    # --- frames ---------------------------------------------------------------------------------------------
+
+    def on_frame(self, elapsed_ms: float) -> None:
+        """What is due after *elapsed_ms* of wall time, within the budget of a frame; what was posted comes first."""
+        self._answer_requests()
+        if self._work is not None:
+            self._go_on_working(self._work)
+        elif self._search is not None:
+            self._go_on_searching(self._search)
+            self._beat(elapsed_ms)
+        elif self._running:
+            self._run(elapsed_ms)
+            self._beat(elapsed_ms)
+
+    def _run(self, elapsed_ms: float) -> None:
+        due = self._pace.due_ticks(elapsed_ms)
+        done = self._advance_recorded(due)
+        self._say_lag(self._pace.reached(done, due, elapsed_ms))
+
+    def _advance_recorded(
+        self,
+        ticks: int,
+        slice_ticks: int = SLICE_TICKS,
+        stop: Callable[[Sequence[Event]], bool] | None = None,
+    ) -> int:
+        """`_advance`; in an exam each second of it is on disk before the next, so that a kill gives no time back."""
+        if self.live is None or self.live.terms.rewind or self._past is not None:
+            return self._advance(ticks, slice_ticks, stop)
+        done, until = 0, self._clock() + BUDGET_S
+        while done < ticks:
+            asked = min(TICKS_PER_S, ticks - done)
+            step = self._advance(asked, slice_ticks, stop)
+            done += step
+            running = self._running or self._search is not None
+            self._since_recorded_ticks += step
+            if self._since_recorded_ticks >= TICKS_PER_S:
+                self._since_recorded_ticks = 0
+                self._beat()
+            if step < asked or not running or self._clock() >= until:
+                break
+        return done
+
+    def _advance(
+        self, ticks: int, slice_ticks: int, stop: Callable[[Sequence[Event]], bool] | None = None
+    ) -> int:
+        """Up to *ticks* further within the budget; stops after a slice of which *stop* wants it."""
+        if self.history is None or self.drill is None or ticks <= 0:
+            return 0
+        run = self._past or self.history
+        drill, until = run.drill, self._clock() + BUDGET_S
+        start = drill.tick
+        to_event = self._search is not None and bool(
+            self._search.kinds
+        )  # it ends exactly where something happens
+        events: list[Event] = []
+        while drill.tick < start + ticks and not self._at_the_end():
+            second = (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S  # questions are asked at whole seconds
+            busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
+            stride = min(slice_ticks, SQL_TICKS) if busy else slice_ticks
+            new = run.advance_to(min(start + ticks, drill.tick + stride, second), to_event)
+            events += new
+            if self._past is None and any(e.kind == "question" and e.get("pause") for e in new):
+                self._hold()
+                break
+            if self._past is not None and self._past.take_deed():
+                self.pause()
+                self._drop()
+                break
+            if self._clock() >= until or (stop is not None and stop(new)):
+                break
+        self._show(events)
+        return ticks if self._at_the_end() else drill.tick - start
+
+    def _at_the_end(self) -> bool:
+        """There is nothing more to come of what is on screen."""
+        if self._past is not None:
+            return self._past.ended
+        return self.history is None or self.history.drill.finished
+
+    def _show(self, events: list[Event]) -> None:
+        drill = self.drill
+        assert drill is not None
+        if events:
+            self.inbox.happened(events)
+            self.happened.emit(events)
+        self.world_changed.emit(drill.world)
+        if self._past is not None and self._past.ended:
+            self.pause()
+            self._drop()
+            if not self._past.stays:
+                self._look_at(None)
+        elif self._past is None and drill.finished:
+            self._finish(drill)
+
+    def _finish(self, drill: Drill) -> None:
+        self._set_running(False)
+        self._drop()
+        report = drill.report()
+        try:
+            self._record.recorder.finish(report)
+        except NotRecorded as problem:
+            self.refused.emit(str(problem))
+        self._record = Record(NoRecorder())
+        self.finished.emit(report)
+
+    def _hold(self) -> None:
+        """A question makes time stand still; if it ran, it goes on with the answer."""
+        ran = self._running
+        self.pause()
+        self._drop()
+        self._held = ran
+
+    def _stands_still(self, drill: Drill) -> bool:
+        """A question waits for whose answer time stands still."""
+        holding = {inquiry.name for inquiry in drill.scenario.inquiries if inquiry.pause}
+        return self._past is None and any(asked.name in holding for asked in drill.open_questions())
+
+    def _may_advance(self) -> bool:
+        return self.history is not None and not self._at_the_end() and not self.busy
+
+    # --- searching ------------------------------------------------------------------------------------------
+
+    def _begin_search(
+        self,
+        kinds: frozenset[str],
+        to_tick: int | None = None,
+        wanted: Callable[[Event], bool] = lambda _: True,
+        condition: str = "",
+    ) -> None:
+        if not self._may_advance() or self.drill is None:
+            return
+        if self._stands_still(self.drill):
+            self.refused.emit(tr(ANSWER_FIRST))
+            return
+        if to_tick is None and seat.secret(self.drill):  # where it stops would tell what has happened
+            self.refused.emit(_sentence(said_of(seat.SECRET)))
+            return
+        self.pause()
+        start = self.drill.tick
+        until = to_tick if to_tick is not None else start + SEARCH_TICKS_MAX
+        self._search = Search(kinds, start, until, wanted, condition)
+        self.progress.emit(0.0)
+        self._say_frames()
+
+    def _go_on_searching(self, search: Search) -> None:
+        assert self.drill is not None
+        left = search.until_tick - self.drill.tick
+        slice_ticks = CONDITION_TICKS if search.condition else SLICE_TICKS
+        self._advance_recorded(left, slice_ticks, lambda new: search.finds(new, self.drill))
+        if self._search is None:
+            return  # the drill has ended meanwhile
+        if search.found or self.drill.tick >= search.until_tick:
+            self._drop()
+            self._beat()
+            if search.condition and not search.found:
+                self.refused.emit(tr("Within an hour of simulated time it did not come to that."))
+            elif search.kinds and not search.found:
+                self.refused.emit(tr("Nothing has happened for an hour of simulated time."))
+        else:
+            done = self.drill.tick - search.start_tick
+            self.progress.emit(done / (search.until_tick - search.start_tick))
+
+    # --- long work ------------------------------------------------------------------------------------------
+
+    def _go_on_working(self, work: Work, budget_s: float = BUDGET_S) -> None:
+        until = self._clock() + budget_s
+        if work.go_on(lambda: self._clock() < until):
+            self._drop()
+            work.tell()
+        else:
+            self.progress.emit(work.share)
+
+    # --- record ---------------------------------------------------------------------------------------------
+
+    def _beat(self, elapsed_ms: float | None = None) -> None:
+        """Tell the recorder how far the run has come: now, or when *elapsed_ms* more of wall time make it due."""
+        drill = self.live
+        if drill is None or drill.finished:
+            return
+        try:
+            if elapsed_ms is None:
+                self._record.beat(drill)
+            else:
+                self._record.go_on(drill, elapsed_ms)
+        except NotRecorded as problem:
+            self._set_running(False)
+            self.refused.emit(str(problem))
+
+    # --- inside ---------------------------------------------------------------------------------------------
+
+    def _set_running(self, running: bool) -> None:
+        if running == self._running:
+            return
+        self._running = running
+        self._held = False
+        self._pace.reset()
+        self._say_frames()
+        if not running:
+            self._say_lag()
+        self.running_changed.emit(running)
+
+    def _say_frames(self) -> None:
+        self.frames_due.emit(self._running or self.busy)
+
+    def _say_lag(self, reached: float = 0.0) -> None:
+        if reached or self._lagging:
+            self._lagging = reached > 0.0
+            self.lagging.emit(reached)
+
+
+def _sentence(text: str) -> str:
+    """*text* as a sentence: a capital at the start, a full stop at the end."""
+    text = text.strip()
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")

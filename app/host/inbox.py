@@ -1,0 +1,84 @@
+"""Requests to a run from other threads (SQL clients, a class, standard input), and their answers. No Qt."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from itertools import count
+from queue import Empty, SimpleQueue
+
+from engine.events import Event
+from engine.inputs import Input
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a request."""
+
+    item: Input | None = None
+    """The input as it stands in the journal; None if it was refused."""
+    done: Event | None = None
+    """Of T-SQL its `sql_done`, with messages and results; None for any other input, and if the batch was lost."""
+    refused: str = ""
+    """Why it could not be done; one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An input line that another thread wants done."""
+
+    number: int
+    line: str
+    answer: Future[Answer] = field(default_factory=Future, compare=False)
+    """Set once: at once for most inputs, with the last result for T-SQL."""
+
+
+class Inbox:
+    """Filled by any thread, emptied by the host's. `wake` is called by the thread that posts."""
+
+    def __init__(self) -> None:
+        self.wake: Callable[[], object] = lambda: None
+        """Tells the host's thread that a request waits; must be safe to call from any thread."""
+        self._numbers = count(1)  # next() of it is atomic
+        self._posted: SimpleQueue[Request] = SimpleQueue()
+        self._batches: dict[str, deque[tuple[Request, Input]]] = {}
+        """T-SQL whose end is awaited, by window, oldest first: a window runs one batch after another."""
+
+    def post(self, line: str) -> Request:
+        """Ask for *line* to be done as soon as the host looks."""
+        request = Request(next(self._numbers), line)
+        self._posted.put(request)
+        self.wake()
+        return request
+
+    def taken(self) -> Iterator[Request]:
+        """The requests that wait, oldest first."""
+        while True:
+            try:
+                yield self._posted.get_nowait()
+            except Empty:
+                return
+
+    def await_batch(self, request: Request, item: Input) -> None:
+        """The answer to *request* comes with the next `sql_done` of its window that is still to come."""
+        self._batches.setdefault(item.args[0], deque()).append((request, item))
+
+    def happened(self, events: list[Event]) -> None:
+        """Answer the requests whose batches are over."""
+        for event in events:
+            waiting = self._batches.get(str(event.get("window"))) if event.kind == "sql_done" else None
+            if waiting:
+                # what was not sent (run 0) is said at once, whatever runs before it
+                request, item = waiting.popleft() if event.get("run") else waiting.pop()
+                request.answer.set_result(Answer(item, event))
+
+    def drop(self, why: str) -> None:
+        """The run is no more: every request that waits is refused, as a broken connection is."""
+        for request in self.taken():
+            request.answer.set_result(Answer(refused=why))
+        for waiting in self._batches.values():
+            for request, item in waiting:
+                request.answer.set_result(Answer(item, refused=why))
+        self._batches.clear()

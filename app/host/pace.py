@@ -1,0 +1,46 @@
+"""How much simulated time is due after some wall time. No Qt."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.constants import TICKS_PER_S
+
+SPEED_MIN, SPEED_MAX = 0.1, 1000.0
+"""Simulated seconds in a second of wall time."""
+ELAPSED_MS_MAX: Final = 250.0
+"""A frame makes good for no more than this: a laptop that slept does not wake up an hour ahead."""
+LAG_SHARE: Final = 0.9
+"""Below this share of the wished speed the run lags."""
+
+
+class Pace:
+    """Ticks that a run owes to the wall clock at a speed; what a frame could not do is not made up for."""
+
+    def __init__(self) -> None:
+        self.speed = 1.0
+        """Simulated seconds in a second of wall time."""
+        self._owed_ticks = 0.0
+
+    def set_speed(self, speed: float) -> bool:
+        """Keep the speed within SPEED_MIN to SPEED_MAX; False if it is that already."""
+        speed = min(SPEED_MAX, max(SPEED_MIN, speed))
+        changed, self.speed = speed != self.speed, speed
+        if changed:
+            self.reset()
+        return changed
+
+    def reset(self) -> None:
+        """Nothing is owed."""
+        self._owed_ticks = 0.0
+
+    def due_ticks(self, elapsed_ms: float) -> int:
+        """Whole ticks due after *elapsed_ms* more of wall time, of which ELAPSED_MS_MAX count at most."""
+        self._owed_ticks += min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0 * self.speed * TICKS_PER_S
+        return int(self._owed_ticks)
+
+    def reached(self, done: int, due: int, elapsed_ms: float) -> float:
+        """Take *done* ticks off the *due* ones; the speed that was reached if the run lags, else 0."""
+        self._owed_ticks = 0.0 if done < due else self._owed_ticks - due
+        elapsed_s = min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0
+        return done / TICKS_PER_S / elapsed_s if done < due * LAG_SHARE and elapsed_s else 0.0

@@ -1,0 +1,74 @@
+"""How a session has its run recorded, without knowing where: the port that storage is plugged into. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+from engine.drill.drill import Drill
+
+
+class NotRecorded(Exception):
+    """The record could not be written; `str()` is one sentence for people."""
+
+
+class Recorder(Protocol):
+    """Writes down one run. Every call may raise NotRecorded; when it returns, what was said is safe."""
+
+    def line(self, tick: int, line: str) -> None:
+        """An input line, with its time, was done at *tick*."""
+
+    def heartbeat(self, tick: int) -> None:
+        """The run has come as far as *tick*."""
+
+    def checkpoint(self, tick: int, state_hash: str) -> None:
+        """The world had this hash at *tick*."""
+
+    def finish(self, report: Mapping[str, Any]) -> None:
+        """The run is over, with this report (as of `run --json`)."""
+
+
+class NoRecorder:
+    """For a run of which nothing is kept."""
+
+    def line(self, tick: int, line: str) -> None:
+        pass
+
+    def heartbeat(self, tick: int) -> None:
+        pass
+
+    def checkpoint(self, tick: int, state_hash: str) -> None:
+        pass
+
+    def finish(self, report: Mapping[str, Any]) -> None:
+        pass
+
+
+HEARTBEAT_MS: Final = 500.0
+"""Wall time between two heartbeats: what a killed program may lose of a run without inputs."""
+CHECKPOINT_MS: Final = 10_000.0
+"""Wall time between two hashes of the world."""
+
+
+class Record:
+    """A recorder that is told, now and then, how far the run has come. Every call may raise NotRecorded."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self._since_heartbeat_ms = 0.0
+        self._since_checkpoint_ms = 0.0
+
+    def go_on(self, drill: Drill, elapsed_ms: float) -> None:
+        """*elapsed_ms* more of wall time have gone by."""
+        self._since_heartbeat_ms += elapsed_ms
+        self._since_checkpoint_ms += elapsed_ms
+        if self._since_checkpoint_ms >= CHECKPOINT_MS:
+            self._since_checkpoint_ms = self._since_heartbeat_ms = 0.0
+            self.recorder.checkpoint(drill.tick, drill.state_hash())
+        elif self._since_heartbeat_ms >= HEARTBEAT_MS:
+            self.beat(drill)
+
+    def beat(self, drill: Drill) -> None:
+        """A heartbeat now."""
+        self._since_heartbeat_ms = 0.0
+        self.recorder.heartbeat(drill.tick)

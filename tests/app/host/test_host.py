@@ -1,0 +1,538 @@
+"""The session: wall time into ticks within a budget, lines recorded before they are shown, searches and replays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from app import scenario_files
+from app.host import Host, NoRecorder, NotRecorded
+from app.host.host import BUDGET_S
+from app.host.pace import ELAPSED_MS_MAX
+from app.host.recorder import CHECKPOINT_MS, HEARTBEAT_MS
+from app.host.search import STATE_KINDS
+from engine.drill.drill import Drill, Mode, replay
+from engine.drill.history import History
+from engine.drill.scenario import load_scenario
+from engine.drill.schema import Scenario
+from engine.inputs import Input
+
+
+@pytest.fixture(scope="module")
+def lab() -> Scenario:
+    return scenario_files.find("lab").load()
+
+
+class Record:
+    """A recorder that keeps everything in lists, and fails when it is told to."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.heartbeats: list[int] = []
+        self.checkpoints: list[tuple[int, str]] = []
+        self.reports: list[Mapping[str, Any]] = []
+        self.broken = False
+
+    def line(self, tick: int, line: str) -> None:
+        self._check()
+        self.lines.append(line)
+
+    def heartbeat(self, tick: int) -> None:
+        self._check()
+        self.heartbeats.append(tick)
+
+    def checkpoint(self, tick: int, state_hash: str) -> None:
+        self._check()
+        self.checkpoints.append((tick, state_hash))
+
+    def finish(self, report: Mapping[str, Any]) -> None:
+        self._check()
+        self.reports.append(report)
+
+    def _check(self) -> None:
+        if self.broken:
+            raise NotRecorded("The disk is full.")
+
+
+class Desk:
+    """A session on the lab with its record, and all that it has said."""
+
+    def __init__(
+        self, lab: Scenario, clock: Callable[[], float] = lambda: 0.0, mode: Mode = Mode.LAB
+    ) -> None:
+        self.record = Record()
+        self.session = Host(clock=clock)
+        self.said: list[tuple[str, Any]] = []
+        for name in ("drill_changed", "world_changed", "happened", "refused", "speed_changed", "running_changed",
+                     "lagging", "progress", "finished", "looking", "loaded"):  # fmt: skip
+            signal = getattr(self.session, name)
+            signal.connect(lambda value=None, name=name: self.said.append((name, value)))
+        self.session.open(Drill(lab, mode=mode), self.record)
+
+    @property
+    def drill(self) -> Drill:
+        assert self.session.drill is not None
+        return self.session.drill
+
+    def heard(self, name: str) -> list[Any]:
+        return [value for said, value in self.said if said == name]
+
+    def frames(self, count: int, elapsed_ms: float = 16.0) -> None:
+        for _ in range(count):
+            self.session.on_frame(elapsed_ms)
+
+    def search(self) -> None:
+        """Frames until a search or a replay is over."""
+        for _ in range(10_000):
+            if not self.session.busy:
+                return
+            self.session.on_frame(16.0)
+        raise AssertionError("the search does not end")
+
+
+@pytest.fixture
+def desk(lab: Scenario) -> Iterator[Desk]:
+    made = Desk(lab)
+    yield made
+    made.session.close()
+
+
+def ticking(step_s: float) -> Callable[[], float]:
+    """A clock that is *step_s* later each time somebody looks."""
+    now = [0.0]
+
+    def clock() -> float:
+        now[0] += step_s
+        return now[0]
+
+    return clock
+
+
+# --- time -------------------------------------------------------------------------------------------------------
+
+
+def test_wall_time_becomes_ticks_by_the_speed(desk: Desk) -> None:
+    desk.session.play()
+    desk.frames(10, 100.0)
+    assert desk.drill.tick == 100
+    desk.session.set_speed(10.0)
+    desk.frames(1, 100.0)
+    assert desk.drill.tick == 200
+    desk.session.set_speed(0.1)
+    desk.frames(25, 16.0)  # 40 ms of simulated time in fractions of a tick
+    assert desk.drill.tick == 204
+
+
+def test_nothing_moves_while_it_is_paused(desk: Desk) -> None:
+    desk.frames(10, 100.0)
+    assert desk.drill.tick == 0
+    desk.session.toggle()
+    desk.frames(1, 100.0)
+    desk.session.toggle()
+    desk.frames(10, 100.0)
+    assert desk.drill.tick == 10
+    assert desk.heard("running_changed") == [True, False]
+
+
+def test_step_is_one_tick(desk: Desk) -> None:
+    desk.session.play()
+    desk.session.step()
+    assert (desk.drill.tick, desk.session.running) == (1, False)
+
+
+@pytest.mark.parametrize(("asked", "given"), [(0.01, 0.1), (1e6, 1000.0), (0.1, 0.1), (1000.0, 1000.0)])
+def test_speed_has_bounds(desk: Desk, asked: float, given: float) -> None:
+    desk.session.set_speed(asked)
+    assert desk.session.speed == given
+
+
+def test_a_sleeping_laptop_does_not_wake_up_an_hour_ahead(desk: Desk) -> None:
+    desk.session.play()
+    desk.frames(1, 3_600_000.0)
+    assert desk.drill.tick == ELAPSED_MS_MAX / 10.0
+
+
+def test_what_a_frame_cannot_do_is_let_go_and_said(lab: Scenario) -> None:
+    desk = Desk(lab, clock=ticking(BUDGET_S * 0.6))  # two looks and the budget is spent
+    desk.session.set_speed(1000.0)
+    desk.session.play()
+    desk.frames(1, 100.0)
+    assert 0 < desk.drill.tick < 10_000
+    slow = desk.heard("lagging")
+    assert slow == [desk.drill.tick / 100 / 0.1]
+    first = desk.drill.tick
+    desk.session.set_speed(1.0)
+    desk.frames(1, 100.0)
+    assert desk.drill.tick == first + 10  # no debt
+    assert desk.heard("lagging")[-1] == 0.0
+    desk.session.close()
+
+
+def test_frames_of_any_length_give_the_same_run(desk: Desk, lab: Scenario) -> None:
+    desk.session.play()
+    desk.session.set_speed(3.7)
+    desk.frames(40, 17.0)
+    desk.session.do("power-off SERVER_A")
+    desk.frames(100, 23.0)
+    desk.session.set_speed(50.0)
+    desk.frames(100, 5.0)
+    again = replay(lab, lab.seed, Mode.LAB, desk.record.lines, desk.drill.tick)
+    assert again.state_hash() == desk.drill.state_hash()
+    assert [event.text for event in again.events] == [event.text for event in desk.drill.events]
+
+
+# --- deeds ------------------------------------------------------------------------------------------------------
+
+
+def test_a_line_is_recorded_before_anything_of_it_is_shown(desk: Desk) -> None:
+    shown: list[list[str]] = []
+    desk.session.happened.connect(lambda _: shown.append(list(desk.record.lines)))
+    desk.session.play()
+    desk.frames(1, 100.0)
+    assert desk.session.do("power-off server_a")
+    assert desk.record.lines == ["0.1 power-off SERVER_A"]
+    assert shown[-1] == desk.record.lines
+    assert any(event.kind == "service" for events in desk.heard("happened") for event in events)
+
+
+def test_a_line_that_cannot_be_done_is_a_sentence_and_leaves_no_trace(desk: Desk) -> None:
+    before = desk.drill.state_hash()
+    assert not desk.session.do("power-off SERVER_Q")
+    (sentence,) = desk.heard("refused")
+    assert "SERVER_Q" in sentence
+    assert sentence[0].isupper()
+    assert sentence.endswith((".", "?"))
+    assert (desk.record.lines, desk.drill.state_hash()) == ([], before)
+
+
+def test_what_could_not_be_recorded_has_not_happened(desk: Desk) -> None:
+    desk.session.play()
+    desk.frames(10, 100.0)
+    desk.session.do("note first")
+    before = desk.drill.state_hash()
+    desk.record.broken = True
+    assert not desk.session.do("power-off SERVER_A")
+    assert desk.heard("refused") == ["The disk is full."]
+    assert desk.drill.world.servers["SERVER_A"].powered
+    assert desk.drill.state_hash() == before
+    assert [item.line for item in desk.drill.journal] == ["1 note first"]
+    assert desk.heard("drill_changed")[-1] is desk.drill
+    assert not desk.session.running
+    desk.record.broken = False
+    assert desk.session.do("power-off SERVER_A")  # the same act again, when there is room
+
+
+def test_heartbeats_and_checkpoints_come_by_wall_time(desk: Desk) -> None:
+    desk.session.play()
+    desk.frames(round(CHECKPOINT_MS / 100.0) + 1, 100.0)
+    assert len(desk.record.heartbeats) == pytest.approx(CHECKPOINT_MS / HEARTBEAT_MS, abs=2)
+    (tick, state_hash) = desk.record.checkpoints[0]
+    again = replay(desk.drill.scenario, desk.drill.seed, Mode.LAB, [], tick)
+    assert again.state_hash() == state_hash
+
+
+def test_a_pause_is_recorded_at_its_tick(desk: Desk) -> None:
+    desk.session.play()
+    desk.frames(3, 70.0)
+    desk.session.pause()
+    assert desk.record.heartbeats == [desk.drill.tick]
+
+
+def test_a_full_disk_pauses_the_run(desk: Desk) -> None:
+    desk.record.broken = True
+    desk.session.play()
+    desk.frames(10, 100.0)
+    assert not desk.session.running
+    assert desk.heard("refused") == ["The disk is full."]
+
+
+def test_the_end_is_recorded_and_told_once(desk: Desk) -> None:
+    desk.session.play()
+    desk.frames(1, 100.0)
+    desk.session.do("finish")
+    (report,) = desk.heard("finished")
+    assert desk.record.reports == [report]
+    assert report["ended_by"] == "asked"
+    assert not desk.session.running
+    desk.session.play()
+    assert not desk.session.running
+    assert not desk.session.do("power-off SERVER_A")
+
+
+# --- searches ---------------------------------------------------------------------------------------------------
+
+
+def test_the_next_change_of_state_is_met_to_the_tick(desk: Desk, lab: Scenario) -> None:
+    reference = Drill(lab, mode=Mode.LAB)
+    reference.do("power-off SERVER_A")
+    known = len(reference.events)
+    while not any(event.kind in STATE_KINDS for event in reference.events[known:]):
+        reference.advance_to(reference.tick + 1)
+    desk.session.do("power-off SERVER_A")
+    desk.session.run_to_state()
+    desk.search()
+    assert desk.drill.tick == reference.tick
+    assert desk.drill.state_hash() == reference.state_hash()
+    assert desk.heard("progress")[-1] == -1.0
+
+
+def test_a_search_stops_when_nothing_happens(desk: Desk) -> None:
+    desk.session.run_to_state()
+    desk.search()
+    assert desk.drill.tick == 3600 * 100
+    assert "hour" in desk.heard("refused")[0]
+
+
+def test_a_search_takes_many_frames_and_can_be_cancelled(lab: Scenario) -> None:
+    desk = Desk(lab, clock=ticking(BUDGET_S * 0.6))
+    desk.session.run_to(100_000)
+    desk.frames(5)
+    shares = [share for share in desk.heard("progress") if share > 0.0]
+    assert shares == sorted(set(shares))
+    desk.session.toggle()
+    reached = desk.drill.tick
+    desk.frames(5)
+    assert (desk.drill.tick, desk.session.busy) == (reached, False)
+    assert 0 < reached < 100_000
+    desk.session.close()
+
+
+# --- replays ----------------------------------------------------------------------------------------------------
+
+JOURNAL = (
+    Input(300, "power-off", ("SERVER_A",)),
+    Input(900, "sql", ("SERVER_B", "SELECT mirroring_state_desc\nFROM sys.database_mirroring")),
+)
+
+
+def played(lab: Scenario, tick: int) -> Drill:
+    return replay(lab, lab.seed, Mode.LAB, [item.line for item in JOURNAL], tick)
+
+
+def test_a_journal_is_played_to_its_tick(desk: Desk, lab: Scenario) -> None:
+    marks = [(tick, played(lab, tick).state_hash()) for tick in (1000, 2500)]
+    desk.session.load(lab, lab.seed, Mode.LAB, JOURNAL, 3000, marks)
+    desk.search()
+    (history,) = desk.heard("loaded")
+    assert history.drill.tick == 3000
+    assert history.drill.state_hash() == played(lab, 3000).state_hash()
+    assert history.seek(1500).state_hash() == played(lab, 1500).state_hash()
+
+
+def test_another_world_than_the_recorded_one_is_refused(desk: Desk, lab: Scenario) -> None:
+    desk.session.load(lab, lab.seed, Mode.LAB, JOURNAL, 3000, [(1000, "0" * 32)])
+    desk.search()
+    assert desk.heard("loaded") == []
+    assert "10 s" in desk.heard("refused")[0]
+
+
+# --- looking back -----------------------------------------------------------------------------------------------
+
+
+def with_a_past(desk: Desk) -> str:
+    """A run of 20 s with a cable cut at 5 s; the hash of its end."""
+    session = desk.session
+    session.run_to(500)
+    desk.search()
+    session.do("cut SERVER_A SERVER_W")
+    session.run_to(2000)
+    desk.search()
+    return desk.drill.state_hash()
+
+
+def test_a_moment_that_lies_far_from_any_kept_one_takes_frames_and_gives_way(
+    lab: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.drill.history.KEPT_MAX", 2)
+    history = History(Drill(lab, mode=Mode.LAB))
+    history.advance_to(100_000)
+    desk = Desk(lab, clock=ticking(0.04))  # every slice takes so long
+    desk.session.open(history, NoRecorder())
+    assert desk.session.look(60_000)
+    assert desk.session.loading
+    assert not desk.session.looking_back
+    before = desk.heard("progress")[-1]
+    desk.session.on_frame(16.0)
+    assert desk.session.look(60_000), "asked for once more it goes on"
+    assert desk.heard("progress")[-1] > before
+    assert desk.session.look(30_000)
+    desk.search()
+    assert (desk.session.looking_back, desk.drill.tick) == (True, 30_000)
+    assert desk.heard("progress")[-1] < 0.0
+    assert desk.session.look(90_000)
+    desk.session.cancel()
+    assert desk.drill.tick == 30_000, "what was on screen stays"
+    desk.session.load(lab, lab.seed, Mode.LAB, [], 50_000)
+    assert not desk.session.look(10_000), "a run that is loaded does not give way"
+    desk.session.close()
+
+
+def test_a_past_moment_is_shown_and_nothing_can_be_done_in_it(desk: Desk, lab: Scenario) -> None:
+    end = with_a_past(desk)
+    lines = list(desk.record.lines)
+    assert desk.session.look(300)
+    assert desk.session.looking_back
+    assert desk.heard("looking") == [True]
+    assert desk.drill.tick == 300
+    assert desk.drill.state_hash() == replay(lab, lab.seed, Mode.LAB, [], 300).state_hash()
+    assert not desk.session.do("power-off SERVER_A")
+    assert "0:03" in desk.heard("refused")[-1]
+    desk.session.look_at_now()
+    assert not desk.session.looking_back
+    assert desk.heard("looking") == [True, False]
+    assert desk.drill.state_hash() == end
+    assert desk.record.lines == lines
+
+
+def test_the_past_can_be_run_again_up_to_now(desk: Desk) -> None:
+    end = with_a_past(desk)
+    known = len(desk.heard("happened"))
+    desk.session.look(300)
+    desk.session.set_speed(10.0)
+    desk.session.play()
+    desk.frames(1, 100.0)
+    assert desk.drill.tick == 400
+    desk.frames(3, 100.0)
+    again = [event for events in desk.heard("happened")[known:] for event in events]
+    assert "fault" in {event.kind for event in again}
+    desk.frames(30, 100.0)
+    assert not desk.session.looking_back
+    assert not desk.session.running
+    assert (desk.drill.tick, desk.drill.state_hash()) == (2000, end)
+    assert len(desk.record.lines) == 1
+
+
+def test_before_a_deed_and_after_it_are_two_moments(desk: Desk) -> None:
+    with_a_past(desk)
+    desk.session.look(500, before=True)
+    assert len(desk.drill.journal) == 0
+    desk.session.look(500)
+    assert len(desk.drill.journal) == 1
+
+
+def test_an_exam_has_no_past(lab: Scenario) -> None:
+    made = Desk(lab, mode=Mode.EXAM)
+    made.session.run_to(500)
+    made.search()
+    assert not made.session.look(300)
+    assert made.heard("refused") == ["In an exam there is no way back."]
+    assert made.drill.tick == 500
+    made.session.close()
+
+
+def test_a_run_that_is_over_is_watched_deed_by_deed(desk: Desk, lab: Scenario) -> None:
+    over = History(replay(lab, lab.seed, Mode.LAB, [item.line for item in JOURNAL], 3000))
+    over.drill.finish()
+    desk.session.watch(over, at_each_deed=True)
+    assert (desk.drill.tick, desk.drill.journal) == (0, [])
+    desk.session.set_speed(100.0)
+    for item in JOURNAL:
+        desk.session.play()
+        desk.frames(100)
+        assert not desk.session.running
+        assert (desk.drill.tick, desk.drill.journal[-1].verb) == (item.tick, item.verb)
+    for _ in range(2):
+        desk.session.play()
+        desk.frames(100)
+    assert desk.session.looking_back  # it stays on screen
+    assert desk.drill.state_hash() == over.drill.state_hash()
+    assert desk.record.reports == []
+
+
+# --- questions --------------------------------------------------------------------------------------------------
+
+ASKING = """
+[[question]]
+name = "who"
+text = "Who serves Sales now?"
+at = "5s"
+pause = true
+choices = ["SERVER_A", "SERVER_B"]
+right = [1]
+why = "Nothing has happened."
+"""
+
+
+@pytest.fixture
+def asking() -> Iterator[Desk]:
+    scenario = load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
+    made = Desk(scenario, mode=Mode.GUIDED)  # free play asks nothing
+    yield made
+    made.session.close()
+
+
+def test_time_stands_still_at_a_question_until_it_is_answered(asking: Desk) -> None:
+    asking.session.set_speed(30.0)
+    asking.session.play()
+    asking.frames(10, 100.0)
+    assert (asking.drill.tick, asking.session.running) == (500, False)
+    asking.session.play()
+    asking.session.step()
+    asking.session.run_to_event()
+    assert asking.drill.tick == 500
+    assert len(asking.heard("refused")) == 3
+    asking.session.do("answer who 1")
+    assert asking.session.running  # it ran when the question was asked
+    asking.frames(1, 100.0)
+    assert asking.drill.tick == 800
+
+
+def test_who_was_not_running_is_not_set_running_by_an_answer(asking: Desk) -> None:
+    asking.session.run_to(600)
+    asking.search()
+    assert asking.drill.tick == 500
+    asking.session.pause()
+    asking.session.do("answer who 2")
+    assert not asking.session.running
+
+
+# --- exams --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def scored() -> Scenario:
+    return scenario_files.find("automatic-failover").load()
+
+
+@pytest.mark.parametrize("condition", ["SERVER_A is OFF", "SERVER_A is RUNNING", "time_s() > 1", "nonsense"])
+def test_an_exam_answers_no_condition(scored: Scenario, condition: str) -> None:
+    desk = Desk(scored, mode=Mode.EXAM)
+    desk.session.run_until(condition)
+    assert desk.heard("refused") == ["In an exam only the servers answer: ask them, or let time pass."]
+    assert not desk.session.busy
+
+
+@pytest.mark.parametrize("door", ["run_to_event", "run_to_state", "run_to_alarm"])
+def test_an_exam_stops_at_nothing_hidden(scored: Scenario, door: str) -> None:
+    desk = Desk(scored, mode=Mode.EXAM)
+    getattr(desk.session, door)()
+    assert not desk.session.busy
+    assert "only the servers answer" in desk.heard("refused")[0]
+    practice = Desk(scored, mode=Mode.PRACTICE)
+    getattr(practice.session, door)()
+    assert practice.session.busy
+
+
+def test_an_exam_may_still_be_run_to_a_time(scored: Scenario) -> None:
+    desk = Desk(scored, mode=Mode.EXAM)
+    desk.session.run_to(1000)
+    while desk.session.busy:
+        desk.session.on_frame(16.0)
+    assert desk.drill.tick == 1000
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_kill_gives_an_exam_no_more_than_a_second_back(scored: Scenario, fast: bool) -> None:
+    desk = Desk(scored, mode=Mode.EXAM)
+    if fast:
+        desk.session.set_speed(1000.0)
+        desk.session.play()
+        desk.session.on_frame(16.0)
+    else:
+        desk.session.run_to(3000)
+        desk.session.on_frame(16.0)
+    beats = sorted([0, *desk.record.heartbeats, *(tick for tick, _ in desk.record.checkpoints)])
+    assert desk.drill.tick > 500
+    assert max(b - a for a, b in zip(beats, [*beats[1:], desk.drill.tick], strict=True)) <= 100

@@ -1,0 +1,139 @@
+"""Requests of other threads: done at the next frame, each answered once, T-SQL with its results."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from app import scenario_files
+from app.host import Host, NoRecorder, NotRecorded, Request
+from engine.drill.drill import Drill
+from engine.drill.schema import Scenario
+
+
+@pytest.fixture(scope="module")
+def lab() -> Scenario:
+    return scenario_files.find("lab").load()
+
+
+@pytest.fixture
+def host(lab: Scenario) -> Host:
+    made = Host(clock=lambda: 0.0)
+    made.open(Drill(lab), NoRecorder())
+    return made
+
+
+def frames(host: Host, request: Request, most: int = 500) -> None:
+    for _ in range(most):
+        if request.answer.done():
+            return
+        host.on_frame(16.0)
+    raise AssertionError(f"no answer to {request.line}")
+
+
+def test_a_batch_is_answered_with_its_results(host: Host) -> None:
+    request = host.inbox.post("sql SERVER_A SELECT 1 AS one")
+    host.on_frame(0.0)
+    done = request.answer.result(timeout=0).done
+    assert done is not None
+    assert done.get("results") == [{"columns": ["one"], "rows": [[1]]}]
+
+
+def test_a_batch_that_waits_is_answered_when_it_ends(host: Host) -> None:
+    request = host.inbox.post("sql SERVER_A WAITFOR DELAY '00:00:01'")
+    host.play()
+    host.on_frame(16.0)
+    assert not request.answer.done()
+    frames(host, request)
+    assert host.drill is not None
+    assert host.drill.world.t_s == pytest.approx(1.0, abs=0.5)
+
+
+def test_batches_of_one_window_are_answered_in_their_order(host: Host) -> None:
+    first = host.inbox.post("sql SERVER_A WAITFOR DELAY '00:00:01' SELECT 'first'")
+    second = host.inbox.post("sql SERVER_A SELECT 'second'")
+    other = host.inbox.post("sql SERVER_A#2 SELECT 'other'")
+    host.play()
+    host.on_frame(16.0)
+    assert other.answer.done()
+    frames(host, second)
+    rows = [request.answer.result(timeout=0).done for request in (first, second, other)]
+    assert [done and done.get("results")[-1]["rows"] for done in rows] == [
+        [["first"]],
+        [["second"]],
+        [["other"]],
+    ]
+
+
+def test_what_cannot_be_done_is_refused_with_a_sentence(host: Host) -> None:
+    request = host.inbox.post("power-off SERVER_Z")
+    host.on_frame(0.0)
+    assert "SERVER_Z" in request.answer.result(timeout=0).refused
+
+
+def test_what_is_not_on_disk_is_refused_and_taken_back(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(NoRecorder):
+        def line(self, tick: int, line: str) -> None:
+            raise NotRecorded("The disk is full.")
+
+    assert host.drill is not None
+    host.open(Drill(host.drill.scenario), Full())
+    request = host.inbox.post("power-off SERVER_A")
+    host.on_frame(0.0)
+    assert request.answer.result(timeout=0).refused == "The disk is full."
+    assert host.drill.world.servers["SERVER_A"].powered
+
+
+def test_requests_to_a_run_that_is_closed_are_refused(host: Host) -> None:
+    under_way = host.inbox.post("sql SERVER_A WAITFOR DELAY '00:01:00'")
+    host.on_frame(0.0)
+    unseen = host.inbox.post("power-off SERVER_A")
+    host.close()
+    assert under_way.answer.result(timeout=0).refused
+    assert unseen.answer.result(timeout=0).refused
+
+
+def test_any_number_of_threads_may_ask(host: Host) -> None:
+    asked: list[Request] = []
+    threads = [
+        threading.Thread(
+            target=lambda n=n: asked.extend(
+                host.inbox.post(f"sql SERVER_A#{n} SELECT {n}") for _ in range(20)
+            )
+        )
+        for n in range(1, 9)
+    ]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        host.on_frame(0.0)
+    host.on_frame(0.0)
+    assert len({request.number for request in asked}) == 160
+    for request in asked:
+        done = request.answer.result(timeout=0).done
+        assert done is not None
+        assert [done.get("results")[0]["rows"][0][0]] == [int(request.line.split()[-1])]
+
+
+def test_every_viewer_sees_the_same(host: Host) -> None:
+    seen: list[list[str]] = [[], []]
+    for kinds in seen:
+        host.happened.connect(lambda events, kinds=kinds: kinds.extend(event.kind for event in events))
+    host.do("power-off SERVER_A")
+    host.run_to(1_000)
+    while host.busy:
+        host.on_frame(16.0)
+    assert seen[0] == seen[1]
+    assert "failover" in seen[0] or "state" in seen[0]
+
+
+def test_a_host_loads_no_qt() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", "import sys, app.host; print([n for n in sys.modules if 'PySide6' in n])"],
+        capture_output=True, text=True, cwd=Path(__file__).parents[3], check=True,
+    )  # fmt: skip
+    assert told.stdout == "[]\n"

@@ -1,0 +1,24 @@
+"""A past moment goes on as the run did."""
+
+from __future__ import annotations
+
+from app.host.past import Past
+from engine.drill.history import History
+from tests.engine.drill.texts import FREE, drill
+
+
+def test_from_event_to_event_everything_comes_once_with_its_deeds() -> None:
+    run = History(drill(text=FREE))
+    for tick, line in ((700, "cut SERVER_A SERVER_B"), (700, "cut SERVER_A SERVER_W"), (3000, "revert-all")):
+        run.advance_to(tick)
+        run.do(line)
+    run.advance_to(6000)
+    first = run.seek(0)
+    past = Past(run, first, stays=False, at_each_deed=False)
+    told = list(first.events)
+    while not past.ended:
+        new = past.advance_to(6000, to_event=True)
+        assert {event.tick for event in new} <= {past.drill.tick}
+        told += new
+    assert told == list(run.drill.events)
+    assert past.drill.state_hash() == run.drill.state_hash()

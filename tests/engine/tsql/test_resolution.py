@@ -1,0 +1,107 @@
+"""What is found out before a batch or procedure runs, and what only when a statement does. [DOC: Batches; USE]
+
+Documented: a compile error leaves nothing of a batch to run; deferred name resolution is for tables that are not there.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engine.tsql.console import ask, run_on, shown
+from tests.engine.worlds import P, lab
+
+NOT_TOLD = {3621, 5701, 5703}
+
+BATCHES = {
+    "a wrong column of a table that is there": ("PRINT 'a' SELECT nocol FROM sys.databases", ["207:1"]),
+    "in a statement that is never reached": (
+        "IF 1 = 0\nSELECT nocol FROM sys.databases\nELSE PRINT 'x'",
+        ["207:2"],
+    ),
+    "each wrong statement is told": (
+        "PRINT 'a'\nSELECT nocol, other FROM sys.databases\nPRINT 'b'\nSELECT COUNT(*), name FROM sys.databases",
+        ["207:2", "207:2", "8120:4"],
+    ),
+    "a missing table waits": ("PRINT 'a' SELECT * FROM nosuch PRINT 'b'", ["a", "208:1"]),
+    "and with it the columns of its neighbours": (
+        "PRINT 'a' SELECT d.nocol FROM sys.databases d JOIN nosuch n ON n.a = d.name",
+        ["a", "208:1"],
+    ),
+    "never reached, never told": ("IF 1 = 0 SELECT * FROM nosuch PRINT 'b'", ["b"]),
+    "a function that is not there": ("PRINT 'a' SELECT nosuch(1)", ["195:1"]),
+    "in a condition": (
+        "PRINT 'a'\nIF EXISTS (SELECT 1 FROM sys.databases WHERE nocol = 1) PRINT 'b'",
+        ["207:2"],
+    ),
+    "in a value": ("DECLARE @n int\nPRINT 'a'\nSET @n = (SELECT nocol FROM sys.databases)", ["207:3"]),
+    "in a cursor": ("PRINT 'a' DECLARE c CURSOR FOR SELECT nocol FROM sys.databases", ["207:1"]),
+    "in a table variable": ("PRINT 'a' DECLARE @t TABLE (a int) SELECT b FROM @t", ["207:1"]),
+    "in a column to insert": ("PRINT 'a' DECLARE @t TABLE (a int) INSERT @t (b) VALUES (1)", ["207:1"]),
+    "in a column to change": ("PRINT 'a' DECLARE @t TABLE (a int) UPDATE @t SET b = 1", ["207:1"]),
+    "types that do not meet": ("PRINT 'a' DECLARE @x xml SELECT @x + 1", ["402:1"]),
+    "a type that is not there": ("PRINT 'a' DECLARE @x nosuch", ["2715:1"]),
+    "a temp table made in the batch": ("CREATE TABLE #n (a int) PRINT 'a' SELECT b FROM #n", ["a", "207:1"]),
+    "USE while compiling": ("PRINT 'a' IF 1 = 0 USE nosuch", ["911:1"]),
+    "USE decides what follows": (
+        "USE Sales SELECT 1 FROM dbo.backupset PRINT 'a' USE msdb SELECT nocol FROM dbo.backupset",
+        ["207:1"],
+    ),
+    "no CATCH of the same text takes it": (
+        "BEGIN TRY SELECT nocol FROM sys.databases END TRY BEGIN CATCH PRINT 'caught' END CATCH",
+        ["207:1"],
+    ),
+    "one around it does": (
+        "BEGIN TRY EXEC('PRINT 1 SELECT nocol FROM sys.databases') END TRY "
+        "BEGIN CATCH PRINT ERROR_NUMBER() END CATCH",
+        ["207"],
+    ),
+    "what calls the text goes on": (
+        "EXEC('PRINT ''a'' SELECT nocol FROM sys.databases') PRINT 'b'",
+        ["207:1", "b"],
+    ),
+    "what calls wrong text goes on": ("EXEC('SELECT @x') EXEC('SELEC') PRINT 'b'", ["137:1", "2812:1", "b"]),
+    "a common table expression is no table": (";WITH n AS (SELECT 1 a) SELECT b FROM n", ["207:1"]),
+    "what an UPDATE names is none either": (
+        "DECLARE @t TABLE (a int) PRINT 'a' UPDATE x SET a = y.nocol FROM @t x JOIN sys.databases y ON 1 = 1",
+        ["207:1"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_names_are_looked_up_before_a_batch_runs(name: str) -> None:
+    text, wanted = BATCHES[name]
+    world = lab(workload="none")
+    world.update_server(P, version=2014)
+    messages = ask(world, P, "SET NOCOUNT ON " + text, then_s=1).event.get("messages")
+    told = [
+        m for m in messages if m["number"] not in NOT_TOLD and m["text"] != "Commands completed successfully."
+    ]
+    assert [f"{m['number']}:{m['line']}" if m["number"] else m["text"] for m in told] == wanted
+
+
+def test_a_table_is_taken_as_it_was_when_the_batch_was_compiled() -> None:
+    world = lab()
+    ask(world, P, "CREATE TABLE #a (x int)")
+    assert ask(world, P, "ALTER TABLE #a ADD y int SELECT y FROM #a").numbers == [207]
+    assert ask(world, P, "SELECT x FROM #a").numbers == []
+    assert ask(world, P, "ALTER TABLE #a ADD y int EXEC('SELECT y FROM #a')").numbers == []
+
+
+def test_a_procedure_is_not_made_with_a_wrong_column_and_is_with_a_missing_table() -> None:
+    world = lab()
+    wrong = "CREATE PROC p @n int AS\nPRINT 'a'\nSELECT nocol FROM sys.databases WHERE database_id = @n"
+    (message,) = ask(world, P, wrong).event.get("messages")
+    assert (message["number"], message["line"]) == (207, 3)
+    assert ask(world, P, "EXEC p 1").numbers == [2812]
+    ask(world, P, "CREATE PROC p AS PRINT 'a' SELECT nocol FROM later")
+    assert ask(world, P, "EXEC p").texts[0] == "a"
+    ask(world, P, "CREATE TABLE later (x int)")
+    assert [shown(m)[:8] for m in ask(world, P, "EXEC p").event.get("messages")] == ["Msg 207,"]
+
+
+def test_a_long_batch_is_looked_up_in_turns() -> None:
+    world = lab(workload="none")
+    long = "DECLARE @n int " + "SET @n = (SELECT COUNT(*) FROM sys.databases WHERE name <> 'x') " * 300
+    assert ask(world, P, long + "SELECT nocol FROM sys.databases", then_s=30).numbers == [207]
+    assert not run_on(world, 1)
