@@ -32,7 +32,7 @@ class InterruptedRuns(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._rows: list[_Row] = []
-        self.more = QToolButton()
+        self.more = QToolButton(self)
         self.more.setCheckable(True)
         self.more.toggled.connect(lambda _: self._show_rows())
         self._column = QVBoxLayout(self)
@@ -41,9 +41,9 @@ class InterruptedRuns(QWidget):
         self.hide()
 
     def show_runs(self, runs: Sequence[Interrupted]) -> None:
+        self.more.setParent(self)  # its row goes
         for row in self._rows:
             self._column.removeWidget(row)
-            self.more.setParent(None)
             row.hide()
             row.deleteLater()
         self._rows = [_Row(run) for run in runs]

@@ -109,6 +109,7 @@ def test_another_drill_begins_with_nothing_chosen(window: MainWindow, desk: Hand
     window.moments.look_at(12.0)
     window.moments.choose_span((1.0, 5.0))
     window.actions_by_name["drill.restart"].trigger()
+    desk.say_yes()
     assert (window.moments.time_s, window.moments.span) == (None, None)
     assert window.charts._between is None
 

@@ -60,6 +60,7 @@ def test_a_drill_is_opened_and_stands_first_from_then_on(hands: Hands) -> None:
     hands.window.brief.started.emit("lab")
     assert found(hands, "pulled cable")
     hands.press(Qt.Key.Key_Return)
-    assert hands.window.pages.currentWidget() is hands.window.brief
     assert not hands.window.session.running
+    hands.say_yes()
+    assert hands.window.pages.currentWidget() is hands.window.brief
     assert found(hands, "")[0] == "Übung öffnen: The pulled cable"

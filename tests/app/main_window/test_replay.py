@@ -267,7 +267,10 @@ def test_the_first_run_has_the_files_seed_and_later_ones_fresh_ones(hands: Hands
 def test_starting_again_repeats_the_numbers_and_the_lab_never_varies(hands: Hands) -> None:
     seed_of_a_new_run(hands, "forced-service")
     seed = seed_of_a_new_run(hands, "forced-service")
+    before = hands.drill
     hands.window.actions_by_name["drill.restart"].trigger()
+    hands.say_yes()
+    assert hands.drill is not before
     assert hands.drill.seed == seed
     assert seed_of_a_new_run(hands, "lab") == seed_of_a_new_run(hands, "lab")
 
@@ -293,6 +296,7 @@ def finished_badly(hands: Hands) -> None:
     hands.window.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
     hands.wait(10.0)
     hands.window.do("finish")
+    hands.say_yes()
     assert hands.window.pages.currentWidget() is hands.window.debrief
 
 
@@ -321,6 +325,7 @@ def test_each_mistake_can_be_retried_and_looked_at(hands: Hands, profile: Profil
 def test_an_old_run_is_looked_back_on_with_its_branches(hands: Hands, profile: Profile) -> None:
     branched(hands)
     hands.window.do("finish")
+    hands.say_yes()
     hands.window.show_home()
     (row,) = profile.results()
     hands.window.debriefing.show_old(row.run_id)

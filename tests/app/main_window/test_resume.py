@@ -107,6 +107,7 @@ def test_a_run_that_is_left_can_be_taken_up_or_given_up(hands: Hands, profile: P
         b for b in window.picker.findChildren(QPushButton) if b.text() == "Give up this run" and b.isVisible()
     ]
     hands.click(give_up)
+    hands.say_yes()
     assert profile.unfinished() == []
     assert not [
         b for b in window.picker.findChildren(QPushButton) if b.text() == "Give up this run" and b.isVisible()

@@ -20,6 +20,7 @@ def lab(hands: Hands, window: MainWindow) -> MainWindow:
     window.choose("lab")
     window.brief.started.emit("lab")
     window.session.pause()
+    window.desk.go_to("console")
     return window
 
 

@@ -21,6 +21,9 @@ from app.main_window.start import Start
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 
+READY_MS = 60_000
+"""Everything is there by then, however busy the machine is."""
+
 
 @pytest.fixture
 def bare(
@@ -70,7 +73,7 @@ def test_a_drill_that_is_chosen_early_opens_when_everything_is_there(
     bare.picker.choose_card("automatic-failover")
     qtbot.keyClick(bare.picker._list, Qt.Key.Key_Return)
     assert bare.pages.currentWidget() is bare.picker
-    with qtbot.waitSignal(bare.ready):
+    with qtbot.waitSignal(bare.ready, timeout=READY_MS):
         rest.begin()
     assert bare.pages.currentWidget() is bare.brief
     assert bare.scenario is not None
@@ -81,7 +84,7 @@ def test_a_page_that_is_asked_for_early_comes(bare: MainWindow, rest: Start, qtb
     button = next(b for b in bare.picker.findChildren(QPushButton) if b.text() == "History")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert "being loaded" in bare.statusBar().currentMessage()
-    with qtbot.waitSignal(bare.ready):
+    with qtbot.waitSignal(bare.ready, timeout=READY_MS):
         rest.begin()
     assert bare.pages.currentWidget() is bare.history
     assert not bare.statusBar().currentMessage()
@@ -89,7 +92,7 @@ def test_a_page_that_is_asked_for_early_comes(bare: MainWindow, rest: Start, qtb
 
 def test_what_was_chosen_stays_chosen_when_results_come(bare: MainWindow, rest: Start, qtbot: QtBot) -> None:
     bare.picker.choose_card("automatic-failover")
-    with qtbot.waitSignal(bare.ready):
+    with qtbot.waitSignal(bare.ready, timeout=READY_MS):
         rest.begin()
     card = bare.picker.current()
     assert card is not None
@@ -101,7 +104,7 @@ def test_what_was_chosen_stays_chosen_when_results_come(bare: MainWindow, rest: 
 def test_a_newcomer_finds_the_first_drill_selected_and_may_select_another(
     bare: MainWindow, rest: Start, qtbot: QtBot
 ) -> None:
-    with qtbot.waitSignal(bare.ready):
+    with qtbot.waitSignal(bare.ready, timeout=READY_MS):
         rest.begin()
     card = bare.picker.current()
     assert card is not None

@@ -10,6 +10,7 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication, QListWidget
 
 from app import scenario_files, summaries
+from app.interrupted_runs import Interrupted, InterruptedRuns
 from app.views.scenario_picker import Card, ScenarioPicker, wrapped
 
 
@@ -49,3 +50,17 @@ def test_rows_grow_when_the_page_becomes_narrow(qtbot: Any) -> None:
     picker.resize(1900, 900)
     assert high() == wide
     assert rows.horizontalScrollBarPolicy() is Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+
+
+def test_interrupted_runs_but_the_newest_are_behind_a_button(qtbot: Any) -> None:
+    shown = InterruptedRuns()
+    qtbot.addWidget(shown)
+    runs = [Interrupted(number, f"Run {number}", 4.0, "today", None) for number in range(3)]
+    for given, visible in ((runs, 1), ([], 0), (runs[:1], 1), (runs, 1)):
+        shown.show_runs(given)
+        QApplication.processEvents()
+        assert shown.isVisible() == bool(given)
+        assert sum(row.isVisible() for row in shown._rows) == visible
+        assert shown.more.isVisible() == (len(given) > 1)
+    shown.more.click()
+    assert all(row.isVisible() for row in shown._rows)
