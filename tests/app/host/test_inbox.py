@@ -40,7 +40,8 @@ def test_a_batch_is_answered_with_its_results(host: Host) -> None:
     host.on_frame(0.0)
     done = request.answer.result(timeout=0).done
     assert done is not None
-    assert done.get("results") == [{"columns": ["one"], "rows": [[1]]}]
+    (result,) = done.get("results")
+    assert (result["columns"], result["rows"]) == (["one"], [[1]])
 
 
 def test_a_batch_that_waits_is_answered_when_it_ends(host: Host) -> None:
