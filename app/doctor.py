@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app import golden, qt_probe
-from app.folders import default_folder
+from app.files.folders import default_folder
 from app.storage import ProblemKind, Profile, StorageProblem, open_profile
 from app.storage.database import FILE_NAME
 from app.storage.export import export_profile

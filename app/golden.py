@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import Final
 
-from app import scenario_files
+from app.files import scenario_files
 from engine.drill.drill import Drill, play_inputs
 from engine.inputs import parse_script
 from engine.model import ticks

@@ -15,9 +15,9 @@ from typing import Any, Final, Generic, TypeVar
 
 from PySide6.QtCore import QByteArray, QSettings
 
-from app import whole_file
-from app.folders import default_folder, no_file
-from app.language import tr
+from app.files import whole_file
+from app.files.folders import default_folder, no_file
+from app.words.language import tr
 
 Value = TypeVar("Value", bool, float, str, QByteArray)
 

@@ -19,8 +19,10 @@ from typing import Final
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
-from app import language, settings, theme
+from app import settings
 from app.main_window import MainWindow
+from app.widgets import theme
+from app.words import language
 from tests import painted
 from tests.screenshots import opened, scenes
 

@@ -19,7 +19,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QRegio
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QTabBar, QWidget
 
-from app import theme
+from app.widgets import theme
 
 ELLIPSIS: Final = "…"
 TEXT_CONTRAST, LARGE_CONTRAST = 4.5, 3.0

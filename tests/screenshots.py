@@ -14,15 +14,17 @@ from PySide6.QtCore import QSettings
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QTreeView, QWidget
 
-from app import language, settings, theme
+from app import settings
 from app.main_window import MainWindow
 from app.main_window.appearance import apply_theme
 from app.main_window.desk import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER
 from app.main_window.furnishing import furnished
 from app.main_window.presenting import TEXT_SCALE
-from app.offers import Target
 from app.settings import WindowSettings
 from app.storage import open_profile
+from app.view_models.offers import Target
+from app.widgets import theme
+from app.words import language
 from engine.drill.scenario import Scenario, load_scenario
 
 SIZES = ((1366, 768), (1920, 1080))

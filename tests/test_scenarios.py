@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app import scenario_files
+from app.files import scenario_files
 from engine.drill.drill import Drill
 from engine.drill.facts import in_story
 from engine.drill.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, lint

@@ -28,7 +28,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QApplication
 
-from app.folders import FOLDER_VARIABLE
+from app.files.folders import FOLDER_VARIABLE
 from app.main_window import MainWindow
 from app.main_window.ahead import settle
 from engine.drill.history import History

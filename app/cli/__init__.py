@@ -13,7 +13,7 @@ from typing import Final
 from app.cli import bundles, caring, checking, listing, measuring, playing
 from app.cli.terms import Unusable, loaded
 from app.exit_codes import UNUSABLE
-from app.scenario_files import NoScenario
+from app.files.scenario_files import NoScenario
 from engine.drill.problems import ScenarioProblems
 from engine.drill.report import program_version
 from engine.drill.scenario import Scenario

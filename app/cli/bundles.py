@@ -12,20 +12,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app import bundle, bundle_store, scenario_files
-from app.bundle import Bundle, BundleProblems
-from app.bundle_store import CannotKeep
 from app.cli.terms import Commands, Unusable
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
-from app.folders import default_folder
-from app.scenario_files import NoScenario
+from app.files import bundle, bundle_store, scenario_files
+from app.files.bundle import Bundle, BundleProblems
+from app.files.bundle_store import CannotKeep
+from app.files.folders import default_folder
+from app.files.scenario_files import NoScenario
 from engine.drill import recorded
 from engine.drill.contents import visible
 from engine.drill.lint import lint
 from engine.drill.problems import Problem, ScenarioProblems
 
 if TYPE_CHECKING:
-    from app.accepted import Accepted
+    from app.files.accepted import Accepted
     from app.storage import Profile
 
 DIGITS_MIN: Final = 8
@@ -186,7 +186,7 @@ def _remove(options: argparse.Namespace) -> int:
 
 
 def _accepted(options: argparse.Namespace) -> int:
-    from app import accepted  # brings the database in
+    from app.files import accepted  # brings the database in
 
     with _profile() as profile:
         known = accepted.listed(accepted.remembered(profile)) if profile is not None else []
@@ -198,7 +198,7 @@ def _accepted(options: argparse.Namespace) -> int:
 
 
 def _forget(options: argparse.Namespace) -> int:
-    from app import accepted
+    from app.files import accepted
 
     if bool(options.sha256) == options.all:
         raise Unusable("name what to forget as `bundle accepted` prints it, or say --all")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from app import whole_file
 from app.cli.terms import Commands, Unusable
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.files import whole_file
 
 
 def add_to(command: Commands) -> None:
@@ -21,7 +21,8 @@ def add_to(command: Commands) -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from app import doctor, golden, support
+    from app import doctor, golden
+    from app.files import support
     from app.storage import StorageProblem
 
     if options.export is not None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from app import bundle, scenario_files
 from app.cli import bundles
 from app.cli.terms import Commands, Unusable, print_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.files import bundle, scenario_files
 from engine.drill.lint import lint
 from engine.drill.problems import Problem, ScenarioProblems
 from engine.drill.scenario import schema

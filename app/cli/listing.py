@@ -6,9 +6,9 @@ import argparse
 import sys
 from typing import Any
 
-from app import scenario_files
 from app.cli.terms import Commands, Unusable, print_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.files import scenario_files
 from engine.drill.problems import ScenarioProblems
 from engine.drill.scenario import Scenario
 
@@ -61,10 +61,11 @@ def _listed(scenario: Scenario, shipped: bool) -> dict[str, Any]:
 def _progress(options: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
-    from app import progress, summaries
-    from app.folders import default_folder
+    from app.files import summaries
+    from app.files.folders import default_folder
     from app.storage import ResultRow, StorageProblem, open_profile
     from app.storage.database import FILE_NAME
+    from app.view_models import progress
 
     folder, rows = default_folder(), list[ResultRow]()
     try:

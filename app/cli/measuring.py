@@ -9,9 +9,9 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from app import scenario_files
 from app.cli.terms import Commands, check_seed, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.files import scenario_files
 from engine.drill.report import plain
 from engine.drill.scenario import Scenario, load_scenario
 
@@ -81,7 +81,7 @@ def _fidelity(options: argparse.Namespace) -> int:
 
 
 def _bench(options: argparse.Namespace) -> int:
-    from app import bench
+    from app.cli import bench
 
     figures = bench.bench_rows()
     if options.json is not None:

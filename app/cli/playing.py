@@ -211,7 +211,7 @@ def _told(drill: Drill) -> list[str]:
 
 def _recorded_run(file: str) -> tuple[dict[str, Any], Drill]:
     """The report in *file* and its run, played again."""
-    from app import run_files
+    from app.files import run_files
     from engine.drill import verify
 
     try:

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any, Protocol
 
-from app import scenario_files, whole_file
-from app.folders import no_file
+from app.files import scenario_files, whole_file
+from app.files.folders import no_file
 from engine.drill.scenario import Scenario
 
 

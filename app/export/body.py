@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from app import formatting
 from app.export.course_svg import MARKS
 from app.export.parts import bullets, heading, moment, paragraph, table, text
 from app.export.source import Source, signature
-from app.language import mark, tr, trn
-from app.sentences import said
+from app.words import formatting
+from app.words.language import mark, tr, trn
+from app.words.sentences import said
 from engine.constants import TICKS_PER_S
 from engine.drill.mistakes import NEVER, Mistake
 from engine.drill.review import FailoverReview

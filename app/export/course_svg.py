@@ -6,9 +6,9 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from app import formatting
-from app.language import mark, tr
-from app.sentences import said
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.sentences import said
 from engine.constants import TICKS_PER_S
 from engine.drill.markers import Marker
 from engine.drill.watch import DOWN, EXPOSED, PROTECTED, SERVING, Lanes, Span

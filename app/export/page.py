@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from app import language
 from app.export import body, course_svg
 from app.export.parts import paragraph, text
 from app.export.source import Source
-from app.language import tr, trn
+from app.words import language
+from app.words.language import tr, trn
 
 STYLE: Final = """
 :root { color-scheme: light dark; --text: #18212c; --ground: #ffffff; --muted: #525e6d; --line: #cbd3dc;

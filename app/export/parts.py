@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 
-from app import formatting
+from app.words import formatting
 from engine.constants import TICKS_PER_S
 from engine.model import Tick
 

@@ -25,11 +25,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtSvg import QSvgRenderer
 
-from app import whole_file
 from app.export import body, course_svg
 from app.export.parts import heading
 from app.export.source import Source, signature
-from app.language import tr
+from app.files import whole_file
+from app.words.language import tr
 
 DOTS_PER_INCH: Final = 300
 MARGIN_MM: Final = 16.0

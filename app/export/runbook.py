@@ -7,8 +7,8 @@ from typing import Final
 
 from app.export.parts import moment
 from app.export.source import Source
-from app.language import tr
-from app.sentences import said
+from app.words.language import tr
+from app.words.sentences import said
 from engine.inputs import Input
 
 WIDTH: Final = 100

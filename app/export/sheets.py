@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from app.export.source import Source
-from app.sentences import of_event, said
+from app.words.sentences import of_event, said
 
 EVENT_COLUMNS: Final = ("t_s", "kind", "server", "database", "text")
 SCORE_COLUMNS: Final = ("name", "points", "max", "why", "better", "at_s")

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from app import formatting
 from app.host.inbox import Answer, Inbox, Request
 from app.host.notice import Notice
 from app.host.pace import Pace
@@ -17,8 +16,9 @@ from app.host.past import Past
 from app.host.recorder import NoRecorder, NotRecorded, Record, Recorder
 from app.host.search import CONDITION_TICKS, EVENT_KINDS, SEARCH_TICKS_MAX, STATE_KINDS, Search, is_alarm
 from app.host.work import Work
-from app.language import mark, tr
-from app.sentences import said as said_of
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill import seat
 from engine.drill.branches import BranchProblem

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app.interfaces import mend_areas
-from app.language import tr
 from app.main_window.ahead import Ahead
 from app.main_window.appearance import apply_theme
 from app.main_window.speech import speak
 from app.main_window.start import GivenUp, Start
 from app.main_window.window import TITLE, MainWindow
-from app.number_locale import plain_locale
 from app.settings import WindowSettings
+from app.widgets.interfaces import mend_areas
+from app.widgets.number_locale import plain_locale
+from app.words.language import tr
 
 if TYPE_CHECKING:
     from app.storage import Profile

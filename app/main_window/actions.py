@@ -1,4 +1,4 @@
-"""The window's own actions, named as in `app.keys`, with their icons; menus, bars and the palette all share them."""
+"""The window's own actions, named as in `app.widgets.keys`, with icons; menus, bars and the palette share them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from app import keys, theme
-from app.language import tr
-from app.theme import Tokens
+from app.widgets import keys, theme
+from app.widgets.theme import Tokens
+from app.words.language import tr
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

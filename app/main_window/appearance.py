@@ -9,12 +9,13 @@ from PySide6.QtCore import QByteArray, QObject, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QApplication, QMenu
 
-from app import keys, settings, theme
-from app.busy import busy
-from app.fuzzy import ALSO
-from app.language import LANGUAGES, mark, tr
+from app import settings
 from app.main_window.desk import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER, PROFILES, Desk
 from app.settings import WindowSettings
+from app.widgets import keys, theme
+from app.widgets.busy import busy
+from app.words.fuzzy import ALSO
+from app.words.language import LANGUAGES, mark, tr
 
 KEY_SCHEME: Final = settings.Key("keys/scheme", keys.SSMS)
 KEY_CHANGES: Final = settings.Key("keys/changes", "")

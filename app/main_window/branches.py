@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from app.language import tr
 from app.main_window import actions
-from app.sentences import said as said_of
 from app.views.branches import BranchPage
+from app.words.language import tr
+from app.words.sentences import said as said_of
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-from app import bundle, bundle_store, scenario_files
-from app.bundle import BundleProblems
-from app.bundle_store import CannotKeep, TakenIn
-from app.language import tr, trn
+from app.files import bundle, bundle_store, scenario_files
+from app.files.bundle import BundleProblems
+from app.files.bundle_store import CannotKeep, TakenIn
+from app.files.scenario_files import NoScenario
 from app.main_window import actions
-from app.scenario_files import NoScenario
 from app.views.bundles import BundleMaker, KeptBundle, KeptBundles
+from app.words.language import tr, trn
 from engine.drill import recorded
 from engine.drill.contents import visible
 

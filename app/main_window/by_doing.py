@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.language import tr
 from app.main_window import actions, scenario_saving
-from app.sentences import said
+from app.words.language import tr
+from app.words.sentences import said
 from engine.drill import recorded, seat
 from engine.drill.drill import Drill
 

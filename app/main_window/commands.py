@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from app import keys
-from app.fuzzy import ALSO
-from app.language import tr
 from app.main_window import menus
 from app.views.palette import plain
+from app.widgets import keys
+from app.words.fuzzy import ALSO
+from app.words.language import tr
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

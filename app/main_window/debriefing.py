@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, Final
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
-from app import run_files, whole_file
 from app.export import runbook, sheets
 from app.export.page import page
 from app.export.pdf import NoPdf, write_pdf
 from app.export.source import Source
-from app.language import tr
+from app.files import run_files, whole_file
+from app.files.run_files import NoRun
 from app.main_window import actions, signing
 from app.main_window.finish_moment import FinishMoment
-from app.run_files import NoRun
-from app.sentences import said as said_of
 from app.storage import RunId, StorageProblem
 from app.views.debrief.page import ended
+from app.words.language import tr
+from app.words.sentences import said as said_of
 from engine.drill import verify
 from engine.drill.drill import End
 from engine.drill.problems import ScenarioProblems

@@ -9,10 +9,10 @@ from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, QSize, Qt, QTime
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
-from app import theme
-from app.keyboard import has_keys
-from app.language import mark, tr
-from app.room import scrolling
+from app.widgets import theme
+from app.widgets.keyboard import has_keys
+from app.widgets.room import scrolling
+from app.words.language import mark, tr
 
 if TYPE_CHECKING:
     from engine.events import Event

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 
-from app import keys
+from app.widgets import keys
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
@@ -20,7 +20,7 @@ class DeskKeys(QObject):
     def __init__(
         self, window: MainWindow, wanted: Callable[[], bool], acts: Mapping[str, Callable[[], object]]
     ) -> None:
-        """*wanted*: the desk is on screen. *acts*: rows of `app.keys` -> what their keys do."""
+        """*wanted*: the desk is on screen. *acts*: rows of `app.widgets.keys` -> what their keys do."""
         super().__init__(window)
         self._wanted = wanted
         self._acts = {key: do for name, do in acts.items() for key in keys.keys_of(keys.SSMS).get(name, ())}

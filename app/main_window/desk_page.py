@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from app import formatting, theme
-from app.language import tr
 from app.main_window import actions, cards
 from app.main_window.desk import Desk
 from app.main_window.irrevocable import UNDO_S
@@ -29,6 +27,9 @@ from app.views.topology import Topology
 from app.views.topology_table import TopologyTable
 from app.views.trace import Trace
 from app.views.transport import Transport
+from app.widgets import theme
+from app.words import formatting
+from app.words.language import tr
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, QProcess
 from PySide6.QtWidgets import QFileDialog
 
-from app import support
 from app.doctor import Finding
-from app.language import tr
+from app.files import support
 from app.main_window import actions
 from app.storage import StorageProblem
 from app.views.diagnostics import Diagnostics, Line
+from app.words.language import tr
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

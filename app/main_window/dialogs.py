@@ -7,10 +7,10 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
-from app.language import tr
 from app.main_window.appearance import Appearance
 from app.views.key_editor import KeyEditor
 from app.views.shortcut_sheet import ShortcutSheet
+from app.words.language import tr
 
 
 def ask_note(parent: QWidget, do: Callable[[str], None]) -> None:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-from app import scenario_files
-from app.language import tr
+from app.files import scenario_files
+from app.files.scenario_files import NoScenario
 from app.main_window import actions, by_doing, scenario_saving
 from app.main_window.keeping import EDITOR_DRAFT, Pause
-from app.scenario_files import NoScenario
-from app.sentences import said as said_of
 from app.storage import StorageProblem
+from app.words.language import tr
+from app.words.sentences import said as said_of
 from engine.drill import recorded
 from engine.drill.drill import Drill
 from engine.drill.scenario import Scenario

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QEvent, QMimeData, QObject
 from PySide6.QtGui import QDropEvent
 
-from app import bundle, scenario_files, sql_files
-from app.bundle import BundleProblems
-from app.language import tr
+from app.files import bundle, scenario_files, sql_files
+from app.files.bundle import BundleProblems
+from app.files.scenario_files import NoScenario
 from app.main_window import actions, dialogs
-from app.scenario_files import NoScenario
-from app.sentences import said
+from app.words.language import tr
+from app.words.sentences import said
 from engine.drill.contents import visible
 from engine.drill.problems import ScenarioProblems
 

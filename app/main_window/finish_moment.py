@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.input_guard import guard
-from app.language import tr
+from app.widgets.input_guard import guard
+from app.words.language import tr
 
 if TYPE_CHECKING:
-    from app.notice import Notice
+    from app.widgets.notice import Notice
 
 WAIT_S: float = 6.0
 """Wall time in which the desk stays after a drill has ended by itself. Assumed: two sentences are read by then."""

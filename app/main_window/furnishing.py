@@ -12,7 +12,7 @@ from typing import Any, Final
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 
-from app import keys, settings, theme
+from app import settings
 from app.main_window import (
     actions,
     branches,
@@ -50,8 +50,8 @@ from app.main_window.appearance import Appearance
 from app.main_window.irrevocable import Irrevocable
 from app.main_window.library import Library
 from app.main_window.play import Play
+from app.main_window.session import Session
 from app.main_window.window import ON_DESK, MainWindow
-from app.session import Session
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.act_line import ActLine
@@ -59,6 +59,7 @@ from app.views.briefing import BriefPage
 from app.views.debrief import Debrief
 from app.views.history import HistoryPage
 from app.views.transport import next_speed
+from app.widgets import keys, theme
 from engine.model import ticks
 
 PARTS: Final = (

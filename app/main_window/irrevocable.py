@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from app import formatting
-from app.input_guard import guard
-from app.language import mark, tr
+from app.widgets.input_guard import guard
+from app.words import formatting
+from app.words.language import mark, tr
 
 if TYPE_CHECKING:
-    from app.session import Session
+    from app.main_window.session import Session
     from engine.drill.drill import Drill
 
 UNDO_S: Final = 10.0

@@ -5,15 +5,16 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-from app import progress, scenario_files, summaries
-from app.interrupted_runs import Interrupted
-from app.language import tr
-from app.progress import Progress
-from app.scenario_files import NoScenario
+from app.files import scenario_files, summaries
+from app.files.scenario_files import NoScenario
+from app.files.summary import Summary, place
 from app.storage import Profile, ResultRow, StorageProblem, UnfinishedRun
-from app.summary import Summary, place
+from app.view_models import progress
+from app.view_models.progress import Progress
 from app.views.history import Run
 from app.views.scenario_picker import FIRST_DRILL, Card
+from app.widgets.interrupted_runs import Interrupted
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.problems import ScenarioProblems
 from engine.drill.scenario import Scenario

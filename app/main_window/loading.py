@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QToolButton, QWidget
 
-from app.language import tr
+from app.words.language import tr
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from app.acts import put_heading
-from app.language import mark, tr
-from app.offers import DATABASES_OFFERED, Target
-from app.reader import close_when_chosen
+from app.view_models.offers import DATABASES_OFFERED, Target
 from app.views.palette import Palette
+from app.widgets.acts import put_heading
+from app.widgets.reader import close_when_chosen
+from app.words.language import mark, tr
 from engine.model import World
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.language import tr
 from app.main_window import actions
 from app.views.charts.export import NotSaved
+from app.words.language import tr
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

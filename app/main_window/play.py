@@ -10,12 +10,12 @@ from typing import Any, Final
 from PySide6.QtCore import QObject, Signal
 
 from app.host import NoRecorder, NotRecorded, Recorder
-from app.language import tr
 from app.main_window import recorder
 from app.main_window.recorder import LateRecorder, ProfileRecorder
-from app.sentences import said as said_of
-from app.session import Session
+from app.main_window.session import Session
 from app.storage import Profile, RunId, StorageProblem, StoredBranch, UnfinishedRun
+from app.words.language import tr
+from app.words.sentences import said as said_of
 from engine.drill.branches import Branch, Branches, BranchProblem, Root
 from engine.drill.drill import Drill, Mode
 from engine.drill.history import History

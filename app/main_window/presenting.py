@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, Qt
 
 from app import settings
-from app.busy import busy
 from app.main_window import actions
 from app.main_window.desk import PRESENTER, PROFILES
+from app.widgets.busy import busy
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

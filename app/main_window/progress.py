@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.language import tr
+from app.words.language import tr
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

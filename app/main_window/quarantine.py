@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from app import accepted, bundle_store, formatting, run_files, scenario_files
-from app.accepted import Accepted
-from app.bundle import Bundle
-from app.bundle_store import CannotKeep, Offer, RunOffer
-from app.language import tr, trn
-from app.run_files import NoRun
-from app.sentences import said
+from app.files import accepted, bundle_store, run_files, scenario_files
+from app.files.accepted import Accepted
+from app.files.bundle import Bundle
+from app.files.bundle_store import CannotKeep, Offer, RunOffer
+from app.files.run_files import NoRun
 from app.storage import StorageProblem
 from app.views.accepted import AcceptedFile, AcceptedFiles
 from app.views.quarantine import Fact, Item, Quarantine, facts_of
+from app.words import formatting
+from app.words.language import tr, trn
+from app.words.sentences import said
 from engine.drill.contents import contents, sha256, verbs_of, visible
 from engine.drill.scenario import Scenario
 from engine.inputs import InputProblem

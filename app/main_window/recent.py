@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtWidgets import QMenu
 
 from app import settings
-from app.language import tr
 from app.settings import WindowSettings
-from app.tables import plain_tip
+from app.widgets.tables import plain_tip
+from app.words.language import tr
 from engine.drill.contents import visible
 
 if TYPE_CHECKING:

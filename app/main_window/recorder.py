@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from app.host import NotRecorded
-from app.language import tr
 from app.storage import JournalLine, Profile, RunId, StorageProblem
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.drill import Drill
 from engine.drill.report import program_version

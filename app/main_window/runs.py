@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMessageBox
 
-from app import run_comparison
-from app.language import tr, trn
 from app.storage import RunId, StorageProblem
+from app.view_models import run_comparison
+from app.words.language import tr, trn
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

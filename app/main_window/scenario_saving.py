@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-from app import scenario_files, whole_file
-from app.language import tr
+from app.files import scenario_files, whole_file
+from app.words.language import tr
 from engine.drill import recorded
 
 if TYPE_CHECKING:

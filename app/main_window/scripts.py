@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFileDialog
 
-from app import formatting, sql_files, whole_file
-from app.event_table import EventTable
 from app.export.sheets import as_csv
-from app.language import tr
-from app.sql_files import NoScript
+from app.files import sql_files, whole_file
+from app.files.sql_files import NoScript
 from app.views.console.outcome import message_lines
+from app.widgets.event_table import EventTable
+from app.words import formatting
+from app.words.language import tr
 from engine.drill.contents import visible
 
 if TYPE_CHECKING:

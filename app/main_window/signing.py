@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QInputDialog, QWidget
 
 from app import settings
-from app.language import tr
+from app.words.language import tr
 
 if TYPE_CHECKING:
     from app.settings import WindowSettings

@@ -1,4 +1,4 @@
-"""Which language the window speaks: ours through `app.language`, that of Qt's own dialogs through its catalogue."""
+"""Which language the window speaks: ours by `app.words.language`, that of Qt's own dialogs by its catalogue."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import os
 from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
-from app import language, settings
+from app import settings
 from app.settings import WindowSettings
+from app.words import language
 
 
 def speak(app: QApplication, store: WindowSettings) -> None:

@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from app import settings
-from app.language import tr
 from app.main_window import actions
 from app.views.topology.notes import Note
+from app.words.language import tr
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAccessible
 
-from app import formatting
-from app.aloud import sentences, told
-from app.language import tr
 from app.main_window import actions
-from app.picture import picture_of, veiled
-from app.reader import say
+from app.view_models.picture import picture_of, veiled
 from app.views.briefing import goal_state
 from app.views.debrief import ended
 from app.views.transport import speed_text
+from app.widgets.reader import say
+from app.words import formatting
+from app.words.aloud import sentences, told
+from app.words.language import tr
 from engine.drill.drill import Drill
 from engine.events import Event
 

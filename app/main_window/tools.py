@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.fuzzy import ALSO
-from app.language import mark, tr
+from app.words.fuzzy import ALSO
+from app.words.language import mark, tr
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

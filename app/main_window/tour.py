@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Qt
 
 from app import settings
-from app.language import mark, tr
 from app.main_window import actions
 from app.views.tour import Stop, Tour
+from app.words.language import mark, tr
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

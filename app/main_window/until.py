@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from app.language import tr
 from app.main_window import actions
-from app.sentences import said
 from app.views.until import Until
+from app.words.language import tr
+from app.words.sentences import said
 from engine.drill import seat
 from engine.drill.conditions import ConditionProblem
 from engine.drill.drill import Drill

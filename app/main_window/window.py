@@ -13,14 +13,15 @@ from PySide6.QtCore import QEvent, Signal, SignalInstance
 from PySide6.QtGui import QAction, QCloseEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QMenu, QVBoxLayout, QWidget
 
-from app import folders, settings, summary
-from app.language import mark, tr
+from app import settings
+from app.files import folders, summary
 from app.main_window import cards
 from app.main_window.on_screen import OnScreen, title_bar_px
-from app.notice import Notice
-from app.room import Pages, scrolling
 from app.settings import WindowSettings
 from app.views.scenario_picker import Card, ScenarioPicker
+from app.widgets.notice import Notice
+from app.widgets.room import Pages, scrolling
+from app.words.language import mark, tr
 
 if TYPE_CHECKING:
     from app.main_window.appearance import Appearance
@@ -44,10 +45,10 @@ if TYPE_CHECKING:
     from app.main_window.replay import Replay
     from app.main_window.runs import Runs
     from app.main_window.scripts import Scripts
+    from app.main_window.session import Session
     from app.main_window.teaching import Teaching
     from app.main_window.telling import Teller
     from app.main_window.tools import Tools
-    from app.session import Session
     from app.storage import Profile
     from app.views.act_line import ActLine
     from app.views.briefing import Briefing, BriefPage

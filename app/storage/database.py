@@ -11,10 +11,10 @@ from typing import Final
 from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
 from sqlalchemy.engine import ExceptionContext
 
-from app.language import tr
 from app.storage import mark, shape
 from app.storage.drives import network_system
 from app.storage.problems import ProblemKind, StorageProblem, gone, problem_from, refuse_no_file
+from app.words.language import tr
 
 FILE_NAME: Final = "profile.sqlite"
 APPLICATION_ID: Final = 0x4D524452

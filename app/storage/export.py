@@ -10,10 +10,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from app import whole_file
-from app.language import tr
+from app.files import whole_file
 from app.storage.database import APPLICATION_ID, check
 from app.storage.problems import ProblemKind, StorageProblem, problem_from, refuse_no_file
+from app.words.language import tr
 
 FORMAT: Final = "mirrordrill profile export"
 BYTES_MAX: Final = 2_000_000_000

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.folders import no_file
+from app.files.folders import no_file
 
 NAME: Final = "journal.mark"
 _FORM: Final = re.compile(rb"run (\d{1,18}) lines (\d{1,18})\s*\Z")

@@ -7,8 +7,8 @@ import sqlite3
 from enum import Enum
 from pathlib import Path
 
-from app.folders import no_file
-from app.language import mark, tr
+from app.files.folders import no_file
+from app.words.language import mark, tr
 
 
 class ProblemKind(Enum):

@@ -12,7 +12,7 @@ from typing import Self
 from sqlalchemy import Engine
 from sqlalchemy.orm import sessionmaker
 
-from app.folders import default_folder
+from app.files.folders import default_folder
 from app.storage import branches, deleting, mark, results, runs
 from app.storage.branches import StoredBranch
 from app.storage.database import FILE_NAME, check, open_database

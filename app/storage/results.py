@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
-from app.language import tr
 from app.storage.models import FINISHED, Branch, Result, Run
 from app.storage.runs import RunId, reach, running, utc_now
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.contents import sha256
 

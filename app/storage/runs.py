@@ -10,9 +10,9 @@ from zlib import crc32
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.language import tr
 from app.storage.mark import Mark
 from app.storage.models import ABANDONED, RUNNING, Checkpoint, Line, Run
+from app.words.language import tr
 
 RunId = NewType("RunId", int)
 

@@ -9,8 +9,8 @@ from typing import Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.language import mark, tr
-from app.tables import Column, TableModel, TableView
+from app.widgets.tables import Column, TableModel, TableView
+from app.words.language import mark, tr
 from engine.drill.contents import visible
 
 

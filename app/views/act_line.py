@@ -9,9 +9,9 @@ from PySide6.QtCore import QEvent, QStringListModel, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
 
-from app import theme
-from app.completion import completions, hint
-from app.language import tr
+from app.widgets import theme
+from app.words.completion import completions, hint
+from app.words.language import tr
 from engine.events import Event
 from engine.model import World
 

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language import tr, trn
+from app.words.language import tr, trn
 from engine.drill.contents import visible
 
 LINE_MAX: Final = 200

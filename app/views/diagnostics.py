@@ -8,10 +8,10 @@ from typing import Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.language import mark, tr, trn
-from app.room import fit_on_screen
-from app.sentences import said
-from app.tables import Column, TableModel, TableView
+from app.widgets.room import fit_on_screen
+from app.widgets.tables import Column, TableModel, TableView
+from app.words.language import mark, tr, trn
+from app.words.sentences import said
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from typing import Final
 
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
-from app import formatting
-from app.bars import hang
-from app.event_table import EventTable
-from app.language import mark, tr
-from app.sentences import of_event
-from app.tables import Column
+from app.widgets.bars import hang
+from app.widgets.event_table import EventTable
+from app.widgets.tables import Column
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.sentences import of_event
 from engine.events import KINDS, Event
 from engine.model import World
 

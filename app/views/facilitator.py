@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from app import formatting, theme
-from app.language import tr
-from app.prose import Prose
+from app.widgets import theme
+from app.widgets.prose import Prose
+from app.words import formatting
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import World

@@ -9,11 +9,12 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QFocusEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from app import formatting, keys, theme
-from app.bars import Bar
-from app.language import mark, tr
-from app.sentences import said
-from app.tables import CELL_PADDING_PX, Column, TableModel, TableView
+from app.widgets import keys, theme
+from app.widgets.bars import Bar
+from app.widgets.tables import CELL_PADDING_PX, Column, TableModel, TableView
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.sentences import said
 from engine.constants import TICKS_PER_S
 from engine.drill.modes import Terms
 from engine.events import Event

@@ -9,11 +9,11 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QWidget
 
-from app import language
-from app.language import tr
-from app.prose import Prose
-from app.reader import follow_selection
-from app.room import fit_on_screen
+from app.widgets.prose import Prose
+from app.widgets.reader import follow_selection
+from app.widgets.room import fit_on_screen
+from app.words import language
+from app.words.language import tr
 
 PAGES: Final = (
     "start",

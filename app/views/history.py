@@ -19,11 +19,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, theme
-from app.language import mark, tr, trn
-from app.reader import name_box
-from app.score_chart import ScoreChart, Scored
-from app.tables import Column, TableModel, TableView
+from app.widgets import theme
+from app.widgets.reader import name_box
+from app.widgets.score_chart import ScoreChart, Scored
+from app.widgets.tables import Column, TableModel, TableView
+from app.words import formatting
+from app.words.language import mark, tr, trn
 
 
 @dataclass(frozen=True, slots=True)

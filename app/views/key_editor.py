@@ -21,11 +21,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, fuzzy, keys, theme
-from app.keys import COMMANDS, SCHEMES, SCOPES, SSMS, Clash, Command, Keys
-from app.language import mark, tr
-from app.room import fit_on_screen
-from app.tables import Column, TableModel, TableView
+from app.widgets import keys, theme
+from app.widgets.keys import COMMANDS, SCHEMES, SCOPES, SSMS, Clash, Command, Keys
+from app.widgets.room import fit_on_screen
+from app.widgets.tables import Column, TableModel, TableView
+from app.words import formatting, fuzzy
+from app.words.language import mark, tr
 
 STROKES_MAX: Final = 2
 """Ctrl+K, Ctrl+C is as long as keys get here."""

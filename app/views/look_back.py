@@ -6,8 +6,9 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from app import formatting, theme
-from app.language import tr
+from app.widgets import theme
+from app.words import formatting
+from app.words.language import tr
 from engine.drill.schema import Step
 
 

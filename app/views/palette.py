@@ -43,8 +43,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import fuzzy, theme
-from app.language import tr
+from app.widgets import theme
+from app.words import fuzzy
+from app.words.language import tr
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()

@@ -22,9 +22,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, theme
-from app.language import mark, tr, trn
-from app.tables import Column, TableModel, TableView
+from app.widgets import theme
+from app.widgets.tables import Column, TableModel, TableView
+from app.words import formatting
+from app.words.language import mark, tr, trn
 from engine.drill.skills import Next, Standing
 
 WEAK_BELOW: Final = 50.0

@@ -9,10 +9,11 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app import formatting, theme
-from app.language import mark, tr
-from app.run_comparison import BETTER, WORSE, Act, Row
-from app.tables import Column, TableModel, TableView
+from app.view_models.run_comparison import BETTER, WORSE, Act, Row
+from app.widgets import theme
+from app.widgets.tables import Column, TableModel, TableView
+from app.words import formatting
+from app.words.language import mark, tr
 
 TONES: Final = {BETTER: "ok", WORSE: "bad"}
 SPOKEN: Final = {BETTER: mark("{difference}, better"), WORSE: mark("{difference}, worse")}

@@ -25,13 +25,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, theme
-from app.interrupted_runs import Interrupted, InterruptedRuns
-from app.language import mark, tr, trn
-from app.prose import Prose
-from app.reader import follow_selection, name_box, say
-from app.summary import LEVELS, Summary
-from app.theme import Tokens
+from app.files.summary import LEVELS, Summary
+from app.widgets import theme
+from app.widgets.interrupted_runs import Interrupted, InterruptedRuns
+from app.widgets.prose import Prose
+from app.widgets.reader import follow_selection, name_box, say
+from app.widgets.theme import Tokens
+from app.words import formatting
+from app.words.language import mark, tr, trn
 from engine.drill import skills
 
 DUE: Final = "due"

@@ -20,10 +20,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import fuzzy, keys, theme
-from app.keys import COMMANDS, Command, Keys
-from app.language import mark, tr
-from app.room import fit_on_screen
+from app.widgets import keys, theme
+from app.widgets.keys import COMMANDS, Command, Keys
+from app.widgets.room import fit_on_screen
+from app.words import fuzzy
+from app.words.language import mark, tr
 
 COLUMN_EM: Final = 44
 """A column of the sheet is about as wide as this many letters."""

@@ -9,9 +9,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app import theme
-from app.course import Course, in_step
-from app.strip import Strip
+from app.view_models.course import Course, in_step
+from app.widgets import theme
+from app.widgets.strip import Strip
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import World

@@ -10,12 +10,8 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
 
-from app import formatting, fuzzy
-from app.acts import Acts, put_heading
-from app.bars import menu_button
-from app.language import mark, tr
-from app.offers import Offer, Target, offers
-from app.picture import (
+from app.view_models.offers import Offer, Target, offers
+from app.view_models.picture import (
     KINDS,
     ClientFace,
     CopyFace,
@@ -27,7 +23,11 @@ from app.picture import (
     picture_of,
     veiled,
 )
-from app.tables import Column, TableModel, TableView
+from app.widgets.acts import Acts, put_heading
+from app.widgets.bars import menu_button
+from app.widgets.tables import Column, TableModel, TableView
+from app.words import formatting, fuzzy
+from app.words.language import mark, tr
 from engine.drill.modes import Terms
 from engine.events import Event
 from engine.model import World

@@ -10,8 +10,8 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app import theme
-from app.language import tr
+from app.widgets import theme
+from app.words.language import tr
 
 GAP_PX: Final = 12
 WIDTH_UNITS: Final = 22.0

@@ -8,10 +8,10 @@ from typing import Final
 
 from PySide6.QtWidgets import QWidget
 
-from app import formatting
-from app.event_table import EventTable
-from app.language import tr
-from app.tables import Column
+from app.widgets.event_table import EventTable
+from app.widgets.tables import Column
+from app.words import formatting
+from app.words.language import tr
 from engine.events import Event
 from engine.model import World
 

@@ -8,8 +8,8 @@ from typing import Final
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
 
-from app.language import tr
-from app.reader import name_box, say
+from app.widgets.reader import name_box, say
+from app.words.language import tr
 
 THINKING_MS: Final = 900
 """Pause in typing after which what is wrong is said aloud."""

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 import engine.published.fidelity
-from app import bench, cli, doctor, golden, qt_probe, scenario_files
+from app import cli, doctor, golden, qt_probe
+from app.cli import bench
+from app.files import scenario_files
 from engine.drill.scenario import Scenario
 from engine.published.rows import Class, Row
 from tests.engine.drill.texts import SMALL, changed

@@ -20,7 +20,7 @@ import locale
 from PySide6.QtWidgets import QApplication
 from PySide6.QtCore import QTimer
 app = QApplication([])
-from app.number_locale import plain_locale
+from app.widgets.number_locale import plain_locale
 plain_locale()
 assert f"{locale.str(1.5)} {'%n' and locale.localeconv()['decimal_point']}" == "1.5 ."
 timer = QTimer(interval=5)

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from app import bundle
+from app.files import bundle
 from tests.engine.drill.texts import WORLD
 
 DRILL = WORLD

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 
 INSTRUMENTED = [
-    "app.bundle",
-    "app.run_files",
+    "app.files.bundle",
+    "app.files.run_files",
     "zipfile",
     "json",
     "engine.tsql",

@@ -25,9 +25,9 @@ from typing import Final
 
 from PySide6.QtCore import QCoreApplication
 
-from app import scenario_files
+from app.files import scenario_files
 from app.main_window.play import Play
-from app.session import Session
+from app.main_window.session import Session
 from app.storage import open_profile
 from engine.constants import TICKS_PER_S
 from engine.drill.drill import Drill

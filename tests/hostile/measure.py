@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from app import scenario_files
+from app.files import scenario_files
 from engine.drill.drill import Drill
 from engine.drill.problems import ScenarioProblems
 from engine.drill.scenario import load_scenario

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from app import bundle, run_files
-from app.bundle import BundleProblems
-from app.run_files import NoRun
+from app.files import bundle, run_files
+from app.files.bundle import BundleProblems
+from app.files.run_files import NoRun
 from engine import simulator, tsql
 from engine.drill import conditions, limits
 from engine.drill.conditions import ConditionProblem

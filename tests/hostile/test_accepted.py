@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app import accepted, cli
-from app.accepted import ACCEPTED, ACCEPTED_MAX, Accepted
+from app import cli
 from app.exit_codes import AS_ASKED, UNUSABLE
+from app.files import accepted
+from app.files.accepted import ACCEPTED, ACCEPTED_MAX, Accepted
 from app.storage import open_profile
 
 ONE = Accepted("1" * 64, "A \u202etitle\nwith lines", "Ada L.")

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from app import bundle, bundle_store, cli, scenario_files
-from app.bundle import Bundle
-from app.bundle_store import CannotKeep
-from app.scenario_files import NoScenario
+from app import cli
+from app.files import bundle, bundle_store, scenario_files
+from app.files.bundle import Bundle
+from app.files.bundle_store import CannotKeep
+from app.files.scenario_files import NoScenario
 from engine.drill.drill import Drill
 from tests.hostile.bundles import DRILL, Entry, archive, drill, listed, manifest
 
@@ -201,7 +202,7 @@ def note(event, arguments):
         if event in ("os.rename", "os.link"):
             written.append(str(arguments[1]))
 sys.addaudithook(note)
-from app import bundle, bundle_store
+from app.files import bundle, bundle_store
 for file in sys.argv[1:]:
     for doing in ("show", "add"):
         cli.main(["bundle", doing, file], lambda scenario: 9)
@@ -232,7 +233,8 @@ def test_reading_and_adding_writes_below_the_profile_only(tmp_path: Path, profil
 
 FULL = """
 import resource, signal, sys
-from app import bundle, bundle_store, cli
+from app import cli
+from app.files import bundle, bundle_store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 found = bundle.read(__import__("pathlib").Path(sys.argv[1]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (300, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))

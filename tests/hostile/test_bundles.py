@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app import bundle
-from app.bundle import BundleProblems
+from app.files import bundle
+from app.files.bundle import BundleProblems
 from engine.drill.scenario import load_scenario
 from tests.hostile.bundles import DRILL, HEAD, Entry, archive, drill, listed, manifest
 

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from app import scenario_files
+from app.files import scenario_files
 from engine.drill.contents import contents, visible
 from engine.drill.problems import ScenarioProblems
 from engine.drill.scenario import load_scenario

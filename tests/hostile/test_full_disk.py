@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject
 
-from app import scenario_files
+from app.files import scenario_files
 from app.main_window import keeping
 from app.main_window.keeping import Pause
 from app.main_window.play import Play
-from app.session import Session
+from app.main_window.session import Session
 from app.storage import ProblemKind, Profile, StorageProblem, open_profile
 from engine.drill.scenario import load_scenario
 

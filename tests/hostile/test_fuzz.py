@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app import bundle
+from app.files import bundle
 from engine.inputs import OPTION_BOUNDS, VERBS
 from tests.engine.drill.texts import WORLD
 from tests.hostile.targets import BYTES_TARGETS, TARGETS

@@ -11,8 +11,9 @@ from typing import Any, Final
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app import cli, scenario_files
+from app import cli
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
+from app.files import scenario_files
 from app.main_window import MainWindow
 from app.main_window.furnishing import furnished
 from app.settings import WindowSettings

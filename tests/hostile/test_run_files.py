@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from app import run_files
-from app.run_files import NoRun
+from app.files import run_files
+from app.files.run_files import NoRun
 
 GOOD: dict[str, Any] = {
     "scenario": "lab", "seed": 1, "mode": "lab", "inputs": [], "ended_at_s": 1.0, "events": [], "hashes": [],
@@ -44,7 +44,7 @@ def test_what_is_no_json(file: Path, raw: bytes) -> None:
 
 
 def test_too_much_is_refused_before_it_is_parsed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.run_files.json.loads", lambda _: pytest.fail("parsed"))
+    monkeypatch.setattr("app.files.run_files.json.loads", lambda _: pytest.fail("parsed"))
     assert "more values" in refused(file, b"[" + b"{}," * (run_files.NESTS_MAX + 1) + b"{}]")
     with file.open("wb") as opened:
         opened.truncate(run_files.BYTES_MAX + 1)

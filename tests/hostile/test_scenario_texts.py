@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app import scenario_files
-from app.scenario_files import NoScenario
+from app.files import scenario_files
+from app.files.scenario_files import NoScenario
 from engine.drill import limits
 from engine.drill.drill import Drill
 from engine.drill.problems import ScenarioProblems

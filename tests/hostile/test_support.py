@@ -10,10 +10,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from app import cli, doctor, support
+from app import cli, doctor
 from app.doctor import Finding
 from app.exit_codes import UNUSABLE
-from app.known_words import Names, act, sentence, sql
+from app.files import support
+from app.files.known_words import Names, act, sentence, sql
 from app.storage import SettingKey, open_profile
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app import bundle
+from app.files import bundle
 from tests.engine.drill.texts import WORLD
 
 WATCHED = """
@@ -23,7 +23,8 @@ def note(event, arguments):
             opened.append(path)
     elif event in ("os.mkdir", "os.rename", "os.remove", "os.symlink", "os.link", "sqlite3.connect"):
         opened.append(str(arguments[0]))
-from app import cli, scenario_files
+from app import cli
+from app.files import scenario_files
 from engine.drill.drill import Drill
 Drill(scenario_files.find("lab").load()).advance_to(100)  # what is compiled first may be kept beside the program
 sys.addaudithook(note)
@@ -73,13 +74,13 @@ SESSION = """
 import json, os, sys
 from pathlib import Path
 from PySide6.QtWidgets import QApplication, QFileDialog
-from app import bundle_store, scenario_files
+from app.files import bundle_store, scenario_files
 from app.main_window import debriefing
 from app.main_window.furnishing import furnished
 from app.main_window.appearance import apply_theme
 from app.settings import WindowSettings
 from app.storage import open_profile
-from app.folders import default_folder
+from app.files.folders import default_folder
 from engine.drill.drill import Drill
 
 Drill(scenario_files.find("lab").load()).advance_to(100)  # numba may keep what it compiles beside the program
@@ -147,7 +148,8 @@ print(json.dumps({"there": sorted(files()), "opened": sorted(opened)}))
 COMMANDS = """
 import json
 from pathlib import Path
-from app import cli, scenario_files
+from app import cli
+from app.files import scenario_files
 from engine.drill.drill import Drill
 Drill(scenario_files.find("lab").load()).advance_to(100)  # numba may keep what it compiles beside the program
 home, foreign, course = map(Path, sys.argv[1:4])
@@ -165,7 +167,7 @@ codes = [
     do("bundle", "show", course),
     do("bundle", "add", course),
 ]
-from app import bundle_store
+from app.files import bundle_store
 codes += [
     do("bundle", "list"),
     do("bundle", "remove", bundle_store.taken_in()[0].key),

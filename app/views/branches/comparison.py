@@ -16,12 +16,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import theme
-from app.language import tr
-from app.reader import name_box
-from app.sentences import said
 from app.views.branches.curves import Curves
 from app.views.branches.rows import first_words, outcome_cells
+from app.widgets import theme
+from app.widgets.reader import name_box
+from app.words.language import tr
+from app.words.sentences import said
 from engine.drill import difference
 from engine.drill.branches import Branches
 

@@ -12,11 +12,11 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app import theme
-from app.axes import ValueAxis, value_range
-from app.counters import KB, PER_S
-from app.language import mark, tr
-from app.time_axis import TimeAxis
+from app.widgets import theme
+from app.widgets.axes import ValueAxis, value_range
+from app.widgets.time_axis import TimeAxis
+from app.words.counters import KB, PER_S
+from app.words.language import mark, tr
 from engine.drill.difference import Curve
 
 TITLES: Final = {

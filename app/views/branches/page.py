@@ -21,11 +21,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import theme
-from app.language import mark, tr
-from app.reader import follow_selection
 from app.views.branches.comparison import Comparison
 from app.views.branches.rows import Row, rows_of
+from app.widgets import theme
+from app.widgets.reader import follow_selection
+from app.words.language import mark, tr
 from engine.drill.branches import Branches
 
 COLUMNS = (mark("Branch"), mark("Leaves"), mark("Is at"), mark("Down"), mark("Lost"), mark("Points"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app import formatting
-from app.language import mark, tr
-from app.sentences import of_event
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.sentences import of_event
 from engine.constants import TICKS_PER_S
 from engine.drill.branches import Branches
 from engine.drill.difference import FirstDifference, OutcomeRow

@@ -18,10 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, theme
-from app.language import mark, tr
-from app.prose import Prose
-from app.room import scrolling
+from app.widgets import theme
+from app.widgets.prose import Prose
+from app.widgets.room import scrolling
+from app.words import formatting
+from app.words.language import mark, tr
 from engine.drill import skills
 from engine.drill.schema import Scenario
 

@@ -15,13 +15,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, theme
-from app.language import mark, tr, trn
-from app.prose import Prose
-from app.sentences import said
 from app.views.briefing.page import heading
 from app.views.briefing.questions import QuestionShelf
-from app.wrap_button import WrapButton
+from app.widgets import theme
+from app.widgets.prose import Prose
+from app.widgets.wrap_button import WrapButton
+from app.words import formatting
+from app.words.language import mark, tr, trn
+from app.words.sentences import said
 from engine.constants import TICKS_PER_S
 from engine.drill.drill import Holder
 from engine.drill.event_log import of

@@ -17,10 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, theme
-from app.input_guard import guard
-from app.language import tr
-from app.wrap_button import WrapButton
+from app.widgets import theme
+from app.widgets.input_guard import guard
+from app.widgets.wrap_button import WrapButton
+from app.words import formatting
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.questions import Asked
 

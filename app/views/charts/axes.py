@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pyqtgraph as pg
 
-from app.counters import Counter, Unit
-from app.series import bin_width
+from app.view_models.series import bin_width
+from app.words.counters import Counter, Unit
 
 LABEL_PX: Final = 18
 """Least room above the top of the axis, where the name of the counter stands."""

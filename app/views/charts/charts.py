@@ -22,19 +22,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import eta, formatting, theme
-from app.bars import Bar, hang
-from app.counters import COUNTERS, WATCHED
-from app.course import EXPOSED, OWN, TOLD, UNSERVED, Course, Marker, in_step
-from app.language import mark, tr
-from app.reader import name_box
-from app.series import ALL_DATABASES, CounterHistory
-from app.strip import SHAPES
+from app.view_models import eta
+from app.view_models.course import EXPOSED, OWN, TOLD, UNSERVED, Course, Marker, in_step
+from app.view_models.series import ALL_DATABASES, CounterHistory
 from app.views.charts import export
 from app.views.charts.lane import LOOKS, NAME, Lane
 from app.views.charts.panel import SHADE_ALPHA, Panel
 from app.views.charts.scale import TimeScale
 from app.views.charts.states import StateLanes, States
+from app.widgets import theme
+from app.widgets.bars import Bar, hang
+from app.widgets.reader import name_box
+from app.widgets.strip import SHAPES
+from app.words import formatting
+from app.words.counters import COUNTERS, WATCHED
+from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
 from engine.drill.event_log import of
 from engine.events import Event

@@ -13,10 +13,11 @@ from PySide6.QtGui import QImage, QImageWriter, QPainter, QRegion
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
-from app import theme, whole_file
-from app.counters import COUNTERS
-from app.language import tr
-from app.series import CounterHistory
+from app.files import whole_file
+from app.view_models.series import CounterHistory
+from app.widgets import theme
+from app.words.counters import COUNTERS
+from app.words.language import tr
 
 ENDINGS: Final = (".png", ".svg", ".csv")
 SHARPNESS: Final = 2

@@ -9,11 +9,12 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app import formatting, theme
-from app.course import EXPOSED, PROTECTED, UNSERVED, Marker, Span
-from app.language import mark, tr
-from app.sentences import said
-from app.strip import SHAPES, WORDS, draw_shape
+from app.view_models.course import EXPOSED, PROTECTED, UNSERVED, Marker, Span
+from app.widgets import theme
+from app.widgets.strip import SHAPES, WORDS, draw_shape
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.sentences import said
 
 NAME: Final = mark("availability")
 NEAR_PX: Final = 6

@@ -11,12 +11,12 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QWidget
 
-from app import theme
-from app.counters import Counter
-from app.language import tr
-from app.series import Array
-from app.theme import Tokens
+from app.view_models.series import Array
 from app.views.charts.axes import LABEL_PX, ValueAxis, axis_top, headroom
+from app.widgets import theme
+from app.widgets.theme import Tokens
+from app.words.counters import Counter
+from app.words.language import tr
 
 LINE_PX: Final = 1.5
 FILL_ALPHA: Final = 38

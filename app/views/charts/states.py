@@ -9,10 +9,11 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QHelpEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app import formatting, theme
-from app.course import Span
-from app.language import mark, tr
-from app.series import Array
+from app.view_models.course import Span
+from app.view_models.series import Array
+from app.widgets import theme
+from app.words import formatting
+from app.words.language import mark, tr
 from engine.events import Event
 from engine.model import World
 

@@ -9,8 +9,6 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDialog, QMenu, QSplitter, QVBoxLayout, QWidget
 
-from app.acts import put_heading
-from app.language import tr
 from app.views.console import snippets
 from app.views.console.batches import Batches
 from app.views.console.history import History
@@ -18,6 +16,8 @@ from app.views.console.outcome import Outcome, in_short
 from app.views.console.query import QueryWindow
 from app.views.console.tabs import Closed, QueryTabs, server_of
 from app.views.console.tools import Act, ToolBar, build_actions, show_icons
+from app.widgets.acts import put_heading
+from app.words.language import tr
 from engine import tsql
 from engine.drill.event_log import of
 from engine.events import Event

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox
 
-from app.language import tr
-from app.tables import plain_tip
+from app.widgets.tables import plain_tip
+from app.words.language import tr
 
 
 class DatabaseBox(QComboBox):

@@ -10,9 +10,9 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QFocusEvent, QKeyEvent, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QWidget
 
-from app.code_edit import CodeEdit, Complete
-from app.language import mark, tr
 from app.views.console.highlight import sql_highlighter
+from app.widgets.code_edit import CodeEdit, Complete
+from app.words.language import mark, tr
 
 _COMMENT: Final = re.compile(r"^(\s*)--")
 _CHORD: Final = mark("(Ctrl+K) was pressed. Waiting for the second key: Ctrl+C comments, Ctrl+U uncomments.")

@@ -8,8 +8,8 @@ from pygments.lexers import TransactSqlLexer
 from pygments.token import Token, _TokenType
 from PySide6.QtGui import QTextDocument
 
-from app.highlight import Highlighter
-from app.theme import Tokens
+from app.widgets.highlight import Highlighter
+from app.widgets.theme import Tokens
 
 _WORDS: Final = """
 AES ALGORITHM AUTHENTICATION CERTIFICATE DATABASE_MIRRORING DELAY DISABLED ENCRYPTION ENDPOINT FAILOVER

@@ -6,11 +6,11 @@ from PySide6.QtCore import QEvent, Qt, Signal, SignalInstance
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from app import formatting
-from app.language import mark, tr
-from app.tables import Column, TableModel, TableView
 from app.views.console.batches import Batch
 from app.views.console.tools import close_button
+from app.widgets.tables import Column, TableModel, TableView
+from app.words import formatting
+from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
-from app import formatting
-from app.language import tr, trn
+from app.words import formatting
+from app.words.language import tr, trn
 from engine.events import Event
 from engine.messages import Message
 

@@ -9,15 +9,16 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QColor, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
-from app import formatting, theme
-from app.code_edit import Complete
-from app.keyboard import has_keys
-from app.language import mark, tr, trn
-from app.tables import plain_tip
 from app.views.console.database_box import DatabaseBox
 from app.views.console.editor import SqlEditor
 from app.views.console.outcome import Outcome
 from app.views.console.results import Results
+from app.widgets import theme
+from app.widgets.code_edit import Complete
+from app.widgets.keyboard import has_keys
+from app.widgets.tables import plain_tip
+from app.words import formatting
+from app.words.language import mark, tr, trn
 from engine.constants import TICKS_PER_S
 from engine.messages import Message
 from engine.tsql.work import Stepwise

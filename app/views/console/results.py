@@ -16,10 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, theme
-from app.language import tr
-from app.tables import Column, TableModel, TableView
 from app.views.console.outcome import Outcome, Rowset, as_text, message_lines
+from app.widgets import theme
+from app.widgets.tables import Column, TableModel, TableView
+from app.words import formatting
+from app.words.language import tr
 
 WIDTH_ROWS: Final = 200
 WIDTH_CELLS: Final = 2_000

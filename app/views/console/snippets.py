@@ -9,7 +9,7 @@ from typing import Final
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
 
-from app.language import mark, tr
+from app.words.language import mark, tr
 
 PLACE: Final = re.compile(r"<([^,<>\n]++),([^,<>\n]*+),([^<>\n]*+)>")
 """`<database, sysname, Sales>`: name, type, value."""

@@ -10,10 +10,10 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPalette, QPixmap, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QTabBar, QTabWidget, QWidget
 
-from app import theme
-from app.keyboard import has_keys
 from app.views.console.query import Connection, QueryWindow
 from app.views.console.tools import ToolBar, close_button
+from app.widgets import theme
+from app.widgets.keyboard import has_keys
 from engine import tsql
 from engine.model import World
 

@@ -10,9 +10,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
-from app import keys, theme
-from app.bars import hang
-from app.language import tr
+from app.widgets import keys, theme
+from app.widgets.bars import hang
+from app.words.language import tr
 
 IN_BAR: Final = ("run", "cancel", "parse", "text", "snippets", "history", "zoom")
 RARE: Final = ("text", "history", "snippets", "parse")
@@ -21,7 +21,7 @@ RARE: Final = ("text", "history", "snippets", "parse")
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One tool; its keys stand in `app.keys` under `query.` and its name."""
+    """One tool; its keys stand in `app.widgets.keys` under `query.` and its name."""
 
     name: str
     text: str

@@ -7,9 +7,9 @@ from typing import Any
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app import formatting
-from app.language import tr
 from app.views.debrief.parts import code, label, muted, table
+from app.words import formatting
+from app.words.language import tr
 
 
 def question(row: Mapping[str, Any]) -> QWidget:

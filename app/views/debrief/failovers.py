@@ -9,10 +9,11 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app import formatting, theme
-from app.language import mark, tr
-from app.sentences import said as said_of
 from app.views.debrief.parts import label
+from app.widgets import theme
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.sentences import said as said_of
 
 DETECTION: Final = mark("detection")
 ORDERED: Final = mark("until it was ordered")

@@ -8,11 +8,11 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app import formatting
-from app.language import mark, tr
-from app.sentences import said as said_of
 from app.views.debrief.parts import label, muted
 from app.views.debrief.story import moment
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.mistakes import NEVER, Mistake
 from engine.drill.without import Deed

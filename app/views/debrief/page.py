@@ -17,16 +17,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting
-from app.course import Span, course_of
-from app.language import mark, tr
-from app.sentences import said as said_of
-from app.strip import Strip
+from app.view_models.course import Span, course_of
 from app.views.debrief import answers, story
 from app.views.debrief.failovers import Failover, attempt, missing
 from app.views.debrief.mistakes import mistakes
 from app.views.debrief.parts import Points, ScoreRing, card, label, muted
 from app.views.debrief.reference import reference
+from app.widgets.strip import Strip
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.review import Review
 from engine.drill.watch import DOWN, EXPOSED, Lanes

@@ -8,8 +8,9 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from app import formatting, theme
-from app.language import tr
+from app.widgets import theme
+from app.words import formatting
+from app.words.language import tr
 
 
 def label(text: str, scale: float = 1.0, bold: bool = False) -> QLabel:

@@ -6,9 +6,9 @@ from typing import Final
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.language import tr
 from app.views.debrief.parts import code, label, muted, table
 from app.views.debrief.story import moment
+from app.words.language import tr
 from engine.drill.review import Reference
 
 LINE_LENGTH_MAX: Final = 220

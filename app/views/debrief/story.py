@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from app import formatting
-from app.language import mark, tr, trn
-from app.sentences import said as said_of
 from app.views.debrief.parts import figure, label, muted, table
+from app.words import formatting
+from app.words.language import mark, tr, trn
+from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.review import Outage, Review
 from engine.drill.watch import HOLDS, Lanes

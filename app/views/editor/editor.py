@@ -19,9 +19,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import keys, theme
-from app.bars import Bar
-from app.language import tr, trn
 from app.views.editor.checking import Checker, Reading, Trial, path_of
 from app.views.editor.findings import Findings, sentence
 from app.views.editor.fixes import mended
@@ -29,6 +26,9 @@ from app.views.editor.form import Form
 from app.views.editor.preview import Brief, Preview
 from app.views.editor.timeline_view import TimelineView
 from app.views.editor.toml_edit import TomlEdit
+from app.widgets import keys, theme
+from app.widgets.bars import Bar
+from app.words.language import tr, trn
 from engine.drill.places import places
 from engine.drill.problems import Problem
 from engine.drill.scenario import Scenario

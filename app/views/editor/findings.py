@@ -17,11 +17,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, theme
-from app.language import tr, trn
-from app.sentences import ours, said
 from app.views.editor.checking import Reading, Trial
 from app.views.editor.fixes import Fix, fix_of
+from app.widgets import theme
+from app.words import formatting
+from app.words.language import tr, trn
+from app.words.sentences import ours, said
 from engine.drill.problems import Problem
 from engine.drill.score import Score
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from app.language import mark
+from app.words.language import mark
 from engine.drill.problems import Problem
 
 

@@ -10,9 +10,8 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QVBoxLayout, QWidget
 
-from app import entry_edit, scenario_edit, theme
-from app.language import tr
-from app.scenario_edit import NotChanged, value_in
+from app.files import entry_edit, scenario_edit
+from app.files.scenario_edit import NotChanged, value_in
 from app.views.editor.form_entries import FormEntries
 from app.views.editor.form_fields import Section, spoken
 from app.views.editor.form_new import begun, new_entry
@@ -22,6 +21,8 @@ from app.views.editor.form_rows import Row
 from app.views.editor.form_schema import about, model_of, sections
 from app.views.editor.form_widgets import Choice
 from app.views.editor.form_words import PLAIN, VARIANTS
+from app.widgets import theme
+from app.words.language import tr
 
 ROOM_LEAST: Final = 36
 """Characters that fields with their list have room for beside the sections, or these are chosen in one line above."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QKeyCombination, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QGridLayout, QListWidget, QPushButton, QSizePolicy, QWidget
 
-from app.language import mark, tr
+from app.words.language import mark, tr
 
 ENTRIES_SHOWN: Final = 5
 ENTRIES_SHOWN_NARROW: Final = 3

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from app.language import tr
-from app.sentences import said
 from app.views.editor.form_words import LABELS, OFFERED
+from app.words.language import tr
+from app.words.sentences import said
 from engine.drill.expected import expected
 
 QUOTED_MAX: Final = 40

@@ -22,13 +22,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language import tr
-from app.scenario_edit import value_in
+from app.files.scenario_edit import value_in
 from app.views.editor.form_fields import Field, Kind, Section
 from app.views.editor.form_names import words_behind
 from app.views.editor.form_rows import Row, add_row
 from app.views.editor.form_schema import fields, kinds
 from app.views.editor.form_words import KINDS
+from app.words.language import tr
 
 FIELD_LEAST: Final = 24
 """Characters that a field beside its label has room for, or it stands below it."""

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language import mark, tr
-from app.scenario_edit import NotChanged
+from app.files.scenario_edit import NotChanged
 from app.views.editor.pool_edit import Pool, changed, edited, fresh, pools
+from app.words.language import mark, tr
 
 COLUMNS: Final = (
     (mark("Name"), mark("Stands in the texts in braces: {name}. Small letters, digits and _, at most 30.")),

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QLineEdit, QWidget
 
-from app.language import tr
 from app.views.editor.form_fields import Field, Kind, Refused, read, shown
 from app.views.editor.form_tips import absent, default, tip
 from app.views.editor.form_widgets import Choice, Line, Lines, Names, Words, WordsFor
 from app.views.editor.form_words import ACT, CONDITION
+from app.words.language import tr
 
 LINES_SHOWN: Final = {Kind.TEXT: 4, Kind.LINES: 4}
 LINES_OF_BRIEF: Final = 9

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from app import formatting
-from app.language import mark, tr
-from app.sentences import said
 from app.views.editor.form_fields import Field, Kind
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.sentences import said
 from engine.drill.expected import PATTERNS
 from engine.drill.schema import DURATION_MAX_S
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from app.language import mark
+from app.words.language import mark
 
 PLAIN: Final = ""
 """Key of the section of what stands before the first table."""

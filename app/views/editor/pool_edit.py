@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from app.language import tr
-from app.scenario_edit import NotChanged, remove, set_value, value_at
+from app.files.scenario_edit import NotChanged, remove, set_value, value_at
 from app.views.editor.form_words import VARIANTS
+from app.words.language import tr
 
 BETWEEN: Final = " | "
 """Between the entries of a pool: a comma may stand in one of them."""

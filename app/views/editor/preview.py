@@ -7,8 +7,8 @@ from typing import Final, Protocol
 
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app import formatting
-from app.language import mark, tr
+from app.words import formatting
+from app.words.language import mark, tr
 from engine.drill.scenario import Scenario
 from engine.drill.schema import Inject, Prediction, Question, Step
 

@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language import mark, tr
-from app.sentences import said
 from app.views.editor.act_words import Named, condition_words
 from app.views.editor.form_widgets import Words
 from app.views.editor.timeline_entries import AT, WAIT, WINDOW, seconds_of
+from app.words.language import mark, tr
+from app.words.sentences import said
 from engine.flow.sites import WORKLOADS
 from engine.inputs import VERBS, InputProblem, Parameter, parse_line
 

@@ -18,12 +18,13 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
-from app import formatting, theme
-from app.language import tr
-from app.strip import draw_shape, nice_step
-from app.theme import Tokens
 from app.views.editor.timeline_entries import WAIT, WINDOW, Entry, Path, Plan, Spot, condition, spoken
 from app.views.editor.timeline_geometry import WHOLE, Placed, Scale, dragged, flow, grip, place, spread
+from app.widgets import theme
+from app.widgets.strip import draw_shape, nice_step
+from app.widgets.theme import Tokens
+from app.words import formatting
+from app.words.language import tr
 
 MARGIN: Final = 14.0
 LABEL_SCALE: Final = 0.88

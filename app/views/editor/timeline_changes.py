@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from app.entry_edit import added, removed
-from app.language import tr
-from app.scenario_edit import NotChanged, set_value, value_at
+from app.files.entry_edit import added, removed
+from app.files.scenario_edit import NotChanged, set_value, value_at
 from app.views.editor.timeline_entries import AT, WAIT, WINDOW, Entry, Path, Plan, Spot, seconds_of
 from app.views.editor.timeline_geometry import WHOLE, nudged
+from app.words.language import tr
 from engine.drill.schema import DURATION_MAX_S
 
 _WRITTEN: Final = re.compile(r"\s*+[\d.]++(\s*+)(s|min|h)?\s*+\Z")

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from app import formatting
-from app.language import tr
+from app.words import formatting
+from app.words.language import tr
 from engine.drill.schema import DURATION_MAX_S, Duration
 from engine.inputs import VERBS
 

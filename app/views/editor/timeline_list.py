@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
-from app.language import tr
 from app.views.editor.timeline_entries import Entry, Path, spoken
+from app.words.language import tr
 
 _PATH = Qt.ItemDataRole.UserRole
 

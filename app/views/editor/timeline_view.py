@@ -19,10 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import theme
-from app.entry_edit import copied
-from app.language import tr
-from app.scenario_edit import NotChanged
+from app.files.entry_edit import copied
+from app.files.scenario_edit import NotChanged
 from app.views.editor.form_names import names_in
 from app.views.editor.timeline_add import AddFault
 from app.views.editor.timeline_canvas import TimelineCanvas
@@ -31,6 +29,8 @@ from app.views.editor.timeline_entries import STEP, WAIT, WINDOW, Entry, Path, P
 from app.views.editor.timeline_geometry import END, WHOLE, nudged
 from app.views.editor.timeline_list import TimelineList, path_of
 from app.views.editor.timeline_zoom import ZOOM_KEYS, ZOOM_STEP, ZoomArea
+from app.widgets import theme
+from app.words.language import tr
 
 STEP_S: Final = 1.0
 LEAP_S: Final = 10.0

@@ -10,11 +10,11 @@ from pygments.token import Token, _TokenType
 from PySide6.QtGui import QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
-from app.code_edit import CodeEdit
-from app.highlight import Highlighter, utf16_length
-from app.language import tr
-from app.theme import Tokens
 from app.views.editor.words import words_at
+from app.widgets.code_edit import CodeEdit
+from app.widgets.highlight import Highlighter, utf16_length
+from app.widgets.theme import Tokens
+from app.words.language import tr
 
 TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
     (Token.Keyword, "keyword"),

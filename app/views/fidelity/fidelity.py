@@ -8,13 +8,13 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSize, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QTabWidget, QVBoxLayout, QWidget
 
-from app import theme
-from app.language import tr
 from app.views.fidelity.figures_page import FiguresPage
 from app.views.fidelity.from_rows import figures_of
 from app.views.fidelity.rows_page import PASS, RowsPage
 from app.views.fidelity.words import name_of
 from app.views.fidelity.work import Found, Step, Work, steps
+from app.widgets import theme
+from app.words.language import tr
 from engine.published.fidelity import SECTIONS
 
 

@@ -8,9 +8,9 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QSplitter, QVBoxLayout, QWidget
 
-from app.language import tr
 from app.views.fidelity.from_rows import ERRORS, MANY, TABLE_6
 from app.views.fidelity.plot import FigurePlot
+from app.words.language import tr
 from engine.planning.figures import FIGURES, Figure
 
 ORDER: Final = (ERRORS, TABLE_6, *FIGURES, MANY)

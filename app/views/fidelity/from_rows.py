@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from app import formatting
-from app.language import mark, tr
+from app.words import formatting
+from app.words.language import mark, tr
 from engine.planning.figures import Figure, Line, Panel
 from engine.published.rows import Class, Row
 

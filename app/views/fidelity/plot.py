@@ -10,11 +10,12 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app import formatting, theme
-from app.axes import FactorAxis, ValueAxis, heights, value_range
-from app.counters import KB, KB_PER_S, PER_S, PERCENT, SECONDS, Unit
-from app.language import tr
-from app.theme import Tokens
+from app.widgets import theme
+from app.widgets.axes import FactorAxis, ValueAxis, heights, value_range
+from app.widgets.theme import Tokens
+from app.words import formatting
+from app.words.counters import KB, KB_PER_S, PER_S, PERCENT, SECONDS, Unit
+from app.words.language import tr
 from engine.planning.figures import Figure, Line, Panel
 
 UNITS: Final = {

@@ -19,10 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, theme
-from app.language import mark, tr
-from app.reader import name_box
-from app.tables import CELL_PADDING_PX, Column, TableModel, TableView
+from app.widgets import theme
+from app.widgets.reader import name_box
+from app.widgets.tables import CELL_PADDING_PX, Column, TableModel, TableView
+from app.words import formatting
+from app.words.language import mark, tr
 from engine.published.rows import Class, Row
 
 PASS: Final = "pass"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.language import mark, tr
+from app.words.language import mark, tr
 
 FAILOVERS: Final = "failovers: "
 """How the names of steps begin that work out failovers; the cause follows, as Table 6 is indexed."""

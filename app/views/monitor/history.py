@@ -7,11 +7,11 @@ from typing import Final
 
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app import formatting
-from app.language import mark, tr
-from app.reader import name_box
-from app.tables import Column, TableModel, TableView
 from app.views.monitor.readout import STATES, WITNESS_STATES, hms, oldest_s, restore_s, send_s
+from app.widgets.reader import name_box
+from app.widgets.tables import Column, TableModel, TableView
+from app.words import formatting
+from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import World

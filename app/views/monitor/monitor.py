@@ -18,13 +18,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, theme
-from app.language import tr
-from app.reader import name_box
 from app.views.monitor.history import HistoryPage
 from app.views.monitor.readout import SIGNS, Readout, mirrored_databases, partners_of, readout
 from app.views.monitor.status import Status
 from app.views.monitor.thresholds import Warnings
+from app.widgets import theme
+from app.widgets.reader import name_box
+from app.words import formatting
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.event_log import of
 from engine.events import Event

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from app import formatting
-from app.language import mark, tr
+from app.words import formatting
+from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
 from engine.model import Copy, MirrorState, Role, Safety, WitnessState, World
 from engine.protocol.monitor import rows_of

@@ -9,9 +9,6 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFormLayout, QGroupBox, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from app import theme
-from app.language import mark, tr
-from app.tables import Column, TableModel, TableView
 from app.views.monitor.readout import (
     SIGNS,
     UNKNOWN,
@@ -23,6 +20,9 @@ from app.views.monitor.readout import (
     principal_lines,
     session_lines,
 )
+from app.widgets import theme
+from app.widgets.tables import Column, TableModel, TableView
+from app.words.language import mark, tr
 
 NARROW_UNITS: Final = 38.0
 """Below this width, in line heights, the grid has short titles."""

@@ -20,11 +20,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting
-from app.language import mark, tr
-from app.number_locale import number_locale
-from app.tables import Column, TableModel, TableView
 from app.views.monitor.readout import UNKNOWN
+from app.widgets.number_locale import number_locale
+from app.widgets.tables import Column, TableModel, TableView
+from app.words import formatting
+from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import Alert, World

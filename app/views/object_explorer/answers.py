@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from app import formatting
-from app.language import mark, tr
+from app.words import formatting
+from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
 from engine.messages import text_of
 from engine.model import Copy, DbState, EndpointState, MirrorState, Role, Server, World

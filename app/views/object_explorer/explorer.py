@@ -10,13 +10,13 @@ from PySide6.QtCore import QEvent, QModelIndex, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QMenu, QTreeView, QVBoxLayout, QWidget
 
-from app import keys, theme
-from app.bars import Bar, menu_button
-from app.language import mark, tr
-from app.reader import follow_selection
 from app.views.object_explorer import answers, scripts
 from app.views.object_explorer.properties import MirroringPage
 from app.views.object_explorer.tree import NODE, Node, Tree, node_of
+from app.widgets import keys, theme
+from app.widgets.bars import Bar, menu_button
+from app.widgets.reader import follow_selection
+from app.words.language import mark, tr
 from engine.events import Event
 from engine.model import World
 

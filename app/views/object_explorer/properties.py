@@ -18,10 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, theme
-from app.language import mark, tr
 from app.views.object_explorer import answers
 from app.views.object_explorer.scripts import quoted
+from app.widgets import theme
+from app.words import formatting
+from app.words.language import mark, tr
 from engine.events import Event
 from engine.model import Copy, MirrorState, Role, Safety, World
 

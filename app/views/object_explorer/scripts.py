@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
-from app import formatting
+from app.words import formatting
 from engine.model import Certificate, Copy, Endpoint, Job, Login, Role, World
 
 Thing = TypeVar("Thing", Certificate, Login, Job)

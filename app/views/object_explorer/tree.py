@@ -10,12 +10,12 @@ from typing import Final
 from PySide6.QtCore import QMimeData, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 
-from app.language import tr
-from app.tables import plain_tip
 from app.views.object_explorer import answers
 from app.views.object_explorer.answers import FOLDERS, Folder, Item
 from app.views.object_explorer.icons import icon
 from app.views.object_explorer.scripts import quoted
+from app.widgets.tables import plain_tip
+from app.words.language import tr
 from engine.constants import CLIENT_LOGIN_TIMEOUT_S
 from engine.model import World, ticks
 

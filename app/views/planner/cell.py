@@ -11,11 +11,11 @@ import pyqtgraph as pg
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont
 
-from app.axes import FactorAxis, ValueAxis, heights
-from app.counters import COUNTERS as ENGINE_COUNTERS
-from app.counters import KB_PER_S, PERCENT, Counter
-from app.language import mark
-from app.theme import Tokens
+from app.widgets.axes import FactorAxis, ValueAxis, heights
+from app.widgets.theme import Tokens
+from app.words.counters import COUNTERS as ENGINE_COUNTERS
+from app.words.counters import KB_PER_S, PERCENT, Counter
+from app.words.language import mark
 from engine.flow import Mode
 from engine.planning import Sweep
 

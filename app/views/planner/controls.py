@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import theme
-from app.language import mark, tr
-from app.reader import name_box
 from app.views.planner.log_slider import FigureBox, LogSlider
+from app.widgets import theme
+from app.widgets.reader import name_box
+from app.words.language import mark, tr
 from engine.constants import VERSIONS
 from engine.flow import Mode, Workload
 from engine.flow.setup import COMPRESSION_VERSION_MIN

@@ -10,11 +10,11 @@ import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app import theme
-from app.axes import value_range
-from app.language import mark, tr
 from app.views.planner.cell import COUNTERS, LOGARITHMIC, MODES, NAMES, ON_THE_LINK, Cell, Note, colour_of
 from app.views.planner.controls import NETWORKS_SHOWN
+from app.widgets import theme
+from app.widgets.axes import value_range
+from app.words.language import mark, tr
 from engine.flow import Mode
 from engine.planning import Plan, Steady, Sweep, points_about, statements_about
 

@@ -8,9 +8,9 @@ from typing import Final
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from app import theme
-from app.language import tr
-from app.sentences import said
+from app.widgets import theme
+from app.words.language import tr
+from app.words.sentences import said
 from engine.planning import Finding, Tone
 
 SIGNS: Final = {Tone.OK: "✓", Tone.WARN: "!", Tone.BAD: "✕", Tone.INFO: "·"}

@@ -19,9 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, theme
-from app.language import tr
-from app.number_locale import number_locale
+from app.widgets import theme
+from app.widgets.number_locale import number_locale
+from app.words import formatting
+from app.words.language import tr
 
 STEPS_PER_DECADE: Final = 60
 DIGITS: Final = 3

@@ -20,15 +20,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import formatting, whole_file
-from app.bars import hang
-from app.language import tr
-from app.sentences import said
+from app.files import whole_file
 from app.views.planner import export
 from app.views.planner.cell import COUNTERS, MODES
 from app.views.planner.controls import Controls
 from app.views.planner.curves import AXES, Curves, Sweeps, is_measured
 from app.views.planner.findings import Findings
+from app.widgets.bars import hang
+from app.words import formatting
+from app.words.language import tr
+from app.words.sentences import said
 from engine.planning import (
     BANDWIDTH_MBPS,
     RTT_MS,

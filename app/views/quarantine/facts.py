@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app import formatting
-from app.language import mark, tr, trn
-from app.tables import Column
+from app.widgets.tables import Column
+from app.words import formatting
+from app.words.language import mark, tr, trn
 from engine.drill import limits
 from engine.drill.contents import LINKS_MAX, Contents, visible
 from engine.drill.schema import DURATION_MAX_S

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language import mark, tr
-from app.tables import plain_tip
 from app.views.quarantine.facts import Fact
+from app.widgets.tables import plain_tip
+from app.words.language import mark, tr
 from engine.drill.contents import visible
 
 HEADINGS: Final = (mark("Title"), mark("Level"), mark("Minutes"), mark("Author"), mark("Remark"))

@@ -19,12 +19,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import theme
-from app.language import tr
-from app.tables import TableModel, TableView
 from app.views.quarantine.facts import COLUMNS, Fact
 from app.views.quarantine.items import Item, Items
 from app.views.quarantine.whole import show_whole
+from app.widgets import theme
+from app.widgets.tables import TableModel, TableView
+from app.words.language import tr
 from engine.drill.contents import visible
 
 TEXT_MAX: Final = 200_000

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language import tr
-from app.reader import follow_selection
 from app.views.system_monitor.catalogue import BY_NAME as PERFS
 from app.views.system_monitor.catalogue import MIRRORING, NOT_SIMULATED, OBJECTS, PROCESSOR, Choice, names_of
+from app.widgets.reader import follow_selection
+from app.words.language import tr
 from engine.model import World
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from app.language import mark
+from app.words.language import mark
 
 Array = np.ndarray[Any, Any]
 Get = Callable[[str], Array]

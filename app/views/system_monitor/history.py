@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from app.series import Columns
+from app.view_models.series import Columns
 from app.views.system_monitor.catalogue import Array, Choice, Side
 from engine.constants import TICKS_PER_S
 from engine.flow import COUNTERS, NOWHERE, Place, Samples

@@ -13,16 +13,17 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QKeySequence, QPen, QShowEvent
 from PySide6.QtWidgets import QComboBox, QSplitter, QVBoxLayout, QWidget
 
-from app import formatting, theme
-from app.bars import Bar
-from app.language import mark, tr
-from app.reader import name_box
-from app.series import peaks
-from app.tables import Column, Index, TableModel, TableView
-from app.time_axis import TimeAxis
+from app.view_models.series import peaks
 from app.views.system_monitor.adding import AddCounters
 from app.views.system_monitor.catalogue import DATABASES, MIRRORING, Choice
 from app.views.system_monitor.history import EMPTY, History, Run, Summary
+from app.widgets import theme
+from app.widgets.bars import Bar
+from app.widgets.reader import name_box
+from app.widgets.tables import Column, Index, TableModel, TableView
+from app.widgets.time_axis import TimeAxis
+from app.words import formatting
+from app.words.language import mark, tr
 from engine.events import Event
 from engine.model import World
 

@@ -8,10 +8,11 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, Q
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QVBoxLayout, QWidget
 
-from app import formatting, theme
-from app.language import tr
-from app.tables import TableView
 from app.views.timing.rows import PHASES, Row
+from app.widgets import theme
+from app.widgets.tables import TableView
+from app.words import formatting
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
 BAR_WIDTH_PX: Final = 200

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from app import formatting
-from app.language import mark, tr
-from app.sentences import said as said_of
-from app.tables import Column
+from app.widgets.tables import Column
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
 from engine.model import Failover
 from engine.published.table6 import FAILOVER_S, REFERENCE

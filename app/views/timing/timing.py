@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
-from app.language import mark, tr
-from app.tables import TableModel, TableView
 from app.views.timing.bars import PhaseBar, Phases
 from app.views.timing.rows import (
     COLUMNS,
@@ -22,6 +20,8 @@ from app.views.timing.rows import (
     steps_of,
     verdict,
 )
+from app.widgets.tables import TableModel, TableView
+from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import World

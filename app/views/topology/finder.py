@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
-from app import theme
-from app.language import tr
+from app.widgets import theme
+from app.words.language import tr
 
 
 class Finder(QLineEdit):

@@ -11,10 +11,10 @@ from typing import Final
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
-from app import theme
-from app.language import tr
-from app.picture import REDO_QUEUE, SEND_QUEUE, QueueFace, Sign
-from app.theme import Tokens
+from app.view_models.picture import REDO_QUEUE, SEND_QUEUE, QueueFace, Sign
+from app.widgets import theme
+from app.widgets.theme import Tokens
+from app.words.language import tr
 
 QUEUE_FULL_KB: Final = 10.0 * 1024 * 1024
 """A queue bar is full at 10 GB; the scale is logarithmic, as queues span seven powers of ten."""

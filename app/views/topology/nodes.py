@@ -10,9 +10,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from app.language import tr
-from app.offers import Target
-from app.picture import ClientFace, CopyFace, ServerFace, Sign
+from app.view_models.offers import Target
+from app.view_models.picture import ClientFace, CopyFace, ServerFace, Sign
 from app.views.topology.look import (
     Look,
     draw_chip,
@@ -23,6 +22,7 @@ from app.views.topology.look import (
     sign_width,
     squeezed,
 )
+from app.words.language import tr
 
 Face = TypeVar("Face", bound=ServerFace | ClientFace)
 

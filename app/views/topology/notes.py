@@ -10,9 +10,9 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPen, QTextCursor
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsTextItem, QStyleOptionGraphicsItem, QWidget
 
-from app.language import tr
-from app.offers import Target
+from app.view_models.offers import Target
 from app.views.topology.look import Look
+from app.words.language import tr
 
 WIDTH_UNITS: Final = 11.0
 """Width of a note in line heights."""

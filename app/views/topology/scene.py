@@ -9,8 +9,8 @@ from typing import Any, Final
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtWidgets import QGraphicsScene
 
-from app.offers import Target
-from app.picture import ClientFace, LinkFace, Picture, ServerFace
+from app.view_models.offers import Target
+from app.view_models.picture import ClientFace, LinkFace, Picture, ServerFace
 from app.views.topology.links import LinkItem
 from app.views.topology.look import Look
 from app.views.topology.nodes import ClientNode, Node, ServerNode

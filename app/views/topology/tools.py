@@ -9,9 +9,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QFontMetrics, QPalette
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QMenu, QToolButton, QWidget
 
-from app import theme
-from app.bars import hang
-from app.language import tr
+from app.widgets import theme
+from app.widgets.bars import hang
+from app.words.language import tr
 
 _ICONS = {
     "note": "note",

@@ -22,14 +22,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QToolTip, QWidget
 
-from app import theme
-from app.acts import Acts
-from app.language import tr
-from app.offers import Target
-from app.picture import Picture, Sign, picture_of, veiled
-from app.preview import preview
-from app.reader import say
-from app.tables import plain_tip
+from app.view_models.offers import Target
+from app.view_models.picture import Picture, Sign, picture_of, veiled
+from app.view_models.preview import preview
 from app.views.topology.canvas import Canvas
 from app.views.topology.finder import Finder
 from app.views.topology.links import LinkItem
@@ -40,6 +35,11 @@ from app.views.topology.places import Place, nearest
 from app.views.topology.scene import Item, TopologyScene
 from app.views.topology.tools import Tools, zoom_actions
 from app.views.topology.voices import Voice, install
+from app.widgets import theme
+from app.widgets.acts import Acts
+from app.widgets.reader import say
+from app.widgets.tables import plain_tip
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.modes import Terms
 from engine.events import Event

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QRect
 from PySide6.QtGui import QAccessible, QAccessibleInterface, QAccessibleObject
 from PySide6.QtWidgets import QAccessibleWidget
 
-from app.interfaces import offer
+from app.widgets.interfaces import offer
 
 if TYPE_CHECKING:
     from app.views.topology.scene import Item

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app import scenario_files
 from app.export import body, course_svg
 from app.export.page import page
 from app.export.runbook import reference_runbook, runbook
 from app.export.sheets import sheets
 from app.export.source import Source, as_json, source_of
+from app.files import scenario_files
 from engine.drill.drill import Drill
 from engine.drill.solution import left_alone, played
 from tests.engine.drill.test_questions import asking

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app import scenario_files
+from app.files import scenario_files
 from app.host import Host, NoRecorder, NotRecorded
 from app.host.host import BUDGET_S
 from app.host.pace import ELAPSED_MS_MAX

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app import scenario_files
+from app.files import scenario_files
 from app.host import Host, NoRecorder, NotRecorded, Request
 from engine.drill.drill import Drill
 from engine.drill.schema import Scenario

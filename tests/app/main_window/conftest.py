@@ -13,13 +13,15 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from app import scenario_files, settings, summaries, theme
+from app import settings
+from app.files import scenario_files, summaries
+from app.files.summary import FILE_NAME
 from app.main_window import MainWindow
 from app.main_window.furnishing import furnished
-from app.offers import Target
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
-from app.summary import FILE_NAME
+from app.view_models.offers import Target
+from app.widgets import theme
 from engine.drill.drill import Drill
 
 LOOK_S = 0.001

@@ -48,7 +48,7 @@ if sys.argv[1:]:
         import_module(name)
     from engine.flow import warm_up
     warm_up()
-from app import scenario_files
+from app.files import scenario_files
 from engine import simulator
 from engine.drill.drill import Drill
 found = scenario_files.find("lab").load()

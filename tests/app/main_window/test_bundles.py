@@ -10,7 +10,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 
-from app import bundle, bundle_store, scenario_files
+from app.files import bundle, bundle_store, scenario_files
 from app.main_window import MainWindow
 from app.views.quarantine import Quarantine
 from engine.drill.drill import Drill

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QTreeView, QWidget
 
 from app.main_window import MainWindow
-from app.offers import Target
+from app.view_models.offers import Target
 from tests.app.main_window.conftest import Hands, open_menus
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for menus

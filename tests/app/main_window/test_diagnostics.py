@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app import support
+from app.files import support
 from app.main_window import MainWindow, diagnostics
 
 

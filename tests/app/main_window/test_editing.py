@@ -13,14 +13,16 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app import keys, scenario_files, settings, whole_file
-from app.highlight import LEXED_MAX
+from app import settings
+from app.files import scenario_files, whole_file
 from app.main_window import MainWindow
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.briefing import BriefPage
 from app.views.editor import ScenarioEditor
 from app.views.editor.checking import Unwanted, stoppable, try_out
+from app.widgets import keys
+from app.widgets.highlight import LEXED_MAX
 from tests.app.main_window.conftest import Hands, shown
 
 

@@ -15,7 +15,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from app import scenario_files
+from app.files import scenario_files
 from app.main_window import MainWindow
 from app.settings import WindowSettings
 from app.storage import open_profile

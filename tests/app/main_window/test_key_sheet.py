@@ -11,10 +11,10 @@ from PySide6.QtGui import QAction, QKeySequence, QShortcut, QShortcutEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app import keys
 from app.main_window import MainWindow
 from app.settings import WindowSettings
 from app.storage import Profile
+from app.widgets import keys
 from tests.app.main_window.conftest import Hands, shown
 
 

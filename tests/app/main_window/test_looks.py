@@ -13,11 +13,12 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QScrollArea, QTabBar, QToolButton
 
-from app import settings, theme
+from app import settings
 from app.main_window import MainWindow
 from app.main_window.desk import AUTHOR, LEARNER, PRESENTER, PROFILES
 from app.settings import WindowSettings
 from app.views.shortcut_sheet import ShortcutSheet
+from app.widgets import theme
 from tests import painted
 from tests.app.main_window.conftest import Hands, shown
 

@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from app import theme
 from app.main_window import MainWindow
 from app.views.scenario_picker import ScenarioPicker
+from app.widgets import theme
 from tests import painted
 from tests.app.main_window.conftest import Hands
 

@@ -9,10 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app import language, theme
 from app.main_window import MainWindow
 from app.settings import WindowSettings
 from app.storage import Profile
+from app.widgets import theme
+from app.words import language
 from tests.app.main_window.conftest import Hands, shown
 
 CTRL_SHIFT = (Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier)

@@ -26,20 +26,22 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app import language, scenario_files, theme
 from app.export import page as exported
 from app.export.runbook import runbook
 from app.export.sheets import sheets
 from app.export.source import source_of
-from app.language import tr
+from app.files import scenario_files
 from app.main_window import MainWindow
 from app.main_window.desk import PLACES
-from app.sentences import QUOTED
 from app.settings import WindowSettings
 from app.storage import Profile
-from app.tables import TableView
 from app.views.editor.form_schema import fields, sections
 from app.views.system_monitor.catalogue import PERFS
+from app.widgets import theme
+from app.widgets.tables import TableView
+from app.words import language
+from app.words.language import tr
+from app.words.sentences import QUOTED
 from engine.drill.drill import Drill
 from engine.drill.solution import played
 from engine.inputs import VERBS

@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app import accepted, scenario_files
-from app.accepted import ACCEPTED
+from app.files import accepted, scenario_files
+from app.files.accepted import ACCEPTED
 from app.main_window import MainWindow, quarantine
 from app.views.quarantine import Quarantine
 from engine.drill.contents import sha256, visible

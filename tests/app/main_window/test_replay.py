@@ -12,7 +12,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app import scenario_files
+from app.files import scenario_files
 from app.main_window import MainWindow, by_doing, debriefing
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile

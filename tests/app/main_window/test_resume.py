@@ -10,9 +10,9 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app import theme
 from app.settings import WindowSettings
 from app.storage import ProblemKind, Profile, StorageProblem, open_profile
+from app.widgets import theme
 from engine.drill.drill import Drill, replay
 from tests.app.main_window.conftest import Hands, shown
 

@@ -9,11 +9,12 @@ from PySide6.QtCore import QTranslator
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialogButtonBox
 
-from app import language, settings
-from app.language import tr
+from app import settings
 from app.main_window import MainWindow
 from app.main_window.speech import speak
 from app.settings import WindowSettings
+from app.words import language
+from app.words.language import tr
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
 import app.main_window as start
-from app import scenario_files, summaries
+from app.files import scenario_files, summaries
 from app.main_window import MainWindow
 from app.main_window.furnishing import furnished
 from app.main_window.start import Start

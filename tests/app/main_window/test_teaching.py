@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication
 
 from app import settings
 from app.main_window import MainWindow
-from app.offers import Target
-from app.preview import preview
 from app.settings import WindowSettings
+from app.view_models.offers import Target
+from app.view_models.preview import preview
 from app.views.topology.scene import DIMMED
 from engine.drill.drill import Drill
 from tests.app.main_window.conftest import Hands, shown

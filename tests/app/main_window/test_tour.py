@@ -8,9 +8,10 @@ import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import QApplication
 
-from app import language, settings
+from app import settings
 from app.main_window import MainWindow
 from app.settings import WindowSettings
+from app.words import language
 from tests.app.main_window.conftest import Hands, shown
 
 

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.host.search import STATE_KINDS
 from app.main_window import MainWindow
-from app.offers import Target
 from app.storage import Profile
+from app.view_models.offers import Target
 from engine.model import Role
 from tests.app.main_window.conftest import Hands, open_menus
 

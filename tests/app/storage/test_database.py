@@ -77,7 +77,7 @@ def test_the_folder_is_the_users_data_folder_unless_said_otherwise(
     with open_profile() as profile:
         assert profile.file == profile_folder / "profile.sqlite"
     monkeypatch.delenv("MIRRORDRILL_PROFILE")
-    monkeypatch.setattr("app.folders.user_data_path", lambda name, appauthor: profile_folder / name)
+    monkeypatch.setattr("app.files.folders.user_data_path", lambda name, appauthor: profile_folder / name)
     with open_profile() as profile:
         assert profile.file == profile_folder / "mirrordrill" / "profile.sqlite"
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app import scenario_files
+from app.files import scenario_files
 from app.views.briefing import Briefing, BriefPage, goal_state
 from app.views.briefing.questions import QuestionCard
 from engine.drill.drill import Drill, Mode

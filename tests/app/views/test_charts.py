@@ -13,10 +13,10 @@ from PySide6.QtGui import QImage
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
-from app.counters import COUNTERS
-from app.time_axis import TimeAxis, time_step_s
 from app.views.charts import Charts
 from app.views.charts.axes import ValueAxis, axis_top
+from app.widgets.time_axis import TimeAxis, time_step_s
+from app.words.counters import COUNTERS
 from engine.drill.modes import TERMS, Mode
 from engine.events import Event
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS

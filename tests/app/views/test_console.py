@@ -8,10 +8,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 
-from app import theme
 from app.views.console import Console
 from app.views.console.outcome import as_text, from_event, in_short
 from app.views.console.tabs import Closed
+from app.widgets import theme
 from engine.events import Event
 from engine.inputs import Input, parse_line
 from engine.tsql.data import Session, Window

@@ -8,13 +8,13 @@ import pytest
 from PySide6.QtCore import QMimeData, Qt
 from pytestqt.qtbot import QtBot
 
-from app import highlight
-from app.code_edit import LINE_MAX
 from app.views.console import results
 from app.views.console.editor import SqlEditor
 from app.views.console.outcome import Outcome, Rowset, as_text
 from app.views.console.query import QueryWindow
 from app.views.console.results import Results
+from app.widgets import highlight
+from app.widgets.code_edit import LINE_MAX
 from engine import tsql
 from engine.messages import Message
 

@@ -10,9 +10,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app import formatting, scenario_files
-from app.strip import Strip
+from app.files import scenario_files
 from app.views.debrief import Debrief, phases_of
+from app.widgets.strip import Strip
+from app.words import formatting
 from engine.drill.drill import Drill
 from engine.drill.solution import play_solution
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QContextMenuEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit
 
-from app.scenario_edit import NotChanged
+from app.files.scenario_edit import NotChanged
 from app.views.editor.form_names import names_in
 from app.views.editor.timeline_changes import moved, with_fault, written
 from app.views.editor.timeline_entries import (

@@ -8,10 +8,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from app import theme
 from app.views.error_log import ErrorLog
 from app.views.events_list import LABELS, EventsList
 from app.views.trace import Trace
+from app.widgets import theme
 from engine.events import KINDS, Event
 from tests.engine.worlds import lab, play
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 
-from app.bars import Bar
 from app.views.fault_ledger import FaultLedger
+from app.widgets.bars import Bar
 from engine.drill.modes import TERMS, Mode, Terms
 from engine.inputs import VERBS, Input, parse_line
 from engine.model import World

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QThread
 
-from app import language, theme
 from app.views.fidelity import Fidelity
 from app.views.fidelity.from_rows import figures_of
 from app.views.fidelity.plot import UNITS, FigurePlot
 from app.views.fidelity.words import WORDS as KNOWN
 from app.views.fidelity.words import name_of
 from app.views.fidelity.work import Found, Step, Work, steps
+from app.widgets import theme
+from app.words import language
 from engine.planning.figures import FIGURES, Figure, Line, Panel
 from engine.published.fidelity import SECTIONS
 from engine.published.rows import Class, Row

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from app import language
-from app.language import tr
 from app.main_window.desk import PLACES
 from app.views.help import PAGE_OF, PAGES, Help, text_of, title_of
+from app.words import language
+from app.words.language import tr
 from engine.drill.drill import Drill
 from engine.drill.scenario import load_scenario
 from engine.inputs import parse_line

@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton
 
-from app import keys, theme
 from app.views.key_editor import KeyEditor
+from app.widgets import keys, theme
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 Key = Qt.Key

@@ -8,10 +8,11 @@ import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QStyle, QStyleOptionComboBox
 
-from app import language, theme
 from app.views.monitor import Monitor
 from app.views.monitor.history import columns
 from app.views.monitor.thresholds import ThresholdsDialog
+from app.widgets import theme
+from app.words import language
 from engine import simulator
 from engine.inputs import parse_line
 from tests.app.views.made import Run

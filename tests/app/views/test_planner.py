@@ -12,10 +12,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication
 
-from app import language, theme
 from app.views.planner import Planner
 from app.views.planner.controls import OWN
 from app.views.planner.log_slider import FigureBox, LogSlider
+from app.widgets import theme
+from app.words import language
 from engine.flow import Mode
 from engine.planning import NETWORKS, RTT_MS, Goals, advice, sweep_rtt
 

@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app import language
 from app.views.history import HistoryPage, Run
 from app.views.progress import BAR_COLUMN, ProgressPage, ago, ahead
 from app.views.scenario_picker import DUE, Card, ScenarioPicker
+from app.words import language
 from engine.drill.modes import Mode
 from engine.drill.skills import Course, Practised, due_list, standings
 

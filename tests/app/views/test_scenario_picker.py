@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication, QListWidget
 
-from app import scenario_files, summaries
-from app.interrupted_runs import Interrupted, InterruptedRuns
+from app.files import scenario_files, summaries
 from app.views.scenario_picker import Card, ScenarioPicker, wrapped
+from app.widgets.interrupted_runs import Interrupted, InterruptedRuns
 
 
 def test_words_are_broken_into_lines_that_fit(qapp: QApplication) -> None:

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtPrintSupport import QPrinter
 from PySide6.QtWidgets import QPushButton
 
-from app import keys, theme
 from app.views.shortcut_sheet import ABSENT, ShortcutSheet, search, sheet_html
+from app.widgets import keys, theme
 
 SSMS = keys.keys_of(keys.SSMS)
 

@@ -11,11 +11,11 @@ from PySide6.QtGui import QAccessible, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
-from app import theme
-from app.offers import Target
+from app.view_models.offers import Target
 from app.views.topology import Topology
 from app.views.topology.canvas import READABLE_ZOOM, WORTH_IT
 from app.views.topology.view import MOVING_SPEED_MAX
+from app.widgets import theme
 from engine.drill.modes import TERMS, Mode, Terms
 from engine.model import World
 from tests.engine.worlds import M, P, W, do, lab

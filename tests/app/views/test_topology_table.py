@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QMenu
 
-from app.offers import Target
-from app.picture import picture_of
+from app.view_models.offers import Target
+from app.view_models.picture import picture_of
 from app.views.topology import Topology
 from app.views.topology_table import TopologyTable, common_offers, role_of, rows_of
 from engine.drill.modes import TERMS, Mode, Terms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app import scenario_files
+from app.files import scenario_files
 from engine.drill.agents import AGENTS, Ranking, Standing, rank, table, wrong_in
 from tests.engine.drill.test_questions import CHANGES
 from tests.engine.drill.texts import small

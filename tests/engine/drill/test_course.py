@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app import scenario_files
+from app.files import scenario_files
 from engine.drill.drill import Drill, Mode
 from engine.drill.problems import ScenarioProblems
 from engine.drill.score import Item

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import scenario_files
+from app.files import scenario_files
 from engine.drill.drill import Drill
 from engine.drill.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, lint
 from engine.drill.recorded import TO_WRITE, CannotRecord, as_toml, prompts, scenario_from_drill

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from app import scenario_files
+from app.files import scenario_files
 from engine.drill.drill import Drill, Mode
 from engine.drill.history import History
 from engine.drill.review import Review, review, same_act

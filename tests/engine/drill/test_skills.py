@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app import scenario_files
+from app.files import scenario_files
 from engine.drill.modes import Mode
 from engine.drill.skills import (
     WEIGHTS,

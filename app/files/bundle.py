@@ -1,0 +1,428 @@
+"""A bundle: one `.mirrordrill` file in which authors hand on drills, and runs of them. No Qt.
+
+A zip archive that holds `bundle.toml` (title, author, licence, every other member with its SHA-256),
+`scenarios/NAME.toml` and `runs/NAME.json`, and nothing else. Pictures are left out: texts of scenarios show none.
+
+A bundle comes from anybody. All of it is read in memory, member by member and only by names that are expected, never
+more bytes than the limits below; nothing is unpacked to a place that the archive names, and nothing of it is run.
+The limits are assumed: some ten times what a course of a week needs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import stat
+import struct
+import tomllib
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from app.files import whole_file
+from app.words.language import tr
+from engine.drill import limits
+from engine.drill.contents import visible
+from engine.drill.problems import Problem
+from engine.drill.schema import Line
+
+SUFFIX: Final = ".mirrordrill"
+FORMAT: Final = 1
+"""Version of the format, as `bundle.toml` says it."""
+MANIFEST: Final = "bundle.toml"
+
+BYTES_MAX: Final = 50_000_000
+"""Of the file."""
+EXPANDED_MAX: Final = 60_000_000
+"""Bytes of all members together, counted as they are read, whatever the archive says."""
+MEMBERS_MAX: Final = 200
+RATIO_MAX: Final = 100
+"""Bytes of a member for one byte in the archive. Ours are below 20; deflate ends at 1,032."""
+RATIO_FREE: Final = 100_000
+"""Bytes; a member that is no larger does no harm at any ratio."""
+NAME_MAX: Final = 100
+"""Characters of a member's name."""
+KIND_MAX: Final = {MANIFEST: 100_000, "scenarios": 4 * limits.SIZE_MAX, "runs": 20_000_000}
+"""Bytes of one member by its kind."""
+SHOWN_MAX: Final = 80
+"""Characters of a stranger's name that are repeated in a sentence."""
+PROBLEMS_MAX: Final = 100
+"""Problems that are told; the rest is counted."""
+
+_MEMBER: Final = re.compile(r"bundle\.toml|(?:scenarios/[a-z0-9_-]+\.toml|runs/[a-z0-9_-]+\.json)")
+_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
+"""Names that mean a device on Windows, with any ending."""
+_SLUG: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
+_METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+_DATE: Final = (1980, 1, 1, 0, 0, 0)
+"""Of every member: the same contents are the same bytes (where zlib is the same)."""
+
+# The end of an archive: signature, four counts, size and place of the directory, length of a comment.
+_END: Final = struct.Struct("<4s4H2LH")
+_ENTRY_MIN: Final = 46
+"""Bytes of an entry of the directory without its name."""
+_HEADER_MIN: Final = 30
+"""Bytes before a member without its name."""
+_ENTRY_EXTRA: Final = 200
+"""Bytes that other programs may add to an entry (times, owners)."""
+_BAD: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    NotImplementedError,  # how zipfile refuses methods and flags that it does not know
+    RuntimeError,  # what is encrypted
+    EOFError,
+    ValueError,  # a name that is no UTF-8, a place before the beginning
+    OSError,
+)
+
+
+Add = Callable[[str, str], None]
+"""Notes a problem: the member's name, and a sentence."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Member(_Table):
+    """A member as `bundle.toml` lists it."""
+
+    name: Annotated[str, StringConstraints(max_length=NAME_MAX)]
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Manifest(_Table):
+    """What stands in `bundle.toml`."""
+
+    format: int
+    title: Line
+    author: Line | None = None
+    licence: Line | None = None
+    members: Annotated[list[Member], Field(alias="member", min_length=1, max_length=MEMBERS_MAX)]
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A bundle whose members are all there, listed, and as their SHA-256 says. What they say is not looked at."""
+
+    file: str
+    """What to call it in messages."""
+    sha256: str
+    """Of the file."""
+    size: int
+    """Bytes of the file."""
+    manifest: Manifest
+    scenarios: Mapping[str, str]
+    """Name of each scenario -> its text."""
+    runs: Mapping[str, bytes]
+    """Name of each run -> its JSON, for `run_files.parse`."""
+
+
+class BundleProblems(ValueError):
+    """A bundle that cannot be used; *problems* names everything wrong with it."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        kept = problems[:PROBLEMS_MAX]
+        if len(problems) > len(kept):
+            more = tr("and {n} more problems").format(n=len(problems) - len(kept))
+            kept.append(Problem(problems[0].file, 1, 1, "", more))
+        super().__init__("\n".join(str(problem) for problem in kept))
+        self.problems = tuple(kept)
+
+
+# --- reading ------------------------------------------------------------------------------------------------
+
+
+def read(file: Path) -> Bundle:
+    """The bundle in *file*. Raises BundleProblems."""
+    try:
+        if not file.is_file():  # a pipe would be waited for, a device never ends
+            raise _only(str(file), tr("not a file"))
+        with file.open("rb") as opened:
+            raw = opened.read(BYTES_MAX + 1)
+    except (OSError, ValueError) as error:
+        if isinstance(error, BundleProblems):
+            raise
+        why = error.strerror if isinstance(error, OSError) else tr("invalid file name")
+        raise _only(visible(str(file)), tr("not readable: {why}").format(why=why)) from error
+    return parse(raw, str(file))
+
+
+def parse(raw: bytes, file: str) -> Bundle:
+    """The bundle that consists of the bytes *raw*; *file* is its name in messages. Raises BundleProblems."""
+    if len(raw) > BYTES_MAX:
+        raise _only(file, tr("larger than the limit for a bundle ({n} MB)").format(n=BYTES_MAX // 1_000_000))
+    _check_end(raw, file)
+    problems: list[Problem] = []
+
+    def add(member: str, text: str) -> None:
+        problems.append(Problem(file, 1, 1, _shown(member), text))
+
+    members = _members(raw, file, add)
+    if MANIFEST not in members:
+        if not any(problem.where == MANIFEST for problem in problems):
+            add(MANIFEST, tr("missing"))
+        raise BundleProblems(problems)
+    manifest = _manifest(members.pop(MANIFEST), add)
+    if manifest is not None:
+        known = {problem.where for problem in problems}
+        for name, text in _differences(manifest, members):
+            if _shown(name) not in known:
+                add(name, text)
+    scenarios, runs = dict[str, str](), dict[str, bytes]()
+    for name in sorted(members):
+        folder, _, last = name.partition("/")
+        if folder == "runs":
+            runs[last.removesuffix(".json")] = members[name]
+            continue
+        try:
+            scenarios[last.removesuffix(".toml")] = members[name].decode("utf-8").replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            add(name, tr("not UTF-8 text (byte {n})").format(n=error.start + 1))
+    if problems or manifest is None:
+        raise BundleProblems(problems)
+    return Bundle(file, hashlib.sha256(raw).hexdigest(), len(raw), manifest, scenarios, runs)
+
+
+def _only(file: str, text: str) -> BundleProblems:
+    return BundleProblems([Problem(file, 1, 1, "", text)])
+
+
+def _shown(name: str) -> str:
+    """A stranger's name for a sentence: short, on one line, every character seen."""
+    short = name if len(name) <= SHOWN_MAX else name[:SHOWN_MAX] + "…"
+    return visible(short).replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")
+
+
+def _check_end(raw: bytes, file: str) -> None:
+    """Looks at the last bytes before anything reads the directory, whose length alone could exhaust the memory."""
+    if len(raw) < _END.size or raw[:4] != b"PK\x03\x04":
+        raise _only(file, tr("not a bundle: the file does not begin as a zip archive with members"))
+    signature, disk, first, here, count, size, place, comment = _END.unpack(raw[-_END.size :])
+    end = len(raw) - _END.size
+    if signature != b"PK\x05\x06" or comment:
+        raise _only(file, tr("truncated, or data after the end of the archive"))
+    if disk or first or here != count or raw[max(0, end - 20) :][:4] == b"PK\x06\x07":
+        raise _only(file, tr("a multi-part or zip64 archive; neither is allowed for a bundle"))
+    if count > MEMBERS_MAX or size > MEMBERS_MAX * (_ENTRY_MIN + NAME_MAX + _ENTRY_EXTRA):
+        raise _only(file, tr("more than {n} members").format(n=MEMBERS_MAX))
+    if place + size != end:
+        raise _only(file, tr("its directory is not at the offset that the archive gives"))
+
+
+def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
+    """Name -> bytes of all members that may be read; what is wrong with the others goes to *add*."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            entries = archive.infolist()
+            if len(entries) > MEMBERS_MAX:
+                raise _only(file, tr("more than {n} members").format(n=MEMBERS_MAX))
+            # The other name of an entry ends at a NUL, and may be turned for this system.
+            times = Counter(entry.orig_filename for entry in entries)
+            folded = Counter(name.casefold() for name in times)
+            for name in times:
+                if times[name] > 1:
+                    add(name, tr("more than one member of this name"))
+                elif folded[name.casefold()] > 1:
+                    add(name, tr("another member has the same name except for upper and lower case"))
+            ends = _ends(entries, archive.start_dir)
+            found, room = dict[str, bytes](), EXPANDED_MAX
+            for entry in entries:
+                name = entry.orig_filename
+                wrong = list(_wrong(entry, ends[entry.header_offset] - entry.header_offset))
+                for text in wrong:
+                    add(name, text)
+                if wrong or times[name] > 1:
+                    continue
+                content = _content(archive, entry, min(room, _most(name)), add)
+                if content is not None:
+                    found[name] = content
+                room -= min(entry.file_size, room)  # also for what is damaged: it was read as far as that
+            return found
+    except BundleProblems:
+        raise
+    except _BAD as error:
+        raise _only(
+            file, tr("the archive is damaged: {why}").format(why=_shown(str(error) or "zip"))
+        ) from error
+
+
+def _ends(entries: list[zipfile.ZipInfo], end: int) -> dict[int, int]:
+    """Where each member begins -> where it has to end; *end*: where the directory begins."""
+    begins = sorted({entry.header_offset for entry in entries})
+    return dict(zip(begins, [*begins[1:], end], strict=True))
+
+
+def _wrong(entry: zipfile.ZipInfo, room: int) -> Iterator[str]:
+    """What stands against reading a member, by its entry in the directory; *room*: bytes to the next one."""
+    name = entry.orig_filename
+    if len(name) > NAME_MAX:
+        yield tr("name longer than {n} characters").format(n=NAME_MAX)
+    elif name.startswith("/") or re.match(r"[A-Za-z]:", name):
+        yield tr("absolute path")
+    elif ".." in name.replace("\\", "/").split("/"):
+        yield tr("path outside the bundle")
+    elif "\\" in name or "\0" in name:
+        yield tr("invalid character in the name")
+    elif not _MEMBER.fullmatch(name):
+        yield tr("not allowed in a bundle; allowed are bundle.toml, scenarios/NAME.toml and "
+"runs/NAME.json, with NAME of small letters, digits, - and _")  # fmt: skip
+    elif name != MANIFEST and (
+        not _SLUG.fullmatch(_stem(name)) or len(_stem(name)) > 60 or _RESERVED.fullmatch(_stem(name))
+    ):
+        yield tr("invalid name for a scenario or a run")
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG):
+        yield tr("a link, a folder or a device, not a file")
+    if entry.flag_bits & 0x2041:
+        yield tr("encrypted")
+    if entry.compress_type not in _METHODS:
+        yield tr("unsupported compression method {n}").format(n=entry.compress_type)
+    if _HEADER_MIN + len(name) + entry.compress_size > room:
+        yield tr("damaged: {why}").format(why=tr("overlaps the next member"))
+    if entry.file_size > RATIO_FREE and entry.file_size > RATIO_MAX * entry.compress_size:
+        yield tr("would grow more than {n} times when unpacked").format(n=RATIO_MAX)
+
+
+def _stem(name: str) -> str:
+    return name.partition("/")[2].rpartition(".")[0]
+
+
+def _most(name: str) -> int:
+    return KIND_MAX[name.partition("/")[0]]
+
+
+def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int, add: Add) -> bytes | None:
+    """The bytes of a member unless there are more than *most*; zipfile compares their checksum at their end."""
+    name = entry.orig_filename
+    try:
+        with archive.open(entry) as opened:
+            content = opened.read(most + 1)
+    except _BAD as error:
+        add(name, tr("damaged: {why}").format(why=_shown(str(error) or "zip")))
+        return None
+    if len(content) > most:
+        said = tr("larger than allowed, or all members together are ({n} MB)")
+        add(name, said.format(n=EXPANDED_MAX // 1_000_000))
+        return None
+    return content
+
+
+def _manifest(raw: bytes, add: Add) -> Manifest | None:
+    """What `bundle.toml` says; None if it says nothing that can be used."""
+    try:
+        text = raw.decode("utf-8")
+        excess = limits.excess(text)
+        if excess is not None:
+            add(MANIFEST, f"{excess[1]}; {excess[2]}")
+            return None
+        data = tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        add(MANIFEST, tr("not UTF-8 text (byte {n})").format(n=error.start + 1))
+        return None
+    except tomllib.TOMLDecodeError as error:
+        add(MANIFEST, tr("not TOML: {why}").format(why=_shown(str(error))))
+        return None
+    version = data.get("format")
+    if type(version) is int and version > FORMAT:
+        said = tr("format {new}, written by a newer Mirrordrill; this one reads up to format {known}")
+        add(MANIFEST, said.format(new=version, known=FORMAT))
+        return None
+    try:
+        manifest = Manifest.model_validate(data)
+    except ValidationError as refused:
+        for wrong in refused.errors(include_url=False, include_context=False, include_input=False):
+            where = ".".join(str(part) for part in wrong["loc"])
+            add(MANIFEST, _shown(f"{where}: {wrong['msg']}"))
+        return None
+    if manifest.format != FORMAT:
+        add(MANIFEST, tr("unknown format {n}").format(n=manifest.format))
+        return None
+    return manifest
+
+
+def _differences(manifest: Manifest, members: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+    """Name and sentence for each member that is not as `bundle.toml` lists it."""
+    listed = Counter(member.name for member in manifest.members)
+    for name, times in listed.items():
+        if times > 1:
+            yield name, tr("listed more than once in bundle.toml")
+        if name not in members:
+            yield name, tr("listed in bundle.toml, but missing")
+    for name in members:
+        if name not in listed:
+            yield name, tr("not listed in bundle.toml")
+    for member in manifest.members:
+        content = members.get(member.name)
+        if content is not None and hashlib.sha256(content).hexdigest() != member.sha256:
+            yield member.name, tr("changed since the bundle was made (SHA-256 differs)")
+
+
+# --- writing ------------------------------------------------------------------------------------------------
+
+
+def write(
+    file: Path,
+    title: str,
+    scenarios: Mapping[str, str],
+    runs: Mapping[str, bytes] | None = None,
+    author: str | None = None,
+    licence: str | None = None,
+    replace: bool = False,
+) -> Bundle:
+    """Make a bundle of texts and runs by their names, and write it to *file*, wholly or not at all.
+
+    Raises BundleProblems if it could not be read again, OSError (FileExistsError unless *replace*) if it cannot be
+    written.
+    """
+    raw = made(title, scenarios, runs or {}, author, licence)
+    bundle = parse(raw, str(file))
+    if not replace and os.path.lexists(file):
+        raise FileExistsError(17, tr("a file of this name exists already"))
+    whole_file.write(file, raw)
+    return bundle
+
+
+def made(
+    title: str,
+    scenarios: Mapping[str, str],
+    runs: Mapping[str, bytes],
+    author: str | None = None,
+    licence: str | None = None,
+) -> bytes:
+    """The bytes of a bundle; the same for the same contents."""
+    members = {
+        f"scenarios/{name}.toml": text.encode(errors="surrogatepass") for name, text in scenarios.items()
+    }
+    members |= {f"runs/{name}.json": raw for name, raw in runs.items()}
+    members = dict(sorted(members.items()))
+    said = {"title": title, "author": author, "licence": licence}
+    lines = [f"format = {FORMAT}", *(f"{key} = {quoted(text)}" for key, text in said.items() if text)]
+    for name, content in members.items():
+        digest = hashlib.sha256(content).hexdigest()
+        lines += ["", "[[member]]", f"name = {quoted(name)}", f"sha256 = {quoted(digest)}"]
+    head = ("\n".join(lines) + "\n").encode(errors="surrogatepass")  # `parse` refuses what is no text
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, content in {MANIFEST: head, **members}.items():
+            entry = zipfile.ZipInfo(name, _DATE)
+            entry.create_system, entry.external_attr = 3, (stat.S_IFREG | 0o644) << 16
+            # What could pass for a bomb is stored as it is.
+            dense = len(zlib.compress(content, 9)) * RATIO_MAX // 2 > len(content)
+            archive.writestr(entry, content, zipfile.ZIP_DEFLATED if dense else zipfile.ZIP_STORED, 9)
+    return target.getvalue()
+
+
+def quoted(text: str) -> str:
+    """A TOML string; JSON's form is one of them, for texts without the characters that a `Line` may not have."""
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,198 @@
+"""Bundles that were taken in: their drills and runs lie in the profile, in one folder for each bundle. No Qt.
+
+The folder is called as the bundle's SHA-256 begins, the files in it as scenarios and runs may be called; no name of
+the archive is ever used as a path. What is there already is never replaced.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.files import bundle, run_files, scenario_files, whole_file
+from app.files.bundle import Bundle
+from app.files.run_files import NoRun
+from app.files.scenario_files import NoScenario, ScenarioFile
+from app.words.language import tr
+from engine.drill.contents import verbs_of
+from engine.drill.problems import Problem, ScenarioProblems
+from engine.drill.scenario import Scenario, load_scenario
+from engine.inputs import InputProblem
+
+KEY_LENGTH: Final = 16
+"""Digits of the SHA-256 that name the folder: nobody finds two bundles with the same by chance."""
+_KEY: Final = re.compile(rf"[0-9a-f]{{{KEY_LENGTH}}}")
+
+
+class CannotKeep(Exception):
+    """The disk or the folder stands against it; the text is a sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A drill of a bundle, and whether it can be taken in."""
+
+    name: str
+    text: str
+    scenario: Scenario | None
+    """None if it cannot be played."""
+    problems: tuple[Problem, ...] = ()
+    hindrance: str = ""
+    """Why it cannot be taken in, as a sentence; empty if it can."""
+    here: bool = False
+    """The very same drill is here already."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOffer:
+    """A recorded run of a bundle."""
+
+    name: str
+    says: str
+    """Which scenario, how long, what was done; or why it cannot be looked back on."""
+    usable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """A bundle of which something was taken in."""
+
+    key: str
+    title: str
+    author: str
+    licence: str
+    sha256: str
+    drills: tuple[str, ...]
+    """Names."""
+    runs: tuple[Path, ...]
+
+
+# --- looking ------------------------------------------------------------------------------------------------
+
+
+def offers(found: Bundle) -> list[Offer]:
+    """Each drill of the bundle, read and checked, none of it run."""
+    present = {file.name: file for file in scenario_files.all_files()[0]}
+    return [_offer(found, name, text, present) for name, text in found.scenarios.items()]
+
+
+def _offer(found: Bundle, name: str, text: str, present: Mapping[str, ScenarioFile]) -> Offer:
+    try:
+        scenario = load_scenario(text, f"{found.file}/scenarios/{name}.toml")
+    except ScenarioProblems as problems:
+        why = tr("Not playable: {why}").format(why=_short(problems.problems[0]))
+        return Offer(name, text, None, problems.problems, why)
+    there = present.get(name)
+    if there is None:
+        return Offer(name, text, scenario)
+    if there.text == text:
+        return Offer(name, text, scenario, (), tr("Imported already."), here=True)
+    if there.shipped:
+        why = tr("{name} is the name of a shipped drill.")
+    elif there.origin:
+        why = tr("Another drill called {name} is here, from “{origin}”; remove that bundle first.")
+    else:
+        why = tr("You have another drill called {name}; rename or remove yours first.")
+    return Offer(name, text, scenario, (), why.format(name=name, origin=there.origin))
+
+
+def _short(problem: Problem) -> str:
+    where = f"{problem.where}: " if problem.where else ""
+    return f"{problem.line}:{problem.column}: {where}{problem.text}"
+
+
+def run_offers(found: Bundle) -> list[RunOffer]:
+    """Each run of the bundle as it says of itself; none is played."""
+    return [_run_offer(name, raw) for name, raw in found.runs.items()]
+
+
+def _run_offer(name: str, raw: bytes) -> RunOffer:
+    try:
+        report, _ = run_files.parse(raw, f"{name}.json")
+        does = ", ".join(f"{verb} × {count}" for verb, count in verbs_of(report["inputs"]))
+    except (NoRun, InputProblem) as problem:
+        return RunOffer(name, str(problem), usable=False)
+    says = tr("{scenario}, {seconds:.0f} s simulated: {does}")
+    ended_s = float(report["ended_at_s"])
+    return RunOffer(
+        name,
+        says.format(scenario=report["scenario"], seconds=ended_s, does=does or tr("nothing was done")),
+        usable=True,
+    )
+
+
+# --- taking in ----------------------------------------------------------------------------------------------
+
+
+def take_in(found: Bundle, drills: Iterable[str], runs: Iterable[str] = ()) -> list[Path]:
+    """Write those drills and runs of the bundle into the profile; returns the files that are new.
+
+    What `offers` names a hindrance for must not be among *drills* (ValueError). Raises CannotKeep; what was written
+    before the disk was full stays, whole.
+    """
+    wanted = list(drills)
+    hindered = {offer.name for offer in offers(found) if offer.hindrance and not offer.here}
+    if hindered & set(wanted):
+        raise ValueError(f"cannot be taken in: {sorted(hindered & set(wanted))}")
+    folder = scenario_files.bundles_folder() / found.sha256[:KEY_LENGTH]
+    files = {folder / f"{name}.toml": found.scenarios[name].encode() for name in wanted}
+    files |= {folder / "runs" / f"{name}.json": found.runs[name] for name in runs}
+    new = {file: raw for file, raw in files.items() if not file.exists()}
+    if new:
+        _put_all(folder, {folder / scenario_files.LABEL: _label(found), **new})
+    return list(new)
+
+
+def _put_all(folder: Path, files: Mapping[Path, bytes]) -> None:
+    try:
+        for file, raw in files.items():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            whole_file.write(file, raw)
+    except OSError as error:
+        why = error.strerror
+        raise CannotKeep(tr("{folder} cannot be written: {why}.").format(folder=folder, why=why)) from error
+
+
+def _label(found: Bundle) -> bytes:
+    said = found.manifest
+    facts = {"title": said.title, "author": said.author, "licence": said.licence, "sha256": found.sha256}
+    return "".join(f"{key} = {bundle.quoted(text)}\n" for key, text in facts.items() if text).encode()
+
+
+# --- what was taken in --------------------------------------------------------------------------------------
+
+
+def taken_in() -> list[TakenIn]:
+    """Every bundle of which something is here, by title."""
+    folders = (path for path in scenario_files.bundles_folder().glob("*") if _KEY.fullmatch(path.name))
+    return sorted(map(_taken_in, folders), key=lambda one: (one.title, one.key))
+
+
+def _taken_in(folder: Path) -> TakenIn:
+    said = {key: value for key, value in scenario_files.label(folder).items() if isinstance(value, str)}
+    return TakenIn(
+        key=folder.name,
+        title=said["title"],
+        author=said.get("author", ""),
+        licence=said.get("licence", ""),
+        sha256=said.get("sha256", ""),
+        drills=tuple(sorted(path.stem for path in folder.glob("*.toml"))),
+        runs=tuple(sorted((folder / "runs").glob("*.json"))),
+    )
+
+
+def remove(key: str) -> None:
+    """Remove all that was taken in of a bundle. Raises NoScenario if there is no such bundle, CannotKeep."""
+    folder = scenario_files.bundles_folder() / key
+    if not _KEY.fullmatch(key) or not folder.is_dir() or folder.is_symlink():
+        raise NoScenario(tr("There is no bundle {key} here.").format(key=key))
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise CannotKeep(
+            tr("{folder} cannot be removed: {why}.").format(folder=folder, why=error.strerror)
+        ) from error

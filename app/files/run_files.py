@@ -1,0 +1,159 @@
+"""Runs as files: what `run --json` and the debrief write, to be played again and compared. No Qt."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from app.export.source import Source, as_json
+from app.files import scenario_files
+from app.files.scenario_files import NoScenario
+from app.words.language import tr
+from engine.drill.contents import visible
+from engine.drill.modes import Mode
+
+BYTES_MAX: Final = 200_000_000
+"""More is not read. A run of two hours with two hundred databases has about a quarter of it."""
+
+_NEEDED: Final[dict[str, type | tuple[type, ...]]] = {
+    "scenario": str, "seed": int, "mode": str, "inputs": list, "ended_at_s": (int, float), "events": list,
+    "hashes": list, "availability": dict, "score": dict, "failovers": list,
+}  # fmt: skip
+"""What a report must have to be played again and shown, and of which type."""
+
+NESTS_MAX: Final = 2_000_000
+"""Lists and tables of a file, counted before it is parsed: each takes some 60 to 230 bytes. Assumed: forty times the
+events of the longest drill."""
+VALUES_MAX: Final = 20_000_000
+"""Values of a file, counted the same way. Twice those of two hours with two hundred databases."""
+INPUTS_MAX: Final = 100_000
+"""Input lines of a run. Assumed: one a second for a day."""
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+"""What a scenario may be called: never a path."""
+
+TICK_MAX: Final = 1e6
+"""Seconds; as `run --until`."""
+
+
+class NoRun(Exception):
+    """The file is no run, or cannot be read; the text is a sentence for the user."""
+
+
+def read(file: Path) -> tuple[dict[str, Any], str]:
+    """The report in *file* and the text of its scenario. Raises NoRun."""
+    try:
+        if not file.is_file():  # a pipe would be waited for, a device never ends
+            raise NoRun(tr("{file} is not a file.").format(file=file))
+        with file.open("rb") as opened:
+            raw = opened.read(BYTES_MAX + 1)
+    except OSError as error:
+        raise NoRun(tr("{file} cannot be read: {why}.").format(file=file, why=error.strerror)) from error
+    except ValueError as error:
+        raise NoRun(tr("{file} is not a file.").format(file=visible(str(file)))) from error
+    return parse(raw, str(file))
+
+
+def parse(raw: bytes, file: str) -> tuple[dict[str, Any], str]:
+    """The report in the bytes *raw* and the text of its scenario; *file* is its name in messages. Raises NoRun."""
+    if len(raw) > BYTES_MAX:
+        raise NoRun(
+            tr("{file} is larger than a run may be ({most} MB).").format(
+                file=file, most=BYTES_MAX // 1_000_000
+            )
+        )
+    if raw.count(b"{") + raw.count(b"[") > NESTS_MAX or raw.count(b",") > VALUES_MAX:
+        raise NoRun(tr("{file} holds more values than a run may.").format(file=file))
+    try:
+        found = json.loads(raw.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise NoRun(tr("{file} is not JSON: {error}.").format(file=file, error=error)) from error
+    report = found.get("report", found) if isinstance(found, dict) else None
+    problem = _problem(report, raw)
+    if problem or not isinstance(report, dict):
+        raise NoRun(
+            tr("{file} is not a run as Mirrordrill writes it: {problem}.").format(file=file, problem=problem)
+        )
+    return report, _text(file, report)
+
+
+def _problem(report: object, raw: bytes) -> str:
+    """What keeps it from being a report; empty if nothing does."""
+    if not isinstance(report, dict):
+        return tr("it is no table")
+    for name, kind in _NEEDED.items():
+        if not isinstance(report.get(name), kind) or isinstance(report[name], bool):
+            return tr("{name} is missing, or of another kind").format(name=name)
+    if report["mode"] not in set(Mode):
+        return tr("there is no mode {mode!r}").format(mode=report["mode"])
+    if not 0 <= report["seed"] < 2**63 or not 0 <= report["ended_at_s"] <= TICK_MAX:
+        return tr("its seed or its end is out of range")
+    if not _NAME.fullmatch(report["scenario"]):
+        return tr("its scenario has no name that a scenario can have")
+    if len(report["inputs"]) > INPUTS_MAX:
+        return tr("it has more than {most} inputs").format(most=INPUTS_MAX)
+    if not all(isinstance(line, str) for line in report["inputs"]):
+        return tr("its inputs are no lines")
+    if _HALF.search(raw) and not _is_text(report):
+        return tr("it holds half a character")
+    if not all(_is_hash(entry) for entry in report["hashes"]) or not all(map(_is_event, report["events"])):
+        return tr("its hashes or events are no such")
+    return ""
+
+
+_HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+"""How JSON escapes one half of a character beyond the first 65,536; without the other half it is none."""
+
+
+def _is_text(report: object) -> bool:
+    try:
+        json.dumps(report, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_hash(entry: object) -> bool:
+    return (
+        isinstance(entry, dict)
+        and _is_figure(entry.get("t_s"), TICK_MAX)
+        and type(entry.get("inputs")) is int
+        and 0 <= entry["inputs"] <= INPUTS_MAX
+        and isinstance(entry.get("hash"), str)
+    )
+
+
+def _is_event(entry: object) -> bool:
+    return (
+        isinstance(entry, dict)
+        and _is_figure(entry.get("t_s"), TICK_MAX)
+        and isinstance(entry.get("kind"), str)
+        and isinstance(entry.get("text"), str)
+    )
+
+
+def _is_figure(value: object, most: float) -> bool:
+    """A number from 0 to *most*: not a truth value, and not what is no number at all."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most
+
+
+def _text(file: str, report: Mapping[str, Any]) -> str:
+    """The scenario comes with the run; of older files it is looked for by its name."""
+    text = report.get("scenario_text")
+    if isinstance(text, str):
+        return text
+    try:
+        return scenario_files.find(report["scenario"]).text
+    except NoScenario as problem:
+        raise NoRun(
+            tr("{file} was made without its scenario, and none is here: {problem}.").format(
+                file=file, problem=problem
+            )
+        ) from problem
+
+
+def as_text(source: Source) -> str:
+    """Report and review as one JSON text that `read` takes."""
+    return json.dumps(as_json(source), allow_nan=False, ensure_ascii=False, indent=1) + "\n"

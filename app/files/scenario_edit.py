@@ -1,0 +1,189 @@
+"""Changes in the text of a scenario that leave all the rest as its author wrote it: comments, order, line breaks.
+
+A path leads through tables and arrays: ("server", 0, "name"). No Qt.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from io import StringIO
+from typing import Any, Final
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AoT
+
+from app.words.language import tr
+from engine.drill.places import places
+
+HEADER: Final = re.compile(r"""\s*\[\[?\s*[\w\-"']+(?:\s*\.\s*[\w\-"']+)*\s*\]""")
+"""A line with which a table begins."""
+
+Path = Sequence[str | int]
+
+
+class NotChanged(ValueError):
+    """The text is not TOML, or has nothing at that path; the text is a sentence for the user."""
+
+
+def value_at(text: str, path: Path) -> Any:
+    """What stands at *path*, in plain types; None if there is nothing. Raises NotChanged where it is not TOML."""
+    try:
+        data = tomllib.loads(text)  # seven times as fast as tomlkit, which is for changes
+    except (ValueError, RecursionError) as error:
+        raise not_toml(error) from error
+    return value_in(data, path)
+
+
+def value_in(data: Mapping[str, Any], path: Path) -> Any:
+    """What stands at *path* of a scenario's data; None if there is nothing."""
+    place: Any = data
+    for step in path:
+        try:
+            place = place[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return place
+
+
+def set_value(text: str, path: Path, value: Any) -> str:
+    """*text* with *value* (None: nothing) at *path*. Raises NotChanged."""
+    if value is None:
+        return remove(text, path)
+    return _in_its_table(text, path, lambda table, inner: _set(table, inner, value)) or _set(
+        text, path, value
+    )
+
+
+def remove(text: str, path: Path) -> str:
+    """*text* without what stands at *path*. Raises NotChanged."""
+    return _in_its_table(text, path, _remove) or _remove(text, path)
+
+
+def _set(text: str, path: Path, value: Any) -> str:
+    document, place = _parent(text, path)
+    if isinstance(value, str) and "\n" in value:
+        value = _lines(value)
+    elif isinstance(place, Mapping) and path[-1] in place and place[path[-1]] == value:
+        return text
+    place[path[-1]] = value
+    return tomlkit.dumps(document)
+
+
+def _remove(text: str, path: Path) -> str:
+    document, place = _parent(text, path)
+    last: Any = path[-1]
+    try:
+        del place[last]
+    except (KeyError, IndexError):
+        return text
+    if isinstance(place, AoT) and not place:
+        return _remove(tomlkit.dumps(document), path[:-1])
+    return tomlkit.dumps(document)
+
+
+def _in_its_table(text: str, path: Path, change: Callable[[str, Path], str]) -> str | None:
+    """*text* with *change* made in the lines of its table alone: in a long text many times as fast as in all of it.
+
+    None where the table is no block of lines by itself, where nothing changes, or if more became another.
+    """
+    length = 2 if len(path) > 2 and isinstance(path[1], int) else min(1, len(path) - 1)
+    table = tuple(path[:length])
+    lines = StringIO(text).readlines()
+    try:
+        wanted: Any = tomllib.loads(text)
+        start = places(text)[table].line - 1 if table else 0
+        if table and not HEADER.match(lines[start]):
+            return None
+        end = next(
+            (at for at in range(start + bool(table), len(lines)) if HEADER.match(lines[at])), len(lines)
+        )
+        block = "".join(lines[start:end])
+        made = change(block, (path[0], 0, *path[2:]) if length == 2 else path)
+        whole = "".join((*lines[:start], made, *lines[end:]))
+        if made == block:
+            return None
+        inner: Any = tomllib.loads(made)
+        if length == 2:
+            wanted[path[0]][path[1]] = inner[path[0]][0]
+        elif length == 1:
+            wanted[path[0]] = inner[path[0]]
+        else:
+            gone = tomllib.loads(block).keys() - inner.keys()
+            wanted = {**{key: it for key, it in wanted.items() if key not in gone}, **inner}
+        return whole if tomllib.loads(whole) == wanted else None
+    except (NotChanged, AssertionError, ValueError, KeyError, IndexError, TypeError, RecursionError):
+        return None
+
+
+def add_table(text: str, name: str, values: Mapping[str, Any]) -> str:
+    """*text* with one more [[name]] behind those that there are, or at the end. Raises NotChanged."""
+    document = _read(text if text.endswith("\n\n") or not text.strip() else text.rstrip("\n") + "\n\n")
+    table = tomlkit.table()
+    for key, value in values.items():
+        table[key] = value
+    found = document.get(name)
+    if found is None:
+        document[name] = tomlkit.aot()
+        found = document[name]
+    if not isinstance(found, AoT):
+        said = tr("{name} is written in one line; write its entries as [[{name}]] to edit them here.")
+        raise NotChanged(said.format(name=name))
+    table.add(tomlkit.nl())
+    found.append(table)
+    return tomlkit.dumps(document).rstrip("\n") + "\n"
+
+
+def add_inside(text: str, path: Path, values: Mapping[str, Any]) -> str:
+    """*text* with one more table in the list at *path* inside of another table. Raises NotChanged."""
+    document, place = _parent(text, path)
+    found = place.get(path[-1])
+    if found is None:
+        found = place[path[-1]] = tomlkit.aot()
+        found = place[path[-1]]
+    if not isinstance(found, (AoT, list)):
+        raise NotChanged(tr("The notation of this list can only be edited in the text."))
+    if not isinstance(found, AoT):
+        inline = tomlkit.inline_table()
+        inline.update(values)
+        found.append(inline)
+        return tomlkit.dumps(document)
+    table = tomlkit.table()
+    table.update(values)
+    table.add(tomlkit.nl())
+    found.append(table)
+    return tomlkit.dumps(document).rstrip("\n") + "\n"
+
+
+def _lines(value: str) -> Any:
+    """A text of several lines as authors write it: between triple quotes, each line on its own."""
+    kept = tomlkit.string(value, multiline=True).as_string()
+    return tomlkit.value(kept if kept.startswith('"""\n') else '"""\n' + kept[3:])
+
+
+def _read(text: str) -> tomlkit.TOMLDocument:
+    try:
+        return tomlkit.parse(text)
+    except (TOMLKitError, ValueError, RecursionError) as error:
+        raise not_toml(error) from error
+
+
+def not_toml(error: Exception) -> NotChanged:
+    return NotChanged(tr("The text is not TOML yet: {reason}").format(reason=error))
+
+
+def _parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
+    document = _read(text)
+    place: Any = document
+    for step in path[:-1]:
+        try:
+            place = place[step]
+        except (KeyError, IndexError, TypeError) as error:
+            if isinstance(step, str) and isinstance(place, dict):
+                place[step] = tomlkit.table()
+                place = place[step]
+                continue
+            raise NotChanged(tr("There is no {step} to change any more.").format(step=step)) from error
+    return document, place

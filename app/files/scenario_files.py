@@ -1,0 +1,151 @@
+"""Where scenarios are: shipped with the program, in the user's own folder, or anywhere by path. No Qt."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+from app.files.folders import default_folder, no_file
+from app.words.language import tr
+from engine.drill import limits
+from engine.drill.scenario import Scenario, load_scenario
+
+BYTES_MAX: Final = 4 * limits.SIZE_MAX
+"""More is not read: no character takes more than four bytes."""
+
+
+LABEL: Final = "bundle.label"
+"""File beside the scenarios of a bundle that says, in TOML, where they are from."""
+LABEL_BYTES_MAX: Final = 100_000
+"""Of a bundle's label."""
+_FILE_NAME: Final = re.compile(r"[a-z0-9_-]{1,60}")
+"""Of a scenario that came in a bundle."""
+
+
+class NoScenario(Exception):
+    """There is no such scenario, or it cannot be read; the text is a sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioFile:
+    """A scenario file that was found, as text."""
+
+    name: str
+    file: str
+    """What to call it in messages: its path, or its name if it is shipped."""
+    text: str
+    shipped: bool
+    origin: str = ""
+    """Title of the bundle in which it came; empty for shipped ones and the user's own."""
+
+    def load(self) -> Scenario:
+        """Raises ScenarioProblems."""
+        return load_scenario(self.text, self.file)
+
+
+def own_folder() -> Path:
+    """Where the user's own scenarios are looked for: `scenarios` in the profile's folder."""
+    return default_folder() / "scenarios"
+
+
+def bundles_folder() -> Path:
+    """Where scenarios lie that came in bundles, each bundle's in a folder called as the bundle's SHA-256 begins."""
+    return own_folder() / "bundles"
+
+
+def all_files() -> tuple[list[ScenarioFile], list[str]]:
+    """Shipped ones, the user's own, those of bundles, each by name; and a sentence for each that cannot be read."""
+    found, problems = list(_shipped()), []
+    for path in (*sorted(own_folder().glob("*.toml")), *sorted(bundles_folder().glob("*/*.toml"))):
+        try:
+            file = _read(path)
+        except NoScenario as problem:
+            problems.append(str(problem))
+            continue
+        if file.origin and any(other.name == file.name for other in found):
+            said = tr("{name} of “{origin}” is not listed: another drill here has the same name.")
+            problems.append(said.format(name=file.name, origin=file.origin))
+        else:
+            found.append(file)
+    return found, problems
+
+
+def is_shipped_name(name: str) -> bool:
+    """A file of that name would take the place of a shipped scenario, or never be found beside it."""
+    return any(shipped.name == name for shipped in _shipped())
+
+
+def find(name_or_path: str) -> ScenarioFile:
+    """The scenario of that name, or the file at that path. Raises NoScenario."""
+    for shipped in _shipped():
+        if shipped.name == name_or_path:
+            return shipped
+    from_bundles = (
+        sorted(bundles_folder().glob(f"*/{name_or_path}.toml")) if _FILE_NAME.fullmatch(name_or_path) else []
+    )
+    for path in (own_folder() / f"{name_or_path}.toml", *from_bundles, Path(name_or_path)):
+        if _is_file(path):
+            return _read(path)
+    names = [file.name for file in all_files()[0]]
+    near = difflib.get_close_matches(name_or_path, names, 1)
+    hint = (
+        tr("did you mean {name}?").format(name=near[0])
+        if near
+        else tr("there are {names}").format(names=", ".join(names))
+    )
+    raise NoScenario(
+        tr("There is no scenario {name!r}, by name or as a file; {hint}").format(name=name_or_path, hint=hint)
+    )
+
+
+def _shipped() -> Iterator[ScenarioFile]:
+    files = (file for file in resources.files("scenarios").iterdir() if file.name.endswith(".toml"))
+    for file in sorted(files, key=lambda file: file.name):
+        name = file.name.removesuffix(".toml")
+        yield ScenarioFile(name, file.name, file.read_text(encoding="utf-8"), shipped=True)
+
+
+def label(folder: Path) -> dict[str, object]:
+    """What the label of a bundle's folder says: its title, author and whence; only the title if it is not whole."""
+    said: dict[str, object] = {}
+    if not no_file(folder / LABEL):
+        with suppress(OSError, ValueError, RecursionError), (folder / LABEL).open("rb") as file:
+            said = tomllib.loads(file.read(LABEL_BYTES_MAX).decode("utf-8"))
+    return said if isinstance(said.get("title"), str) else {"title": folder.name}
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that no file can have
+        return False
+
+
+def _read(path: Path) -> ScenarioFile:
+    if not _is_file(path):  # a pipe would be waited for, a device never ends
+        raise NoScenario(tr("{path} is not a file").format(path=path))
+    try:
+        with path.open("rb") as file:
+            raw = file.read(BYTES_MAX + 1)
+        if len(raw) > BYTES_MAX:
+            raise NoScenario(
+                tr("{path} is larger than a scenario may be ({most} MB)").format(
+                    path=path, most=BYTES_MAX // 1_000_000
+                )
+            )
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n")  # Windows marks UTF-8 at its beginning
+    except OSError as error:
+        raise NoScenario(tr("{path} cannot be read: {why}").format(path=path, why=error.strerror)) from error
+    except UnicodeDecodeError as error:
+        raise NoScenario(
+            tr("{path} is not text in UTF-8 (byte {start})").format(path=path, start=error.start + 1)
+        ) from error
+    origin = str(label(path.parent)["title"]) if path.parent.parent == bundles_folder() else ""
+    return ScenarioFile(path.stem, str(path), text, shipped=False, origin=origin)

@@ -1,0 +1,78 @@
+"""Scripts and results as text: reads what Management Studio saves, makes what a spreadsheet reads. No Qt."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from app.export.sheets import as_csv
+from app.words import formatting
+from app.words.language import tr
+from engine.drill.contents import visible
+
+SUFFIX: Final = ".sql"
+SIZE_MAX: Final = 4_000_000
+"""Bytes of a script: a million characters, the most that a query takes, at four bytes each."""
+CHARACTERS_MAX: Final = 1_000_000
+
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""How Management Studio marks what it saves."""
+
+
+class NoScript(Exception):
+    """The file is not one; the text says why."""
+
+
+def read(file: Path) -> str:
+    """The text of a script: UTF-8, UTF-16 with its mark, or Windows-1252. Raises NoScript."""
+    name = visible(file.name)
+    try:
+        if not file.is_file():
+            raise NoScript(tr("{file} is not a file").format(file=name))
+        with file.open("rb") as opened:
+            content = opened.read(SIZE_MAX + 1)
+    except OSError as error:
+        said = tr("{file} cannot be read: {why}")
+        raise NoScript(said.format(file=name, why=error.strerror)) from error
+    text = _decoded(content)
+    if "\0" in text:
+        raise NoScript(tr("{file} is not text").format(file=name))
+    if len(content) > SIZE_MAX or len(text) > CHARACTERS_MAX:
+        said = tr("{file} has more than {n} characters")
+        raise NoScript(said.format(file=name, n=formatting.number(CHARACTERS_MAX)))
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _decoded(content: bytes) -> str:
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            return content.decode(encoding, "replace")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
+
+
+Results = Sequence[tuple[Sequence[str], Sequence[Sequence[Any]]]]
+"""(columns, rows) of every result set."""
+
+
+def results_as_csv(results: Results) -> str:
+    """One table after the other, an empty line between two."""
+    return "\r\n".join(as_csv(columns, map(_cells, rows)) for columns, rows in results)
+
+
+def results_as_text(results: Results, messages: Iterable[str]) -> str:
+    """As "results to text" shows them, but all of it; then the messages."""
+    tables = (formatting.text_table(list(columns), [*map(_cells, rows)]) for columns, rows in results)
+    return "\n\n".join((*tables, *messages)) + "\n"
+
+
+def _cells(row: Sequence[Any]) -> list[str]:
+    return [formatting.cell(value) for value in row]

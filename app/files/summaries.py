@@ -1,0 +1,72 @@
+"""What a list of scenarios says of each, kept beside the profile: reading a whole library would delay every start.
+
+Nothing is lost with the file, so whatever is wrong with it, the scenarios themselves are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from app.files import whole_file
+from app.files.scenario_files import ScenarioFile
+from app.files.summary import FILE_NAME, Summary, kept
+from app.words.language import tr
+from engine.drill.problems import ScenarioProblems
+from engine.drill.report import program_version
+from engine.drill.scenario import Scenario
+
+
+def read(files: Iterable[ScenarioFile], folder: Path | None) -> tuple[list[Summary], list[str]]:
+    """A summary of each file, in order, and a sentence for each that cannot be played.
+
+    What is known of a text already comes from *folder*; what was new is known there the next time. None: nothing
+    is kept.
+    """
+    known = kept(folder) if folder is not None else {}
+    version = program_version()
+    found: dict[str, Summary] = {}
+    problems: list[str] = []
+    for file in files:
+        key = _key(file, version)
+        try:
+            found[key] = known.get(key) or summary_of(file.load(), file.shipped, file.origin)
+        except ScenarioProblems as problem:
+            problems.append(
+                tr("{file} cannot be played: {why}").format(file=file.file, why=problem.problems[0])
+            )
+    if folder is not None and found != known:
+        _keep(found, folder)
+    return list(found.values()), problems
+
+
+def summary_of(scenario: Scenario, shipped: bool, origin: str = "") -> Summary:
+    return Summary(
+        name=scenario.name,
+        title=scenario.title,
+        summary=scenario.summary,
+        level=scenario.level,
+        minutes=scenario.minutes,
+        skills=scenario.skills,
+        brief=scenario.brief,
+        sources=tuple(f"{source.paper}: {source.section}" for source in scenario.sources),
+        scored=scenario.scored,
+        shipped=shipped,
+        origin=origin,
+    )
+
+
+def _key(file: ScenarioFile, version: str) -> str:
+    """Another text, another name or another version of the program is another scenario."""
+    parts = (version, file.name, str(file.shipped), file.origin, file.text)
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _keep(found: dict[str, Summary], folder: Path) -> None:
+    text = json.dumps({key: asdict(summary) for key, summary in found.items()})
+    with suppress(OSError):  # a full disk or a read-only folder: the next start reads the scenarios again
+        whole_file.write(folder / FILE_NAME, text)

@@ -1,0 +1,70 @@
+"""A scenario as a list shows it, and the file beside the profile in which all of them were kept last time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from app.files.folders import no_file
+from app.words.language import mark
+
+FILE_NAME: Final = "summaries.json"
+BYTES_MAX: Final = 20_000_000
+"""A larger file is not ours."""
+
+LEVELS: Final = (mark("beginner"), mark("intermediate"), mark("advanced"), mark("expert"))
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What is known of a scenario without playing it."""
+
+    name: str
+    title: str
+    summary: str
+    level: str
+    minutes: int
+    skills: tuple[str, ...]
+    brief: str
+    sources: tuple[str, ...]
+    scored: bool
+    shipped: bool
+    origin: str = ""
+    """Title of the bundle in which it came; empty for shipped ones and the user's own."""
+
+
+def place(summary: Summary) -> tuple[bool, int, int, str]:
+    """Where it stands in a list: free play first, then by level, minutes and title."""
+    return summary.scored, LEVELS.index(summary.level), summary.minutes, summary.title
+
+
+_IN_FILE: Final = {
+    "name": str, "title": str, "summary": str, "level": str, "minutes": int, "skills": list, "brief": str,
+    "sources": list, "scored": bool, "shipped": bool, "origin": str,
+}  # fmt: skip
+"""Type of each entry in the file; the start cannot wait for a library that checks such things."""
+
+
+def kept(folder: Path) -> dict[str, Summary]:
+    """The summaries in *folder* by what identifies their texts; none if the file is not whole or not ours."""
+    if no_file(folder / FILE_NAME):
+        return {}
+    try:
+        with (folder / FILE_NAME).open("rb") as file:
+            found = json.loads(file.read(BYTES_MAX))
+        return {key: _summary(entry) for key, entry in found.items()}
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return {}
+
+
+def _summary(entry: Mapping[str, Any]) -> Summary:
+    """Raises ValueError unless *entry* is one."""
+    if {name: type(value) for name, value in entry.items()} != _IN_FILE:
+        raise ValueError("not a summary")
+    words = (*entry["skills"], *entry["sources"])
+    if entry["level"] not in LEVELS or any(type(word) is not str for word in words):
+        raise ValueError("not a summary")
+    return Summary(**{**entry, "skills": tuple(entry["skills"]), "sources": tuple(entry["sources"])})

@@ -1,0 +1,104 @@
+"""The support bundle: what helps to find a fault, in one zip file, and nothing that tells who sent it. No Qt."""
+
+from __future__ import annotations
+
+import io
+import json
+import platform
+import re
+import zipfile
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from app.doctor import Finding
+from app.files import whole_file
+from app.files.accepted import ACCEPTED
+from app.files.known_words import HIDDEN, Names, act, sentence
+from app.storage import Profile, StorageProblem
+from engine.drill.report import program_version
+
+PACKAGES: Final = ("PySide6-Essentials", "pyqtgraph", "numpy", "numba", "SQLAlchemy", "alembic", "lark", "sqlglot",
+                   "pydantic")  # fmt: skip
+SYSTEMS: Final = frozenset({"Linux", "Darwin", "Windows", "x86_64", "AMD64", "aarch64", "arm64"})
+SETTINGS: Final = frozenset({ACCEPTED.name})
+LINES_MAX: Final = 20_000
+"""Lines of the journal that are kept. Assumed."""
+DATE: Final = (2000, 1, 1, 0, 0, 0)
+"""Of every member: when somebody played is nobody's business."""
+
+
+class NoBundle(Exception):
+    """The bundle cannot be written; `str()` is one sentence."""
+
+
+def write_bundle(file: Path, findings: Iterable[Finding], profile: Profile | None) -> list[str]:
+    """Write the bundle to *file*; returns the names of its members, so that the sender can be told what is in it.
+
+    *profile* None: nothing of it can be read, which the findings tell. Raises NoBundle.
+    """
+    members = {
+        "versions.json": json.dumps(versions(), indent=1),
+        "findings.txt": "\n".join(
+            f"{'ok  ' if f.well else 'FAIL'} {sentence(f'{f.name}: {f.text}')}" for f in findings
+        ),
+        **(_of_profile(profile) if profile is not None else {}),
+    }
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for name, text in members.items():
+            bundle.writestr(zipfile.ZipInfo(name, DATE), text + "\n", zipfile.ZIP_DEFLATED)
+    try:
+        whole_file.write(file, target.getvalue())
+    except OSError as error:
+        raise NoBundle(f"{file} cannot be written: {error.strerror}") from error
+    return list(members)
+
+
+def versions() -> dict[str, str]:
+    """Of the program, what it runs on and what it is made of; the name of the computer is not among them."""
+    found = {
+        "mirrordrill": program_version(),
+        "python": platform.python_version(),
+        "system": f"{_one_of(platform.system())} {_version(platform.release())} {_one_of(platform.machine())}",
+    }
+    for package in PACKAGES:
+        try:
+            found[package] = _version(metadata.version(package))
+        except metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def _version(text: str) -> str:
+    """Without what a distribution or a company appends."""
+    found = re.match(r"\d{1,6}(?:\.\d{1,6}){0,3}", text)
+    return found[0] if found is not None else HIDDEN
+
+
+def _one_of(word: str) -> str:
+    return word if word in SYSTEMS else HIDDEN
+
+
+def _of_profile(profile: Profile) -> dict[str, str]:
+    try:
+        settings = profile.settings.everything()
+        names = Names()
+        known = {
+            key if key in SETTINGS else names.shown(key): _harmless(value) for key, value in settings.items()
+        }
+        members = {"settings.json": json.dumps(known, indent=1)}
+        last = profile.last_run()
+        if last is not None:
+            members["journal.txt"] = "\n".join(
+                act(line.text, names) for line in profile.journal(last)[:LINES_MAX]
+            )
+    except StorageProblem as problem:
+        return {"profile.txt": sentence(str(problem))}
+    return members
+
+
+def _harmless(value: object) -> object:
+    """Numbers and switches as they are; of a text, which may be a name or a path, only its length."""
+    return value if isinstance(value, bool | int | float) else f"<text of {len(str(value))} characters>"

@@ -1,0 +1,66 @@
+"""Writes a file wholly or not at all: whatever goes wrong, what stood there before still stands there. No Qt."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from app.files.folders import no_file
+from app.words.language import tr
+
+ENDING: Final = ".unfinished"
+
+
+def write(file: Path, content: bytes | str) -> None:
+    """*content* into *file*, on disk when this returns; text as UTF-8. Raises OSError, whose `strerror` is words.
+
+    It is written aside, in the same folder, and then put in place. A link is not followed but replaced; what is
+    write-protected, or no file, is left alone.
+    """
+    # Half a character, as Qt's texts may have, is no reason to lose the rest.
+    raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    if no_file(file):
+        raise OSError(errno.EINVAL, tr("not a file"))
+    # With the process in its name, so that two programs that write at once do not mix; what one that was killed has
+    # left is in nobody's way.
+    aside = file.with_name(f".{file.name[:40]}.{os.getpid()}{ENDING}")
+    try:
+        mode = _mode(file)
+        aside.unlink(missing_ok=True)
+        with aside.open("xb") as opened:  # neither through a link nor into a pipe
+            opened.write(raw)
+            opened.flush()
+            os.fsync(opened.fileno())
+        if mode is not None:
+            aside.chmod(mode)
+        os.replace(aside, file)
+    except BaseException:
+        with suppress(OSError):
+            aside.unlink()
+        raise
+    _settle(file.parent)
+
+
+def _mode(file: Path) -> int | None:
+    """Who may do what with the file that is there, which stays so; None if there is none. Raises OSError."""
+    if not os.path.lexists(file) or file.is_symlink():
+        return None
+    if not os.access(file, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return stat.S_IMODE(file.stat().st_mode)
+
+
+def _settle(folder: Path) -> None:
+    """That the new file has the old one's name shall survive a power cut, too; where folders can be asked for it."""
+    if os.name == "nt":
+        return
+    with suppress(OSError):  # the file is there and whole
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)

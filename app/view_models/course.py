@@ -1,0 +1,217 @@
+"""The course of a run on a time axis: when it served, when it was exposed, and what stands out. No Qt.
+
+Reads events as the report prints them (`Event.as_json()`), so that a live run and a stored one look the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.words.language import mark, tr
+from engine.drill.schema import Scenario
+from engine.inputs import VERBS
+
+EventRow = Mapping[str, Any]
+"""t_s, kind, text, perhaps server and database, and the fields of the kind."""
+
+OWN: Final = frozenset({"repair", "sql", "error", "question", "hint", "rewind", "note"})
+"""Kinds of markers that only tell what the trainee has done."""
+
+MERGED: Final = frozenset({"transition", "detection"})
+MERGED_LINES_MAX: Final = 8
+"""Lines of one mark; a hundred databases change in the same moment."""
+MERGED_FROM_S: Final = 3600.0
+MERGED_SHARE: Final = 1 / 4_000
+"""From an hour on transitions count as one moment within this share of the run: a dot of a wide screen. Else a day
+of a hundred databases has 50,000 marks, and each frame looks at all of them."""
+
+SERVING, DOWN = mark("serving"), mark("down")
+PROTECTED, EXPOSED, UNSERVED = mark("protected"), mark("unprotected"), mark("nothing to protect")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of time in which one thing was so."""
+
+    from_s: float
+    to_s: float
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """One moment worth a look."""
+
+    t_s: float
+    kind: str
+    """fault, repair, detection, transition, sql, error, failover, reached, missed, question, hint, rewind, note:
+    decides its shape and colour."""
+    text: str
+
+
+class Course:
+    """Follows the events of a run. `mirrored` are the databases that begin with a mirror in step."""
+
+    def __init__(self, databases: Iterable[str], mirrored: Iterable[str]) -> None:
+        self.markers: list[Marker] = []
+        self._latest: dict[str, int] = {}
+        """Place of the latest mark of each kind that is merged."""
+        self._serving = dict.fromkeys(databases, True)
+        self._server: dict[str, str | None] = dict.fromkeys(self._serving)
+        self._states: dict[tuple[str, str], str] = {}
+        self._start_states = dict.fromkeys(self._serving, "NONE")
+        self._start_states |= dict.fromkeys(mirrored, "SYNCHRONIZED")
+        self._service = [(0.0, SERVING)]
+        self._protection = [(0.0, self._protection_now())]
+
+    def add(self, events: Iterable[EventRow]) -> None:
+        """Take in what happened, in its order."""
+        for event in events:
+            self._follow(event)
+            marker = marker_of(event)
+            if marker is not None:
+                self._mark(marker)
+
+    def _mark(self, marker: Marker) -> None:
+        """Transitions of one moment are one mark, however many databases change."""
+        place = self._latest.get(marker.kind)
+        last = None if place is None else self.markers[place]
+        moment_s = marker.t_s * MERGED_SHARE if marker.t_s > MERGED_FROM_S else 0.0
+        beside = place == len(self.markers) - 1 or moment_s > 0.0
+        if place is None or last is None or not beside or marker.t_s - last.t_s > moment_s:
+            if marker.kind in MERGED:
+                self._latest[marker.kind] = len(self.markers)
+            self.markers.append(marker)
+        elif last.text.count("\n") < MERGED_LINES_MAX:
+            self.markers[place] = Marker(last.t_s, last.kind, f"{last.text}\n{marker.text}")
+
+    def service(self, until_s: float) -> list[Span]:
+        """Whether all databases served, from the start to *until_s*."""
+        return _spans(self._service, until_s)
+
+    def protection(self, until_s: float) -> list[Span]:
+        """Whether what served had a mirror in step."""
+        return _spans(self._protection, until_s)
+
+    def _follow(self, event: EventRow) -> None:
+        database, server = event.get("database"), event.get("server")
+        if database not in self._serving:
+            return
+        if event["kind"] == "availability" and event.get("serving") is not None:
+            self._serving[database] = bool(event["serving"])
+            self._server[database] = server
+        elif event["kind"] == "state" and server is not None:
+            self._states[server, database] = str(event.get("new"))
+        else:
+            return
+        t_s = float(event["t_s"])
+        _note(self._service, t_s, SERVING if all(self._serving.values()) else DOWN)
+        _note(self._protection, t_s, self._protection_now())
+
+    def _protection_now(self) -> str:
+        serving = [database for database, serves in self._serving.items() if serves]
+        if not serving:
+            return UNSERVED
+        return PROTECTED if all(self._in_step(database) for database in serving) else EXPOSED
+
+    def _in_step(self, database: str) -> bool:
+        """The copy that serves is SYNCHRONIZED; before anything is known of it, as at the start."""
+        known = {s: state for (s, db), state in self._states.items() if db == database}
+        if not known:
+            return self._start_states[database] == "SYNCHRONIZED"
+        server = self._server[database]
+        if server in known:
+            return known[server] == "SYNCHRONIZED"
+        return all(state == "SYNCHRONIZED" for state in known.values())
+
+
+def in_step(scenario: Scenario) -> tuple[str, ...]:
+    """Databases that begin with a mirror in step, each of those that are described together by a count."""
+    each = {database.name: database.names for database in scenario.databases}
+    return tuple(
+        name
+        for session in scenario.sessions
+        if session.state == "SYNCHRONIZED"
+        for name in each.get(session.database, (session.database,))
+    )
+
+
+def course_of(events: Iterable[EventRow], databases: Iterable[str], mirrored: Iterable[str]) -> Course:
+    """The course of a run that is known as a whole."""
+    course = Course(databases, mirrored)
+    course.add(events)
+    return course
+
+
+def _note(changes: list[tuple[float, str]], t_s: float, what: str) -> None:
+    if changes[-1][1] == what:
+        return
+    if changes[-1][0] == t_s:
+        changes.pop()
+    if not changes or changes[-1][1] != what:
+        changes.append((t_s, what))
+
+
+def _spans(changes: list[tuple[float, str]], until_s: float) -> list[Span]:
+    ends = [*(t_s for t_s, _ in changes[1:]), max(until_s, changes[-1][0])]
+    return [Span(t_s, end_s, what) for (t_s, what), end_s in zip(changes, ends, strict=True)]
+
+
+# --- markers ------------------------------------------------------------------------------------------------
+
+_SEVERITY_OF_ERRORS: Final = 11
+"""Messages from this severity on are errors. Documented."""
+
+
+def marker_of(event: EventRow) -> Marker | None:
+    """The marker that an event deserves, if any."""
+    found = next(iter(_marker(event)), None)
+    return Marker(float(event["t_s"]), *found) if found else None
+
+
+TOLD: Final = (
+    "fault", "chore", "sql_done", "failover", "detected", "state", "role", "witness", "availability", "note", "goal",
+    "question", "hint",
+)  # fmt: skip
+"""Kinds of events that a course knows: no other changes it or gets a marker."""
+
+
+def _marker(event: EventRow) -> Iterator[tuple[str, str]]:
+    kind, text = event["kind"], str(event["text"])
+    if kind == "fault" and not event.get("no_effect"):
+        verb = VERBS.get(str(event.get("verb")))
+        yield ("fault" if verb is None or verb.group == "fault" else "repair"), text
+    elif kind == "chore":
+        yield "repair", text
+    elif kind == "sql_done":
+        batch = " ".join(str(event.get("batch", text)).split())
+        yield ("error" if _failed(event) else "sql"), f"{event.get('server')}: {batch}"
+    elif kind == "failover" and event.get("step") == "online":
+        yield "failover", text
+    elif kind == "detected":
+        yield "detection", text
+    elif kind in ("state", "role", "witness") or (
+        kind == "availability" and event.get("serving") is not None
+    ):
+        yield "transition", text
+    elif kind == "note" and event.get("rewound_from_s") is not None:
+        yield "rewind", text
+    elif kind == "goal":
+        yield ("reached" if event.get("news") == "met" else "missed"), text
+    elif kind == "question":
+        yield "question", text
+    elif kind == "hint":
+        yield "hint", tr("hint opened: {hint}").format(hint=text)
+    elif kind == "note" and not event.get("refused") and "ended_by" not in event:
+        yield "note", text
+
+
+def _failed(event: EventRow) -> bool:
+    return any(_severity(message) >= _SEVERITY_OF_ERRORS for message in event.get("messages") or ())
+
+
+def _severity(message: Any) -> int:
+    found = message.get("severity", 0) if isinstance(message, Mapping) else getattr(message, "severity", 0)
+    return int(found or 0)

@@ -1,0 +1,588 @@
+"""What the topology and its table show of a world, as plain data: every fact a word, a shape and a tone. No Qt.
+
+Items only draw these faces; tool tips, spoken texts and tests read the same ones.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from app.words import formatting
+from app.words.language import mark, tr, trn
+from engine.flow import StreamReading
+from engine.model import (
+    Client,
+    Copy,
+    DbState,
+    Link,
+    MirrorState,
+    Role,
+    Safety,
+    Server,
+    Service,
+    WitnessState,
+    World,
+)
+from engine.protocol import network, quorum
+
+COPIES_IN_FULL: Final = 2
+"""With more databases on a server its card shows a grid of cells instead. Ours: what fits at 1366x768."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A fact as word, shape and tone, so that it can be told without colour."""
+
+    text: str
+    """The word as the tables below have it; what SQL Server says is the same in every language."""
+    tone: str
+    """Name of a token of the theme: ok, warn, bad, info, idle."""
+    shape: str
+    """check, cross, pause, cycle, swap, dot, ring, bar, hourglass, warning."""
+    short: str = ""
+    """The name that it is about, where there is no room for the word."""
+
+    @property
+    def word(self) -> str:
+        """In the language of the interface."""
+        return tr(self.text)
+
+
+SEND_QUEUE, REDO_QUEUE = mark("send queue"), mark("redo queue")
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFace:
+    """Log that waits: in the principal to be sent, in the mirror to be applied."""
+
+    name: str
+    kb: float
+
+    @property
+    def text(self) -> str:
+        return formatting.kb(self.kb)
+
+    @property
+    def spoken(self) -> str:
+        return f"{tr(self.name)} {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class CopyFace:
+    """One copy of a database, as it is."""
+
+    server: str
+    database: str
+    role: Sign
+    state: Sign | None
+    """Mirroring state; None without a session."""
+    db_state: Sign
+    safety: str | None
+    signs: tuple[Sign, ...]
+    """Service, quorum and witness link, as far as they mean anything for this copy."""
+    queue: QueueFace | None
+
+    @property
+    def spoken(self) -> str:
+        parts = [self.database, self.role.word]
+        parts += [self.state.word] if self.state else []
+        parts += [self.db_state.word, *(sign.word for sign in self.signs)]
+        parts += [tr("safety {safety}").format(safety=self.safety)] if self.safety else []
+        parts += [self.queue.spoken] if self.queue else []
+        return ", ".join(parts)
+
+
+KINDS: Final = {"partner": mark("partner"), "witness": mark("witness")}
+"""Kind of a server -> what it is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFace:
+    """A server with its instance and what lies on it."""
+
+    name: str
+    kind: str
+    """partner or witness."""
+    colour: int
+    """Number of the server's colour in every view."""
+    status: Sign
+    version: int
+    copies: tuple[CopyFace, ...]
+    grid: tuple[tuple[str, Sign], ...]
+    """(database, state) of each copy where there are too many to show in full."""
+    duties: tuple[Sign, ...]
+    """What a witness sees of the partners."""
+    troubles: tuple[str, ...]
+    """Faults of the machine itself: pulled cables, slow disks, closed ports."""
+
+    @property
+    def spoken(self) -> str:
+        parts = [f"{self.name}: {tr(KINDS[self.kind])}, {self.status.word}", *self.troubles]
+        parts += [sign.word for sign in self.duties]
+        parts += [copy.spoken for copy in self.copies]
+        counts = Counter(sign.word for _, sign in self.grid)
+        parts += [
+            trn("{n} database {state}", "{n} databases {state}", count).format(n=count, state=word)
+            for word, count in sorted(counts.items())
+        ]
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFace:
+    """A client application."""
+
+    name: str
+    status: Sign
+    rate: str
+
+    @property
+    def spoken(self) -> str:
+        return f"{self.name}: " + ", ".join((tr("application"), self.status.word, self.rate))
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFace:
+    """The network between two ends and the connection that uses it."""
+
+    a: str
+    b: str
+    kind: str
+    """mirroring, witness or client."""
+    status: Sign
+    notes: tuple[str, ...]
+    """What stands beside it: safety, measured values, what nobody has noticed yet; nothing if all is usual."""
+    measured: str
+    """What the network between the two does now."""
+    active: bool
+    """Something uses the link now."""
+    log_kb_per_s: float
+    """Log stream from *a* to *b*."""
+    acknowledged: bool
+    """The mirror answers each block (safety FULL)."""
+    pinged: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.a} – {self.b}"
+
+    @property
+    def spoken(self) -> str:
+        said = tr("link {a} to {b}: {state}").format(a=self.a, b=self.b, state=self.status.word)
+        return ", ".join((said, *self.notes, self.measured))
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Everything on the canvas at one moment."""
+
+    servers: tuple[ServerFace, ...]
+    clients: tuple[ClientFace, ...]
+    links: tuple[LinkFace, ...]
+
+    @property
+    def spoken(self) -> str:
+        texts = [face.spoken for face in self.servers]
+        texts += [face.spoken for face in self.clients]
+        texts += [face.spoken for face in self.links]
+        return ". ".join(texts) + "."
+
+
+class Readings:
+    """The counters of this moment, of every log and every stream."""
+
+    def __init__(self, world: World) -> None:
+        self.sources = {source: world.flow.reading(source) for source in world.sources}
+        self.streams = {stream: world.flow.stream_reading(stream) for stream in world.streams}
+        self._flow = world.flow
+
+    def streams_of(self, source: int) -> list[StreamReading]:
+        return [self.streams[stream] for stream in self._flow.streams_of(source)]
+
+
+def picture_of(world: World, opened: str = "") -> Picture:
+    """The faces of everything in *world*; copies of the database *opened* are shown in full in any case."""
+    readings = Readings(world)
+    return Picture(
+        servers=tuple(
+            _server_face(world, server, index, readings, opened)
+            for index, server in enumerate(world.servers.values())
+        ),
+        clients=tuple(_client_face(world, client, readings) for client in world.clients.values()),
+        links=tuple(_link_faces(world, readings)),
+    )
+
+
+def all_copies(world: World, truth: bool = True) -> list[CopyFace]:
+    """The faces of all copies, also where the canvas has only cells; without *truth* as `veiled` shows them."""
+    readings = Readings(world)
+    faces = [_copy_face(world, copy, readings) for copy in world.copies.values()]
+    return faces if truth else [_unasked(face) for face in faces]
+
+
+def veiled(picture: Picture) -> Picture:
+    """What can be seen without asking any server: names, power, and whether people complain. For exams."""
+    return Picture(
+        servers=tuple(
+            replace(
+                face,
+                status=OFF if face.status == OFF else _ON,
+                copies=tuple(_unasked(copy) for copy in face.copies),
+                grid=tuple((database, _UNASKED) for database, _ in face.grid),
+                duties=(),
+                troubles=(),
+            )
+            for face in picture.servers
+        ),
+        clients=tuple(
+            replace(face, status=_CONTENT if face.status.tone == "ok" else _COMPLAINING, rate="")
+            for face in picture.clients
+        ),
+        links=tuple(
+            replace(
+                face, status=_UNASKED, notes=(), measured=tr("ask the servers"), active=False,
+                log_kb_per_s=0.0, acknowledged=False, pinged=False,
+            )
+            for face in picture.links
+        ),
+    )  # fmt: skip
+
+
+def _unasked(copy: CopyFace) -> CopyFace:
+    return CopyFace(copy.server, copy.database, _ASK, None, _UNASKED, None, (), None)
+
+
+# --- servers ------------------------------------------------------------------------------------------------
+
+RUNNING: Final = Sign(mark("running"), "ok", "dot")
+_SERVICE: Final = {
+    Service.RUNNING: RUNNING,
+    Service.STARTING: Sign(mark("starting"), "warn", "hourglass"),
+    Service.STOPPING: Sign(mark("stopping"), "warn", "hourglass"),
+    Service.STOPPED: Sign(mark("service stopped"), "bad", "bar"),
+}
+OFF: Final = Sign(mark("power off"), "bad", "cross")
+HUNG: Final = Sign(mark("does not respond"), "bad", "hourglass")
+_ON: Final = Sign(mark("power on"), "idle", "dot")
+_ASK: Final = Sign(mark("ask the server"), "idle", "single")
+_UNASKED: Final = Sign(mark("not asked"), "idle", "ring")
+_CONTENT: Final = Sign(mark("people can work"), "ok", "dot")
+_COMPLAINING: Final = Sign(mark("people complain"), "bad", "warning")
+BOOTING: Final = Sign(mark("booting"), "warn", "hourglass")
+
+
+def status_of(world: World, server: Server) -> Sign:
+    """Power, service and responsiveness as one sign."""
+    if not server.powered:
+        return OFF
+    if server.hung:
+        return HUNG
+    if server.service is Service.STOPPED and _boot_ends(world, server.name):
+        return BOOTING
+    return _SERVICE[server.service]
+
+
+def _boot_ends(world: World, name: str) -> bool:
+    return any(handler == "service.start" and args[0] == name for _, _, handler, args in world.timers)
+
+
+def _server_face(world: World, server: Server, index: int, readings: Readings, opened: str) -> ServerFace:
+    copies = [copy for copy in world.copies.values() if copy.server == server.name]
+    duties = [
+        Sign(
+            (tr("sees {server}") if seen else tr("does not see {server}")).format(server=partner),
+            "ok" if seen else "bad",
+            "check" if seen else "cross",
+            partner,
+        )
+        for partner, seen in _seen_by_witness(world, server)
+    ]
+    in_full = len(copies) <= COPIES_IN_FULL
+    return ServerFace(
+        name=server.name,
+        kind="witness" if not copies else "partner",
+        colour=index,
+        status=status_of(world, server),
+        version=server.version,
+        copies=tuple(
+            _copy_face(world, copy, readings) for copy in copies if in_full or copy.database == opened
+        ),
+        grid=() if in_full else tuple((copy.database, _copy_state(world, copy)) for copy in copies),
+        duties=tuple(duties),
+        troubles=tuple(_troubles(server)),
+    )
+
+
+def _seen_by_witness(world: World, server: Server) -> list[tuple[str, bool]]:
+    if not server.answering:
+        return []
+    found: dict[str, bool] = {}
+    for (witness, guid), record in sorted(world.witnesses.items()):
+        if witness == server.name:
+            for partner in sorted((record.principal, record.mirror)):
+                seen = quorum.contact(world, guid, witness, partner).connected
+                found[partner] = found.get(partner, True) and seen
+    return list(found.items())
+
+
+def _troubles(server: Server) -> Iterator[str]:
+    if not server.nic_up:
+        yield tr("network cables pulled")
+    for name, factor in (
+        (tr("log disk"), server.log_disk_factor),
+        (tr("data disk"), server.data_disk_factor),
+        (tr("processors"), server.cpu_factor),
+    ):
+        if factor > 1.0:
+            yield tr("{what} {factor} times slower").format(what=name, factor=formatting.significant(factor))
+    for port in server.blocked_ports:
+        yield tr("firewall blocks port {port}").format(port=port)
+
+
+# --- copies -------------------------------------------------------------------------------------------------
+
+_ROLE: Final = {
+    Role.PRINCIPAL: Sign("PRINCIPAL", "info", "principal"),
+    Role.MIRROR: Sign("MIRROR", "info", "mirror"),
+    None: Sign(mark("no mirroring"), "idle", "single"),
+}
+_STATE: Final = {
+    MirrorState.SYNCHRONIZED: Sign("SYNCHRONIZED", "ok", "check"),
+    MirrorState.SYNCHRONIZING: Sign("SYNCHRONIZING", "info", "cycle"),
+    MirrorState.SUSPENDED: Sign("SUSPENDED", "warn", "pause"),
+    MirrorState.DISCONNECTED: Sign("DISCONNECTED", "bad", "cross"),
+    MirrorState.PENDING_FAILOVER: Sign("PENDING FAILOVER", "warn", "swap"),
+}
+_DB_STATE: Final = {
+    DbState.ONLINE: Sign("ONLINE", "ok", "dot"),
+    DbState.RESTORING: Sign("RESTORING", "idle", "ring"),
+    DbState.RECOVERING: Sign("IN RECOVERY", "warn", "hourglass"),
+    DbState.RECOVERY_PENDING: Sign("RECOVERY PENDING", "bad", "warning"),
+    DbState.SUSPECT: Sign("SUSPECT", "bad", "warning"),
+    DbState.EMERGENCY: Sign("EMERGENCY", "bad", "warning"),
+    DbState.OFFLINE: Sign("OFFLINE", "idle", "bar"),
+}
+_NO_INSTANCE: Final = Sign(mark("instance is down"), "idle", "bar")
+
+
+def _copy_face(world: World, copy: Copy, readings: Readings) -> CopyFace:
+    role = _ROLE[copy.role]
+    running = world.servers[copy.server].running
+    if not running:
+        was = Sign(tr("was {role}").format(role=role.word) if copy.role else role.text, "idle", role.shape)
+        return CopyFace(copy.server, copy.database, was, None, _NO_INSTANCE, None, (), None)
+    return CopyFace(
+        server=copy.server,
+        database=copy.database,
+        role=role,
+        state=_STATE[copy.mirror_state] if copy.mirror_state is not None else None,
+        db_state=_DB_STATE[copy.db_state],
+        safety=copy.safety.name if copy.guid is not None and copy.safety is not Safety.UNKNOWN else None,
+        signs=tuple(_copy_signs(world, copy)),
+        queue=_queue(copy, readings),
+    )
+
+
+def _copy_state(world: World, copy: Copy) -> Sign:
+    """The one sign of a copy that has only a cell of a grid."""
+    if not world.servers[copy.server].running:
+        return _NO_INSTANCE
+    return _STATE[copy.mirror_state] if copy.mirror_state is not None else _DB_STATE[copy.db_state]
+
+
+def _copy_signs(world: World, copy: Copy) -> Iterator[Sign]:
+    if copy.role is not Role.MIRROR:
+        yield _service_sign(world, copy)
+    if copy.guid is not None and copy.witness is not None:
+        agreed = quorum.has_quorum(world, copy)
+        yield Sign(
+            mark("quorum") if agreed else mark("no quorum"),
+            "ok" if agreed else "bad",
+            "check" if agreed else "cross",
+        )
+        seen = copy.witness_state is WitnessState.CONNECTED
+        yield Sign(
+            mark("witness") if seen else mark("no witness"),
+            "ok" if seen else "warn",
+            "check" if seen else "cross",
+        )
+
+
+def _service_sign(world: World, copy: Copy) -> Sign:
+    if copy.log_full:
+        return Sign(mark("log full"), "bad", "warning")
+    if not quorum.serves(world, (copy.server, copy.database)):
+        return Sign(mark("down"), "bad", "bar")
+    if copy.guid is not None and copy.mirror_state is not MirrorState.SYNCHRONIZED:
+        return Sign(mark("unprotected"), "warn", "warning")
+    return Sign(mark("serving"), "ok", "dot")
+
+
+def _queue(copy: Copy, readings: Readings) -> QueueFace | None:
+    if copy.source is not None and copy.role is Role.PRINCIPAL:
+        return QueueFace(
+            SEND_QUEUE, max([0.0, *(found.send_queue_kb for found in readings.streams_of(copy.source))])
+        )
+    if copy.stream is not None and copy.role is Role.MIRROR:
+        return QueueFace(REDO_QUEUE, readings.streams[copy.stream].redo_queue_kb)
+    return None
+
+
+# --- clients ------------------------------------------------------------------------------------------------
+
+
+def _client_face(world: World, client: Client, readings: Readings) -> ClientFace:
+    if client.connected_to is None:
+        looking = any(h == "client.try" and args[0] == client.name for _, _, h, args in world.timers)
+        status = (
+            Sign(mark("looking for a server"), "warn", "hourglass")
+            if looking
+            else Sign(mark("stopped"), "idle", "bar")
+        )
+        return ClientFace(client.name, status, tr("{rate} transactions/s").format(rate=0))
+    copies = [world.copies.get((client.connected_to, database)) for database in client.databases]
+    sources = [copy.source for copy in copies if copy is not None and copy.source is not None]
+    rate = sum(readings.sources[source].transactions_per_s for source in sources)
+    lost = client.lost_since is not None
+    status = (
+        Sign(tr("lost {server}").format(server=client.connected_to), "bad", "cross")
+        if lost
+        else Sign(tr("on {server}").format(server=client.connected_to), "ok", "dot")
+    )
+    said = tr("{rate} transactions/s").format(rate=formatting.number(0 if lost else rate))
+    return ClientFace(client.name, status, said)
+
+
+# --- links --------------------------------------------------------------------------------------------------
+
+
+def _link_faces(world: World, readings: Readings) -> Iterator[LinkFace]:
+    drawn: set[frozenset[str]] = set()
+    believed: dict[frozenset[str], list[bool]] = {}
+    for (_, me, peer), contact in world.contacts.items():
+        believed.setdefault(frozenset((me, peer)), []).append(contact.connected)
+    for a, b, kind in (*_session_pairs(world), *_client_pairs(world), *_changed_pairs(world)):
+        if frozenset((a, b)) not in drawn:
+            drawn.add(frozenset((a, b)))
+            yield _link_face(world, a, b, kind, readings, believed.get(frozenset((a, b)), []))
+
+
+def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
+    """Principal before mirror; partner before witness. Partners before witnesses, so that their link wins."""
+    copies = sorted(
+        world.copies.values(), key=lambda c: (c.role is not Role.PRINCIPAL, not quorum.serves(world, _key(c)))
+    )
+    in_session = [copy for copy in copies if copy.guid is not None]
+    for copy in in_session:
+        if copy.partner in world.servers:
+            yield copy.server, str(copy.partner), "mirroring"
+    for copy in in_session:
+        if copy.witness in world.servers:
+            yield copy.server, str(copy.witness), "witness"
+
+
+def _client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
+    for client in world.clients.values():
+        for server in (client.data_source, client.failover_partner, client.known_partner):
+            if server in world.servers:
+                yield client.name, str(server), "client"
+
+
+def _changed_pairs(world: World) -> Iterator[tuple[str, str, str]]:
+    """Links that somebody has changed are shown even when no session uses them."""
+    for a, b in sorted(world.links):
+        if world.links[a, b] != Link() or world.links.get((b, a), Link()) != Link():
+            yield a, b, "client" if a in world.clients or b in world.clients else "witness"
+
+
+def _key(copy: Copy) -> tuple[str, str]:
+    return copy.server, copy.database
+
+
+def _link_face(world: World, a: str, b: str, kind: str, readings: Readings, believed: list[bool]) -> LinkFace:
+    """*believed*: whether each end of each session between the two counts the other as connected."""
+    status = _link_status(world, a, b)
+    passing = status.tone != "bad"
+    log_kb_per_s = _log_stream(world, a, b, readings) if kind == "mirroring" and passing else 0.0
+    if kind == "client":
+        active = world.clients[a].connected_to == b if a in world.clients else False
+    else:
+        active = any(believed)
+        if passing and believed and not all(believed):
+            status = Sign(mark("not connected"), "warn", "ring")
+        elif not passing and active:
+            status = Sign(tr("{state}, not noticed yet").format(state=status.word), status.tone, status.shape)
+    return LinkFace(
+        a=a,
+        b=b,
+        kind=kind,
+        status=status,
+        notes=tuple(_link_notes(world, a, b, kind, passing and active, log_kb_per_s)),
+        measured=_measured(network.link(world, a, b)) if passing else tr("no traffic"),
+        active=active,
+        log_kb_per_s=log_kb_per_s,
+        acknowledged=log_kb_per_s > 0.0 and _safety(world, a, b) is Safety.FULL,
+        pinged=kind != "client" and passing and all(believed) and bool(believed),
+    )
+
+
+def _link_status(world: World, a: str, b: str) -> Sign:
+    there, back = network.link(world, a, b), network.link(world, b, a)
+    for end in (a, b):
+        if end in world.servers and not world.servers[end].powered:
+            return Sign(mark("power off"), "bad", "cross")
+        if not network.nic_up(world, end):
+            return Sign(mark("cable pulled"), "bad", "cross")
+    if not (there.up and back.up):
+        return Sign(mark("cut"), "bad", "cross")
+    if not there.passing and not back.passing:
+        return Sign(mark("drops everything"), "bad", "ring")
+    if not there.passing or not back.passing:
+        return Sign(
+            tr("nothing passes {way}").format(way=f"{a} → {b}" if back.passing else f"{b} → {a}"),
+            "bad",
+            "bar",
+        )
+    if any(_was_degraded(world, a, b)):
+        return Sign(mark("degraded"), "warn", "warning")
+    return Sign(mark("ok"), "ok", "check")
+
+
+def _was_degraded(world: World, a: str, b: str) -> Iterator[bool]:
+    for fault in world.faults:
+        if fault.verb == "degrade" and fault.reverted_tick is None:
+            yield {a, b} == set(fault.args[:2])
+
+
+def _link_notes(world: World, a: str, b: str, kind: str, in_use: bool, log_kb_per_s: float) -> Iterator[str]:
+    if kind == "mirroring" and in_use:
+        yield tr("safety {safety}").format(safety=_safety(world, a, b).name)
+    measured = _measured(network.link(world, a, b))
+    if kind == "mirroring" and in_use:
+        yield f"{measured} · " + tr("log {rate}").format(rate=formatting.kb_per_s(round(log_kb_per_s)))
+    elif in_use and any(_was_degraded(world, a, b)):
+        yield measured
+
+
+def _measured(link: Link) -> str:
+    parts = [f"{formatting.significant(link.rtt_ms, 2)} ms"]
+    if link.bandwidth_mbps != Link().bandwidth_mbps:
+        parts.append(f"{formatting.significant(link.bandwidth_mbps)} Mbit/s")
+    if link.loss:
+        parts.append(tr("{share} lost").format(share=formatting.percent(link.loss, 1)))
+    return " · ".join(parts)
+
+
+def _log_stream(world: World, a: str, b: str, readings: Readings) -> float:
+    return sum(
+        readings.streams[stream].log_send_kb_per_s
+        for stream, receiver in world.streams.items()
+        if receiver is not None and receiver[0] == b and world.sources[world.flow.source_of(stream)][0] == a
+    )
+
+
+def _safety(world: World, a: str, b: str) -> Safety:
+    return next((c.safety for c in world.copies.values() if c.server == a and c.partner == b), Safety.UNKNOWN)

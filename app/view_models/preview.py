@@ -1,0 +1,90 @@
+"""What an act would touch at once, found by doing it to a copy of the world. No Qt.
+
+Only the first moment is shown: what follows from it is what a drill is about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from app.view_models.offers import Target
+from app.view_models.picture import Picture, all_copies, picture_of
+from app.words import formatting
+from app.words.language import trn
+from engine import simulator
+from engine.inputs import InputProblem, parse_line
+from engine.model import World
+
+DATABASES_NAMED: Final = 4
+"""More are counted: their names would cover the picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What lies in the way of one act."""
+
+    things: tuple[Target, ...]
+    """Servers, links and applications that would look different, and those that the act names."""
+    databases: tuple[str, ...]
+    """Databases of which at least one copy would be different."""
+
+    @property
+    def words(self) -> str:
+        """All of it in a line; of many databases only how many."""
+        many = len(self.databases) > DATABASES_NAMED
+        count = trn("{n} database", "{n} databases", len(self.databases)).format(
+            n=formatting.number(len(self.databases))
+        )
+        databases = [count] if many else self.databases
+        return ", ".join([*(target.title for target in self.things), *databases])
+
+
+def preview(world: World, line: str, truth: bool = True) -> Preview:
+    """What *line* would touch now; without *truth* only what it names, as nobody has asked a server."""
+    item = parse_line(line, world.tick)
+    before = picture_of(world)
+    named = set(item.args)
+    if not truth:
+        return Preview(tuple(target for target in _targets(before) if named & set(target.names)), ())
+    copy = world.fork()
+    try:
+        simulator.perform(copy, item)
+    except InputProblem:
+        return Preview((), ())
+    after = picture_of(copy)
+    changed = {target for target, face in _faces(before).items() if _faces(after).get(target) != face}
+    changed |= {Target("link", pair) for pair in _pairs(after) - _pairs(before)}
+    things = [
+        target
+        for target in _targets(before)
+        if target in changed or (target.kind in ("server", "client") and target.names[0] in named)
+    ]
+    was, is_now = all_copies(world), all_copies(copy)
+    databases = dict.fromkeys(a.database for a, b in zip(was, is_now, strict=False) if a != b)
+    databases |= dict.fromkeys(name for name in world.databases() if name in named)
+    return Preview(tuple(things), tuple(databases))
+
+
+def _faces(picture: Picture) -> dict[Target, tuple[Any, ...]]:
+    """Each thing on the canvas, and what it looks like apart from figures that change by themselves."""
+    found: dict[Target, tuple[Any, ...]] = {}
+    for server in picture.servers:
+        found[Target("server", (server.name,))] = _content(server)
+    for client in picture.clients:
+        found[Target("client", (client.name,))] = _content(client)
+    for link in picture.links:
+        found[Target("link", (link.a, link.b))] = _content(link)
+    return found
+
+
+def _content(face: Any) -> tuple[Any, ...]:
+    return tuple(getattr(face, field.name) for field in fields(face))
+
+
+def _targets(picture: Picture) -> list[Target]:
+    return list(_faces(picture))
+
+
+def _pairs(picture: Picture) -> set[tuple[str, str]]:
+    return {(link.a, link.b) for link in picture.links}

@@ -1,0 +1,172 @@
+"""Two finished runs beside one another, from their reports alone: what they came to, and what was done. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.sentences import said as said_of
+
+Report = Mapping[str, Any]
+"""As of `run --json`."""
+
+BETTER, WORSE = "better", "worse"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure of both; *difference* is what the right one has more."""
+
+    what: str
+    left: str
+    right: str
+    difference: str = ""
+    verdict: str = ""
+    """BETTER or WORSE: the right one beside the left one; empty where neither is."""
+
+    @property
+    def same(self) -> bool:
+        return self.left == self.right
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What was done at a moment, on one side or on both."""
+
+    t_s: float
+    left: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    name: str
+    read: Callable[[Report], float | None]
+    write: Callable[[float], str]
+    more_is_better: bool | None = False
+    """None: neither."""
+
+
+def _sum(name: str) -> Callable[[Report], float]:
+    return lambda report: float(report["availability"][name])
+
+
+def _count(value: float) -> str:
+    return formatting.number(round(value))
+
+
+def _longest_failover(report: Report) -> float | None:
+    times = [row["failover_s"] for row in report["failovers"] if row["failover_s"] is not None]
+    return max(times, default=None)
+
+
+FIGURES: Final = (
+    _Figure(
+        mark("points"),
+        lambda report: report["score"]["total"] if report["score"]["scored"] else None,
+        formatting.plain,
+        more_is_better=True,
+    ),
+    _Figure(
+        mark("goals reached"),
+        lambda report: sum(bool(goal["met"]) for goal in report["goals"]) if report["goals"] else None,
+        _count,
+        more_is_better=True,
+    ),
+    _Figure(mark("without service"), _sum("downtime_s"), formatting.seconds),
+    _Figure(mark("served without a mirror in step"), _sum("exposed_s"), formatting.seconds),
+    _Figure(mark("committed transactions lost"), _sum("lost_transactions"), _count),
+    _Figure(mark("log lost"), _sum("lost_kb"), formatting.kb),
+    _Figure(mark("failovers"), lambda report: len(report["failovers"]), _count, more_is_better=None),
+    _Figure(mark("longest failover"), _longest_failover, formatting.seconds),
+    _Figure(mark("hints"), lambda report: sum(event["kind"] == "hint" for event in report["events"]), _count),
+    _Figure(mark("gone back"), lambda report: len(report["rewinds"]), _count),
+    _Figure(mark("commands and acts"), lambda report: len(report["inputs"]), _count, more_is_better=None),
+    _Figure(
+        mark("length of the run"),
+        lambda report: float(report["ended_at_s"]),
+        formatting.seconds,
+        more_is_better=None,
+    ),
+)
+"""What is compared of any two runs; the names in the language of the interface by `tr`."""
+
+
+def figures(left: Report, right: Report) -> list[Row]:
+    """What the two came to; a figure that neither has is left out."""
+    rows = [
+        Row(tr("mode"), *(formatting.mode(report["mode"]) for report in (left, right))),
+        Row(tr("seed"), *(str(report["seed"]) for report in (left, right))),
+    ]
+    if left["scenario"] != right["scenario"]:
+        rows.insert(0, Row(tr("drill"), *(str(report.get("title", "")) for report in (left, right))))
+    return rows + [row for figure in FIGURES for row in _row(figure, left, right)]
+
+
+def _row(figure: _Figure, left: Report, right: Report) -> Iterator[Row]:
+    one, other = figure.read(left), figure.read(right)
+    if one is not None or other is not None:
+        left_words, right_words = (
+            formatting.NOTHING if value is None else figure.write(value) for value in (one, other)
+        )
+        difference, verdict = _difference(one, other, figure.write, figure.more_is_better)
+        yield Row(tr(figure.name), left_words, right_words, difference, verdict)
+
+
+def points(left: Report, right: Report) -> list[Row]:
+    """Every item of the score that both runs or one of them have, in the order of the left one."""
+    items = [{item["name"]: item for item in report["score"]["items"]} for report in (left, right)]
+    rows = []
+    for name in dict.fromkeys([*items[0], *items[1]]):
+        one, other = (found.get(name) for found in items)
+        left_points, right_points = (None if item is None else float(item["points"]) for item in (one, other))
+        difference, verdict = _difference(left_points, right_points, formatting.plain, True)
+        rows.append(Row(said_of(name), _of(one), _of(other), difference, verdict))
+    return rows
+
+
+def _of(item: Mapping[str, Any] | None) -> str:
+    if item is None:
+        return formatting.NOTHING
+    most = float(item["max"])
+    got = formatting.plain(float(item["points"]))
+    return tr("{points} of {most}").format(points=got, most=formatting.plain(most)) if most else got
+
+
+def _difference(
+    one: float | None, other: float | None, write: Callable[[float], str], more_is_better: bool | None
+) -> tuple[str, str]:
+    if one is None or other is None or write(one) == write(other):
+        return "", ""
+    delta = other - one
+    verdict = "" if more_is_better is None else BETTER if (delta > 0) == more_is_better else WORSE
+    return ("+" if delta > 0 else "−") + write(abs(delta)), verdict
+
+
+def acts(left: Report, right: Report) -> list[Act]:
+    """What was done in both, in order of time; what was done at the same moment stands in one row."""
+    found: dict[tuple[float, int], list[str]] = {}
+    for side, report in enumerate((left, right)):
+        at: dict[float, int] = {}
+        for t_s, words in _done(report["inputs"]):
+            number = at[t_s] = at.get(t_s, -1) + 1
+            found.setdefault((t_s, number), ["", ""])[side] = words
+    return [Act(t_s, *both) for (t_s, _), both in sorted(found.items())]
+
+
+def _done(inputs: Sequence[str]) -> Iterator[tuple[float, str]]:
+    for line in inputs:
+        time, _, words = line.partition(" ")
+        yield float(time), " ".join(words.split())
+
+
+def remark(left: Report, right: Report) -> str:
+    """What has to be known before the two are compared; empty if nothing."""
+    if left["scenario"] != right["scenario"]:
+        return tr("These are two drills: only what any run has is compared.")
+    if left["seed"] != right["seed"]:
+        return tr("The two had other seeds: moments, names and sizes in them may differ.")
+    return tr("Both had the same seed: the same moments, names and sizes.")

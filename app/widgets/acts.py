@@ -1,0 +1,100 @@
+"""Offers as actions: menus, bars and the palette of every view that shows the same things share them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction, QPalette
+from PySide6.QtWidgets import QMenu
+
+from app.view_models.offers import Offer, Target, offers
+from app.widgets import theme
+from app.widgets.tables import plain_tip
+from app.words.fuzzy import ALSO
+from app.words.language import tr
+from engine.model import World
+
+
+class Acts(QObject):
+    """What may be done to a thing now; the same act is always the same QAction object."""
+
+    requested = Signal(str)
+    """One input line without its time."""
+    pointed = Signal(str)
+    """Somebody considers this line in a menu; empty: not any more."""
+    query_wanted = Signal(str)
+    """Somebody wants to talk to this server."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._actions: dict[str, QAction] = {}
+        self.truth = True
+        """What is offered follows what really is; without it, as in an exam, it tells nothing of that."""
+        self.opened = ""
+        """The database among many that somebody looks at: acts on a server are offered for it, not for all."""
+
+    def actions_for(self, world: World, target: Target, palette: QPalette) -> list[QAction]:
+        """The acts that make sense for *target* now, repairs first; icons in the colours of *palette*."""
+        found = offers(world, target, self.truth, self.opened)
+        return [self._action(offer, theme.tokens(palette)) for offer in found]
+
+    def fill_menu(self, menu: QMenu, world: World, target: Target) -> None:
+        """Put the acts for *target* into *menu*: repairs apart from faults, what is rarer in submenus."""
+        put_heading(menu, target.title)
+        self._watch(menu)
+        group = None
+        submenus: dict[str, QMenu] = {}
+        for action in self.actions_for(world, target, menu.palette()):
+            section = str(action.property("section"))
+            if section:
+                if section not in submenus:
+                    submenus[section] = QMenu(section, menu)
+                submenus[section].addAction(action)
+                continue
+            if group is not None and action.property("group") != group:
+                menu.addSeparator()
+            group = action.property("group")
+            menu.addAction(action)
+        if submenus:
+            menu.addSeparator()
+        for section in sorted(submenus):
+            menu.addMenu(submenus[section])
+        if target.kind == "server":
+            menu.addSeparator()
+            menu.addAction(self._query(target.names[0]))
+
+    def _watch(self, menu: QMenu) -> None:
+        """Tell which act of *menu* and its submenus somebody considers."""
+        if not menu.property("watched"):
+            menu.setProperty("watched", True)
+            menu.hovered.connect(lambda action: self.pointed.emit(action.property("line") or ""))
+            menu.aboutToHide.connect(lambda: self.pointed.emit(""))
+
+    def _query(self, server: str) -> QAction:
+        name = f"query {server}"
+        action = self._actions.get(name)
+        if action is None:
+            action = self._actions[name] = QAction(tr("New query on {server}").format(server=server), self)
+            action.triggered.connect(lambda: self.query_wanted.emit(server))
+        return action
+
+    def _action(self, offer: Offer, colours: theme.Tokens) -> QAction:
+        action = self._actions.get(offer.line)
+        if action is None:
+            action = self._actions[offer.line] = QAction(self)
+            action.triggered.connect(lambda _=False, line=offer.line: self.requested.emit(line))
+        action.setText(offer.label)
+        action.setIcon(theme.icon(offer.icon, colours))
+        action.setToolTip(plain_tip(offer.line))
+        action.setStatusTip(offer.line)
+        action.setProperty("group", offer.group)
+        action.setProperty("line", offer.line)
+        action.setProperty("section", offer.section)
+        action.setProperty(ALSO, f"{offer.line} {offer.english}")
+        return action
+
+
+def put_heading(menu: QMenu, text: str) -> None:
+    """A title inside *menu*. (The text of a section is not drawn under a style sheet that draws separators.)"""
+    title = menu.addAction(text)
+    title.setEnabled(False)
+    title.setFont(theme.sized(menu.font(), 1.0, bold=True))

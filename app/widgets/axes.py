@@ -1,0 +1,98 @@
+"""Axes of curves that are not over time: factors or names below, a round top or factors at the side."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+import pyqtgraph as pg
+
+from app.words import formatting
+from app.words.counters import MS, SECONDS, Unit
+
+Array = np.ndarray[Any, Any]
+
+HEADROOM: Final = 1.2
+"""A linear axis ends so much above its top, where names of networks stand."""
+
+PIXELS_PER_LABEL: Final = 18.0
+"""Least height for a label of an axis of logarithms."""
+
+
+class FactorAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph is not typed
+    """Values on an axis of decimal logarithms: labels at powers of ten, between them lines only."""
+
+    def tickValues(self, low: float, high: float, pixels: float) -> list[tuple[float, list[float]]]:
+        decades = [float(x) for x in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
+        begun = range(math.floor(low), math.ceil(high))
+        between = [decade + math.log10(part) for decade in begun for part in range(2, 10)]
+        return [(1.0, decades), (0.1, [x for x in between if low <= x <= high])]
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        if spacing < 1.0:
+            return [""] * len(values)
+        return [formatting.significant(10.0**value) for value in values]
+
+
+class ValueAxis(pg.AxisItem):  # type: ignore[misc]
+    """Half and top in the words of the unit; on an axis of logarithms the powers of ten."""
+
+    def __init__(self, unit: Unit, logarithmic: bool, **options: Any) -> None:
+        super().__init__(orientation="left", **options)
+        self._unit, self._logarithmic = unit, logarithmic
+
+    def tickValues(self, low: float, high: float, pixels: float) -> list[tuple[float, list[float]]]:
+        if self._logarithmic:
+            every = max(1, math.ceil((high - low) * PIXELS_PER_LABEL / max(pixels, 1.0)))
+            first = math.ceil(low - 1e-9)
+            return [(1.0, [float(x) for x in range(first, math.floor(high + 1e-9) + 1, every)])]
+        top = high / HEADROOM
+        below = [-top, -top / 2.0] if low < 0.0 else []
+        return [(top / 2.0, [*below, 0.0, top / 2.0, top])]
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        if self._logarithmic:
+            values = [10.0**value for value in values]
+        return [self._words(value) if value else "0" for value in values]
+
+    def _words(self, value: float) -> str:
+        """Times without the noughts of a reading: 10 ms, 1 s, 1,000 s; others in the unit's own words."""
+        if self._unit not in (MS, SECONDS):
+            return self._unit.text(value)
+        seconds = value / 1000.0 if self._unit is MS else value
+        if abs(seconds) < 0.9995:
+            return f"{formatting.significant(1000.0 * seconds)} ms"
+        return f"{formatting.significant(seconds)} s"
+
+
+LEAST: Final = 1e-9
+"""What counts as nought on an axis of logarithms."""
+
+ROUND: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+"""Tops of linear axes, times a power of ten of the unit."""
+
+
+def heights(values: Array, logarithmic: bool) -> Array:
+    """Where *values* stand on an axis; NaN for what is no number."""
+    finite = np.where(np.isfinite(values), values, np.nan)
+    return np.log10(np.maximum(finite, LEAST)) if logarithmic else finite
+
+
+def value_range(
+    values: Array, unit: Unit, logarithmic: bool, least_top: float = LEAST
+) -> tuple[float, float]:
+    """Lower and upper end of an axis for *values*: whole powers of ten, or nought and a round top with headroom."""
+    known = values[np.isfinite(values)]
+    highest = float(np.abs(known).max()) if len(known) else 0.0
+    if logarithmic:
+        positive = known[known > LEAST]
+        lowest = float(positive.min()) if len(positive) else 1.0
+        upper = math.ceil(math.log10(max(highest, 10.0 * lowest)) + 0.1)
+        return float(math.floor(math.log10(lowest))), float(upper)
+    wanted, scale = max(highest, least_top), 1.0
+    while wanted / scale >= unit.thousand:
+        scale *= unit.thousand
+    power = 10.0 ** math.floor(math.log10(wanted / scale))
+    top = next(part for part in ROUND if part * power * scale >= wanted * (1.0 - 1e-9)) * power * scale
+    return -HEADROOM * top if len(known) and known.min() < 0.0 else 0.0, HEADROOM * top

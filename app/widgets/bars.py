@@ -1,0 +1,87 @@
+"""The slim bar of buttons on top of a panel: reached by Tab, and no hindrance to a narrow dock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QToolBar, QToolButton, QWidget
+
+from app.widgets import theme
+from app.widgets.reader import close_when_chosen
+from app.words.language import tr
+
+
+class Bar(QToolBar):
+    """Buttons with text; what does not fit goes behind an arrow at its end."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setMovable(False)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._fit()
+        self._show_arrow()
+
+    def put(self, actions: Iterable[QAction | None]) -> None:
+        """Add buttons for *actions*; None is a line."""
+        for action in actions:
+            if action is None:
+                self.addSeparator()
+                continue
+            self.addAction(action)
+            button = self.widgetForAction(action)
+            if isinstance(button, QToolButton):
+                button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+        elif event.type() == QEvent.Type.PaletteChange:
+            self._show_arrow()
+
+    def _show_arrow(self) -> None:
+        """Qt's own arrow is black in every theme."""
+        arrow = self.findChild(QToolButton, "qt_toolbar_ext_button")
+        if arrow is not None:
+            arrow.setIcon(theme.icon("more", theme.tokens(self.palette())))
+            arrow.setStyleSheet("padding: 0px;")  # it is narrow
+            arrow.setAccessibleName(tr("More buttons"))
+
+    def _fit(self) -> None:
+        side = self.fontMetrics().height()
+        self.setIconSize(QSize(side, side))
+
+
+def hang(menu: QMenu, button: QToolButton) -> None:
+    """Have *button* open *menu*, for a screen reader as for a mouse.
+
+    Not as an "instant popup": Qt offers to open such a menu, and then does nothing about it.
+    """
+    button.setMenu(menu)
+    button.setPopupMode(QToolButton.ToolButtonPopupMode.DelayedPopup)
+    button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # its text has the arrow
+    # When the click is over: the menu waits for its end, and so would whoever asked for it from outside.
+    soon = QTimer(button, singleShot=True, interval=0)
+    soon.timeout.connect(lambda: menu.hide() if menu.isVisible() else button.showMenu())
+    button.clicked.connect(lambda _=False: soon.start())
+    close_when_chosen(menu)
+
+
+def menu_button(text: str, tip: str, fill: Callable[[QMenu], object]) -> QToolButton:
+    """A button whose menu is filled when it opens: what a context menu offers, for those who cannot open one."""
+    button = QToolButton()
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    menu = QMenu(button)
+
+    def show() -> None:
+        menu.clear()
+        fill(menu)
+
+    menu.aboutToShow.connect(show)
+    hang(menu, button)
+    return button

@@ -1,0 +1,351 @@
+"""A text editor for code: line numbers, colours, completion, indentation; what is written in it is up to its heirs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QRect, QSize, QStringListModel, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShortcut,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+)
+from PySide6.QtWidgets import (
+    QCompleter,
+    QInputDialog,
+    QListView,
+    QPlainTextEdit,
+    QTextEdit,
+    QToolTip,
+    QWidget,
+)
+
+from app.widgets import theme
+from app.widgets.find_bar import FindBar
+from app.widgets.highlight import Highlighter, utf16_length
+from app.widgets.tables import plain_tip
+from app.words import formatting
+from app.words.language import tr
+
+TAB_SPACES: Final = 4
+LINES_BESIDE_BAR: Final = 3
+"""Lines of the text that stay in sight above the bar for finding."""
+WORD_MAX: Final = 200
+"""Characters of a word that completion replaces."""
+
+LINE_MAX: Final = 50_000
+"""Characters of a line that may be put in. Measured: Qt lays a line out anew with every key, which takes 5 ms for so
+many; a line of a million 250 ms, and as long again to paint it."""
+
+Complete = Callable[[str, int], Sequence[str]]
+"""Words that may stand at a position of a text."""
+Colour = Callable[[QTextDocument, theme.Tokens], Highlighter]
+"""Gives a document its colours."""
+
+
+class CodeEdit(QPlainTextEdit):
+    """Line numbers, the line of the cursor, Ctrl+Space, Ctrl+F, Ctrl+H, Ctrl+G, Tab and Shift+Tab."""
+
+    said = Signal(str)
+    """A word for a status line; empty: nothing to say any more."""
+    WORD_BEFORE = re.compile(r"(?<![\w@#$])[\w@#$]*+$")
+    """What completion replaces: the word that ends at the cursor."""
+
+    def __init__(self, complete: Complete, colour: Colour, parent: QWidget | None = None) -> None:
+        """*complete* knows the words of this kind of text, *colour* its colours."""
+        super().__init__(parent)
+        self._complete = complete
+        self._marks: list[QTextEdit.ExtraSelection] = []
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self._margin = _Margin(self)
+        self._highlighter = colour(self.document(), self.colours)
+        self._words = QStringListModel(self)
+        self._completer = QCompleter(self._words, self)
+        self._popup = QListView()
+        self._completer.setPopup(self._popup)
+        self._completer.setWidget(self)
+        self._completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self._completer.activated.connect(self._insert_word)
+        self.find_bar = FindBar(self)
+        self.find_bar.height_changed.connect(self._place_margin)
+        self.add_keys(
+            {
+                "Ctrl+Space": self._open_completion,
+                "Ctrl+G": self._ask_for_line,
+                "Ctrl+F": self.find_bar.open,
+                "Ctrl+H": lambda: self.find_bar.open(replacing=True),
+                "F3": self.find_bar.step,
+                "Shift+F3": lambda: self.find_bar.step(back=True),
+            }
+        )
+        self.blockCountChanged.connect(self._place_margin)
+        self.updateRequest.connect(self._scroll_margin)
+        self.cursorPositionChanged.connect(self._mark_line)
+        self._use_font()
+        self._mark_line()
+
+    def add_keys(self, keys: dict[str, Callable[[], object]]) -> None:
+        """Keys that are the editor's while it has the keyboard."""
+        for key, act in keys.items():
+            shortcut = QShortcut(QKeySequence(key), self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+            shortcut.activated.connect(act)
+
+    # --- the text -----------------------------------------------------------------------------------------
+
+    def go_to_line(self, number: int, take_focus: bool = True) -> None:
+        """Select that line, from 1, and bring it into sight."""
+        block = self.document().findBlockByNumber(max(0, min(number, self.blockCount()) - 1))
+        cursor = QTextCursor(block)
+        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+        self.centerCursor()
+        if take_focus:
+            self.setFocus()
+
+    def replace_all(self, text: str) -> None:
+        """Put *text* in place of everything, as one step that Ctrl+Z takes back."""
+        cursor = self.textCursor()
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(text)
+
+    def replace_with(self, text: str) -> None:
+        """Make it *text* by changing only what differs, as one step that Ctrl+Z takes back; cursor and view stay."""
+        before = self.toPlainText()
+        if text == before:
+            return
+        start = _common(before, text)
+        end = _common(before[start:][::-1], text[start:][::-1])
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(utf16_length(before[:start]))
+        cursor.setPosition(utf16_length(before[: len(before) - end]), QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText(text[start : len(text) - end])
+
+    def mark_lines(self, marks: Sequence[tuple[int, QColor]]) -> None:
+        """Underline lines, counted from 1, each in a colour."""
+        self._marks = []
+        for number, colour in marks:
+            block = self.document().findBlockByNumber(number - 1)
+            if block.isValid():
+                mark = QTextEdit.ExtraSelection()
+                mark.cursor = QTextCursor(block)
+                mark.cursor.movePosition(
+                    QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor
+                )
+                mark.format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+                mark.format.setUnderlineColor(colour)
+                self._marks.append(mark)
+        self._mark_line()
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste or drop; a line that would make every later key slow is refused."""
+        longest = max(map(len, source.text().split("\n")), default=0)
+        if longest <= LINE_MAX:
+            super().insertFromMimeData(source)
+            return
+        said = tr(
+            "Not inserted: a line of {count} characters. The editor takes lines of up to {most}; break it up."
+        )
+        told = said.format(count=formatting.number(longest), most=formatting.number(LINE_MAX))
+        self.said.emit(told)
+        if self.isVisible():
+            self._show_tip(told)
+
+    def _show_tip(self, text: str) -> None:
+        QToolTip.showText(self.viewport().mapToGlobal(self.cursorRect().bottomLeft()), plain_tip(text), self)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        completing = self._popup.isVisible()
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if completing and (enter or event.key() == Qt.Key.Key_Tab):
+            event.ignore()  # the popup takes its choice
+        elif event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+            self._indent(event.key() == Qt.Key.Key_Backtab)
+        elif enter and not event.modifiers():
+            self._break_line()
+        else:
+            super().keyPressEvent(event)
+            if completing:
+                self._narrow_completion()
+
+    def _indent(self, back: bool) -> None:
+        cursor = self.textCursor()
+        if back:
+            self.change_lines(lambda line: line[min(TAB_SPACES, len(line) - len(line.lstrip(" "))) :])
+        elif "\n" in self.selected_text():
+            self.change_lines(lambda line: " " * TAB_SPACES + line if line else line)
+        else:
+            column = cursor.positionInBlock() if not cursor.hasSelection() else 0
+            cursor.insertText(" " * (TAB_SPACES - column % TAB_SPACES))
+
+    def _break_line(self) -> None:
+        """A new line begins under the one before it."""
+        cursor = self.textCursor()
+        line = cursor.block().text()[: cursor.positionInBlock()]
+        cursor.insertText("\n" + line[: len(line) - len(line.lstrip(" \t"))])
+        self.ensureCursorVisible()
+
+    def change_lines(self, change: Callable[[str], str]) -> None:
+        """Change every line that the selection touches and keep them selected."""
+        cursor = self.textCursor()
+        document = self.document()
+        last = document.findBlock(max(cursor.selectionStart(), cursor.selectionEnd() - 1))
+        cursor.setPosition(document.findBlock(cursor.selectionStart()).position())
+        cursor.setPosition(last.position() + len(last.text()), QTextCursor.MoveMode.KeepAnchor)
+        start = cursor.selectionStart()
+        text = "\n".join(change(line) for line in _plain(cursor.selectedText()).split("\n"))
+        cursor.insertText(text)
+        cursor.setPosition(start)
+        cursor.setPosition(start + len(text), QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+
+    def selected_text(self) -> str:
+        return _plain(self.textCursor().selectedText())
+
+    def _ask_for_line(self) -> None:
+        here = self.textCursor().blockNumber() + 1
+        count = self.blockCount()
+        number, yes = QInputDialog.getInt(
+            self, tr("Go to line"), tr("Line (1 to {count}):").format(count=count), here, 1, count
+        )
+        if yes:
+            self.go_to_line(number)
+
+    # --- completion ---------------------------------------------------------------------------------------
+
+    def _word_before(self) -> str:
+        cursor = self.textCursor()
+        # Not the whole line: the pattern looks at each of its words to the end, and a line may have a million.
+        found = self.WORD_BEFORE.search(cursor.block().text()[: cursor.positionInBlock()][-WORD_MAX:])
+        return found[0] if found else ""
+
+    def _open_completion(self) -> None:
+        words = self._complete(self.toPlainText(), self.textCursor().position())
+        self._words.setStringList(list(words))
+        self._completer.setCompletionPrefix(self._word_before())
+        if self._completer.completionCount() == 1:
+            self._insert_word(self._completer.currentCompletion())
+        else:
+            self._narrow_completion()
+
+    def _narrow_completion(self) -> None:
+        prefix, popup = self._word_before(), self._popup
+        self._completer.setCompletionPrefix(prefix)
+        if self._completer.completionCount() == 0 or self._completer.currentCompletion() == prefix:
+            popup.hide()
+            return
+        popup.setCurrentIndex(self._completer.completionModel().index(0, 0))
+        place = self.cursorRect().translated(self._margin.width(), 0)
+        place.setWidth(popup.sizeHintForColumn(0) + popup.verticalScrollBar().sizeHint().width() + 12)
+        self._completer.complete(place)
+
+    def _insert_word(self, word: str) -> None:
+        cursor = self.textCursor()
+        cursor.movePosition(
+            QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, len(self._word_before())
+        )
+        cursor.insertText(word)
+        self.setTextCursor(cursor)
+        self._popup.hide()
+
+    # --- looks --------------------------------------------------------------------------------------------
+
+    @property
+    def colours(self) -> theme.Tokens:
+        return theme.tokens(self.palette())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._highlighter.recolour(self.colours)
+            self._mark_line()
+            self._margin.update()
+        elif event.type() == QEvent.Type.ApplicationFontChange:
+            self._use_font()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_margin()
+
+    def _use_font(self) -> None:
+        self.setFont(theme.fixed_font())
+        self.setTabStopDistance(TAB_SPACES * self.fontMetrics().horizontalAdvance(" "))
+        self._place_margin()
+
+    def _mark_line(self) -> None:
+        mark = QTextEdit.ExtraSelection()
+        mark.format.setBackground(self.colours.raised)
+        mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        mark.cursor = self.textCursor()
+        mark.cursor.clearSelection()
+        self.setExtraSelections([mark, *self._marks])
+
+    # --- line numbers -------------------------------------------------------------------------------------
+
+    def _place_margin(self) -> None:
+        """Line numbers to the left of the text, the bar for finding below it."""
+        width = self._margin.sizeHint().width()
+        below = 0 if self.find_bar.isHidden() else self.find_bar.sizeHint().height()
+        self.setMinimumHeight(below + LINES_BESIDE_BAR * self.fontMetrics().height() if below else 0)
+        self.setViewportMargins(width, 0, 0, below)
+        inside = self.contentsRect()
+        self._margin.setGeometry(QRect(inside.left(), inside.top(), width, inside.height() - below))
+        self.find_bar.setGeometry(inside.left(), inside.bottom() - below + 1, inside.width(), below)
+
+    def _scroll_margin(self, rect: QRect, dy: int) -> None:
+        if dy:
+            self._margin.scroll(0, dy)
+        else:
+            self._margin.update(0, rect.y(), self._margin.width(), rect.height())
+
+    def paint_numbers(self, event: QPaintEvent) -> None:
+        """Draw the line numbers that *event* asks for into the margin."""
+        painter = QPainter(self._margin)
+        painter.fillRect(event.rect(), self.colours.raised)
+        here = self.textCursor().blockNumber()
+        block = self.firstVisibleBlock()
+        top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
+        while block.isValid() and top <= event.rect().bottom():
+            height = self.blockBoundingRect(block).height()
+            colour: QColor = self.colours.text if block.blockNumber() == here else self.colours.muted
+            painter.setPen(colour)
+            place = QRect(QPoint(0, round(top)), QSize(self._margin.width() - 8, self.fontMetrics().height()))
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight, str(block.blockNumber() + 1))
+            block, top = block.next(), top + height
+        painter.end()
+
+
+class _Margin(QWidget):
+    """Line numbers beside the text."""
+
+    def __init__(self, editor: CodeEdit) -> None:
+        super().__init__(editor)
+        self._editor = editor
+
+    def sizeHint(self) -> QSize:
+        digits = max(2, len(str(self._editor.blockCount())))
+        return QSize(16 + self._editor.fontMetrics().horizontalAdvance("9") * digits, 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        self._editor.paint_numbers(event)
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    shorter = min(len(one), len(other))
+    return next((n for n in range(shorter) if one[n] != other[n]), shorter)
+
+
+def _plain(selected: str) -> str:
+    """Qt gives line ends of a selection as U+2029."""
+    return selected.replace("\u2029", "\n")

@@ -1,0 +1,328 @@
+"""A list of events with its choice of server and its filter: what logs, traces and the event list have in common."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QIcon, QKeySequence, QPixmap, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QLineEdit, QTabBar, QVBoxLayout, QWidget
+
+from app.widgets import theme
+from app.widgets.event_rows import EventRows, RowsOf, Wanted
+from app.widgets.tables import NOWHERE, Column, Index, TableModel, TableView
+from app.words import formatting
+from app.words.language import mark, tr
+from engine.events import Event
+from engine.model import World
+
+if TYPE_CHECKING:
+    from engine.drill.drill import Drill
+
+EVERYWHERE: Final = mark("All")
+
+AT_ONCE_S: Final = 0.005
+"""Half a tick: what happened at the moment that is looked at belongs to it."""
+
+NARROW_UNITS: Final = 32.0
+"""Below this width, in line heights, the table shows its short columns."""
+
+FILTER_PX: Final = {False: 160, True: 110}
+"""Width of the filter box, ordinarily and in a narrow dock."""
+
+LOOK_S: Final = 0.006
+"""Wall time that looking for rows may take of a frame; the rest comes in the next ones."""
+
+
+class EventModel(TableModel):
+    """The rows of a run's events, each made when it is looked at."""
+
+    def __init__(self, columns: Sequence[Column], events: EventRows, parent: QObject | None = None) -> None:
+        super().__init__(columns, parent)
+        self.events = events
+        self._told = 0
+        """Rows of which the view knows."""
+
+    @property
+    def rows(self) -> Sequence[Any]:
+        return self.events
+
+    @property
+    def total(self) -> int:
+        return self.events.total
+
+    def show_columns(self, columns: Sequence[Column]) -> None:
+        self.beginResetModel()
+        self.columns = tuple(columns)
+        self.endResetModel()
+
+    def show_anew(self) -> None:
+        """The rows are others now."""
+        self.beginResetModel()
+        self._told = len(self.events)
+        self.endResetModel()
+
+    def show_more(self) -> None:
+        """There are perhaps more rows at the end."""
+        if len(self.events) > self._told:
+            self.beginInsertRows(NOWHERE, self._told, len(self.events) - 1)
+            self._told = len(self.events)
+            self.endInsertRows()
+
+    def rowCount(self, parent: Index = NOWHERE) -> int:
+        return 0 if parent.isValid() else self._told
+
+
+class EventTable(QWidget):
+    """Tabs for the servers, a filter box and a table that grows at its end.
+
+    Rows need `server` (name or None), `t_s` (seconds since the start) and `words` (what the filter looks into).
+    """
+
+    requested = Signal(str)
+    time_selected = Signal(float)
+    """Somebody wants to see this moment (seconds since the start)."""
+    save_wanted = Signal()
+    """Somebody wants the rows that are listed in a file."""
+
+    def __init__(
+        self,
+        name: str,
+        columns: Sequence[Column],
+        short: Sequence[Column],
+        rows_of: RowsOf,
+        everywhere: bool,
+        kinds: Sequence[str] | None = None,
+        empty: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        """*kinds*: no other events ever become rows. *empty*: why there are none yet, and what to do."""
+        super().__init__(parent)
+        self._empty = empty
+        self._name = name
+        self._columns = {False: tuple(columns), True: tuple(short)}
+        self._narrow = False
+        self._everywhere = everywhere
+        self._between: tuple[float, float] | None = None
+        self._events = EventRows(rows_of, kinds)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(0)
+        self._rest.timeout.connect(self._look_further)
+        self.model = EventModel(columns, self._events, self)
+        self.table = TableView(self.model, name)
+        self.table.clicked.connect(self._choose)
+        self.table.activated.connect(self._choose)
+        self.servers = QTabBar()
+        self.servers.setDrawBase(False)
+        self.servers.setStyleSheet("QTabBar::tab { padding: 4px 7px; }")
+        self.servers.setExpanding(False)
+        self.servers.setAccessibleName(tr("Server"))
+        self.servers.currentChanged.connect(lambda _: self._refilter())
+        self.filter = QLineEdit()
+        self.filter.setPlaceholderText(tr("Filter (Ctrl+F)"))
+        self.filter.setAccessibleName(tr("Filter"))
+        self.filter.setClearButtonEnabled(True)
+        self.filter.setMaximumWidth(FILTER_PX[False])
+        self.filter.textChanged.connect(lambda _: self._refilter())
+        self.found = QLabel()
+        self.found.setProperty("muted", True)
+        self.detail = QLabel()
+        self.detail.setWordWrap(True)
+        self.detail.setTextFormat(Qt.TextFormat.PlainText)
+        self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.detail.setContentsMargins(6, 0, 6, 3)
+        self.detail.hide()
+        self.table.selectionModel().selectionChanged.connect(self._show_detail)
+        self.model.modelReset.connect(self.detail.hide)
+        find = QShortcut(QKeySequence.StandardKey.Find, self)
+        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        find.activated.connect(self.filter.setFocus)
+        self.tools = QHBoxLayout()
+        self.tools.setSpacing(6)
+        self.tools.addWidget(self.found, 1)
+        self.tools.addWidget(self.filter)
+        self.bar = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self.bar.setContentsMargins(0, 0, 4, 0)
+        self.bar.setSpacing(2)
+        self.bar.addWidget(self.servers, 1)
+        self.bar.addLayout(self.tools)
+        save = QAction(tr("Save these rows…"), self.table)
+        save.triggered.connect(self.save_wanted)
+        self.table.addAction(save)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addLayout(self.bar)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(self.detail)
+
+    # --- contract of views --------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_drill(self, drill: Drill) -> None:
+        names = [*([tr(EVERYWHERE)] if self._everywhere else []), *drill.world.servers]
+        if names != [self.servers.tabText(index) for index in range(self.servers.count())]:
+            self._set_servers(names)
+        self._events.start(drill.events, drill.world)
+        self._refilter()
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        """Rows tell of events, not of a world."""
+
+    @Slot(object)
+    def add_events(self, events: Iterable[Event]) -> None:
+        self._events.add(events)
+        if not self._rest.isActive():
+            self._look_further()
+
+    # --- filters ------------------------------------------------------------------------------------------
+
+    @property
+    def server(self) -> str | None:
+        """The server whose rows are shown; None for all."""
+        name = self.servers.tabText(self.servers.currentIndex())
+        return None if name in ("", tr(EVERYWHERE)) else name
+
+    @Slot(str)
+    def show_server(self, server: str) -> None:
+        """Show the rows of this server."""
+        for index in range(self.servers.count()):
+            if self.servers.tabText(index) == server:
+                self.servers.setCurrentIndex(index)
+
+    @Slot(object)
+    def show_time(self, t_s: float | None) -> None:
+        """Select the last row by *t_s* (seconds since the start); None: no row."""
+        place = -1 if t_s is None else bisect_right(self.model.rows, t_s + AT_ONCE_S, key=_time_of) - 1
+        if place < 0:
+            self.table.clearSelection()
+        else:
+            self.table.selectRow(place)
+            self.table.scrollTo(self.model.index(place, 0))
+
+    @Slot(object)
+    def show_between(self, span: tuple[float, float] | None) -> None:
+        """List only rows of this span (seconds since the start), or all again."""
+        if span != self._between:
+            self._between = span
+            self._refilter()
+
+    def kinds(self) -> frozenset[str] | None:
+        """Kinds of events that are listed; None: all."""
+        return None
+
+    def _refilter(self) -> None:
+        words = tuple(self.filter.text().lower().split())
+        self._events.want(Wanted(self.kinds(), self.server, self._between, words))
+        self._look()
+        self.model.show_anew()
+        self._count()
+        self.table.scrollToBottom()
+
+    def _look(self) -> None:
+        """Find rows for a few milliseconds; the rest comes when the window has been drawn."""
+        until = perf_counter() + LOOK_S
+        if not self._events.look(lambda: perf_counter() < until):
+            self._rest.start()
+
+    @Slot()
+    def _look_further(self) -> None:
+        self._look()
+        self.model.show_more()
+        self._count()
+
+    def _count(self) -> None:
+        shown = self.model.rowCount()
+        narrowed = bool(self.filter.text()) or self._between is not None
+        self.found.setText(tr("{shown} found").format(shown=formatting.number(shown)) if narrowed else "")
+        self.found.setVisible(narrowed)
+        self.table.say_if_empty(self._why_empty())
+
+    def _why_empty(self) -> str:
+        if self.filter.text():
+            return tr("No row matches. Clear the filter to see all rows.")
+        if self._between is not None:
+            return tr("Nothing in the selected time span. Show the whole timeline to see the rest.")
+        return self._empty.format(server=self.server or "")
+
+    def listed(self) -> tuple[list[str], list[list[str]]]:
+        """(titles, rows) of what is listed now, with every column."""
+        columns = self._columns[False]
+        rows = [[column.text(row) for column in columns] for row in self.model.rows]
+        return [column.heading for column in columns], rows
+
+    @property
+    def file_name(self) -> str:
+        """What a file with these rows might be called."""
+        return " ".join(part for part in (self._name, self.server) if part)
+
+    def _choose(self) -> None:
+        index = self.table.currentIndex()
+        if index.isValid():
+            self.time_selected.emit(self.model.rows[index.row()].t_s)
+
+    def _show_detail(self) -> None:
+        """Long texts are cut in the table; the selected one stands below it in full."""
+        chosen = self.table.selectionModel().selectedRows()
+        row = self.model.rows[chosen[0].row()] if len(chosen) == 1 else None
+        self.detail.setText(self._text_of(row) if row is not None else "")
+        self.detail.setVisible(row is not None)
+
+    def _text_of(self, row: Any) -> str:
+        column = next(column for column in reversed(self.model.columns) if column.tip is not None)
+        return column.text(row)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = event.size().width() < NARROW_UNITS * self.fontMetrics().height()
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self.model.show_columns(self._columns[narrow])
+        self._share_bar()
+
+    def _share_bar(self) -> None:
+        """The filter stands beside the tabs where there is room for all of them, else below."""
+        others = self.tools.sizeHint().width() - self.filter.sizeHint().width()
+        wanted = self.servers.sizeHint().width() + others + FILTER_PX[self._narrow] + 2 * self.bar.spacing()
+        beside = wanted <= self.width()
+        self.filter.setMaximumWidth(FILTER_PX[self._narrow] if beside else self.width())
+        way = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        if way != self.bar.direction():
+            self.bar.setDirection(way)
+            self.bar.setContentsMargins(0 if beside else 4, 0, 4, 0)
+
+    # --- looks --------------------------------------------------------------------------------------------
+
+    def _set_servers(self, names: list[str]) -> None:
+        before = self.servers.tabText(self.servers.currentIndex())
+        self.servers.blockSignals(True)
+        while self.servers.count():
+            self.servers.removeTab(0)
+        for name in names:
+            self.servers.addTab(name)
+        self.servers.setCurrentIndex(names.index(before) if before in names else 0)
+        self.servers.blockSignals(False)
+        self._recolour()
+        self._share_bar()
+
+    def _recolour(self) -> None:
+        colours = theme.tokens(self.palette())
+        first = int(self._everywhere)
+        for index in range(first, self.servers.count()):
+            mark = QPixmap(10, 10)
+            mark.fill(colours.server(index - first))
+            self.servers.setTabIcon(index, QIcon(mark))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._recolour()
+
+
+def _time_of(row: Any) -> float:
+    return float(row.t_s)

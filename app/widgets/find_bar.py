@@ -1,0 +1,254 @@
+"""Find and replace in a text editor: a bar below the text."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QKeyEvent,
+    QKeySequence,
+    QShortcut,
+    QTextCursor,
+    QTextDocument,
+)
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+)
+
+from app.widgets import theme
+from app.words.language import tr, trn
+
+COUNTED_MAX: Final = 9_999
+"""Places that are counted; nobody goes through more of them one by one."""
+NEEDLE_MAX: Final = 1_000
+"""Characters of what is looked for."""
+TEXT_MAX: Final = 2_000_000
+"""Characters that a text may come to by replacing: twice of what a query may have."""
+
+_Flag = QTextDocument.FindFlag
+
+
+class FindBar(QFrame):
+    """Typing goes to the next place, Enter and F3 further, Shift+Enter and Shift+F3 back, Esc returns to the text."""
+
+    height_changed = Signal()
+    """The text has more room now, or less."""
+
+    def __init__(self, editor: QPlainTextEdit) -> None:
+        """*editor* is the text that is searched; it gives the bar its place."""
+        super().__init__(editor)
+        self._editor = editor
+        self._from = 0
+        """Where the search began: typing more of a word does not wander off."""
+        self.setAutoFillBackground(True)
+        self.needle = self._field(tr("Find"))
+        self.needle.textEdited.connect(self._typed)
+        self.with_ = self._field(tr("Replace with"))
+        self.place = QLabel()
+        """Which of how many it is, or that there is none."""
+        self.same_case = self._tool("Aa", tr("Match case"))
+        self.same_case.setCheckable(True)
+        self.same_case.toggled.connect(lambda _: self._typed())
+        before = self._tool("↑", tr("Previous match (Shift+F3)"))
+        before.clicked.connect(lambda: self.step(back=True))
+        after = self._tool("↓", tr("Next match (F3)"))
+        after.clicked.connect(lambda: self.step())
+        close = self._tool("×", tr("Close (Esc)"))
+        close.clicked.connect(self.leave)
+        self._one, self._all = QPushButton(tr("Replace")), QPushButton(tr("Replace all"))
+        self._one.clicked.connect(self.replace)
+        self._all.clicked.connect(self.replace_all)
+        first, second = QHBoxLayout(), QHBoxLayout()
+        first.addWidget(self.needle, 1)
+        for widget in (self.place, self.same_case, before, after, close):
+            first.addWidget(widget)
+        second.addWidget(self.with_, 1)
+        second.addWidget(self._one)
+        second.addWidget(self._all)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(6, 3, 6, 3)
+        rows.setSpacing(3)
+        for row in (first, second):
+            row.setSpacing(3)
+            rows.addLayout(row)
+        for key, act in {
+            "F3": self.step,
+            "Shift+F3": lambda: self.step(back=True),
+            "Ctrl+F": self.open,
+            "Ctrl+H": lambda: self.open(replacing=True),
+        }.items():
+            shortcut = QShortcut(QKeySequence(key), self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(act)
+        self.hide()
+
+    def _field(self, name: str) -> QLineEdit:
+        field = QLineEdit()
+        field.setMaxLength(NEEDLE_MAX)
+        field.setPlaceholderText(name)
+        field.setAccessibleName(name)
+        return field
+
+    def _tool(self, sign: str, name: str) -> QToolButton:
+        button = QToolButton()
+        button.setText(sign)
+        button.setToolTip(name)
+        button.setAccessibleName(name)
+        return button
+
+    # --- coming and going ---------------------------------------------------------------------------------
+
+    def open(self, replacing: bool = False) -> None:
+        """Come into sight with what is selected, if that is part of a line; *replacing*: with the second line."""
+        cursor = self._editor.textCursor()
+        chosen = cursor.selectedText()
+        if chosen and "\u2029" not in chosen and len(chosen) <= NEEDLE_MAX:
+            self.needle.setText(chosen)
+        self._from = cursor.selectionStart()
+        for widget in (self.with_, self._one, self._all):
+            widget.setVisible(replacing)
+        self.show()
+        self.height_changed.emit()
+        self._editor.ensureCursorVisible()
+        self.needle.setFocus()
+        self.needle.selectAll()
+        self._tell_place()
+
+    def leave(self) -> None:
+        """Back to the text; what was found last stays selected."""
+        self.hide()
+        self.height_changed.emit()
+        self._editor.setFocus()
+
+    # --- finding ------------------------------------------------------------------------------------------
+
+    def _flags(self, back: bool = False) -> QTextDocument.FindFlag:
+        flags = _Flag(0)
+        if self.same_case.isChecked():
+            flags |= _Flag.FindCaseSensitively
+        return flags | _Flag.FindBackward if back else flags
+
+    def _typed(self) -> None:
+        cursor = self._editor.textCursor()
+        cursor.setPosition(min(self._from, self._editor.document().characterCount() - 1))
+        self._editor.setTextCursor(cursor)
+        self.step()
+
+    def step(self, back: bool = False) -> None:
+        """To the next place, or the one before; after the last comes the first. Without a bar: as it was left."""
+        needle = self.needle.text()
+        if not needle:
+            self._tell("", "muted")
+            return
+        document, flags = self._editor.document(), self._flags(back)
+        found = document.find(needle, self._editor.textCursor(), flags)
+        if found.isNull():
+            ends = QTextCursor(document)
+            if back:
+                ends.movePosition(QTextCursor.MoveOperation.End)
+            found = document.find(needle, ends, flags)
+        if not found.isNull():
+            self._editor.setTextCursor(found)
+            self._from = found.selectionStart()
+        self._tell_place()
+
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile(
+            re.escape(self.needle.text()), re.NOFLAG if self.same_case.isChecked() else re.IGNORECASE
+        )
+
+    def _at_a_place(self) -> bool:
+        """What is selected is a place that was found."""
+        chosen = self._editor.textCursor().selectedText()
+        return bool(chosen) and self._pattern().fullmatch(chosen) is not None
+
+    def _tell_place(self) -> None:
+        if not self.needle.text():
+            self._tell("", "muted")
+            return
+        text = self._editor.toPlainText()
+        start = _characters(text, self._editor.textCursor().selectionStart())
+        here = count = 0
+        for match in self._pattern().finditer(text):
+            count += 1
+            here += match.start() <= start
+            if count > COUNTED_MAX:
+                break
+        if not count:
+            self._tell(tr("no match"), "bad")
+        elif count > COUNTED_MAX:
+            self._tell(tr("more than {n} matches").format(n=COUNTED_MAX), "muted")
+        else:
+            self._tell(tr("{number} of {count}").format(number=max(1, here), count=count), "muted")
+
+    def _tell(self, text: str, tone: str) -> None:
+        self.place.setText(text)
+        self.place.setStyleSheet(f"color: {getattr(theme.tokens(self.palette()), tone).name()};")
+        if text and QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.needle, text))
+
+    # --- replacing ----------------------------------------------------------------------------------------
+
+    def replace(self) -> None:
+        """Replace the place that is selected, and go to the next one."""
+        if self.needle.text() and self._at_a_place():
+            self._editor.textCursor().insertText(self.with_.text())
+        self.step()
+
+    def replace_all(self) -> None:
+        """Replace every place, as one step that Ctrl+Z takes back."""
+        if not self.needle.text():
+            return
+        before, new = self._editor.toPlainText(), self.with_.text()
+        count = sum(1 for _ in self._pattern().finditer(before))
+        if len(before) + count * (len(new) - len(self.needle.text())) > TEXT_MAX:
+            self._tell(tr("the text would become too long"), "bad")
+            return
+        text = self._pattern().sub(lambda _: new, before)
+        if count:
+            cursor = self._editor.textCursor()
+            cursor.select(QTextCursor.SelectionType.Document)
+            cursor.insertText(text)
+        said = trn("{n} match replaced", "{n} matches replaced", count).format(n=count)
+        self._tell(said, "muted" if count else "bad")
+
+    # --- keys ---------------------------------------------------------------------------------------------
+
+    def event(self, event: QEvent) -> bool:
+        # Esc is the bar's while the keyboard is in it, whatever the window uses it for.
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.ShortcutOverride
+            and event.key() == Qt.Key.Key_Escape
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.leave()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if self.with_.hasFocus():
+                self.replace()
+            else:
+                self.step(back=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+        event.accept()  # what the bar has no use for is not the text's either
+
+
+def _characters(text: str, position: int) -> int:
+    """Qt counts a place in units of UTF-16, Python in characters."""
+    if text.isascii():
+        return position
+    return len(text.encode("utf-16-le")[: 2 * position].decode("utf-16-le", "ignore"))

@@ -1,0 +1,137 @@
+"""Colours in a text editor, by one of Pygments' lexers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Final
+
+from pygments.lexer import Lexer
+from pygments.token import _TokenType
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocument
+
+from app.widgets.theme import Tokens
+
+LEXED_MAX: Final = 100_000
+"""Characters up to which a text has colours."""
+
+AT_ONCE_MAX: Final = 5_000
+"""Characters up to which every key colours the whole text at once: some 5 ms. Longer ones follow a moment later."""
+
+PAUSE_MS: Final = 150
+"""After the last key, before a longer text is coloured anew."""
+
+WORDS_A_TURN: Final = 1_500
+LINES_A_TURN: Final = 150
+"""Words that are read, and lines that are coloured, before the window gets its turn again: some 8 ms."""
+
+ToneOf = Callable[[_TokenType, str], str | None]
+"""Token of the theme for a word of a kind; None: ordinary text."""
+
+
+class Highlighter(QSyntaxHighlighter):
+    """Lexes the whole text when it has changed, since comments and strings span lines; a longer one in turns."""
+
+    def __init__(self, document: QTextDocument, colours: Tokens, lexer: Lexer, tone_of: ToneOf) -> None:
+        super().__init__(document)
+        self._colours = colours
+        self._lexer = lexer
+        self._tone_of = tone_of
+        self._lexed = (-1, -1)
+        self._spans: Spans = {}
+        """Line number: (start, length, tone)."""
+        self._open: set[int] = set()
+        """Lines at whose end a comment or string goes on."""
+        self._reading: _Reading | None = None
+        """A longer text that is being read, word by word."""
+        self._to_colour: list[int] = []
+        """Lines that are still to be given what came of that."""
+        self._turn = QTimer(self)
+        self._turn.setSingleShot(True)
+        self._turn.timeout.connect(self._go_on)
+
+    def recolour(self, colours: Tokens) -> None:
+        self._colours = colours
+        self.rehighlight()
+
+    def highlightBlock(self, text: str) -> None:
+        size = self.document().characterCount()
+        if size > LEXED_MAX:  # a paste of 25,000 lines comes here for each of them
+            return
+        now = (self.document().revision(), size)
+        if self._lexed != now:
+            self._lexed = now
+            self._read_anew()
+        line = self.currentBlock().blockNumber()
+        for start, length, tone in self._spans.get(line, ()):
+            colour: QColor = getattr(self._colours, tone)
+            style = QTextCharFormat()
+            style.setForeground(colour)
+            self.setFormat(start, length, style)
+        self.setCurrentBlockState(1 if line in self._open else 0)  # a change makes Qt go on to the next line
+
+    def _read_anew(self) -> None:
+        """The text has changed: read it, or begin to when nobody types."""
+        self._reading, self._to_colour = None, []
+        size = self.document().characterCount()
+        if size <= AT_ONCE_MAX:
+            reading = self._begin()
+            reading.go_on(size)
+            self._spans, self._open = reading.spans, reading.open
+        else:
+            self._turn.start(PAUSE_MS)
+
+    def _begin(self) -> _Reading:
+        return _Reading(self._lexer.get_tokens(self.document().toPlainText()), self._tone_of)
+
+    def _go_on(self) -> None:
+        """Read some more of a longer text, then colour its lines."""
+        if self._to_colour:
+            now, self._to_colour = self._to_colour[:LINES_A_TURN], self._to_colour[LINES_A_TURN:]
+            for line in now:
+                self.rehighlightBlock(self.document().findBlockByNumber(line))
+        elif self._reading is not None or self.document().characterCount() <= LEXED_MAX:
+            self._reading = self._reading or self._begin()
+            if self._reading.go_on(WORDS_A_TURN):
+                done, self._reading = self._reading, None
+                self._spans, self._open = done.spans, done.open
+                self._to_colour = list(range(self.document().blockCount()))
+        if self._reading is not None or self._to_colour:
+            self._turn.start(0)
+
+
+Spans = dict[int, list[tuple[int, int, str]]]
+
+
+class _Reading:
+    """The words of a text, one after the other, and what they come to."""
+
+    def __init__(self, words: Iterable[tuple[_TokenType, str]], tone_of: ToneOf) -> None:
+        self.spans: Spans = {}
+        self.open: set[int] = set()
+        self._words = iter(words)
+        self._tone_of = tone_of
+        self._line = self._column = 0
+
+    def go_on(self, count: int) -> bool:
+        """Read *count* words more; True at the end."""
+        read = 0
+        for kind, word in islice(self._words, count):
+            read += 1
+            tone = self._tone_of(kind, word)
+            for number, part in enumerate(word.split("\n")):
+                if number:
+                    if tone:
+                        self.open.add(self._line)
+                    self._line, self._column = self._line + 1, 0
+                if tone and part:
+                    span = (self._column, utf16_length(part), tone)
+                    self.spans.setdefault(self._line, []).append(span)
+                self._column += utf16_length(part)
+        return read < count
+
+
+def utf16_length(text: str) -> int:
+    """Qt counts in UTF-16 units."""
+    return len(text) + sum(ord(sign) > 0xFFFF for sign in text)

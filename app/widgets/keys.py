@@ -1,0 +1,526 @@
+"""Every key of the desk in one table: what it does, where it works, and what people have chosen instead. No widgets.
+
+A row belongs to one action. `bind` gives actions their keys; `clashes` tells which keys would be ambiguous. Rows that
+are *fixed* are keys that a view handles itself; they stand here so that the sheet shows them and no other action takes
+them by mistake.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+from PySide6.QtCore import QKeyCombination, Qt
+from PySide6.QtGui import QAction, QKeySequence
+
+from app.words.language import mark, tr
+
+SSMS, VS_CODE = "SSMS", "VS Code"
+SCHEMES: Final = (SSMS, VS_CODE)
+"""SSMS: keys of Management Studio (2017 manual, its 2008 R2 variants beside them). VS Code: of its mssql extension."""
+
+Keys = Mapping[str, tuple[str, ...]]
+"""Name of a command -> its keys as portable text ("Ctrl+K, Ctrl+C"); the first is the one that menus show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One action and its usual keys."""
+
+    name: str
+    text: str
+    group: str
+    scope: str
+    """Where the keyboard has to be; a name of `SCOPES`."""
+    ssms: tuple[str, ...] = ()
+    vs_code: tuple[str, ...] | None = None
+    """None: as in Management Studio."""
+    fixed: bool = False
+    """The view handles these keys itself; nobody can choose others."""
+
+    def keys(self, scheme: str) -> tuple[str, ...]:
+        return self.vs_code if scheme == VS_CODE and self.vs_code is not None else self.ssms
+
+
+WINDOW: Final = "window"
+DESK: Final = "desk"
+REST: Final = "rest"
+"""The desk, for keys that no panel of it has taken: they get in nobody's way."""
+SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    WINDOW: (mark("anywhere"), ()),
+    DESK: (mark("on the desk"), (WINDOW,)),
+    REST: (mark("on the desk"), (DESK,)),
+    "query": (mark("in an SQL window"), (DESK,)),
+    "editor": (mark("in the text of an SQL window"), ("query",)),
+    "explorer": (mark("in Object Explorer"), (DESK,)),
+    "scenario": (mark("in the scenario editor"), (WINDOW,)),
+    "topology": (mark("in the topology"), (DESK,)),
+    "items": (mark("in the topology table"), (DESK,)),
+    "ledger": (mark("in the fault ledger"), (DESK,)),
+    "system": (mark("in System Monitor"), (DESK,)),
+    "monitor": (mark("in the monitor"), (DESK,)),
+    "logs": (mark("in logs, states and events"), (DESK,)),
+    "charts": (mark("in the charts"), (DESK,)),
+    "strip": (mark("on a time line"), (DESK,)),
+    "batches": (mark("in the history of batches"), ("query",)),
+    "table": (mark("in any table"), ("query", "items", "ledger", "system", "monitor", "logs", "batches")),
+}
+"""Scope -> how it is called, and the scopes that may lie around it, whose keys work there as well."""
+
+
+def _rows(group: str, scope: str, *rows: tuple[str, ...], fixed: bool = False) -> Iterator[Command]:
+    """Rows of (name, text, keys, keys in VS Code), keys that mean the same with a bar between them."""
+    for name, text, *schemes in rows:
+        keys = [tuple(choice.split(" | ")) for choice in schemes]
+        ssms, vs_code = keys[0] if keys else (), keys[1] if len(keys) > 1 else None
+        yield Command(name, text, group, scope, ssms, vs_code, fixed)
+
+
+COMMANDS: Final[tuple[Command, ...]] = (
+    *_rows(
+        mark("Drill"), WINDOW,
+        ("drill.open", mark("Open a drill…"), "Ctrl+Shift+O"),
+        ("drill.open_file", mark("Open a file…"), "Ctrl+O"),
+        ("drill.open_run", mark("Open a recorded run…"), "Ctrl+Alt+O"),
+        ("drill.restart", mark("Start this drill again"), "Ctrl+Alt+Home"),
+        ("drill.branches", mark("Branches of this run"), "Ctrl+Alt+B"),
+        ("drill.save_scenario", mark("Save this run as a scenario…")),
+        ("drill.editor", mark("Scenario editor"), "Ctrl+Alt+E"),
+        ("drill.edit_copy", mark("Edit a copy of this drill")),
+        ("drill.bundles", mark("Bundles that were taken in…")),
+        ("drill.accepted", mark("Accepted files…")),
+        ("drill.export_bundle", mark("Export as a bundle…")),
+        ("drill.hint", mark("Ask for a hint"), "Ctrl+F1"),
+        ("drill.note", mark("Write a note into the run"), "Ctrl+M"),
+        ("drill.act", mark("Type an act"), "Ctrl+;"),
+        ("drill.finish", mark("End the drill and have it scored"), "Ctrl+Alt+End"),
+        ("drill.quit", mark("Quit"), "Alt+F4"),
+    ),
+    *_rows(
+        mark("Scenario editor"), "scenario",
+        ("edit.new", mark("New")),
+        ("edit.open", mark("Open…")),
+        ("edit.save", mark("Save"), "Ctrl+S"),
+        ("edit.save_as", mark("Save as…"), "Ctrl+Shift+S"),
+        ("edit.undo", mark("Undo"), "Ctrl+Z"),
+        ("edit.redo", mark("Redo"), "Ctrl+Y"),
+        ("edit.record", mark("From the last run")),
+        ("edit.form", mark("Form"), "Ctrl+1"),
+        ("edit.timeline", mark("Timeline"), "Ctrl+2"),
+        ("edit.preview", mark("Preview"), "Ctrl+3"),
+        ("edit.text", mark("Text of the scenario"), "Ctrl+4"),
+        ("edit.findings", mark("Findings"), "Ctrl+5"),
+        ("edit.problem", mark("Next problem"), "F8 | Alt+F8"),
+        ("edit.problem_before", mark("Problem before"), "Shift+F8 | Alt+Shift+F8"),
+        ("edit.try", mark("Run the solution"), "F5"),
+        ("edit.play", mark("Play it"), "F6"),
+        ("edit.close", mark("Close")),
+    ),
+    *_rows(
+        mark("Time"), WINDOW,
+        ("time.play", mark("Run or pause"), "Pause | Ctrl+Shift+Space"),
+        ("time.step", mark("One step of 10 ms"), "F10"),
+        ("time.next_event", mark("Run to the next event"), "F9"),
+        ("time.next_state", mark("Run to the next change of state"), "Shift+F9"),
+        ("time.run_to", mark("Run to a moment…"), "Ctrl+F10"),
+        ("time.until", mark("Run until…"), "Alt+F10"),
+        ("time.next_alarm", mark("Run to the next alarm"), "Ctrl+F9"),
+        ("time.faster", mark("Faster"), "Alt+."),
+        ("time.slower", mark("Slower"), "Alt+,"),
+        ("time.normal", mark("Normal speed"), "Alt+-"),
+        ("time.back", mark("Look back to the mark before"), "Alt+Left"),
+        ("time.forward", mark("Look at the next mark"), "Alt+Right"),
+        ("time.now", mark("Return to now"), "Alt+End"),
+        ("time.go_on", mark("Go on from the moment on screen"), "Alt+Shift+End"),
+        ("time.all", mark("Show all of the time in every view"), "Ctrl+Alt+0"),
+    ),
+    *_rows(
+        mark("Time"), REST,
+        ("desk.pause", mark("Run or pause, outside of text, lists and buttons"), "Space"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("Faults"), WINDOW,
+        ("fault.revert_all", mark("Take back every fault"), "Ctrl+Shift+Backspace"),
+    ),
+    *_rows(
+        mark("Views"), DESK,
+        ("view.explorer", mark("Object Explorer"), "F8", "F8 | Ctrl+B"),
+    ),
+    *_rows(
+        mark("Views"), WINDOW,
+        ("view.topology", mark("Topology"), "Alt+1"),
+        ("view.console", mark("SQL windows"), "Alt+2"),
+        ("view.monitor", mark("Database Mirroring Monitor"), "Alt+3"),
+        ("view.charts", mark("Charts"), "Alt+4"),
+        ("view.error_log", mark("SQL Server logs"), "Alt+5"),
+        ("view.events", mark("Events"), "Alt+6"),
+        ("view.ledger", mark("Fault ledger"), "Alt+8"),
+        ("view.table", mark("Topology as a table"), "Alt+9 | F7"),
+        ("view.system", mark("System Monitor"), "Alt+7"),
+        ("view.trace", mark("State change trace")),
+        ("view.timing", mark("Failover timing")),
+        ("view.facilitator", mark("For the instructor (gives the drill away)")),
+        ("view.brief", mark("Brief"), "F4"),
+        ("view.full_screen", mark("Full screen"), "Alt+Shift+Return | F11", "F11"),
+        ("view.larger", mark("Larger text"), "Ctrl++ | Ctrl+="),
+        ("view.smaller", mark("Smaller text"), "Ctrl+-"),
+        ("view.usual_size", mark("Usual text size"), "Ctrl+0"),
+        ("view.theme", mark("Next theme")),
+        ("view.contrast", mark("High contrast"), "Ctrl+Alt+C"),
+        ("view.present", mark("Present: large text, few panels"), "Ctrl+Alt+P"),
+        ("view.zoom", mark("This panel over the whole desk, and back"), "Ctrl+Alt+Z"),
+        ("view.save_charts", mark("Save the charts…")),
+        ("view.reset_layout", mark("Put every panel back where it belongs")),
+    ),
+    *_rows(
+        mark("Teaching"), WINDOW,
+        ("teach.note", mark("Stick a note on the topology"), "Ctrl+Alt+N"),
+        ("teach.spotlight", mark("Into the spotlight, or out of it"), "Ctrl+Alt+S"),
+        ("teach.bright", mark("Everything bright again"), "Ctrl+Alt+L"),
+        ("teach.find", mark("Find a thing in the topology"), "Ctrl+Alt+F"),
+    ),
+    *_rows(
+        mark("Help"), WINDOW,
+        ("help.here", mark("Help on this panel"), "F1"),
+        ("view.say", mark("Say how things stand"), "Alt+0"),
+        ("help.palette", mark("Find any command…"), "Ctrl+Shift+P | Ctrl+Q"),
+        ("help.tour", mark("Tour of the desk"), "Ctrl+Alt+F1"),
+        ("help.sheet", mark("All keys"), "Shift+F1"),
+        ("help.keys", mark("Change keys…"), "Ctrl+Alt+K"),
+        ("help.check", mark("Check this installation…")),
+        ("help.bundle", mark("Save a support bundle…")),
+    ),
+    *_rows(
+        mark("SQL windows"), WINDOW,
+        ("query.new", mark("New query on this server"), "Ctrl+N"),
+    ),
+    *_rows(
+        mark("SQL windows"), REST,
+        ("desk.run", mark("Execute the SQL window in front, where F5 means nothing else"), "F5"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("SQL windows"), "query",
+        ("query.run", mark("Execute"), "F5 | Ctrl+E | Ctrl+Shift+E | Alt+X", "F5 | Ctrl+Shift+E"),
+        ("query.cancel", mark("Cancel the query"), "Alt+Pause | Alt+Cancel | Esc"),
+        ("query.parse", mark("Parse, without running it"), "Ctrl+F5", "Shift+F5"),
+        ("query.text", mark("Results to text"), "Ctrl+T"),
+        ("query.grid", mark("Results to grid"), "Ctrl+D | Ctrl+Shift+D"),
+        ("query.file", mark("Save results to a file…"), "Ctrl+Shift+F | Ctrl+Shift+T"),
+        ("query.open", mark("Open a script…")),
+        ("query.save", mark("Save this text as a script…"), "Ctrl+S"),
+        ("query.connection", mark("Change connection…")),
+        ("query.database", mark("To the list of databases"), "Ctrl+U"),
+        ("query.zoom", mark("SQL windows over the whole desk, and back")),
+        ("query.who", mark("Who is connected (sp_who)"), "Ctrl+1"),
+        ("query.about", mark("What the selected name is (sp_help)"), "Alt+F1"),
+        ("query.results", mark("Show or hide results"), "Ctrl+R", "Ctrl+R | Ctrl+J"),
+        ("query.focus", mark("Next pane"), "F6"),
+        ("query.focus_back", mark("Pane before"), "Shift+F6"),
+        ("query.places", mark("Fill in template parameters…"), "Ctrl+Shift+M"),
+        ("query.snippets", mark("Insert a statement"), "Ctrl+Alt+T"),
+        ("query.history", mark("History of batches"), "Ctrl+Alt+H"),
+        ("query.next", mark("Next window"), "Ctrl+F6 | Ctrl+Tab", "Ctrl+PgDown | Ctrl+F6 | Ctrl+Tab"),
+        ("query.before", mark("Window before"), "Ctrl+Shift+F6 | Ctrl+Shift+Tab",
+         "Ctrl+PgUp | Ctrl+Shift+F6 | Ctrl+Shift+Tab"),
+        ("query.close", mark("Close window"), "Ctrl+F4", "Ctrl+W | Ctrl+F4"),
+    ),
+    *_rows(
+        mark("T-SQL text"), "editor",
+        ("editor.complete", mark("Complete a word"), "Ctrl+Space"),
+        ("editor.comment", mark("Comment out"), "Ctrl+K, Ctrl+C"),
+        ("editor.uncomment", mark("Uncomment"), "Ctrl+K, Ctrl+U"),
+        ("editor.upper", mark("Upper case"), "Ctrl+Shift+U"),
+        ("editor.lower", mark("Lower case"), "Ctrl+Shift+L"),
+        ("editor.to_start", mark("Select to the start"), "Ctrl+Shift+Home"),
+        ("editor.to_end", mark("Select to the end"), "Ctrl+Shift+End"),
+        ("editor.line", mark("Go to a line"), "Ctrl+G"),
+        ("editor.find", mark("Find"), "Ctrl+F"),
+        ("editor.replace", mark("Find and replace"), "Ctrl+H"),
+        ("editor.find_next", mark("The next place that was found"), "F3"),
+        ("editor.find_before", mark("The place before"), "Shift+F3"),
+        ("editor.undo", mark("Undo"), "Ctrl+Z"),
+        ("editor.redo", mark("Redo"), "Ctrl+Y"),
+        ("editor.cut", mark("Cut"), "Ctrl+X | Shift+Del"),
+        ("editor.copy", mark("Copy"), "Ctrl+C | Ctrl+Ins"),
+        ("editor.paste", mark("Paste"), "Ctrl+V | Shift+Ins"),
+        ("editor.all", mark("Select everything"), "Ctrl+A"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("Object Explorer"), "explorer",
+        ("explorer.refresh", mark("Refresh"), "F5", "F5 | Ctrl+R"),
+        ("explorer.query", mark("New query here"), "Ctrl+Return"),
+        ("explorer.properties", mark("Mirroring properties"), "Alt+Return"),
+    ),
+    *_rows(
+        mark("Topology"), "topology",
+        ("topology.go", mark("Next thing in this direction"), "Left | Right | Up | Down"),
+        ("topology.nudge", mark("Move a card"), "Shift+Left | Shift+Right | Shift+Up | Shift+Down"),
+        ("topology.menu", mark("What can be done"), "Return | Menu | Shift+F10"),
+        ("topology.larger", mark("Zoom in"), "+ | ="),
+        ("topology.smaller", mark("Zoom out"), "-"),
+        ("topology.fit", mark("Fit everything in"), "0"),
+        ("topology.nothing", mark("Select nothing; then everything bright again"), "Esc"),
+        ("topology.cell", mark("Next database of a grid"), "Ctrl+Left | Ctrl+Right | Ctrl+Up | Ctrl+Down"),
+        ("topology.find", mark("Find a thing by its name"), "Ctrl+F | /"),
+        ("topology.note", mark("Stick a note on the canvas"), "N"),
+        ("topology.unnote", mark("Take the selected note away"), "Del"),
+        ("topology.spotlight", mark("Into the spotlight, or out of it"), "S"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("Topology table"), "items",
+        ("items.menu", mark("What can be done"), "Return | Menu | Shift+F10"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("Fault ledger"), "ledger",
+        ("ledger.revert", mark("Take back the selected fault"), "Del"),
+    ),
+    *_rows(
+        mark("System Monitor"), "system",
+        ("system.add", mark("Add counters…"), "Ins | Ctrl+I"),
+        ("system.remove", mark("Remove the selected counter"), "Del"),
+        ("system.highlight", mark("Highlight the selected counter"), "Ctrl+H"),
+        ("system.scale", mark("Greater or smaller scale"), "Ctrl+Up | Ctrl+Down"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("Monitor"), "monitor",
+        ("monitor.refresh", mark("Refresh"), "F5"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("Logs"), "logs",
+        ("logs.filter", mark("To the filter"), "Ctrl+F"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("Charts"), "charts",
+        ("charts.cursor", mark("Move the time cursor"), "Left | Right"),
+        ("charts.mark", mark("Mark a span"), "Shift+Left | Shift+Right"),
+        ("charts.go", mark("Have every view show the chosen span"), "Return"),
+        ("charts.nothing", mark("Take span and cursor away"), "Esc"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("Time lines"), "strip",
+        ("strip.go", mark("Next mark, mark before"), "Left | Right"),
+        ("strip.choose", mark("Look at this moment"), "Return"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("History of batches"), "batches",
+        ("batches.open", mark("Open in its window"), "Return"),
+        ("batches.again", mark("Run again"), "Ctrl+Return"),
+        fixed=True,
+    ),
+    *_rows(
+        mark("Tables"), "table",
+        ("table.copy", mark("Copy"), "Ctrl+C | Ctrl+Ins"),
+        ("table.copy_headers", mark("Copy with headers"), "Ctrl+Shift+C"),
+        ("table.all", mark("Select everything"), "Ctrl+A"),
+        ("table.to_start", mark("Select to the start"), "Ctrl+Shift+Home"),
+        ("table.to_end", mark("Select to the end"), "Ctrl+Shift+End"),
+        fixed=True,
+    ),
+)  # fmt: skip
+"""Every command, in the order in which the sheet shows them."""
+
+BY_NAME: Final = {command.name: command for command in COMMANDS}
+
+_NO_TEXT: Final = (
+    Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
+)
+
+
+# --- keys as text -------------------------------------------------------------------------------------------
+
+
+def normal(text: str) -> str:
+    """Keys as they are always written: `ctrl+k,ctrl+c` -> `Ctrl+K, Ctrl+C`. Raises ValueError for what is no key."""
+    sequence = QKeySequence(text)
+    if not sequence.count() or any(key.key() in (Qt.Key.Key_unknown, Qt.Key(0)) for key in _parts(sequence)):
+        raise ValueError(f"{text!r} is no key; write keys like F5, Ctrl+Shift+P or Ctrl+K, Ctrl+C")
+    return sequence.toString(QKeySequence.SequenceFormat.PortableText)
+
+
+def as_text(key: int) -> str:
+    """A key without Ctrl, Alt or Shift as it is written in the table."""
+    return QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText)
+
+
+def shown(text: str) -> str:
+    """Keys as this system's menus write them."""
+    return QKeySequence(text).toString(QKeySequence.SequenceFormat.NativeText)
+
+
+def types_a_character(text: str) -> bool:
+    """The key alone would write something, so that outside of its view it would be taken away from text fields."""
+    first = _parts(QKeySequence(text))[0]
+    writes = first.key() < Qt.Key.Key_Escape  # codes above are no characters
+    return writes and not first.keyboardModifiers() & _NO_TEXT
+
+
+def _parts(sequence: QKeySequence) -> list[QKeyCombination]:
+    return [sequence[place] for place in range(sequence.count())]  # type: ignore[index]  # missing in the stubs
+
+
+# --- which keys hold ----------------------------------------------------------------------------------------
+
+
+def keys_of(scheme: str, changes: Keys | None = None) -> dict[str, tuple[str, ...]]:
+    """The keys of every command: those of *scheme*, and in their place the *changes* that somebody has made."""
+    found = {command.name: tuple(normal(key) for key in command.keys(scheme)) for command in COMMANDS}
+    for name, keys in (changes or {}).items():
+        if name in found and not BY_NAME[name].fixed:
+            found[name] = tuple(normal(key) for key in keys)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Two commands that the same keys would reach: neither would work there."""
+
+    keys: str
+    first: str
+    second: str
+
+    @property
+    def sentence(self) -> str:
+        one, other = BY_NAME[self.first], BY_NAME[self.second]
+        where = tr(SCOPES[_inner(one, other)][0])
+        said = tr("{keys} means both “{one}” and “{other}” {where}.")
+        return said.format(keys=shown(self.keys), one=tr(one.text), other=tr(other.text), where=where)
+
+
+def clashes(keys: Keys) -> list[Clash]:
+    """Every pair of commands that get in each other's way."""
+    found = []
+    for one, other in combinations(COMMANDS, 2):
+        if meet(one.scope, other.scope):
+            for key in keys.get(one.name, ()):
+                found += [
+                    Clash(key, one.name, other.name)
+                    for second in keys.get(other.name, ())
+                    if _same_start(key, second)
+                ]
+    return found
+
+
+def clashes_with(keys: Keys, name: str, text: str) -> list[Clash]:
+    """What would get in the way if the command *name* had the keys *text*."""
+    tried = {**keys, name: (normal(text),)}
+    return [clash for clash in clashes(tried) if name in (clash.first, clash.second)]
+
+
+def why_not(keys: Keys, name: str, text: str) -> str:
+    """Why the command cannot have these keys, as a sentence; empty if it can, be it that others give them up."""
+    command = BY_NAME[name]
+    if command.fixed:
+        return tr("The view handles these keys itself; they stand here so that no other command takes them.")
+    if command.scope in (WINDOW, DESK) and types_a_character(text):
+        return tr("{keys} would be taken away from every text field.").format(keys=shown(text))
+    fixed = [clash for clash in clashes_with(keys, name, text) if BY_NAME[_other(clash, name)].fixed]
+    return " ".join((fixed[0].sentence, tr("That one cannot be changed."))) if fixed else ""
+
+
+def given(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[str, tuple[str, ...]]:
+    """All keys once the command has these (beside its others if *add*); whoever is in the way gives its own up."""
+    found, new = dict(keys), normal(text)
+    for clash in clashes_with(keys, name, new):
+        other = _other(clash, name)
+        found[other] = tuple(key for key in found[other] if not _same_start(key, new))
+    kept = tuple(key for key in keys[name] if not _same_start(key, new)) if add else ()
+    return {**found, name: (*kept, new)}
+
+
+def _other(clash: Clash, name: str) -> str:
+    return clash.first if clash.second == name else clash.second
+
+
+def meet(one: str, other: str) -> bool:
+    """A keyboard can be in both scopes at once: one is the other, or may lie around it."""
+    return one in _around(other) or other in _around(one)
+
+
+def _around(scope: str) -> set[str]:
+    """The scope and all that may lie around it."""
+    return {scope}.union(*(_around(outer) for outer in SCOPES[scope][1]))
+
+
+def _inner(one: Command, other: Command) -> str:
+    return one.scope if other.scope in _around(one.scope) else other.scope
+
+
+def _same_start(one: str, other: str) -> bool:
+    """Equal, or one is the beginning of the other: Ctrl+K leaves no Ctrl+K, Ctrl+C."""
+    none = QKeySequence.SequenceMatch.NoMatch
+    a, b = QKeySequence(one), QKeySequence(other)
+    return a.matches(b) != none or b.matches(a) != none
+
+
+# --- changes that last --------------------------------------------------------------------------------------
+
+
+def changes_from(scheme: str, keys: Keys) -> dict[str, tuple[str, ...]]:
+    """What differs from *scheme*."""
+    usual = keys_of(scheme)
+    return {
+        name: tuple(found) for name, found in keys.items() if name in usual and tuple(found) != usual[name]
+    }
+
+
+def to_text(changes: Keys) -> str:
+    """The changes for the settings; empty for none."""
+    return json.dumps({name: list(keys) for name, keys in sorted(changes.items())}) if changes else ""
+
+
+def from_text(text: str) -> dict[str, tuple[str, ...]]:
+    """Changes out of the settings; what cannot be understood any more is left out, so that nobody is locked out."""
+    try:
+        stored = json.loads(text) if text else {}
+    except (ValueError, RecursionError):
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for name, keys in stored.items() if isinstance(stored, dict) else ():
+        if name in BY_NAME and isinstance(keys, list) and all(_is_key(key) for key in keys):
+            found[name] = tuple(normal(key) for key in keys)
+    return found
+
+
+def _is_key(value: object) -> bool:
+    try:
+        return isinstance(value, str) and bool(normal(value))
+    except ValueError:
+        return False
+
+
+# --- actions ------------------------------------------------------------------------------------------------
+
+
+def bind(actions: Mapping[str, QAction], keys: Keys) -> None:
+    """Give each action the keys of the command of its name, and have them work where the table says.
+
+    Those of the desk work in its floating panels, too, and so in the whole window: a page beside the desk that has
+    one of these keys for itself takes it before it comes that far.
+
+    KeyError for a name that the table does not know.
+    """
+    inside, window = Qt.ShortcutContext.WidgetWithChildrenShortcut, Qt.ShortcutContext.WindowShortcut
+    for name, action in actions.items():
+        command = BY_NAME[name]
+        assert not command.fixed, f"{name} has keys that its view handles itself"
+        action.setShortcuts([QKeySequence(key) for key in keys[name]])
+        action.setShortcutContext(window if command.scope in (WINDOW, DESK) else inside)
+
+
+def unbound(names: Iterable[str]) -> list[str]:
+    """Commands that have no action among *names*: the table would promise what nobody does."""
+    there = set(names)
+    return [command.name for command in COMMANDS if not command.fixed and command.name not in there]

@@ -1,0 +1,162 @@
+"""A line over the window's edge that says what could not be done, or offers to undo what was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Slot
+from PySide6.QtGui import QCursor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+
+from app.widgets import theme
+from app.widgets.input_guard import guard
+from app.widgets.keyboard import has_keys
+from app.widgets.reader import say
+from app.words.language import tr
+
+TOLD_MS: Final = 12_000
+"""What is only worth knowing goes after this; what could not be done stays until it is closed or replaced. Assumed."""
+WIDTH_SHARE: Final = 0.7
+"""Of the page, at most."""
+EDGE_PX: Final = 6
+
+
+class Notice(QFrame):
+    """Lies over the page of *parent*, which keeps its places, at the edge where neither pointer nor keyboard is."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._page = parent
+        self._tone = "warn"
+        self._mark, self._text = QLabel(), QLabel()
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setWordWrap(True)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._act = QPushButton()
+        self._act.setProperty("small", "true")
+        self._act.hide()
+        self._do: Callable[[], object] = lambda: None
+        self._act.clicked.connect(self._take_offer)
+        self._close = QToolButton()
+        self._close.setToolTip(tr("Close this notice"))
+        self._close.setAccessibleName(tr("Close this notice"))
+        self._close.clicked.connect(self.clear)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 5, 6, 5)
+        row.addWidget(self._mark)
+        row.addWidget(self._text, 1)
+        row.addWidget(self._act)
+        row.addWidget(self._close)
+        self._going = QTimer(self, singleShot=True)
+        self._going.timeout.connect(self.clear)
+        parent.installEventFilter(self)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """What is said now; empty when nothing is."""
+        return "" if self.isHidden() else self._text.text()
+
+    @property
+    def offer_button(self) -> QPushButton | None:
+        """The button of what is offered now."""
+        return None if self.isHidden() or self._act.isHidden() else self._act
+
+    @Slot(str)
+    def warn(self, text: str) -> None:
+        """Something could not be done."""
+        self._say(text, "warn")
+
+    @Slot(str)
+    def tell(self, text: str) -> None:
+        """Something worth knowing."""
+        self._say(text, "info", TOLD_MS)
+
+    def offer(self, text: str, words: str, do: Callable[[], object], for_s: float | None = None) -> None:
+        """Tell *text* with a button *words* that does *do*; for *for_s* seconds, or until it is replaced."""
+        self._say(text, "info", round(for_s * 1000) if for_s is not None else 0, words)
+        self._do = do
+
+    @Slot()
+    def clear(self) -> None:
+        self._going.stop()
+        if has_keys(self):
+            self._page.setFocus()
+        self.hide()
+
+    def _take_offer(self) -> None:
+        do = self._do
+        self.clear()
+        do()
+
+    def _say(self, text: str, tone: str, for_ms: int = 0, words: str = "") -> None:
+        self._tone = tone
+        self._text.setText(text)
+        self._act.setText(words)
+        self._act.setVisible(bool(words))
+        self.setAccessibleName(text)
+        self._show_theme()
+        self._place()
+        self.show()
+        self.raise_()
+        guard().appeared(self)
+        if for_ms:
+            self._going.start(for_ms)
+        else:
+            self._going.stop()
+        say(self, text, urgent=tone == "warn")
+
+    # --- where it stands ------------------------------------------------------------------------------------
+
+    def _place(self) -> None:
+        """At the lower edge, unless the pointer or the keyboard is there and not at the upper one."""
+        page = self._page
+        self.ensurePolished()
+        room = page.rect().adjusted(EDGE_PX, EDGE_PX, -EDGE_PX, -EDGE_PX)
+        around = self.sizeHint().width() - self._text.sizeHint().width()
+        line = self._text.fontMetrics().boundingRect(QRect(), 0, self._text.text()).width() + 8
+        width = min(round(WIDTH_SHARE * room.width()), around + line)
+        height = self.heightForWidth(width)
+        place = QRect(room.left() + (room.width() - width) // 2, 0, width, height)
+        edges = [room.bottom() - height + 1, room.top()]
+        self.setGeometry(min((place.translated(0, y) for y in edges), key=self._in_the_way))
+
+    def _in_the_way(self, place: QRect) -> int:
+        """How much it would disturb there: the pointer more than the keyboard."""
+        page = self._page
+        pointer = place.contains(page.mapFromGlobal(QCursor.pos()))
+        focus = QApplication.focusWidget()
+        typed = False
+        if focus is not None and page.isAncestorOf(focus):
+            at = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle)
+            cursor = at.toRect() if hasattr(at, "toRect") else at if isinstance(at, QRect) else QRect()
+            typed = place.contains(focus.mapTo(page, cursor.center()))
+        return 2 * pointer + typed
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize and watched is self._page and not self.isHidden():
+            self._place()
+        return super().eventFilter(watched, event)
+
+    # --- looks ----------------------------------------------------------------------------------------------
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and not self.isHidden():
+            self._show_theme()
+
+    def _show_theme(self) -> None:
+        colours = theme.tokens(self.palette())
+        tone = getattr(colours, self._tone)
+        self._close.setIcon(theme.icon("close", colours))
+        side = self.fontMetrics().height()
+        self._mark.setPixmap(theme.pixmap("warning" if self._tone == "warn" else "note", tone, side))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self.palette())
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), getattr(colours, f"{self._tone}_soft"))
+        painter.setPen(getattr(colours, self._tone))
+        painter.drawRect(self.rect().adjusted(0, 0, -1, -1))

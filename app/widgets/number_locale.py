@@ -1,0 +1,29 @@
+"""Numbers as the language of the interface writes them, and no locale of the system anywhere else."""
+
+from __future__ import annotations
+
+import locale
+
+from PySide6.QtCore import QLocale
+
+from app.words import language
+
+
+def number_locale() -> QLocale:
+    """For `setLocale` of a field; English where the language is none of ours, as for the pseudo-locale."""
+    known = language.current() in language.LANGUAGES
+    return QLocale(language.current() if known else language.ENGLISH)
+
+
+def plain_locale() -> None:
+    """Have C's functions work as if there were no locale: Qt takes over the system's when the application begins.
+
+    In Turkish the small I has a dot when it becomes a capital, so PySide finds no property `interval`.
+    Call it when the QApplication is there.
+    """
+    for name in ("C.UTF-8", "C"):
+        try:
+            locale.setlocale(locale.LC_ALL, name)
+        except locale.Error:
+            continue
+        return

@@ -1,0 +1,56 @@
+"""Text of scenarios and help pages on screen: Markdown without HTML, which loads nothing from anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QEvent, Qt, QUrl, Signal
+from PySide6.QtGui import QImage, QResizeEvent, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QTextBrowser, QWidget
+
+from app.words.language import tr
+
+
+class Prose(QTextBrowser):
+    """Shows Markdown that a stranger may have written: no HTML, no pictures, links only reported."""
+
+    link_chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None, whole: bool = False) -> None:
+        """*whole*: as high as its text, for a page that scrolls itself."""
+        super().__init__(parent)
+        self._whole = whole
+        self.document().setDocumentMargin(0.0)
+        self.document().setIndentWidth(18.0)
+        if whole:
+            self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setOpenLinks(False)
+        self.setProperty("plain", "true")
+        self.setAccessibleName(tr("Text"))
+        self.anchorClicked.connect(lambda url: self.link_chosen.emit(url.toString()))
+
+    def show_text(self, text: str) -> None:
+        self.document().setMarkdown(text.strip(), QTextDocument.MarkdownFeature.MarkdownNoHTML)
+        self.moveCursor(QTextCursor.MoveOperation.Start)  # else it is shown at its end
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        if self._whole:
+            self.document().setTextWidth(self.viewport().width())
+            self.setFixedHeight(round(self.document().size().height()) + 2)
+
+    def loadResource(self, type: int, name: QUrl | str) -> Any:
+        """A text may not make the program open files: whatever it names is an empty picture.
+
+        (No answer at all would not do: the document then reads local files by itself.)
+        """
+        return QImage(1, 1, QImage.Format.Format_ARGB32)

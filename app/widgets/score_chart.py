@@ -1,0 +1,100 @@
+"""Scores of one drill over time as a small line: how somebody gets better at it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.widgets import theme
+from app.words import formatting
+from app.words.language import tr
+
+LINES: Final = (0.0, 50.0, 100.0)
+"""Points at which the chart has a line."""
+HEIGHT_UNITS: Final = 7.0
+"""Height in line heights."""
+DOT: Final = 0.26
+"""Radius of a dot in line heights."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One run of the drill."""
+
+    at: datetime
+    score: float
+    """0 to 100."""
+    retried: bool
+    """It went back: shown hollow, because it is not the same as a run without."""
+
+
+class ScoreChart(QWidget):
+    """A dot for each run, oldest to the left, evenly spaced; hollow where somebody went back."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._runs: tuple[Scored, ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(tr("Score over time"))
+
+    def show_runs(self, oldest_first: Sequence[Scored]) -> None:
+        self._runs = tuple(oldest_first)
+        self.setAccessibleDescription(", ".join(formatting.plain(run.score) for run in self._runs))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, round(self.fontMetrics().height() * HEIGHT_UNITS))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self.palette())
+        small = theme.sized(self.font(), 0.85)
+        metrics = QFontMetricsF(small)
+        line = metrics.height()
+        left = metrics.horizontalAdvance("100") + 10.0
+        plot = QRectF(self.rect()).adjusted(left, line * 0.7, -line, -line * 1.5)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(small)
+        for points in LINES:
+            y = plot.bottom() - plot.height() * points / 100.0
+            painter.setPen(QPen(colours.border, 1.0))
+            painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
+            painter.setPen(colours.muted)
+            label = QRectF(0.0, y - line / 2, left - 6.0, line)
+            painter.drawText(
+                label, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, formatting.plain(points)
+            )
+        dots = self._dots(plot)
+        painter.setPen(QPen(colours.accent, 2.0))
+        painter.drawPolyline(QPolygonF(dots))
+        for run, dot in zip(self._runs, dots, strict=True):
+            painter.setBrush(colours.surface if run.retried else colours.accent)
+            painter.drawEllipse(dot, line * DOT, line * DOT)
+        self._write_dates(painter, plot, line)
+        painter.end()
+
+    def _dots(self, plot: QRectF) -> list[QPointF]:
+        inner = plot.adjusted(plot.height() * 0.12, 0.0, -plot.height() * 0.12, 0.0)
+        steps = max(1, len(self._runs) - 1)
+        return [
+            QPointF(
+                inner.left() + inner.width() * place / steps, plot.bottom() - plot.height() * run.score / 100
+            )
+            for place, run in enumerate(self._runs)
+        ]
+
+    def _write_dates(self, painter: QPainter, plot: QRectF, line: float) -> None:
+        if not self._runs:
+            return
+        painter.setPen(theme.tokens(self.palette()).muted)
+        box = QRectF(plot.left(), plot.bottom() + line * 0.4, plot.width(), line)
+        first, last = (f"{run.at.astimezone():%Y-%m-%d}" for run in (self._runs[0], self._runs[-1]))
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, first)
+        if last != first:
+            painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, last)

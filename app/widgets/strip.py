@@ -1,0 +1,453 @@
+"""A widget that shows a course as a strip: service and protection as lanes, deeds and events as markers."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from app.view_models.course import DOWN, EXPOSED, MERGED, OWN, PROTECTED, SERVING, Course, Marker, Span
+from app.widgets import theme
+from app.widgets.reader import say
+from app.widgets.theme import Tokens
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.sentences import said
+
+SPANS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
+"""What the whole strip may stand for: it grows by leaps, so that markers do not creep."""
+
+LANES: Final = (mark("service"), mark("mirror"))
+LANE_PITCH: Final = 1.2
+"""Height of a lane with its gap, in lines of text, where there are states."""
+KEYS: Final[dict[int, Callable[[int, int], int]]] = {
+    Qt.Key.Key_Left: lambda at, last: max(0, at - 1),
+    Qt.Key.Key_Right: lambda at, last: min(last, at + 1),
+    Qt.Key.Key_Home: lambda at, last: 0,
+    Qt.Key.Key_End: lambda at, last: last,
+}
+"""Keys that go from marker to marker: which one comes after the one that is *at*."""
+NEAR_PX: Final = 7.0
+"""How near to a marker a click means it."""
+LABEL_SCALE: Final = 0.78
+
+SHAPES: Final = {
+    "fault": ("bad", "down"),
+    "repair": ("ok", "up"),
+    "detection": ("warn", "right"),
+    "transition": ("idle", "bar"),
+    "rewind": ("idle", "left"),
+    "sql": ("info", "square"),
+    "error": ("bad", "square"),
+    "failover": ("warn", "diamond"),
+    "reached": ("ok", "flag"),
+    "missed": ("bad", "flag"),
+    "question": ("info", "circle"),
+    "hint": ("warn", "circle"),
+    "note": ("idle", "circle"),
+}
+"""Kind of marker -> tone and shape, so that colour alone tells nothing."""
+
+WORDS: Final = {
+    "fault": mark("fault"),
+    "repair": mark("repair"),
+    "detection": mark("detected"),
+    "transition": mark("change"),
+    "rewind": mark("gone back"),
+    "sql": "T-SQL",
+    "error": mark("T-SQL, refused"),
+    "failover": mark("failover"),
+    "reached": mark("goal"),
+    "missed": mark("goal"),
+    "question": mark("question"),
+    "hint": mark("hint"),
+    "note": mark("note"),
+}
+
+
+class Strip(QWidget):
+    """From the start to now, or to the end of what is known. A click, or Enter on a marker, chooses a moment."""
+
+    moment_chosen = Signal(float)
+    """Seconds since the start."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._course = Course((), ())
+        self._now_s = 0.0
+        self._length_s: float | None = None
+        self._at: int | None = None
+        """Index of the marker that the keys have come to."""
+        self._live = True
+        self._truth = True
+        self._cursor_s: float | None = None
+        self._between: tuple[float, float] | None = None
+        self._lane_box: QRectF | None = None
+        self._more: Sequence[tuple[str, Sequence[Span]]] = ()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.setAccessibleName(tr("Timeline"))
+
+    def sizeHint(self) -> QSize:
+        return QSize(400, round(self.fontMetrics().height() * (1.95 + self._lane_lines())))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(160, self.sizeHint().height())
+
+    # --- what is shown --------------------------------------------------------------------------------------
+
+    def show_course(
+        self,
+        course: Course,
+        now_s: float,
+        length_s: float | None = None,
+        live: bool = True,
+        truth: bool = True,
+    ) -> None:
+        """Show *course* up to *now_s*; the strip is *length_s* long, or grows with a *live* run.
+
+        Without *truth* it shows only what the trainee has done.
+        """
+        self._course, self._now_s, self._length_s, self._live = course, now_s, length_s, live
+        self._truth = truth
+        self._at = None
+        self._describe()
+        self.update()
+
+    def show_states(self, lanes: Sequence[tuple[str, Sequence[Span]]]) -> None:
+        """More lanes below the two: a name, and mirroring states over time."""
+        self._more = lanes
+        self._lane_box = None
+        self.updateGeometry()
+        self.update()
+
+    def show_now(self, now_s: float) -> None:
+        """The run has come this far."""
+        if now_s != self._now_s:
+            self._now_s = now_s
+            self.update()
+
+    @Slot(object)
+    def show_time(self, t_s: float | None) -> None:
+        """Draw the cursor of all views at *t_s* (seconds since the start), or none."""
+        self._cursor_s = t_s
+        self.update()
+
+    @Slot(object)
+    def show_between(self, span: tuple[float, float] | None) -> None:
+        """Mark the span (seconds since the start) that all views show, or none."""
+        self._between = span
+        self.update()
+
+    def show_more(self) -> None:
+        """The course has gained something."""
+        self._describe()
+        self.update()
+
+    def _describe(self) -> None:
+        last = self.markers[-3:]
+        self.setAccessibleDescription("; ".join(f"{formatting.run_time(m.t_s)} {said(m.text)}" for m in last))
+
+    @property
+    def markers(self) -> list[Marker]:
+        """The markers that may be shown."""
+        return [marker for marker in self._course.markers if self._truth or marker.kind in OWN]
+
+    def _spans(self) -> tuple[list[Span], list[Span]]:
+        """Service and protection, as far as they may be known."""
+        if not self._truth:
+            return [], []
+        return self._course.service(self._now_s), self._course.protection(self._now_s)
+
+    # --- geometry -------------------------------------------------------------------------------------------
+
+    @property
+    def span_s(self) -> float:
+        """Time that the whole width stands for."""
+        if not self._live:
+            return max(1.0, self._now_s)
+        grown = next((float(span) for span in SPANS_S if span >= self._now_s * 1.02), self._now_s * 1.02)
+        return grown if self._length_s is None else max(self._now_s, min(grown, self._length_s))
+
+    def _lanes(self) -> QRectF:
+        """Both lanes; measured anew only when size or font change, as every marker asks for it."""
+        if self._lane_box is None:
+            line = self.fontMetrics().height()
+            left = self._label_width() + 10.0
+            high = line * self._lane_lines()
+            self._lane_box = QRectF(left, line * 0.95, max(20.0, self.width() - left - 10.0), high)
+        return self._lane_box
+
+    def _lane_lines(self) -> float:
+        """Height of all lanes in lines of text; with states there is room for words in them."""
+        return 1.45 if not self._more else (2 + len(self._more)) * LANE_PITCH
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lane_box = None
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        self._lane_box = None
+
+    def _label_width(self) -> float:
+        """Room for the names of the lanes, if there is much."""
+        if self.width() < 400:
+            return 0.0
+        return (
+            QFontMetricsF(theme.sized(self.font(), LABEL_SCALE)).horizontalAdvance(
+                max(map(tr, LANES), key=len)
+            )
+            + 8.0
+        )
+
+    def x_of(self, t_s: float) -> float:
+        """Where a moment lies across the widget."""
+        lanes = self._lanes()
+        return lanes.left() + t_s / self.span_s * lanes.width()
+
+    def time_at(self, x: float) -> float:
+        lanes = self._lanes()
+        t_s = (x - lanes.left()) / lanes.width() * self.span_s
+        return min(self._now_s, max(0.0, t_s))
+
+    def marker_near(self, x: float) -> Marker | None:
+        """The marker within a finger's breadth of *x*."""
+        near = [marker for marker in self.markers if abs(self.x_of(marker.t_s) - x) <= NEAR_PX]
+        return min(near, key=lambda m: (m.kind in MERGED, abs(self.x_of(m.t_s) - x)), default=None)
+
+    # --- painting -------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self.palette())
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        lanes = self._lanes()
+        count = 2 + len(self._more)
+        pitch = lanes.height() * 1.0 / (count - 0.08)
+        rows = [
+            QRectF(lanes.left(), lanes.top() + n * pitch, lanes.width(), pitch * 0.92) for n in range(count)
+        ]
+        upper, lower = rows[:2]
+        for lane in rows:
+            painter.fillRect(lane, colours.idle_soft)
+        service, protection = self._spans()
+        for span in service:
+            _fill(painter, self._box(span, upper), _SERVICE_FILL[span.what], colours)
+        for span in protection:
+            if span.what in _PROTECTION_FILL:
+                _fill(painter, self._box(span, lower), _PROTECTION_FILL[span.what], colours)
+        for (_, states), lane in zip(self._more, rows[2:], strict=True):
+            for span in states:
+                if span.what in _STATE_FILL:
+                    _fill(painter, self._box(span, lane), _STATE_FILL[span.what], colours)
+                self._draw_word(painter, self._box(span, lane), span.what.replace("_", " "), colours)
+        if self._label_width():
+            self._draw_names(painter, colours, rows)
+        self._draw_axis(painter, colours, lanes)
+        chosen = self.markers[self._at] if self._at is not None else None
+        for marker in self._apart():
+            self._draw_marker(painter, marker, colours, marker == chosen)
+        self._draw_chosen(painter, colours, lanes)
+        self._draw_now(painter, colours, lanes)
+        if self.hasFocus():
+            painter.setPen(QPen(colours.focus, 1.0))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5), 5, 5)
+
+    def _apart(self) -> list[Marker]:
+        """The markers, lesser ones first so that they lie below; of a kind one for each pixel."""
+        lanes = self._lanes()
+        left, pitch = (
+            lanes.left(),
+            lanes.width() / self.span_s,
+        )  # not `x_of`: a day of faults has 50,000 markers
+        found = {(marker.kind, int(left + marker.t_s * pitch)): marker for marker in self.markers}
+        return sorted(found.values(), key=lambda marker: marker.kind in MERGED, reverse=True)
+
+    def _box(self, span: Span, lane: QRectF) -> QRectF:
+        left, right = self.x_of(span.from_s), self.x_of(span.to_s)
+        return QRectF(left, lane.top(), max(1.0, right - left), lane.height())
+
+    def _draw_word(self, painter: QPainter, box: QRectF, word: str, colours: Tokens) -> None:
+        """A word in the middle of a stretch, where it fits."""
+        painter.setFont(theme.sized(self.font(), LABEL_SCALE * 0.9))
+        width = painter.fontMetrics().horizontalAdvance(word) + 8.0
+        if width <= box.width():
+            place = QRectF(box.center().x() - width / 2.0, box.top(), width, box.height())
+            painter.fillRect(place, colours.surface)
+            painter.setPen(colours.text)
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, word)
+
+    def _draw_names(self, painter: QPainter, colours: Tokens, lanes: Sequence[QRectF]) -> None:
+        painter.setFont(theme.sized(self.font(), LABEL_SCALE))
+        painter.setPen(colours.muted)
+        names = (*map(tr, LANES), *(name for name, _ in self._more))
+        for name, lane in zip(names, lanes, strict=True):
+            box = QRectF(0.0, lane.top() - 4.0, lane.left() - 6.0, lane.height() + 8.0)
+            painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
+
+    def _draw_axis(self, painter: QPainter, colours: Tokens, lanes: QRectF) -> None:
+        painter.setFont(theme.sized(self.font(), 0.8))
+        metrics = painter.fontMetrics()
+        step = nice_step(self.span_s, max(2, int(lanes.width() / (metrics.horizontalAdvance("00:00") * 2.2))))
+        painter.setPen(colours.muted)
+        base = lanes.bottom() + metrics.ascent() + 2.0
+        t_s = 0.0
+        while t_s <= self.span_s + 1e-6:
+            x, text = self.x_of(t_s), formatting.run_time(t_s)
+            width = metrics.horizontalAdvance(text)
+            painter.drawLine(QPointF(x, lanes.bottom()), QPointF(x, lanes.bottom() + 2.5))
+            painter.drawText(QPointF(min(max(0.0, x - width / 2.0), self.width() - width), base), text)
+            t_s += step
+
+    def _draw_marker(self, painter: QPainter, marker: Marker, colours: Tokens, chosen: bool) -> None:
+        tone, shape = SHAPES[marker.kind]
+        colour: QColor = getattr(colours, tone)
+        size = self.fontMetrics().height() * (0.4 if chosen else 0.31)
+        centre = QPointF(self.x_of(marker.t_s), self._lanes().top() - self.fontMetrics().height() * 0.42)
+        painter.setPen(QPen(colours.surface, 1.0))
+        painter.setBrush(colour)
+        draw_shape(painter, shape, centre, size)
+        if marker.kind in MERGED and not chosen:
+            return
+        painter.setPen(QPen(colour, 1.2))
+        painter.drawLine(
+            QPointF(centre.x(), self._lanes().top()), QPointF(centre.x(), self._lanes().bottom())
+        )
+
+    def _draw_chosen(self, painter: QPainter, colours: Tokens, lanes: QRectF) -> None:
+        """The span and the moment that all views look at."""
+        if self._between is not None:
+            left, right = (self.x_of(t_s) for t_s in self._between)
+            painter.setPen(QPen(colours.accent, 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(QRectF(left, lanes.top() - 2.0, max(2.0, right - left), lanes.height() + 4.0))
+        if self._cursor_s is not None:
+            x = self.x_of(self._cursor_s)
+            painter.setPen(QPen(colours.accent, 1.4, Qt.PenStyle.DashLine))
+            painter.drawLine(QPointF(x, lanes.top() - 6.0), QPointF(x, lanes.bottom() + 4.0))
+
+    def _draw_now(self, painter: QPainter, colours: Tokens, lanes: QRectF) -> None:
+        x = self.x_of(self._now_s)
+        painter.setPen(QPen(colours.text, 1.6))
+        painter.drawLine(QPointF(x, lanes.top() - 3.0), QPointF(x, lanes.bottom() + 3.0))
+
+    # --- mouse and keys -------------------------------------------------------------------------------------
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            marker = self.marker_near(event.pos().x())
+            tip = _tip(marker) if marker else self._tip_at(event.pos().x())
+            QToolTip.showText(event.globalPos(), _plain(tip), self)
+            return True
+        return super().event(event)
+
+    def _tip_at(self, x: float) -> str:
+        t_s = self.time_at(x)
+        what = [tr(span.what) for spans in self._spans() for span in spans if span.from_s <= t_s <= span.to_s]
+        return ": ".join([formatting.run_time(t_s, 1), *([", ".join(dict.fromkeys(what))] if what else [])])
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.setAccepted(event.button() == Qt.MouseButton.LeftButton)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            marker = self.marker_near(event.position().x())
+            self.moment_chosen.emit(marker.t_s if marker else self.time_at(event.position().x()))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        count, key = len(self.markers), event.key()
+        if count and key in KEYS:
+            before = self._at if self._at is not None else count if key == Qt.Key.Key_Left else count - 1
+            self._at = KEYS[key](before, count - 1)
+            self._show_marker(self.markers[self._at])
+        elif self._at is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.moment_chosen.emit(self.markers[self._at].t_s)
+        else:
+            super().keyPressEvent(event)
+
+    def _show_marker(self, marker: Marker) -> None:
+        """The marker that the keys have come to, in words for eyes and ears."""
+        tip = _tip(marker)
+        self.setAccessibleDescription(tip)
+        say(self, tip)
+        place = QPoint(round(self.x_of(marker.t_s)), self.height())
+        QToolTip.showText(self.mapToGlobal(place), _plain(tip), self)
+        self.update()
+
+
+_SERVICE_FILL: Final = {
+    SERVING: ("ok", Qt.BrushStyle.SolidPattern),
+    DOWN: ("bad", Qt.BrushStyle.BDiagPattern),
+}
+_PROTECTION_FILL: Final = {
+    PROTECTED: ("info", Qt.BrushStyle.SolidPattern),
+    EXPOSED: ("warn", Qt.BrushStyle.Dense4Pattern),
+}
+_STATE_FILL: Final = {
+    "SYNCHRONIZED": ("info", Qt.BrushStyle.SolidPattern),
+    "SYNCHRONIZING": ("warn", Qt.BrushStyle.Dense4Pattern),
+    "PENDING_FAILOVER": ("warn", Qt.BrushStyle.Dense4Pattern),
+    "SUSPENDED": ("bad", Qt.BrushStyle.BDiagPattern),
+    "DISCONNECTED": ("bad", Qt.BrushStyle.BDiagPattern),
+}
+"""Lane colours, with a pattern where something is wrong."""
+
+
+def _fill(painter: QPainter, box: QRectF, fill: tuple[str, Qt.BrushStyle], colours: Tokens) -> None:
+    tone, pattern = fill
+    if pattern != Qt.BrushStyle.SolidPattern:
+        painter.fillRect(box, getattr(colours, f"{tone}_soft"))
+    painter.fillRect(box, QBrush(getattr(colours, tone), pattern))
+
+
+def draw_shape(painter: QPainter, shape: str, centre: QPointF, size: float) -> None:
+    """A marker of half-width *size*."""
+    x, y = centre.x(), centre.y()
+    points: dict[str, list[tuple[float, float]]] = {
+        "down": [(-1, -0.9), (1, -0.9), (0, 1)],
+        "up": [(-1, 0.9), (1, 0.9), (0, -1)],
+        "diamond": [(0, -1.25), (1.1, 0), (0, 1.25), (-1.1, 0)],
+        "square": [(-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)],
+        "right": [(-0.8, -1), (1, 0), (-0.8, 1)],
+        "left": [(0.8, -1), (-1, 0), (0.8, 1)],
+        "bar": [(-0.35, -0.9), (0.35, -0.9), (0.35, 0.9), (-0.35, 0.9)],
+        "flag": [(-0.8, -1.2), (1.1, -0.5), (-0.8, 0.2), (-0.8, 1.2)],
+    }
+    if shape == "circle":
+        painter.drawEllipse(centre, size * 0.9, size * 0.9)
+    else:
+        painter.drawPolygon(QPolygonF([QPointF(x + dx * size, y + dy * size) for dx, dy in points[shape]]))
+
+
+def nice_step(span_s: float, marks: int) -> float:
+    """Distance of axis labels: a round number of seconds, minutes or hours, at most *marks* of them."""
+    steps = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800)
+    return next((float(step) for step in steps if span_s / step <= marks), span_s)
+
+
+def _plain(tip: str) -> str:
+    """The words as they are: Qt takes what looks like HTML for HTML, which may name files."""
+    return f"<qt>{html.escape(tip).replace(chr(10), '<br>')}</qt>"
+
+
+def _tip(marker: Marker) -> str:
+    return f"{formatting.run_time(marker.t_s, 1)} {tr(WORDS[marker.kind])}: {said(marker.text)}"

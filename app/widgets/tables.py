@@ -1,0 +1,361 @@
+"""One table for every list: columns as functions of a row, rows that grow at the end, copying as in spreadsheets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Final
+
+from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
+from PySide6.QtGui import (
+    QAction,
+    QFocusEvent,
+    QFont,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from app.widgets import theme
+from app.widgets.reader import follow_selection
+from app.words import formatting
+from app.words.language import tr
+
+CELL_PADDING_PX: Final = 14
+EMPTY_MARGIN_PX: Final = 16
+"""Around the sentence in a table without rows."""
+
+BY_KEY: Final = frozenset(
+    {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason}
+)
+
+Index = QModelIndex | QPersistentModelIndex
+NOWHERE = QModelIndex()
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What a column shows of a row."""
+
+    title: str
+    text: Callable[[Any], str]
+    tone: Callable[[Any], str | None] = lambda row: None
+    """Name of a token of the theme for the text; None for the usual one."""
+    tip: Callable[[Any], str] | None = None
+    right: bool = False
+    """Numbers stand to the right."""
+    sample: str = ""
+    """As wide as this text at first, or as the longest of several lines, here and in the language of the interface;
+    without one the width follows the title."""
+    bold: Callable[[Any], bool] | None = None
+    sign: Callable[[Any], str | None] | None = None
+    """Name of an icon in front of the text, in the colour of its tone; None for none."""
+    spoken: Callable[[Any], str] | None = None
+    """What a screen reader says of the cell; its text unless given."""
+    as_is: bool = False
+    """The title is SQL Server's, or a name: it reads the same in every language."""
+
+    @property
+    def heading(self) -> str:
+        """The title in the language of the interface."""
+        return self.title if self.as_is else tr(self.title)
+
+
+def plain_tip(text: str) -> str:
+    """A tool tip that shows *text* as it is: Qt takes what looks like HTML for HTML, which may name files."""
+    if "<" not in text and "&lt;" not in text:  # where Qt looks for HTML, and only there
+        return text
+    return f"<p style='white-space: pre-wrap'>{escape(text)}</p>"
+
+
+class TableModel(QAbstractTableModel):
+    """Rows of any kind under *columns*; `keep` says which of them are shown."""
+
+    def __init__(self, columns: Sequence[Column] = (), parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.columns = tuple(columns)
+        self.colours = theme.light()
+        self._all: list[Any] = []
+        self._shown: list[Any] = []
+        self._keep: Callable[[Any], bool] | None = None
+        self._bold = QFont()
+        self._bold.setBold(True)
+
+    # --- rows ---------------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> Sequence[Any]:
+        """The rows that are shown."""
+        return self._shown
+
+    @property
+    def total(self) -> int:
+        """How many rows there are, shown or not."""
+        return len(self._all)
+
+    def replace(self, rows: Iterable[Any], columns: Sequence[Column] | None = None) -> None:
+        self.beginResetModel()
+        if columns is not None:
+            self.columns = tuple(columns)
+        self._all = list(rows)
+        self._shown = self._kept(self._all)
+        self.endResetModel()
+
+    def show_columns(self, columns: Sequence[Column]) -> None:
+        """The same rows under other columns."""
+        self.replace(self._all, columns)
+
+    def append(self, rows: Iterable[Any]) -> None:
+        new = list(rows)
+        self._all += new
+        shown = self._kept(new)
+        if shown:
+            first = len(self._shown)
+            self.beginInsertRows(NOWHERE, first, first + len(shown) - 1)
+            self._shown += shown
+            self.endInsertRows()
+
+    def update(self, rows: Sequence[Any]) -> None:
+        """Put *rows* in place of those that are there; selection and scroll position stay if the number does."""
+        if len(rows) != len(self._all) or self._keep is not None:
+            self.replace(rows)
+        elif list(rows) != self._all:
+            self._all = list(rows)
+            self._shown = list(rows)
+            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(self.columns) - 1))
+
+    def keep(self, wanted: Callable[[Any], bool] | None) -> None:
+        """Show only the rows that are *wanted*; None shows all."""
+        self._keep = wanted
+        self.replace(self._all)
+
+    def _kept(self, rows: list[Any]) -> list[Any]:
+        return list(rows) if self._keep is None else [row for row in rows if self._keep(row)]
+
+    # --- as Qt asks for it --------------------------------------------------------------------------------
+
+    def rowCount(self, parent: Index = NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._shown)
+
+    def columnCount(self, parent: Index = NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        column, row = self.columns[index.column()], self.rows[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.text(row)
+        if role == Qt.ItemDataRole.ForegroundRole:
+            tone = column.tone(row)
+            return getattr(self.colours, tone) if tone else None
+        if role == Qt.ItemDataRole.DecorationRole and column.sign is not None:
+            name, tone = column.sign(row), column.tone(row)
+            return theme.icon(name, self.colours, getattr(self.colours, tone or "text")) if name else None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if column.right else _LEFT
+        if role == Qt.ItemDataRole.ToolTipRole and column.tip is not None:
+            return plain_tip(column.tip(row)) or None
+        if role == Qt.ItemDataRole.AccessibleTextRole and column.spoken is not None:
+            return column.spoken(row)
+        if role == Qt.ItemDataRole.FontRole and column.bold is not None and column.bold(row):
+            return self._bold
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.columns[section].heading if orientation is Qt.Orientation.Horizontal else section + 1
+        if role == Qt.ItemDataRole.TextAlignmentRole and orientation is Qt.Orientation.Horizontal:
+            return _RIGHT if self.columns[section].right else _LEFT
+        return None
+
+
+class TableView(QTableView):
+    """A read-only table that copies as spreadsheets expect, leaves Tab to the window and follows its end."""
+
+    def __init__(self, model: TableModel, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows_shown = 0
+        self._empty = ""
+        self.table = model
+        model.colours = theme.tokens(self.palette())
+        self.setModel(model)
+        self.setAccessibleName(name)
+        self.setAlternatingRowColors(True)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)  # a table must not catch the keyboard
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.horizontalHeader().setHighlightSections(False)
+        self.horizontalHeader().setStretchLastSection(True)
+        self._add_copying()
+        self._fit()
+        model.modelReset.connect(self._fit_new_columns)
+        model.rowsAboutToBeInserted.connect(self._note_end)
+        model.rowsInserted.connect(self._go_to_end)
+        model.modelReset.connect(self._describe)
+        model.rowsInserted.connect(self._describe)
+        follow_selection(self)
+        self._fitted = model.columns
+        self._at_end = True
+
+    def as_grid(self) -> None:
+        """Lines, row numbers and single cells to select: a result set."""
+        self.setShowGrid(True)
+        self.setAlternatingRowColors(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
+        self.verticalHeader().show()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setStretchLastSection(False)
+
+    def show_rows(self, count: int) -> None:
+        """Be exactly as high as *count* rows under the header, without scroll bars."""
+        self._rows_shown = count
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._fit()
+
+    def say_if_empty(self, sentence: str) -> None:
+        """What stands in place of rows while there are none: why, and what to do."""
+        if sentence != self._empty:
+            self._empty = sentence
+            self._describe()
+            self.viewport().update()
+
+    def _describe(self) -> None:
+        """Who does not see the sentence hears it; with rows there is nothing to add."""
+        self.setAccessibleDescription("" if self.table.rowCount() else self._empty)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._empty and not self.table.rowCount():
+            margin = EMPTY_MARGIN_PX
+            painter = QPainter(self.viewport())
+            painter.setPen(self.table.colours.muted)
+            box = self.viewport().rect().adjusted(margin, margin, -margin, -margin)
+            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap, self._empty)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """A list that follows its end stays there: Qt would go to the first row."""
+        bar, count = self.verticalScrollBar(), self.table.rowCount()
+        if event.reason() in BY_KEY and count and not self.currentIndex().isValid():
+            at_end = bar.maximum() > 0 and bar.value() >= bar.maximum()
+            here = self.table.index(count - 1 if at_end else 0, 0)
+            self.selectionModel().setCurrentIndex(here, self.selectionModel().SelectionFlag.NoUpdate)
+        super().focusInEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """An arrow key that has nowhere to go selects the row where it is: of one row alone Qt would select none.
+
+        Space is left to what is around the table: here it would select what is selected already.
+        """
+        if event.key() == Qt.Key.Key_Space and not event.modifiers():
+            event.ignore()
+            return
+        super().keyPressEvent(event)
+        here, selection = self.currentIndex(), self.selectionModel()
+        if (
+            event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down)
+            and here.isValid()
+            and not selection.hasSelection()
+        ):
+            flags = selection.SelectionFlag.Select
+            if self.selectionBehavior() == QAbstractItemView.SelectionBehavior.SelectRows:
+                flags |= selection.SelectionFlag.Rows
+            selection.select(here, flags)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit_height()
+
+    def copy(self, headers: bool = False) -> None:
+        """Put the selected cells on the clipboard, with the column titles on top if *headers*."""
+        selection = self.selectionModel().selection()
+        chosen: dict[int, set[int]] = {}
+        """Row: its columns. From ranges: the indexes of a whole table are tens of thousands of objects."""
+        for part in (selection.at(number) for number in range(selection.count())):
+            seen = [n for n in range(part.left(), part.right() + 1) if not self.isColumnHidden(n)]
+            for row in range(part.top(), part.bottom() + 1):
+                chosen.setdefault(row, set()).update(seen)
+        if not chosen:
+            return
+        columns = sorted(set().union(*chosen.values()))
+        shown = self.table.rows
+        text = [
+            [
+                str(self.table.columns[column].text(shown[row]) or "") if column in chosen[row] else ""
+                for column in columns
+            ]
+            for row in sorted(chosen)
+        ]
+        if headers:
+            text.insert(0, [self.table.columns[column].heading for column in columns])
+        QGuiApplication.clipboard().setText(formatting.tab_separated(text))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
+        if event.type() == QEvent.Type.PaletteChange:
+            self.table.colours = theme.tokens(self.palette())
+
+    def _add_copying(self) -> None:
+        shortcuts = (
+            (tr("&Copy"), False, ["Ctrl+C", "Ctrl+Ins"]),
+            (tr("Copy with &headers"), True, ["Ctrl+Shift+C"]),
+        )
+        for text, headers, keys in shortcuts:
+            action = QAction(text, self)
+            action.setShortcuts([QKeySequence(key) for key in keys])
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+            action.triggered.connect(lambda _=False, headers=headers: self.copy(headers))
+            self.addAction(action)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+
+    def _fit(self) -> None:
+        """Row height and first column widths from the font in use."""
+        metrics = self.fontMetrics()
+        self.verticalHeader().setMinimumSectionSize(
+            1
+        )  # rows that a new minimum resizes follow no default again
+        self.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
+        self.verticalHeader().setMinimumSectionSize(metrics.height())
+        self._fit_height()
+        if any(column.sign is not None for column in self.table.columns):
+            self.setIconSize(QSize(metrics.height(), metrics.height()))
+        for section, column in enumerate(self.table.columns):
+            samples = column.sample.split("\n")
+            texts = (column.heading, *samples, *map(tr, samples))
+            widest = max(metrics.horizontalAdvance(text) for text in texts)
+            signed = self.iconSize().width() if column.sign is not None else 0
+            self.setColumnWidth(section, widest + CELL_PADDING_PX + signed)
+
+    def _fit_height(self) -> None:
+        if self._rows_shown:
+            rows = self._rows_shown * self.verticalHeader().defaultSectionSize()
+            self.setFixedHeight(self.horizontalHeader().sizeHint().height() + rows + 2 * self.frameWidth())
+
+    def _fit_new_columns(self) -> None:
+        if self.table.columns is not self._fitted:
+            self._fitted = self.table.columns
+            self._fit()
+
+    def _note_end(self) -> None:
+        bar = self.verticalScrollBar()
+        self._at_end = bar.value() >= bar.maximum()
+
+    def _go_to_end(self) -> None:
+        if self._at_end:
+            self.scrollToBottom()

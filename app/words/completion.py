@@ -1,0 +1,55 @@
+"""How an input line that somebody types may go on. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from app.words.language import tr
+from engine.inputs import VERBS, Parameter, Verb, usage
+from engine.model import World
+
+SHOWN_MAX: Final = 12
+
+
+def completions(world: World, text: str) -> list[str]:
+    """Whole lines that begin with *text*, as far as they can be foreseen; best first."""
+    words = text.split(" ")
+    if len(words) == 1:
+        return _starting(words[0], VERBS)
+    verb = VERBS.get(words[0].lower())
+    if verb is None:
+        return []
+    done, last = words[:-1], words[-1]
+    return [" ".join([*done, word]) for word in _starting(last, _next_words(world, verb, done))]
+
+
+def hint(text: str) -> str:
+    """What the verb that is being typed takes and does; empty while there is none."""
+    verb = VERBS.get(text.split(" ")[0].lower())
+    return f"{usage(verb)}: {tr(verb.help)}" if verb is not None else ""
+
+
+def _starting(start: str, words: Iterable[str]) -> list[str]:
+    low = start.lower()
+    known = [word for word in words if low in word.lower() and word.lower() != low]
+    return sorted(known, key=lambda word: (not word.lower().startswith(low), word))[:SHOWN_MAX]
+
+
+def _next_words(world: World, verb: Verb, done: list[str]) -> list[str]:
+    place = len(done) - 1
+    if place < len(verb.parameters):
+        return _values(world, verb.parameters[place], done)
+    used = {word.partition("=")[0] for word in done}
+    return [f"{name}=" for name in verb.options if name not in used]
+
+
+def _values(world: World, parameter: Parameter, done: list[str]) -> list[str]:
+    known = {
+        "server": list(world.servers),
+        "window": list(world.servers),
+        "client": list(world.clients),
+        "database": world.databases(),
+        "name": [*world.servers, *world.clients],
+    }
+    return [word for word in parameter.choices or known.get(parameter.kind, []) if word not in done]

@@ -1,0 +1,174 @@
+"""Numbers, units and times as words. No Qt, so that reports and tests use the same words as the window."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timedelta
+from typing import Final
+
+from app.words import language
+from app.words.language import mark, tr
+from engine.constants import TICKS_PER_S
+
+NOTHING: Final = "–"
+"""Stands where there is no value."""
+
+_COMMA: Final = frozenset({language.GERMAN})
+"""Languages that write 1.234,5 for 1,234.5."""
+_SWAPPED: Final = str.maketrans(",.", ".,")
+
+_MODES: Final = {
+    "guided": mark("guided"),
+    "practice": mark("practice"),
+    "exam": mark("exam"),
+    "lab": mark("free play"),
+}
+
+
+def mode(name: str) -> str:
+    """How a drill is taken, as people read it."""
+    return tr(_MODES.get(name, name))
+
+
+def local(text: str) -> str:
+    """*text*, a number such as 1,234.5 with or without a unit, as the language of the interface writes it.
+
+    For what people read; not for T-SQL, input lines, results, files, or the clock of the servers.
+    """
+    return text.translate(_SWAPPED) if language.current() in _COMMA else text
+
+
+def plain(value: float) -> str:
+    """A number without needless digits and without separators of thousands: 2.5, 12, 1234."""
+    return local(f"{value:g}")
+
+
+def number(value: float | None, decimals: int = 0) -> str:
+    """1234.5 -> 1,234 (or 1,234.5 with one decimal); NOTHING for None and for what is no number."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    return local(f"{value:,.{decimals}f}")
+
+
+def significant(value: float | None, digits: int = 3, decimals_max: int = 9) -> str:
+    """About *digits* significant digits, never an exponent: 0.0123, 1.23, 12.3, 1,234."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if value == 0.0:
+        return "0"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{min(decimals, decimals_max)}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else local(text)
+
+
+def short(value: float | None) -> str:
+    """`significant` with two decimals at most: what is smaller is as good as nothing to somebody who watches."""
+    return significant(value, decimals_max=2)
+
+
+def kb(value: float | None) -> str:
+    """A size given in KB, in the unit that suits it: 720 KB, 1.46 MB, 40 GB (1 MB = 1,024 KB)."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    for unit in ("KB", "MB", "GB"):
+        if abs(value) < 1024.0 or unit == "GB":
+            break
+        value /= 1024.0
+    return f"{short(value)} {unit}"
+
+
+def kb_per_s(value: float | None) -> str:
+    text = kb(value)
+    return text if text == NOTHING else f"{text}/s"
+
+
+def ms(value: float | None) -> str:
+    """A duration given in ms: 0.4 ms, 12 ms, 1.3 s."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    return f"{significant(value, 2, decimals_max=2)} ms" if value < 1000.0 else seconds(value / 1000.0)
+
+
+def seconds(value: float | None, decimals: int = 2) -> str:
+    """A duration: 2.63 s, from a minute on 1 min 05 s, from an hour on 1 h 05 min."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    sign, value = ("-", -value) if value < 0 else ("", value)
+    if round(value, decimals) < 60.0:
+        return local(f"{sign}{value:.{decimals}f} s")
+    whole = round(value)
+    if whole < 3600:
+        return f"{sign}{whole // 60} min {whole % 60:02} s"
+    return local(f"{sign}{whole // 3600:,} h {whole % 3600 // 60:02} min")
+
+
+def hms(value: float | None) -> str:
+    """A duration as the Database Mirroring Monitor writes it: hh:mm:ss, rounded up so that some is not none."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    whole = math.ceil(value)
+    return f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+
+def percent(share: float | None, decimals: int = 1, sign: bool = False) -> str:
+    """0.0345 -> 3.5 %; with *sign* +3.5 %."""
+    if share is None or not math.isfinite(share):
+        return NOTHING
+    return local(f"{share * 100.0:{'+' if sign else ''},.{decimals}f} %")
+
+
+def run_time(t_s: float, decimals: int = 0) -> str:
+    """Seconds since the start of the run, for axes and lists: 0:41, 1:02:03, with one decimal 0:41.2."""
+    sign, t_s = ("-", -t_s) if t_s < 0 else ("", t_s)
+    parts = round(t_s * 10**decimals)
+    whole, part = divmod(parts, 10**decimals)
+    rest = local(f".{part:0{decimals}}") if decimals else ""
+    if whole < 3600:
+        return f"{sign}{whole // 60}:{whole % 60:02}{rest}"
+    return f"{sign}{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}{rest}"
+
+
+def server_time(start_time: str, tick: int, decimals: int = 2) -> str:
+    """The clock of the simulated servers at *tick*, as an ERRORLOG line begins: 2005-10-22 12:00:41.25.
+
+    *start_time* is what `Settings.start_time` holds (ISO 8601).
+    """
+    at = datetime.fromisoformat(start_time) + timedelta(seconds=tick / TICKS_PER_S)
+    text = at.strftime("%Y-%m-%d %H:%M:%S")
+    return f"{text}.{at.microsecond // 10 ** (6 - decimals):0{decimals}}" if decimals else text
+
+
+def cell(value: object) -> str:
+    """A value of a result set as Management Studio prints it in a grid."""
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return str(int(value))
+        case bytes():
+            return "0x" + value.hex().upper()
+        case float():
+            return f"{value:.15g}"
+        case _:
+            return str(value)
+
+
+def tab_separated(rows: list[list[str]]) -> str:
+    """Rows for the clipboard; a cell with a tab, quote or line break is quoted, as spreadsheets expect."""
+    return "\n".join("\t".join(_quoted(text) for text in row) for row in rows)
+
+
+def _quoted(text: str) -> str:
+    if any(mark in text for mark in '\t\n\r"'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def text_table(columns: list[str], rows: list[list[str]]) -> str:
+    """Columns under dashes, as in results to text."""
+    width = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
+    lines = [columns, ["-" * w for w in width], *rows]
+    return "\n".join(
+        " ".join(t.ljust(w) for t, w in zip(line, width, strict=True)).rstrip() for line in lines
+    )

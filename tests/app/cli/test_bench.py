@@ -1,0 +1,57 @@
+"""The speed figures are there, each against something named; not how high they are."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.cli import bench
+from engine.published.twins import SimPyMissing
+
+
+@pytest.fixture
+def _little_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "DATABASES", (1, 10, 20, 30))
+    monkeypatch.setattr(bench, "PYTHON_DATABASES", (1,))
+    monkeypatch.setattr(bench, "COPIED_DATABASES", (1,))
+    monkeypatch.setattr(bench, "ROW_STEPS", 3000)
+    monkeypatch.setattr(bench, "PYTHON_ROW_STEPS", 100)
+    monkeypatch.setattr(bench, "SIMPY_DATABASE_S", 2.0)
+    monkeypatch.setattr(bench, "AGAIN_S", 10.0)
+
+
+@pytest.mark.usefixtures("_little_work")
+def test_every_figure_is_a_ratio_against_something_named() -> None:
+    figures = bench.bench_rows()
+    names = [figure.name for figure in figures]
+    assert len(set(names)) == len(names)
+    for figure in figures:
+        told = figure.as_json()
+        assert set(told) == {"name", "value", "unit", "against", "ratio"}
+        assert told["against"]
+        assert told["ratio"] > 0
+        assert told["value"] > 0
+        json.dumps(told, allow_nan=False)
+    text = " ".join(names)
+    for part in (
+        "engine, 1 databases",
+        "plain Python",
+        "SimPy",
+        "cost of a database",
+        "fork",
+        "hash",
+        "snapshot",
+    ):
+        assert part in text
+
+
+@pytest.mark.usefixtures("_little_work")
+def test_a_missing_simpy_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(databases: int) -> None:
+        raise SimPyMissing("SimPy is not installed")
+
+    monkeypatch.setattr(bench, "simpy_model", missing)
+    told = [figure for figure in bench.bench_rows() if figure.name.startswith("SimPy")]
+    assert told
+    assert all(figure.value == "SimPy is not installed" and figure.ratio is None for figure in told)

@@ -1,0 +1,46 @@
+"""`run --speed`: a drill against the clock, asked over standard input, without a window."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+
+
+def run(*words: str, lines: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "app", "run", "lab", *words],
+        input=lines, capture_output=True, text=True, cwd=ROOT, check=False,
+    )  # fmt: skip
+
+
+def test_lines_are_done_as_they_come_and_time_follows_the_clock(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    before = time.perf_counter()
+    told = run(
+        "--speed", "30", "--until", "60", "--json", str(file), lines="power-off SERVER_A\nmend the moon\n"
+    )
+    assert time.perf_counter() - before >= 60 / 30
+    assert told.returncode == 0, told.stderr
+    assert "SERVER_A" in told.stdout
+    assert "There is no name 'the'" in told.stdout
+    report = json.loads(file.read_text())
+    assert report["ended_at_s"] >= 60.0
+    assert [failover["to_server"] for failover in report["failovers"]] == ["SERVER_B"]
+
+
+def test_without_an_end_it_ends_with_its_input() -> None:
+    told = run("--speed", "1", "--json", "-", lines="cut SERVER_A SERVER_B\n")
+    assert told.returncode == 0, told.stderr
+    assert json.loads(told.stdout)["ended_at_s"] < 60.0
+    assert "SERVER_B" in told.stderr
+
+
+def test_a_speed_that_cannot_be_kept_is_refused() -> None:
+    told = run("--speed", "100000")
+    assert told.returncode == 2
+    assert "0.1 to 1000" in told.stderr

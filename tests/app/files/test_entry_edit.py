@@ -1,0 +1,113 @@
+"""Entries are moved, copied and taken away with their own comments; every other line stays as it was."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+
+import pytest
+
+from app.files import entry_edit
+from app.files.scenario_edit import NotChanged
+
+TEXT = '''title = "T"
+brief = """
+[[goal]] in a text is no entry
+"""
+
+# First of all.
+[[goal]]
+name = "one"  # at the first
+
+# The second.
+# In two lines.
+[[goal]]
+name = "two"
+text = """
+# no comment
+[[goal]]
+"""
+[goal.inner]
+x = 1
+
+# ---- hints ----
+
+[[hint]]
+goal = "one"
+
+[[goal]]
+name = "three"
+# below the third
+'''
+
+
+def test_an_entry_moves_with_its_comments_past_others_and_back() -> None:
+    down = entry_edit.moved(TEXT, "goal", 0, 2)
+    assert [goal["name"] for goal in tomllib.loads(down)["goal"]] == ["two", "three", "one"]
+    assert '# First of all.\n[[goal]]\nname = "one"  # at the first\n' in down
+    assert '[[goal]]\nname = "three"\n# below the third\n' in down
+    assert "\n\n# ---- hints ----\n\n" in down
+    assert sorted(down) == sorted(TEXT)
+    assert entry_edit.moved(down, "goal", 2, 0) == TEXT
+
+
+def test_a_copy_stands_right_behind_and_has_a_name_of_its_own() -> None:
+    made = entry_edit.copied(TEXT, "goal", 1)
+    goals = tomllib.loads(made)["goal"]
+    assert [goal["name"] for goal in goals] == ["one", "two", "two-2", "three"]
+    assert goals[2]["inner"] == {"x": 1}
+    assert made.count("# The second.\n# In two lines.") == 2
+    again = entry_edit.copied(made, "goal", 2)
+    assert tomllib.loads(again)["goal"][3]["name"] == "two-3"
+
+
+@pytest.mark.parametrize(
+    ("name", "copy"), [("SERVER_A", "SERVER_A_2"), ("End state", "End state 2"), ("protected", "protected-2")]
+)
+def test_the_name_of_a_copy_is_written_as_the_name_was(name: str, copy: str) -> None:
+    made = entry_edit.copied(f'[[goal]]\nname = "{name}"', "goal", 0)
+    assert [goal["name"] for goal in tomllib.loads(made)["goal"]] == [name, copy]
+
+
+def test_an_entry_goes_with_its_comment_and_leaves_that_of_the_next() -> None:
+    left = entry_edit.removed(TEXT, "goal", 0)
+    assert "# First of all." not in left
+    assert '"""\n\n# The second.\n# In two lines.\n[[goal]]' in left
+    assert entry_edit.removed(entry_edit.copied(TEXT, "hint", 0), "hint", 1) == TEXT
+    assert "hint" not in tomllib.loads(entry_edit.removed(TEXT, "hint", 0))
+
+
+@pytest.mark.parametrize(
+    "text", ['goal = [{ name = "one" }, { name = "two" }]\n', "goal = [", "[goal]\nx = 1"]
+)
+def test_what_is_not_written_as_entries_is_refused_with_a_sentence(text: str) -> None:
+    with pytest.raises(NotChanged, match=r"goal|TOML"):
+        entry_edit.moved(text, "goal", 0, 1)
+
+
+@pytest.mark.parametrize("change", [entry_edit.copied, entry_edit.removed])
+def test_a_place_that_is_not_there_is_refused(change: object) -> None:
+    with pytest.raises(NotChanged, match="no such entry"):
+        change(TEXT, "goal", 3)  # type: ignore[operator]
+
+
+SHIPPED = sorted(path.name for path in files("scenarios").iterdir() if path.name.endswith(".toml"))
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_list_of_every_shipped_scenario_can_be_put_in_another_order(name: str) -> None:
+    text = files("scenarios").joinpath(name).read_text("utf-8")
+    data = tomllib.loads(text)
+    lists = {
+        key: len(entries)
+        for key, entries in data.items()
+        if isinstance(entries, list) and entries and f"[[{key}]]" in text
+    }
+    assert lists
+    for key, many in lists.items():
+        last = entry_edit.moved(text, key, 0, many - 1)
+        assert tomllib.loads(last)[key] == [*data[key][1:], data[key][0]]
+        assert sorted(last.splitlines()) == sorted(text.splitlines())
+        assert entry_edit.moved(last, key, many - 1, 0) == text
+        assert tomllib.loads(entry_edit.copied(text, key, 0))[key][0] == data[key][0]
+        assert tomllib.loads(entry_edit.removed(text, key, 0)).get(key, []) == data[key][1:]

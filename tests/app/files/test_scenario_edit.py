@@ -1,0 +1,102 @@
+"""A change in a scenario's text touches the lines that it is about and nothing else."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import partial
+from importlib.resources import files
+
+import pytest
+
+from app.files import scenario_edit
+from app.files.scenario_edit import NotChanged, Path
+
+TEXT = (files("scenarios") / "planned-failover.toml").read_text(encoding="utf-8")
+
+
+def changed_lines(before: str, after: str) -> tuple[set[str], set[str]]:
+    old, new = before.splitlines(), after.splitlines()
+    return {line for line in old if line not in new}, {line for line in new if line not in old}
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("title",), "Another"),
+        (("minutes",), 9),
+        (("server", 0, "name"), "ALPHA"),
+        (("goal", 0, "weight"), 7),
+    ],
+)
+def test_a_value_changes_its_own_line_only(path: Path, value: object) -> None:
+    after = scenario_edit.set_value(TEXT, path, value)
+    gone, come = changed_lines(TEXT, after)
+    assert len(gone) <= 1
+    assert len(come) == 1
+    assert scenario_edit.value_at(after, path) == value
+
+
+def test_the_same_value_leaves_the_text_alone() -> None:
+    title = scenario_edit.value_at(TEXT, ("title",))
+    assert scenario_edit.set_value(TEXT, ("title",), title) == TEXT
+
+
+@pytest.mark.parametrize(
+    "value", ["One\nTwo\n", "One\nTwo", '\nA "quote" and """three"""\n', "back\\slash\nand tab\t"]
+)
+def test_lines_come_back_as_they_were(value: str) -> None:
+    after = scenario_edit.set_value(TEXT, ("brief",), value)
+    assert tomllib.loads(after)["brief"] == value
+    assert 'brief = """\n' in after
+
+
+def test_a_table_comes_behind_its_like_and_goes_without_a_trace() -> None:
+    after = scenario_edit.add_table(TEXT, "hint", {"text": "Look at B."})
+    hints = tomllib.loads(after)["hint"]
+    assert hints[-1] == {"text": "Look at B."}
+    assert "\n\n\n" not in after
+    assert scenario_edit.remove(after, ("hint", len(hints) - 1)) == TEXT
+
+
+def test_the_first_table_of_a_kind_is_set_apart() -> None:
+    after = scenario_edit.add_table('title = "x"  # mine\n', "server", {"name": "A"})
+    assert after == 'title = "x"  # mine\n\n[[server]]\nname = "A"\n'
+    assert scenario_edit.remove(after, ("server", 0)).strip() == 'title = "x"  # mine'
+
+
+def test_nothing_is_a_value_too() -> None:
+    assert scenario_edit.value_at(scenario_edit.set_value(TEXT, ("seed",), None), ("seed",)) is None
+
+
+@pytest.mark.parametrize("path", [("server", 99, "name"), ("title", "deeper", 1)])
+def test_what_is_not_there_cannot_be_changed(path: Path) -> None:
+    with pytest.raises(NotChanged):
+        scenario_edit.set_value(TEXT, path, "x")
+
+
+def test_text_that_is_no_toml_says_so() -> None:
+    with pytest.raises(NotChanged, match="not TOML"):
+        scenario_edit.set_value("title = [", ("title",), "x")
+
+
+@pytest.mark.parametrize("value", ["new", "of two\nlines\n", 7, None])
+@pytest.mark.parametrize(
+    "path",
+    [("title",), ("brief",), ("author",), ("server", 1, "name"), ("goal", 0, "weight"), ("hint", 1, "look"),
+     ("fidelity", "absent"), ("timeline", 0, "note")],
+)  # fmt: skip
+def test_a_change_made_in_its_table_alone_is_the_same_as_in_all_of_the_text(
+    path: Path, value: object
+) -> None:
+    change = scenario_edit._remove if value is None else partial(scenario_edit._set, value=value)
+    quick = scenario_edit._in_its_table(TEXT, path, change)
+    slow = scenario_edit._remove(TEXT, path) if value is None else scenario_edit._set(TEXT, path, value)
+    assert (quick or TEXT) == slow
+    assert quick is not None or scenario_edit.value_at(TEXT, path) == value
+
+
+def test_what_looks_like_a_header_in_a_text_is_none() -> None:
+    text = 'brief = """\n[[server]]\nname = "x"\n"""\n[[server]]\nname = "A"\n'
+    assert scenario_edit.set_value(text, ("brief",), "short") == 'brief = "short"\n[[server]]\nname = "A"\n'
+    after = scenario_edit.set_value(text, ("server", 0, "name"), "B")
+    assert after == text.replace('"A"', '"B"')

@@ -1,0 +1,45 @@
+"""Scripts as Management Studio saves them, and results in files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.files import sql_files
+from app.files.sql_files import NoScript
+
+TEXT = "SELECT 'Übung'\nGO\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_every_way_in_which_scripts_are_saved(tmp_path: Path, encoding: str) -> None:
+    file = tmp_path / "a.sql"
+    file.write_bytes(TEXT.replace("\n", "\r\n").encode(encoding))
+    assert sql_files.read(file) == TEXT
+
+
+def test_what_is_no_script_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.sql"
+    for content, why in (
+        (b"\x7fELF\0\0", "is not text"),
+        (b"x" * 1_000_001, "more than 1,000,000 characters"),
+    ):
+        file.write_bytes(content)
+        with pytest.raises(NoScript, match=why):
+            sql_files.read(file)
+    for other in (tmp_path, tmp_path / "none.sql"):
+        with pytest.raises(NoScript, match="is not a file"):
+            sql_files.read(other)
+    os.mkfifo(tmp_path / "pipe.sql")  # would be waited for
+    with pytest.raises(NoScript, match="is not a file"):
+        sql_files.read(tmp_path / "pipe.sql")
+
+
+def test_results_in_a_file(tmp_path: Path) -> None:
+    results = [(["name", "n"], [["Sales", 1], ["=1+1", None]]), (["x"], [[True]])]
+    assert sql_files.results_as_csv(results) == "name,n\r\nSales,1\r\n'=1+1,NULL\r\n\r\nx\r\n1\r\n"
+    text = sql_files.results_as_text(results, ["(2 rows affected)"])
+    assert text.splitlines()[2].split() == ["Sales", "1"]
+    assert text.endswith("\n\n(2 rows affected)\n")

@@ -1,0 +1,77 @@
+"""The list of scenarios is the same whether it is read from them or from what was kept, and whatever was kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.files import scenario_files, summaries, summary
+from app.files.scenario_files import ScenarioFile
+
+
+@pytest.fixture
+def files() -> list[ScenarioFile]:
+    return [scenario_files.find(name) for name in ("lab", "automatic-failover")]
+
+
+def refuse(self: ScenarioFile) -> None:
+    raise AssertionError(f"{self.name} was read although it is known")
+
+
+def test_what_is_known_is_not_read_again(
+    files: list[ScenarioFile], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = summaries.read(files, tmp_path)
+    assert [found.title for found in first[0]] == ["The lab", "The principal loses its power"]
+    monkeypatch.setattr(ScenarioFile, "load", refuse)
+    assert summaries.read(files, tmp_path) == first
+
+
+def test_a_changed_text_is_read_and_the_old_one_forgotten(files: list[ScenarioFile], tmp_path: Path) -> None:
+    summaries.read(files, tmp_path)
+    lab = files[0]
+    changed = ScenarioFile(lab.name, lab.file, lab.text.replace("The lab", "My lab", 1), lab.shipped)
+    (found,), _ = summaries.read([changed], tmp_path)
+    assert found.title == "My lab"
+    assert "The lab" not in (tmp_path / summary.FILE_NAME).read_text()
+
+
+@pytest.mark.parametrize("kept", ["", "{", "[]", '{"a": {"name": 1}}', '{"a": 3}', "\x00" * 99])
+def test_nonsense_in_the_kept_file_is_passed_over(
+    files: list[ScenarioFile], tmp_path: Path, kept: str
+) -> None:
+    (tmp_path / summary.FILE_NAME).write_text(kept)
+    found, problems = summaries.read(files, tmp_path)
+    assert [summary.name for summary in found] == ["lab", "automatic-failover"]
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"level": "wizard"}, {"skills": [1]}, {"skills": 3}, {"minutes": "5"}, {"x": 1}]
+)
+def test_an_entry_that_no_list_could_show_is_passed_over(
+    files: list[ScenarioFile], tmp_path: Path, wrong: dict[str, object]
+) -> None:
+    first = summaries.read(files, tmp_path)
+    assert list(summary.kept(tmp_path).values()) == first[0]
+    entries = json.loads((tmp_path / summary.FILE_NAME).read_text())
+    entries[next(iter(entries))] |= wrong
+    (tmp_path / summary.FILE_NAME).write_text(json.dumps(entries))
+    assert summary.kept(tmp_path) == {}
+    assert summaries.read(files, tmp_path) == first
+
+
+def test_a_broken_scenario_is_named_each_time(tmp_path: Path) -> None:
+    broken = ScenarioFile("bad", "bad.toml", "title = 3", shipped=False)
+    for _ in range(2):
+        found, (problem,) = summaries.read([broken], tmp_path)
+        assert not found
+        assert problem.startswith("bad.toml cannot be played")
+
+
+def test_without_a_folder_nothing_is_kept(files: list[ScenarioFile], tmp_path: Path) -> None:
+    summaries.read(files, None)
+    summaries.read(files, tmp_path / "missing")
+    assert list(tmp_path.iterdir()) == []

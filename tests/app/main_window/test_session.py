@@ -1,0 +1,48 @@
+"""The run in a window: frames by a timer, requests of other threads, and news as Qt signals."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.files import scenario_files
+from app.host import NoRecorder, Request
+from app.main_window.session import Session
+from engine.drill.drill import Drill
+from engine.drill.schema import Scenario
+
+
+@pytest.fixture(scope="module")
+def lab() -> Scenario:
+    return scenario_files.find("lab").load()
+
+
+def test_frames_come_by_themselves_only_while_something_is_to_be_done(qtbot: QtBot, lab: Scenario) -> None:
+    session = Session()
+    session.open(Drill(lab), NoRecorder())
+    with qtbot.waitSignal(session.world_changed, timeout=30_000):
+        session.play()
+    session.pause()
+    assert session.drill is not None
+    with qtbot.assertNotEmitted(session.world_changed, wait=60):
+        pass
+    session.close()
+
+
+def test_a_request_of_another_thread_is_done_while_time_stands_still(qtbot: QtBot, lab: Scenario) -> None:
+    session = Session()
+    session.open(Drill(lab), NoRecorder())
+    posted: list[Request] = []
+    asking = threading.Thread(target=lambda: posted.append(session.host.inbox.post("power-off SERVER_A")))
+    with qtbot.waitSignal(session.happened, timeout=30_000):
+        asking.start()
+    asking.join()
+    item = posted[0].answer.result(timeout=0).item
+    assert item is not None
+    assert item.words == "power-off SERVER_A"
+    assert session.drill is not None
+    assert not session.drill.world.servers["SERVER_A"].powered
+    assert not session.running
+    session.close()

@@ -1,0 +1,33 @@
+"""The course that is read from events adds up to the engine's own account of each database."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.view_models.course import DOWN, EXPOSED, Span, course_of
+from engine.protocol.availability import settled
+from tests.engine.worlds import DB, M, P, lab, play
+
+SCRIPTS = {
+    "automatic failover, then protection again": f"10 power-off {P}\n40 power-on {P}",
+    "mirror and witness lost": f"5 power-off {M}\n20 power-off SERVER_W\n60 power-on {M}",
+    "suspended and resumed": f"5 sql {P} ALTER DATABASE Sales SET PARTNER SUSPEND\n"
+    f"30 sql {P} ALTER DATABASE Sales SET PARTNER RESUME",
+    "mirroring removed without a mirror": f"5 power-off {M}\n20 sql {P} ALTER DATABASE Sales SET PARTNER OFF",
+    "planned failover": f"5 sql {P} ALTER DATABASE Sales SET PARTNER FAILOVER",
+}
+
+
+def total_ticks(spans: list[Span], what: str) -> float:
+    return 100.0 * sum(span.to_s - span.from_s for span in spans if span.what == what)
+
+
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+def test_downtime_and_exposure_are_the_engines(script: str) -> None:
+    world = lab()
+    events = play(world, script, 180.0)
+    course = course_of((event.as_json() for event in events), [DB], [DB])
+    account = settled(world.availability[DB], world.tick)
+    assert account.down_ticks + account.exposed_ticks > 0
+    assert total_ticks(course.service(180.0), DOWN) == pytest.approx(account.down_ticks)
+    assert total_ticks(course.protection(180.0), EXPOSED) == pytest.approx(account.exposed_ticks)

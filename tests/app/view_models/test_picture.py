@@ -1,0 +1,195 @@
+"""What the topology says of a world: words, not pixels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.view_models.picture import COPIES_IN_FULL, CopyFace, LinkFace, Picture, ServerFace, picture_of
+from app.views.topology.places import Size, arrange, nearest
+from engine.model import World
+from tests.engine.worlds import DB, M, P, W, do, lab
+
+
+def server(picture: Picture, name: str) -> ServerFace:
+    return next(face for face in picture.servers if face.name == name)
+
+
+def copy(picture: Picture, name: str) -> CopyFace:
+    return server(picture, name).copies[0]
+
+
+def link(picture: Picture, *ends: str) -> LinkFace:
+    return next(face for face in picture.links if {face.a, face.b} == set(ends))
+
+
+def words(face: CopyFace) -> list[str]:
+    state = [face.state.word] if face.state else []
+    return [face.role.word, *state, face.db_state.word, *(sign.word for sign in face.signs)]
+
+
+def after(*lines: str, then_s: float = 20.0, witness: bool = True) -> Picture:
+    world = lab(witness=witness)
+    do(world, *lines, then_s=then_s)
+    return picture_of(world)
+
+
+def test_a_healthy_session() -> None:
+    picture = after()
+    assert words(copy(picture, P)) == ["PRINCIPAL", "SYNCHRONIZED", "ONLINE", "serving", "quorum", "witness"]
+    assert words(copy(picture, M)) == ["MIRROR", "SYNCHRONIZED", "RESTORING", "quorum", "witness"]
+    assert [sign.word for sign in server(picture, W).duties] == [f"sees {P}", f"sees {M}"]
+    assert server(picture, W).kind == "witness"
+    queues = copy(picture, P).queue, copy(picture, M).queue
+    assert [queue.name for queue in queues if queue] == ["send queue", "redo queue"]
+    (client,) = picture.clients
+    assert client.status.word == f"on {P}"
+    assert 200 < float(client.rate.split()[0]) < 280  # Workload1: 241 transactions a second
+
+
+def test_the_log_flows_from_the_principal_and_is_acknowledged() -> None:
+    face = link(after(), P, M)
+    assert (face.a, face.b, face.kind) == (P, M, "mirroring")
+    assert 500.0 < face.log_kb_per_s < 900.0
+    assert face.acknowledged
+    assert face.notes[0] == "safety FULL"
+
+
+def test_after_a_failover_the_log_would_flow_the_other_way() -> None:
+    picture = after(f"power-off {P}", then_s=30.0)
+    assert words(copy(picture, M))[:4] == ["PRINCIPAL", "DISCONNECTED", "ONLINE", "unprotected"]
+    assert words(copy(picture, P)) == ["was PRINCIPAL", "instance is down"]
+    assert server(picture, P).status.word == "power off"
+    face = link(picture, P, M)
+    assert (face.a, face.b, face.log_kb_per_s) == (M, P, 0.0)
+    assert picture.clients[0].status.word == f"on {M}"
+    assert [sign.word for sign in server(picture, W).duties] == [f"does not see {P}", f"sees {M}"]
+
+
+def test_a_loss_that_nobody_has_noticed_yet_says_so() -> None:
+    at_once, later = after(f"black-hole {P} {M}", then_s=1.0), after(f"black-hole {P} {M}", then_s=20.0)
+    assert link(at_once, P, M).status.word == "drops everything, not noticed yet"
+    assert link(later, P, M).status.word == "drops everything"
+
+
+@pytest.mark.parametrize(
+    ("line", "ends", "word"),
+    [
+        (f"cut {P} {M}", (P, M), "cut"),
+        (f"cut-one-way {M} {W}", (M, W), f"nothing passes {M} → {W}"),
+        (f"pull-cable {W}", (P, W), "cable pulled"),
+        (f"power-off {W}", (M, W), "power off"),
+        (f"degrade {P} {M} rtt_ms=80", (P, M), "degraded"),
+        (f"hang {M}", (P, M), "not connected"),
+    ],
+)
+def test_each_kind_of_trouble_on_a_link_has_its_word(line: str, ends: tuple[str, str], word: str) -> None:
+    assert link(after(line), *ends).status.word == word
+
+
+def test_a_degraded_link_shows_its_values() -> None:
+    face = link(after(f"degrade {P} {W} rtt_ms=80 loss=0.02 bandwidth_mbps=10"), P, W)
+    assert face.measured == "80 ms · 10 Mbit/s · 2.0 % lost"
+    assert face.notes == (face.measured,)
+
+
+def test_an_isolated_principal_stops_serving() -> None:
+    picture = after(f"power-off {M}", f"power-off {W}")
+    assert "down" in words(copy(picture, P))
+    assert "no quorum" in words(copy(picture, P))
+
+
+@pytest.mark.parametrize(
+    ("lines", "name", "word"),
+    [
+        ((f"power-off {P}", f"power-on {P}"), P, "booting"),
+        ((f"hang {M}",), M, "does not respond"),
+        ((f"stop-service {W}",), W, "service stopped"),
+    ],
+)
+def test_what_a_machine_does(lines: tuple[str, ...], name: str, word: str) -> None:
+    assert server(after(*lines), name).status.word == word
+
+
+def test_troubles_of_a_machine_are_named() -> None:
+    picture = after(f"pull-cable {P}", f"slow-disk {P} log factor=10", f"slow-cpu {P} factor=4")
+    assert server(picture, P).troubles == (
+        "network cables pulled",
+        "log disk 10 times slower",
+        "processors 4 times slower",
+    )
+
+
+def test_a_client_without_server_is_told_from_one_that_was_stopped() -> None:
+    assert after("stop-app APP").clients[0].status.word == "stopped"
+    looking = after(f"power-off {P}", f"power-off {M}", then_s=30.0)
+    assert looking.clients[0].status.word == "looking for a server"
+
+
+def test_many_databases_become_a_grid() -> None:
+    world: World = lab()
+    for number in range(COPIES_IN_FULL):
+        world.copies[P, f"Db{number}"] = replace(world.copies[P, DB], database=f"Db{number}")
+    face = server(picture_of(world), P)
+    assert face.copies == ()
+    assert [database for database, _ in face.grid] == [DB, "Db0", "Db1"]
+    assert "3 databases SYNCHRONIZED" in face.spoken
+
+
+def test_every_sign_has_word_shape_and_tone() -> None:
+    picture = after(f"power-off {P}", then_s=5.0)
+    for face in picture.servers:
+        signs = [face.status, *face.duties, *(s for c in face.copies for s in (c.role, c.db_state, *c.signs))]
+        assert all(
+            sign.word and sign.shape and sign.tone in ("ok", "warn", "bad", "info", "idle") for sign in signs
+        )
+
+
+def test_the_picture_can_be_spoken() -> None:
+    spoken = after().spoken
+    assert f"{P}: partner, running; {DB}, PRINCIPAL, SYNCHRONIZED" in spoken
+    assert f"link {P} to {M}: ok" in spoken
+
+
+# --- places -----------------------------------------------------------------------------------------------------
+
+CARD, SMALL = Size(250, 130), Size(180, 70)
+
+
+def overlap(a: tuple[float, float], b: tuple[float, float], size_a: Size, size_b: Size) -> bool:
+    return (
+        abs(a[0] - b[0]) < (size_a.width + size_b.width) / 2
+        and abs(a[1] - b[1]) < (size_a.height + size_b.height) / 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("partners", "witnesses", "clients"), [(2, 1, 1), (2, 0, 1), (3, 1, 2), (1, 0, 1), (6, 2, 3)]
+)
+def test_no_card_lies_on_another(partners: int, witnesses: int, clients: int) -> None:
+    rows = (
+        [(f"P{i}", CARD) for i in range(partners)],
+        [(f"W{i}", SMALL) for i in range(witnesses)],
+        [(f"C{i}", SMALL) for i in range(clients)],
+    )
+    sizes = dict(item for row in rows for item in row)
+    places = arrange(*rows, gap=110.0)
+    assert places.keys() == sizes.keys()
+    for a in places:
+        for b in places:
+            assert a == b or not overlap(places[a], places[b], sizes[a], sizes[b]), (a, b)
+
+
+def test_arrows_go_to_what_lies_there() -> None:
+    places = {
+        "A": (-300.0, 0.0),
+        "B": (300.0, 0.0),
+        "W": (0.0, -150.0),
+        "APP": (0.0, 150.0),
+        "A-B": (0.0, 0.0),
+    }
+    assert nearest(places, "A", (1.0, 0.0)) == "A-B"
+    assert nearest(places, "A-B", (1.0, 0.0)) == "B"
+    assert nearest(places, "A-B", (0.0, -1.0)) == "W"
+    assert nearest(places, "W", (0.0, -1.0)) is None

@@ -1,0 +1,64 @@
+"""Two reports side by side, as rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.view_models.run_comparison import BETTER, WORSE, acts, figures, points, remark
+
+
+def report(**changes: Any) -> dict[str, Any]:
+    """What is read of a report; the rest is in it for others."""
+    usual: dict[str, Any] = {
+        "scenario": "lights-out",
+        "title": "Lights out",
+        "mode": "practice",
+        "seed": 11,
+        "ended_at_s": 120.0,
+        "inputs": ["10 note seen", "93 power-on SERVER_A"],
+        "events": [{"kind": "hint"}],
+        "failovers": [{"failover_s": 2.71}, {"failover_s": None}],
+        "availability": {"downtime_s": 3.5, "exposed_s": 60.0, "lost_transactions": 0, "lost_kb": 0.0},
+        "goals": [{"met": True}, {"met": False}],
+        "rewinds": [],
+        "score": {
+            "scored": True,
+            "total": 80.0,
+            "items": [{"name": "Downtime", "points": 10.0, "max": 15.0}],
+        },
+    }
+    return {**usual, **changes}
+
+
+def test_figures_tell_which_run_was_better() -> None:
+    better = report(
+        availability={"downtime_s": 1.5, "exposed_s": 90.0, "lost_transactions": 0, "lost_kb": 0.0},
+        score={"scored": True, "total": 92.5, "items": [{"name": "Downtime", "points": 15.0, "max": 15.0}]},
+    )
+    rows = {row.what: row for row in figures(report(), better)}
+    assert (rows["points"].difference, rows["points"].verdict) == ("+12.5", BETTER)
+    assert (rows["without service"].difference, rows["without service"].verdict) == ("−2.00 s", BETTER)
+    assert rows["served without a mirror in step"].verdict == WORSE
+    assert not rows["committed transactions lost"].verdict
+    (item,) = points(report(), better)
+    assert (item.left, item.right, item.difference) == ("10 of 15", "15 of 15", "+5")
+    assert "drill" not in rows
+
+
+def test_what_only_one_run_has_is_compared_with_nothing() -> None:
+    lab = report(scenario="lab", title="The lab", goals=[], score={"scored": False, "total": 0, "items": []})
+    rows = {row.what: row for row in figures(report(), lab)}
+    assert (rows["points"].right, rows["points"].difference) == ("–", "")
+    assert rows["drill"].right == "The lab"
+    assert "points" not in {row.what for row in figures(lab, lab)}
+    assert remark(report(), lab) != remark(report(), report()) != remark(report(), report(seed=12))
+
+
+def test_acts_of_both_stand_in_order_of_time() -> None:
+    other = report(inputs=["10 sql SERVER_B SELECT\n  1", "10 note seen", "12.5 finish"])
+    assert [(act.t_s, act.left, act.right) for act in acts(report(), other)] == [
+        (10.0, "note seen", "sql SERVER_B SELECT 1"),
+        (10.0, "", "note seen"),
+        (12.5, "", "finish"),
+        (93.0, "power-on SERVER_A", ""),
+    ]

@@ -1,0 +1,152 @@
+"""Histories of counters: the right row, no lost spike, bins that do not move."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.view_models.series import Array, CounterHistory, Summary, bin_width, nice_ceiling, peaks
+from engine.flow import Place, Samples
+from engine.flow.kernel import STREAM_COUNTERS
+from engine.flow.samples import BLOCK
+
+QUEUE = STREAM_COUNTERS.index("send_queue_kb")
+CARRIED: list[dict[str, Place | None]] = [{"Sales": (0, 0)}] * 200
+
+
+def fill(samples: Samples, first_tick: int, queue: list[list[float]]) -> None:
+    """Entries of every row: its send queue over time."""
+    entries = len(queue[0])
+    sources, streams = samples.room_for(entries, len(queue), len(queue))
+    sources[:entries] = 0.0
+    streams[:entries] = 0.0
+    for stream, values in enumerate(queue):
+        streams[:entries, stream, QUEUE] = values
+    samples.took(first_tick - 1, first_tick + samples.every * (entries - 1))
+
+
+def test_a_history_grows_with_its_samples_and_says_so() -> None:
+    samples, history = Samples(every=100), CounterHistory()
+    assert history.end_s == 0.0
+    assert history.at("send_queue_kb", 3.0) is None
+    fill(samples, 100, [[1.0, 2.0]])
+    assert history.follow(samples, CARRIED, "Sales")
+    assert not history.follow(samples, CARRIED, "Sales")
+    fill(samples, 300, [[3.0] * 100])
+    assert history.follow(samples, CARRIED, "Sales")
+    x, y = history.window("send_queue_kb", 0.0, 10.0, bins=100)
+    assert x.tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
+    assert y[:4].tolist() == [1, 2, 3, 3]
+    assert history.at("send_queue_kb", 2.9) == 2.0
+    assert history.end_s == 102.0
+
+
+def test_the_log_that_the_database_had_at_the_time_counts() -> None:
+    """Forced service gives the database a second log; later none of its copies moves."""
+    samples, history = Samples(every=100), CounterHistory()
+    fill(samples, 100, [[1.0, 2.0]])
+    fill(samples, 300, [[3.0, 4.0], [30.0, 40.0]])
+    carried: list[dict[str, Place | None]] = [
+        {"Sales": (0, 0)},
+        {"Sales": (0, 0)},
+        {"Sales": (1, 1)},
+        {"Sales": None},
+    ]
+    history.follow(samples, carried, "Sales")
+    assert [history.at("send_queue_kb", t) for t in (1.0, 2.0, 3.0, 4.0)] == [1.0, 2.0, 30.0, None]
+    assert np.isnan(history.window("send_queue_kb", 0.0, 9.0, 100)[1][-1])
+
+
+def test_a_summary_leaves_out_times_when_nothing_ran() -> None:
+    samples, history = Samples(every=100), CounterHistory()
+    fill(samples, 100, [[9.0, 1.0, 5.0, 7.0, 3.0]])
+    carried: list[dict[str, Place | None]] = [
+        {"Sales": (0, 0)},
+        {"Sales": (0, 0)},
+        {"Sales": (0, 0)},
+        {"Sales": None},
+        {"Sales": (0, 0)},
+    ]
+    history.follow(samples, carried, "Sales")
+    assert history.summary("send_queue_kb", 2.0, 5.0) == Summary(last=3.0, mean=3.0, low=1.0, high=5.0)
+    assert history.summary("send_queue_kb", 4.0, 4.5) is None
+
+
+def test_samples_without_their_log_have_to_wait() -> None:
+    samples, history = Samples(every=100), CounterHistory()
+    fill(samples, 100, [[1.0, 2.0]])
+    history.follow(samples, CARRIED[:1], "Sales")
+    assert history.end_s == 1.0
+
+
+def test_another_moment_is_read_as_far_as_it_is_another() -> None:
+    samples, history = Samples(every=100), CounterHistory()
+    fill(samples, 100, [[1.0, 2.0, 3.0]])
+    history.follow(samples, CARRIED, "Sales")
+    other = samples.first(1)
+    fill(other, 200, [[9.0]])
+    assert history.follow(other, CARRIED, "Sales")
+    assert history.at("send_queue_kb", 1.0) == 1.0
+    assert history.at("send_queue_kb", 2.0) == 9.0
+    assert history.end_s == 2.0
+    assert history.follow(samples, [*CARRIED[:2], {"Sales": None}], "Sales")
+    assert [history.at("send_queue_kb", t) for t in (2.0, 3.0)] == [2.0, None]
+
+
+def test_a_long_run_is_packed_and_what_moments_have_in_common_is_read_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    samples, history = Samples(every=100, exact=False), CounterHistory()
+    for entry in range(3 * BLOCK + 5):
+        fill(samples, 100 * (entry + 1), [[float(entry)], [-1.0]])
+    carried: list[dict[str, Place | None]] = [{"Sales": (0, 0), "Other": (1, 1)}] * samples.count
+    history.follow(samples, carried, "Sales")
+    every = [float(entry) for entry in range(samples.count)]
+    assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == every
+    read: list[int] = []
+    real = Samples.of
+
+    def of(one: Samples, first: int, sources: Array, streams: Array) -> Array:
+        read.append(len(sources))
+        return real(one, first, sources, streams)
+
+    monkeypatch.setattr(Samples, "of", of)
+    past = samples.first(2 * BLOCK + 3)
+    history.follow(past, carried, "Sales")
+    assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == every[: 2 * BLOCK + 3]
+    assert read == [3], "whole blocks are the same in both"
+    history.follow(past, carried, "Other")
+    assert set(history.samples("send_queue_kb", 0.0, 1e9)[1].tolist()) == {-1.0}
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=3, max_size=400), st.floats(0.05, 50.0))
+def test_thinning_keeps_every_extreme(values: list[float], width: float) -> None:
+    y = np.array(values)
+    x = np.arange(len(y)) * 0.1
+    thin_x, thin_y = peaks(x, y, width)
+    assert len(thin_x) == len(thin_y) <= len(x)
+    assert thin_y.max() == y.max()
+    assert thin_y.min() == y.min()
+    assert (np.diff(thin_x) >= 0.0).all()
+
+
+def test_bins_stay_where_they_are_while_the_window_moves() -> None:
+    x = np.arange(1000) * 0.1
+    y = np.sin(x)
+    early = dict(zip(*(part.tolist() for part in peaks(x[:900], y[:900], 2.0)), strict=True))
+    late = dict(zip(*(part.tolist() for part in peaks(x[100:], y[100:], 2.0)), strict=True))
+    shared = early.keys() & late.keys()
+    assert len(shared) > 70
+    assert all(early[at] == late[at] for at in shared)
+
+
+@pytest.mark.parametrize(("least", "width"), [(0.0, 0.0), (0.13, 0.2), (0.2, 0.2), (3.0, 5.0), (7.0, 10.0)])
+def test_bin_widths_are_round(least: float, width: float) -> None:
+    assert bin_width(least) == pytest.approx(width)
+
+
+def test_an_axis_ends_at_a_round_number_of_at_least_the_least() -> None:
+    assert nice_ceiling(130.0, 60.0) == pytest.approx(200.0)
+    assert nice_ceiling(3.0, 60.0) == pytest.approx(100.0)

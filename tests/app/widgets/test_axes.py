@@ -1,0 +1,47 @@
+"""Ends and labels of axes that are not over time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from app.widgets.axes import HEADROOM, FactorAxis, ValueAxis, heights, value_range
+from app.words.counters import KB, MS, PERCENT, SECONDS
+
+
+@pytest.mark.parametrize(
+    ("values", "top"), [((0.0, 241.0), 250.0), ((99.0,), 100.0), ((101.0,), 120.0), ((0.13,), 0.15)]
+)
+def test_linear_axes_end_above_a_round_number(values: tuple[float, ...], top: float) -> None:
+    low, high = value_range(np.array(values), PERCENT, False)
+    assert low == 0.0
+    assert high == pytest.approx(HEADROOM * top)
+
+
+def test_sizes_are_round_in_their_own_unit() -> None:
+    assert value_range(np.array([1500.0]), KB, False)[1] == pytest.approx(HEADROOM * 1.5 * 1024.0)
+
+
+def test_what_can_be_negative_has_nought_in_the_middle() -> None:
+    low, high = value_range(np.array([-27.0, 10.0]), PERCENT, False)
+    assert (low, high) == (-36.0, 36.0)
+
+
+def test_axes_of_logarithms_end_at_powers_of_ten_and_ignore_what_has_no_logarithm() -> None:
+    assert value_range(np.array([0.13, 456.0, np.inf, 0.0]), SECONDS, True) == (-1.0, 3.0)
+    assert value_range(np.array([np.nan]), SECONDS, False)[1] > 0.0
+    assert heights(np.array([0.1, np.inf]), True)[0] == pytest.approx(-1.0)
+    assert math.isnan(heights(np.array([0.1, np.inf]), True)[1])
+
+
+def test_labels(qtbot: object) -> None:
+    assert ValueAxis(SECONDS, True).tickStrings([-1.0, 0.0, 3.0], 1.0, 1.0) == ["100 ms", "1 s", "1,000 s"]
+    assert ValueAxis(MS, True).tickStrings([1.0, 3.0], 1.0, 1.0) == ["10 ms", "1 s"]
+    assert ValueAxis(PERCENT, False).tickStrings([0.0, 50.0], 1.0, 1.0) == ["0", "50 %"]
+    axis = FactorAxis("bottom")
+    (_, decades), (_, between) = axis.tickValues(-1.0, 1.0, 300.0)
+    assert decades == [-1.0, 0.0, 1.0]
+    assert len(between) == 16
+    assert axis.tickStrings(decades, 1.0, 1.0) == ["0.1", "1", "10"]

@@ -1,0 +1,42 @@
+"""The bar on top of a panel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
+
+from app.widgets.bars import Bar
+
+
+def test_a_narrow_panel_is_not_held_wide_and_what_does_not_fit_stays_in_reach(qtbot: Any) -> None:
+    panel = QWidget()
+    qtbot.addWidget(panel)
+    bar = Bar("Tools")
+    QVBoxLayout(panel).addWidget(bar)
+    actions = [QAction(f"A rather long name {number}", panel) for number in range(6)]
+    bar.put(actions)
+    panel.resize(240, 60)
+    panel.show()
+    assert panel.width() == 240
+    buttons = [bar.widgetForAction(action) for action in actions]
+    assert buttons[0].isVisible()
+    assert not buttons[-1].isVisible()
+    arrow = bar.findChild(QToolButton, "qt_toolbar_ext_button")
+    assert arrow.isVisible()
+    assert arrow.accessibleName() == "More buttons"
+
+
+def test_buttons_are_reached_by_tab_and_pressed_by_space(qtbot: Any) -> None:
+    bar = Bar("Tools")
+    qtbot.addWidget(bar)
+    action = QAction("Go", bar)
+    done: list[bool] = []
+    action.triggered.connect(lambda: done.append(True))
+    bar.put([None, action])
+    button = bar.widgetForAction(action)
+    assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
+    qtbot.keyClick(button, Qt.Key.Key_Space)
+    assert done == [True]

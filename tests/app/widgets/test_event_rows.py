@@ -1,0 +1,144 @@
+"""Rows of events: made when they are looked at, kept from moment to moment of a run, filtered in slices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from app.widgets.event_rows import SLICE, EventRows, Wanted
+from engine.drill.event_log import EventLog
+from engine.events import Event
+from engine.model import World
+from tests.engine.worlds import lab
+
+
+class Row:
+    def __init__(self, event: Event, words: str) -> None:
+        self.tick, self.words = event.tick, words
+
+
+class Made:
+    """Counts the rows that are made."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, event: Event, world: World) -> Iterator[Row]:
+        for part in range(event.get("rows", 1)):
+            self.count += 1
+            yield Row(event, f"{event.text} {part}")
+
+
+def log_of(count: int) -> EventLog:
+    """Every tenth event has two rows, every hundredth is on SERVER_B."""
+    return EventLog(
+        Event(
+            tick,
+            "errorlog" if tick % 2 else "state",
+            "SERVER_A" if tick % 100 else "SERVER_B",
+            "Sales",
+            f"word{tick % 7}",
+            (("rows", 1 if tick % 10 else 2),),
+        )
+        for tick in range(count)
+    )
+
+
+def always() -> bool:
+    return True
+
+
+@pytest.fixture
+def made() -> Made:
+    return Made()
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return lab()
+
+
+def shown(rows: EventRows) -> list[tuple[Any, Any]]:
+    return [(row.tick, row.words) for row in rows]
+
+
+def test_rows_are_made_when_they_are_looked_at(made: Made, world: World) -> None:
+    rows = EventRows(made)
+    rows.start(log_of(100_000), world)
+    assert rows.look(always)
+    assert len(rows) == rows.total == 110_000
+    assert made.count < 10, "one for each kind of fields"
+    assert [(row.tick, row.words) for row in rows[-2:]] == [(99_998, "word3 0"), (99_999, "word4 0")]
+    assert [(row.tick, row.words) for row in rows[:3]] == [(0, "word0 0"), (0, "word0 1"), (1, "word1 0")]
+    with pytest.raises(IndexError):
+        rows[110_000]
+
+
+@pytest.mark.parametrize("words", [(), ("word3",)])
+def test_another_moment_of_the_run_keeps_what_it_shares(
+    made: Made, world: World, words: tuple[str, ...]
+) -> None:
+    run = log_of(20_000)
+    rows = EventRows(made, kinds=("errorlog",))
+    rows.want(Wanted(words=words))
+    rows.start(run, world)
+    assert rows.look(always)
+    whole, count = len(rows), made.count
+    rows.start(run.first(5_000), world)
+    assert rows.look(always)
+    assert made.count == count, "the past is cut, nothing is looked at again"
+    past = EventRows(Made(), kinds=("errorlog",))
+    past.want(Wanted(words=words))
+    past.start(log_of(5_000), world)
+    past.look(always)
+    assert shown(rows) == shown(past)
+    rows.start(run, world)
+    rows.look(always)
+    assert len(rows) == whole
+
+
+def test_what_goes_another_way_is_told_apart(made: Made, world: World) -> None:
+    run = log_of(1_000)
+    rows = EventRows(made)
+    rows.start(run, world)
+    rows.look(always)
+    other = run.first(500)
+    other.append(Event(9_999, "state", None, None, "elsewhere", (("rows", 1),)))
+    rows.start(other, world)
+    rows.look(always)
+    assert rows[-1].words == "elsewhere 0"
+    assert len(rows) == 551
+
+
+def test_by_server_kind_span_and_words(made: Made, world: World) -> None:
+    rows = EventRows(made)
+    rows.start(log_of(1_000), world)
+    for wanted, ticks in (
+        (Wanted(server="SERVER_B"), [0, 0, 100, 100]),
+        (Wanted(kinds=frozenset({"errorlog"})), [1, 3, 5, 7]),
+        (Wanted(span=(0.05, 0.08)), [5, 6, 7, 8]),
+        (Wanted(words=("word0", "1")), [0, 70, 140, 210]),
+    ):
+        rows.want(wanted)
+        assert rows.look(always)
+        assert [row.tick for row in rows[:4]] == ticks, wanted
+    rows.want(Wanted(kinds=frozenset()))
+    rows.look(always)
+    assert len(rows) == 0
+
+
+def test_words_are_looked_for_in_slices(made: Made, world: World) -> None:
+    rows = EventRows(made)
+    rows.start(log_of(5 * SLICE), world)
+    rows.want(Wanted(words=("word3",)))
+    slices = 1
+    while not rows.look(lambda: False):
+        slices += 1
+    assert slices == 5
+    whole = shown(rows)
+    assert {words[:5] for _, words in whole} == {"word3"}
+    rows.add([Event(99_999, "state", None, None, "word3", (("rows", 2),))])
+    rows.look(always)
+    assert shown(rows) == [*whole, (99_999, "word3 0"), (99_999, "word3 1")]

@@ -1,0 +1,126 @@
+"""Find and replace in an editor, by keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QToolButton
+
+from app.views.console.highlight import sql_highlighter
+from app.widgets import find_bar
+from app.widgets.code_edit import CodeEdit
+from app.widgets.room import scrolling
+
+Key = Qt.Key
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+TEXT = "SELECT name\nFROM sys.databases\n-- Name of it, and name\n"
+
+
+@pytest.fixture
+def editor(qtbot: Any) -> CodeEdit:
+    made = CodeEdit(lambda text, position: [], sql_highlighter)
+    qtbot.addWidget(made)
+    made.resize(700, 300)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    made.setPlainText(TEXT)
+    made.setFocus()
+    return made
+
+
+def line_of(editor: CodeEdit) -> int:
+    return editor.textCursor().blockNumber() + 1
+
+
+def test_typing_goes_to_the_first_place_and_keys_to_the_others(qtbot: Any, editor: CodeEdit) -> None:
+    qtbot.keyClick(editor, Key.Key_F, CTRL)
+    bar = editor.find_bar
+    assert bar.isVisible()
+    assert bar.needle.hasFocus()
+    qtbot.keyClicks(bar.needle, "name")
+    assert (line_of(editor), bar.place.text()) == (1, "1 of 3")
+    qtbot.keyClick(bar.needle, Key.Key_Return)
+    assert (line_of(editor), bar.place.text()) == (3, "2 of 3")
+    qtbot.keyClick(bar.needle, Key.Key_F3)
+    assert bar.place.text() == "3 of 3"
+    qtbot.keyClick(bar.needle, Key.Key_F3)
+    assert (line_of(editor), bar.place.text()) == (1, "1 of 3")
+    qtbot.keyClick(bar.needle, Key.Key_Return, SHIFT)
+    assert bar.place.text() == "3 of 3"
+    qtbot.keyClick(bar.needle, Key.Key_Escape)
+    assert not bar.isVisible()
+    assert editor.hasFocus()
+    assert editor.selected_text() == "name"
+    qtbot.keyClick(editor, Key.Key_F3)
+    assert (line_of(editor), editor.selected_text()) == (1, "name")
+
+
+def test_what_is_selected_is_looked_for_and_case_can_count(qtbot: Any, editor: CodeEdit) -> None:
+    cursor = editor.textCursor()
+    cursor.setPosition(TEXT.index("Name"))
+    cursor.setPosition(TEXT.index("Name") + 4, cursor.MoveMode.KeepAnchor)
+    editor.setTextCursor(cursor)
+    qtbot.keyClick(editor, Key.Key_F, CTRL)
+    bar = editor.find_bar
+    assert (bar.needle.text(), bar.place.text()) == ("Name", "2 of 3")
+    (case,) = [tool for tool in bar.findChildren(QToolButton) if tool.isCheckable()]
+    qtbot.mouseClick(case, Qt.MouseButton.LeftButton)
+    assert bar.place.text() == "1 of 1"
+    bar.needle.selectAll()
+    qtbot.keyClicks(bar.needle, "nothing")
+    assert bar.place.text() == "no match"
+
+
+def test_places_behind_characters_that_qt_counts_twice(qtbot: Any, editor: CodeEdit) -> None:
+    editor.setPlainText("-- \U0001f600\U0001f600 x\nx\nx")
+    qtbot.keyClick(editor, Key.Key_F, CTRL)
+    qtbot.keyClicks(editor.find_bar.needle, "x")
+    qtbot.keyClick(editor.find_bar.needle, Key.Key_F3)
+    assert (line_of(editor), editor.find_bar.place.text()) == (2, "2 of 3")
+
+
+def test_replacing_one_and_all_and_taking_it_back(qtbot: Any, editor: CodeEdit) -> None:
+    qtbot.keyClick(editor, Key.Key_H, CTRL)
+    bar = editor.find_bar
+    qtbot.keyClicks(bar.needle, "name")
+    bar.with_.setFocus()
+    qtbot.keyClicks(bar.with_, r"\1")  # no pattern, though it looks like one
+    qtbot.keyClick(bar.with_, Key.Key_Return)
+    assert editor.toPlainText() == TEXT.replace("name", r"\1", 1)
+    bar._all.click()
+    assert editor.toPlainText() == TEXT.replace("name", r"\1").replace("Name", r"\1")
+    assert bar.place.text() == "2 matches replaced"
+    editor.undo()
+    assert editor.toPlainText() == TEXT.replace("name", r"\1", 1)
+
+
+def test_a_text_does_not_grow_without_end(
+    qtbot: Any, editor: CodeEdit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(find_bar, "TEXT_MAX", 80)
+    qtbot.keyClick(editor, Key.Key_H, CTRL)
+    editor.find_bar.needle.setText("a")
+    editor.find_bar.with_.setText("b" * 30)
+    editor.find_bar.replace_all()
+    assert editor.toPlainText() == TEXT
+    assert editor.find_bar.place.text() == "the text would become too long"
+
+
+@pytest.mark.parametrize("text_pt", [7, 10, 18])
+def test_the_bar_comes_into_sight_in_a_small_place(qtbot: Any, text_pt: int) -> None:
+    editor = CodeEdit(lambda text, position: [], sql_highlighter)
+    editor.setFont(QFont(editor.font().family(), text_pt))
+    area = scrolling(editor)
+    qtbot.addWidget(area)
+    area.resize(editor.fontMetrics().averageCharWidth() * 200, editor.find_bar.sizeHint().height() * 3 // 2)
+    with qtbot.waitActive(area):
+        area.show()
+        area.activateWindow()
+    editor.setFocus()
+    qtbot.keyClick(editor, Key.Key_H, CTRL)
+    needle = editor.find_bar.needle
+    qtbot.waitUntil(lambda: needle.visibleRegion().boundingRect() == needle.rect())

@@ -1,0 +1,85 @@
+"""Keys and clicks on what has only just appeared, and second clicks."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication, QCheckBox, QPushButton, QToolButton, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.widgets import input_guard
+from app.widgets.input_guard import guard
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture
+def page(qtbot: QtBot) -> QWidget:
+    made = QWidget()
+    QVBoxLayout(made)
+    qtbot.addWidget(made)
+    guard()
+    return made
+
+
+def button(
+    page: QWidget, kind: type[QPushButton | QToolButton]
+) -> tuple[QPushButton | QToolButton, list[int]]:
+    made, clicks = kind(), list[int]()
+    made.clicked.connect(lambda: clicks.append(1))
+    layout = page.layout()
+    assert layout is not None
+    layout.addWidget(made)
+    page.show()
+    return made, clicks
+
+
+@pytest.mark.parametrize(("kind", "times"), [(QPushButton, 1), (QToolButton, 2)])
+def test_a_double_click_does_once_what_a_button_says_and_twice_what_a_tool_repeats(
+    qtbot: QtBot, page: QWidget, kind: type[QPushButton | QToolButton], times: int
+) -> None:
+    made, clicks = button(page, kind)
+    qtbot.mouseClick(made, LEFT)
+    qtbot.mouseDClick(made, LEFT)
+    qtbot.mouseRelease(made, LEFT)
+    assert len(clicks) == times
+
+
+@pytest.mark.parametrize("kind", [QPushButton, QToolButton])
+def test_the_second_click_of_a_double_click_does_not_reach_what_has_slid_under_the_pointer(
+    qtbot: QtBot, page: QWidget, kind: type[QPushButton | QToolButton]
+) -> None:
+    first, _ = button(page, QPushButton)
+    other, clicks = button(page, kind)
+    first.clicked.connect(first.hide)
+    qtbot.mouseClick(first, LEFT)
+    for what in (QEvent.Type.MouseButtonDblClick, QEvent.Type.MouseButtonRelease):
+        event = QMouseEvent(what, QPointF(3, 3), QPointF(3, 3), LEFT, LEFT, Qt.KeyboardModifier.NoModifier)
+        QApplication.sendEvent(other, event)
+    assert clicks == []
+
+
+def test_what_has_just_appeared_takes_neither_key_nor_click_for_a_while(
+    qtbot: QtBot, page: QWidget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(input_guard, "FRESH_S", 0.2)
+    made, clicks = button(page, QPushButton)
+    guard().appeared(page)
+    qtbot.mouseClick(made, LEFT)
+    qtbot.keyClick(made, Qt.Key.Key_Space)
+    assert clicks == []
+    qtbot.wait(250)
+    qtbot.mouseClick(made, LEFT)
+    assert clicks == [1]
+
+
+def test_what_was_there_before_takes_both(
+    qtbot: QtBot, page: QWidget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(input_guard, "FRESH_S", 60.0)
+    made, clicks = button(page, QPushButton)
+    new = QCheckBox(page)
+    guard().appeared(new)
+    qtbot.mouseClick(made, LEFT)
+    assert clicks == [1]

@@ -1,0 +1,43 @@
+"""Interfaces for screen readers: what Qt has wrong, and how long ours live."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtGui import QAccessible, QAccessibleInterface
+from PySide6.QtWidgets import QApplication, QGraphicsView, QLabel, QListWidget
+from shiboken6 import delete, isValid
+
+from app.widgets.interfaces import mend_areas
+from app.widgets.room import scrolling
+
+
+def test_a_bar_that_has_gone_is_no_child_of_a_scroll_area(qtbot: Any) -> None:
+    """Qt's own interface crashes here, so that a test would not fail but end."""
+    mend_areas()
+    for area in (scrolling(QLabel("much\n" * 99)), QGraphicsView()):
+        qtbot.addWidget(area)
+        area.resize(60, 60)
+        area.show()
+        voice = QAccessible.queryAccessibleInterface(area)
+        assert type(voice).__module__ == "app.widgets.interfaces"
+        assert [voice.child(number) is None for number in (-1, voice.childCount(), 99)] == [True] * 3
+        assert voice.child(0).object() is not None
+        assert voice.role() == QAccessible.Role.Client
+
+
+def test_lists_keep_the_interface_of_qt(qtbot: Any) -> None:
+    mend_areas()
+    rows = QListWidget()
+    qtbot.addWidget(rows)
+    rows.addItem("one")
+    assert QAccessible.queryAccessibleInterface(rows).child(0).text(QAccessible.Text.Name) == "one"
+
+
+def test_qt_deletes_an_interface_with_its_object_and_python_lets_go_after_it(qtbot: Any) -> None:
+    mend_areas()
+    area = scrolling(QLabel())
+    voice: QAccessibleInterface = QAccessible.queryAccessibleInterface(area)
+    delete(area)
+    assert not isValid(voice)
+    QApplication.processEvents()

@@ -1,0 +1,238 @@
+"""The table of keys: what it promises, what gets in the way of what, what survives in the settings."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+
+from app.views.console import Console
+from app.widgets import keys
+from app.words import language
+
+SSMS = keys.keys_of(keys.SSMS)
+NAMES = [command.name for command in keys.COMMANDS]
+
+
+@pytest.mark.parametrize("scheme", keys.SCHEMES)
+def test_no_scheme_has_two_actions_on_one_key(scheme: str) -> None:
+    assert keys.clashes(keys.keys_of(scheme)) == []
+
+
+@pytest.mark.parametrize("scheme", keys.SCHEMES)
+def test_no_key_of_the_window_is_taken_away_from_text_fields(scheme: str) -> None:
+    chosen = keys.keys_of(scheme)
+    outside = [name for name in NAMES if keys.BY_NAME[name].scope in (keys.WINDOW, keys.DESK)]
+    assert [key for name in outside for key in chosen[name] if keys.types_a_character(key)] == []
+
+
+def test_names_are_unique_and_scopes_are_known() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+    assert {command.scope for command in keys.COMMANDS} <= set(keys.SCOPES)
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        # as the manual of Management Studio lists them, both of its schemes
+        ("query.run", {"F5", "Ctrl+E", "Ctrl+Shift+E", "Alt+X"}),
+        ("query.parse", {"Ctrl+F5"}),
+        ("query.new", {"Ctrl+N"}),
+        ("query.results", {"Ctrl+R"}),
+        ("query.focus", {"F6"}),
+        ("query.focus_back", {"Shift+F6"}),
+        ("query.grid", {"Ctrl+D", "Ctrl+Shift+D"}),
+        ("query.text", {"Ctrl+T"}),
+        ("query.places", {"Ctrl+Shift+M"}),
+        ("query.close", {"Ctrl+F4"}),
+        ("editor.comment", {"Ctrl+K, Ctrl+C"}),
+        ("table.copy_headers", {"Ctrl+Shift+C"}),
+        ("query.next", {"Ctrl+F6", "Ctrl+Tab"}),
+        ("query.before", {"Ctrl+Shift+F6", "Ctrl+Shift+Tab"}),
+        ("explorer.refresh", {"F5"}),
+        ("view.explorer", {"F8"}),
+        ("view.full_screen", {"Alt+Shift+Return", "F11"}),
+    ],
+)
+def test_keys_of_management_studio(name: str, wanted: set[str]) -> None:
+    assert set(SSMS[name]) == wanted
+
+
+def test_the_other_scheme_differs_where_it_is_known_to() -> None:
+    other = keys.keys_of(keys.VS_CODE)
+    assert "Ctrl+F5" not in other["query.parse"]  # runs there, parses in Management Studio
+    assert other["editor.comment"] == SSMS["editor.comment"]
+
+
+@pytest.mark.parametrize("words", [language.ENGLISH, language.GERMAN])
+def test_each_letter_of_the_query_menu_chooses_one_entry(qtbot: Any, words: str) -> None:
+    language.use(words)
+    console = Console()
+    language.use(language.ENGLISH)
+    qtbot.addWidget(console)
+    letters = [
+        QKeySequence.mnemonic(tool.text()).toString() for tool in console.tools.values() if "&" in tool.text()
+    ]
+    assert len(letters) == 19
+    assert len(set(letters)) == len(letters)
+
+
+def test_tools_of_the_sql_windows_have_the_keys_of_the_table(qtbot: Any) -> None:
+    console = Console()
+    qtbot.addWidget(console)
+    for name, action in console.tools.items():
+        there = tuple(key.toString(QKeySequence.SequenceFormat.PortableText) for key in action.shortcuts())
+        assert there == SSMS[f"query.{name}"]
+    query = {name for name in NAMES if name.startswith("query.")}
+    assert query == {f"query.{name}" for name in console.tools}
+
+
+# --- keys as text -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [("ctrl+k,ctrl+c", "Ctrl+K, Ctrl+C"), ("alt+shift+return", "Alt+Shift+Return"), (" f5 ", "F5")],
+)
+def test_keys_are_always_written_the_same(text: str, wanted: str) -> None:
+    assert keys.normal(text) == wanted
+
+
+@pytest.mark.parametrize("text", ["", "Ctrl+Nonsense", "Ctrl+"])
+def test_what_is_no_key_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no key"):
+        keys.normal(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "yes"), [("?", True), ("Shift+A", True), ("Space", True), ("Alt+A", False), ("F5", False)]
+)
+def test_keys_that_write(text: str, yes: bool) -> None:
+    assert keys.types_a_character(text) is yes
+
+
+# --- clashes ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "yes"),
+    [
+        ("window", "editor", True),
+        ("query", "editor", True),
+        ("query", "explorer", False),
+        ("editor", "table", False),
+        ("ledger", "table", True),
+        ("desk", "ledger", True),
+        ("desk", "scenario", False),
+        ("explorer", "explorer", True),
+    ],
+)
+def test_scopes_meet_where_a_keyboard_can_be_in_both(one: str, other: str, yes: bool) -> None:
+    assert keys.meet(one, other) is keys.meet(other, one) is yes
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "with_whom"),
+    [
+        ("time.step", "F5", {"desk.run", "query.run", "explorer.refresh", "edit.try", "monitor.refresh"}),
+        ("explorer.query", "Ctrl+E", set()),
+        ("explorer.query", "F8", {"view.explorer"}),
+        ("help.palette", "Ctrl+K", {"editor.comment", "editor.uncomment"}),
+        ("help.palette", "Ctrl+K, Ctrl+C, Ctrl+X", {"editor.comment"}),
+        ("help.palette", "Ctrl+K, Ctrl+S", set()),
+        ("ledger.revert", "Ctrl+C", {"table.copy"}),
+    ],
+)
+def test_what_would_get_in_the_way(name: str, text: str, with_whom: set[str]) -> None:
+    found = keys.clashes_with(SSMS, name, text)
+    assert {clash.first if clash.second == name else clash.second for clash in found} == with_whom
+
+
+def test_a_clash_says_where_the_two_meet() -> None:
+    (clash,) = keys.clashes_with(SSMS, "drill.note", "Ctrl+T")
+    assert (
+        clash.sentence
+        == "Ctrl+T means both “Write a note into the run” and “Results to text” in an SQL window."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("time.step", "Ctrl+Shift+F12", ""),
+        ("time.step", "Ctrl+T", ""),  # the other gives it up
+        ("time.step", "X", "text field"),
+        ("ledger.revert", "X", ""),
+        ("time.step", "Ctrl+K", "cannot be changed"),
+        ("editor.copy", "F12", "handles these keys itself"),
+    ],
+)
+def test_which_keys_can_be_had(name: str, text: str, why: str) -> None:
+    found = keys.why_not(SSMS, name, text)
+    assert why in found
+    assert bool(found) is bool(why)
+
+
+def test_who_is_in_the_way_gives_its_keys_up() -> None:
+    new = keys.given(SSMS, "time.step", "Ctrl+E")
+    assert new["time.step"] == ("Ctrl+E",)
+    assert new["query.run"] == ("F5", "Ctrl+Shift+E", "Alt+X")
+    assert keys.clashes(new) == []
+    more = keys.given(new, "time.step", "f10", add=True)
+    assert more["time.step"] == ("Ctrl+E", "F10")
+    assert keys.given(more, "time.step", "Ctrl+E, Ctrl+X", add=True)["time.step"] == ("F10", "Ctrl+E, Ctrl+X")
+
+
+# --- changes ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", keys.SCHEMES)
+def test_changes_survive_in_the_settings(scheme: str) -> None:
+    chosen = {**keys.keys_of(scheme), "time.step": ("Ctrl+Shift+F10",), "query.run": ()}
+    text = keys.to_text(keys.changes_from(scheme, chosen))
+    assert keys.from_text(text) == {"time.step": ("Ctrl+Shift+F10",), "query.run": ()}
+    assert keys.keys_of(scheme, keys.from_text(text)) == chosen
+
+
+def test_no_change_is_no_text() -> None:
+    assert keys.to_text(keys.changes_from(keys.SSMS, SSMS)) == "" == keys.to_text(keys.from_text(""))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", '{"no.such": ["F5"]}', '{"time.step": "F5"}', '{"time.step": ["Ctrl+Nonsense"]}', "null"],
+)
+def test_settings_that_make_no_sense_change_nothing(text: str) -> None:
+    assert keys.keys_of(keys.SSMS, keys.from_text(text)) == SSMS
+
+
+def test_fixed_keys_cannot_be_changed() -> None:
+    assert keys.keys_of(keys.SSMS, {"editor.copy": ("F12",)}) == SSMS
+
+
+# --- actions ------------------------------------------------------------------------------------------------
+
+
+def test_actions_get_their_keys_and_where_these_work(qtbot: Any) -> None:
+    run, step = QAction(), QAction()
+    keys.bind({"query.run": run, "time.step": step}, keys.keys_of(keys.SSMS, {"time.step": ("F12",)}))
+    assert [key.toString() for key in run.shortcuts()] == list(SSMS["query.run"])
+    assert [key.toString() for key in step.shortcuts()] == ["F12"]
+    assert run.shortcutContext() is Qt.ShortcutContext.WidgetWithChildrenShortcut
+    assert step.shortcutContext() is Qt.ShortcutContext.WindowShortcut
+    with pytest.raises(KeyError):
+        keys.bind({"no.such": run}, SSMS)
+
+
+def test_commands_without_an_action_are_told() -> None:
+    choosable = [name for name in NAMES if not keys.BY_NAME[name].fixed]
+    assert keys.unbound(choosable) == []
+    assert keys.unbound(set(choosable) - {"time.step"}) == ["time.step"]
+
+
+def test_every_pair_of_scopes_is_judged() -> None:
+    assert all(keys.meet(keys.WINDOW, scope) for scope in keys.SCOPES)
+    assert sum(keys.meet(one, other) for one, other in product(keys.SCOPES, repeat=2)) > len(keys.SCOPES)

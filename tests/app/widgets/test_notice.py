@@ -1,0 +1,41 @@
+"""A notice comes and goes without a hand on the keyboard."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.widgets.notice import Notice
+
+
+@pytest.fixture
+def page(qtbot: QtBot) -> QWidget:
+    made = QWidget(focusPolicy=Qt.FocusPolicy.StrongFocus)
+    QVBoxLayout(made).addWidget(QLineEdit())
+    qtbot.addWidget(made)
+    made.resize(600, 400)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
+    return made
+
+
+def test_the_keyboard_stays_in_the_text_when_a_notice_goes(page: QWidget) -> None:
+    notice, field = Notice(page), page.findChild(QLineEdit)
+    assert field is not None
+    field.setFocus()
+    for shown in (lambda: None, lambda: notice.warn("It could not be done.")):
+        shown()
+        notice.clear()
+        assert field.hasFocus()
+
+
+def test_the_page_gets_the_keyboard_that_was_in_the_notice(page: QWidget) -> None:
+    notice = Notice(page)
+    notice.offer("The window is closed.", "Undo", lambda: None)
+    assert notice.offer_button is not None
+    notice.offer_button.setFocus()
+    notice.clear()
+    assert QApplication.focusWidget() is page

@@ -1,0 +1,80 @@
+"""What a screen reader's own actions need: Qt's alone would leave pages and menus as they were."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QListWidget, QMenu
+from pytestqt.qtbot import QtBot
+
+from app.widgets.bars import menu_button
+from app.widgets.reader import close_when_chosen, follow_selection
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for menus
+
+
+def test_a_row_that_is_selected_from_outside_is_the_current_one(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QAccessible, "isActive", lambda: True)
+    rows = QListWidget()
+    qtbot.addWidget(rows)
+    rows.addItems(["one", "two", "three"])
+    rows.setCurrentRow(0)
+    follow_selection(rows)
+    with qtbot.waitSignal(rows.currentRowChanged, timeout=30_000) as heard:
+        rows.item(0).setSelected(False)  # as Qt's own "Toggle" does
+        rows.item(2).setSelected(True)
+    assert heard.args == [2]
+    assert [item.text() for item in rows.selectedItems()] == ["three"]
+
+
+def test_a_button_with_a_menu_opens_it_for_a_screen_reader(qtbot: QtBot) -> None:
+    seen: list[str] = []
+
+    def fill(menu: QMenu) -> None:
+        def close() -> None:
+            seen.extend(each.text() for each in menu.actions())
+            menu.hide()
+
+        menu.addAction("Do it")
+        QTimer.singleShot(0, menu, close)
+
+    button = menu_button("Actions ▾", "What can be done", fill)
+    qtbot.addWidget(button)
+    button.show()
+    QAccessible.queryAccessibleInterface(button).actionInterface().doAction("Press")
+    qtbot.waitUntil(lambda: bool(seen), timeout=30_000)
+    assert seen == ["Do it"]
+
+
+def test_a_second_press_closes_the_menu_again(qtbot: QtBot) -> None:
+    seen: list[bool] = []
+
+    def fill(menu: QMenu) -> None:
+        menu.addAction("Do it")
+        QTimer.singleShot(0, menu, press)
+        menu.aboutToHide.connect(lambda: seen.append(menu.isVisible()))
+
+    button = menu_button("Actions ▾", "What can be done", fill)
+    qtbot.addWidget(button)
+    button.show()
+
+    def press() -> None:
+        QAccessible.queryAccessibleInterface(button).actionInterface().doAction("Press")
+
+    press()
+    qtbot.waitUntil(lambda: bool(seen), timeout=30_000)
+    qtbot.waitUntil(lambda: not button.menu().isVisible(), timeout=30_000)
+
+
+def test_a_menu_closes_once_something_in_it_was_done(qtbot: QtBot) -> None:
+    menu = QMenu()
+    qtbot.addWidget(menu)
+    done = menu.addAction("Do it")
+    close_when_chosen(menu)
+    menu.popup(menu.pos())
+    assert menu.isVisible()
+    done.trigger()  # as Qt's own "Press" of an entry does
+    assert not menu.isVisible()

@@ -1,0 +1,152 @@
+"""The strip: where moments lie, what colours its lanes have, what it hides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QApplication, QToolTip
+from pytestqt.qtbot import QtBot
+
+from app.view_models.course import MERGED_LINES_MAX, Course
+from app.widgets import theme
+from app.widgets.strip import SHAPES, WORDS, Strip, draw_shape, nice_step
+
+BAD = {"severity": 16}
+EVENTS: list[dict[str, Any]] = [
+    {"t_s": 30.0, "kind": "fault", "text": "power-off SERVER_A", "verb": "power-off", "args": ["SERVER_A"]},
+    {"t_s": 30.0, "kind": "availability", "text": "down", "database": "Sales", "serving": False},
+    {"t_s": 60.0, "kind": "state", "text": "", "server": "SERVER_B", "database": "Sales", "new": "DISCONNECTED"},
+    {"t_s": 60.0, "kind": "availability", "text": "up", "server": "SERVER_B", "database": "Sales", "serving": True},
+    {"t_s": 70.0, "kind": "sql_done", "text": "ok", "server": "SERVER_B", "batch": "SELECT 1", "messages": []},
+    {"t_s": 80.0, "kind": "sql_done", "text": "", "server": "SERVER_B", "batch": "ALTER", "messages": [BAD]},
+    {"t_s": 90.0, "kind": "fault", "text": "power-on SERVER_A", "verb": "power-on", "args": ["SERVER_A"]},
+    {"t_s": 95.0, "kind": "goal", "text": "goal reached", "news": "met"},
+]  # fmt: skip
+
+
+@pytest.fixture
+def course() -> Course:
+    made = Course(["Sales"], ["Sales"])
+    made.add(EVENTS)
+    return made
+
+
+@pytest.fixture
+def strip(qtbot: QtBot, qapp: QApplication, course: Course) -> Strip:
+    theme.apply(qapp, theme.LIGHT)
+    made = Strip()
+    qtbot.addWidget(made)
+    made.resize(800, 60)
+    made.show_course(course, 100.0, live=False)
+    made.show()
+    return made
+
+
+def has_colour(strip: Strip, t_s: float, lower: bool, colour: Any) -> bool:
+    """The lane holds *colour* at this moment (patterns leave gaps, so a few pixels are looked at)."""
+    image = strip.grab().toImage()
+    lanes = strip._lanes()
+    y = lanes.top() + lanes.height() * (0.75 if lower else 0.22)
+    x = strip.x_of(t_s)
+    return any(
+        image.pixelColor(round(x + dx), round(y + dy)) == colour
+        for dx in range(-5, 6)
+        for dy in (-2, -1, 0, 1, 2)
+    )
+
+
+def test_lanes_tell_service_and_protection(strip: Strip) -> None:
+    colours = theme.light()
+    assert has_colour(strip, 15.0, False, colours.ok)
+    assert has_colour(strip, 15.0, True, colours.info)
+    assert has_colour(strip, 45.0, False, colours.bad)
+    assert not has_colour(strip, 45.0, False, colours.ok)
+    assert has_colour(strip, 85.0, False, colours.ok)
+    assert has_colour(strip, 85.0, True, colours.warn)
+    assert not has_colour(strip, 85.0, True, colours.info)
+
+
+def test_a_marker_is_met_by_its_neighbourhood(qtbot: QtBot, strip: Strip) -> None:
+    marker = strip.marker_near(strip.x_of(70.0) + 5)
+    assert marker is not None
+    assert (marker.kind, marker.text) == ("sql", "SERVER_B: SELECT 1")
+    with qtbot.waitSignal(strip.moment_chosen, timeout=100) as chosen:
+        qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=QPoint(round(strip.x_of(70.0)) + 5, 30))
+    assert chosen.args == [70.0]
+    with qtbot.waitSignal(strip.moment_chosen, timeout=100) as chosen:
+        qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=QPoint(round(strip.x_of(50.0)), 30))
+    assert chosen.args[0] == pytest.approx(50.0, abs=0.2)
+
+
+def test_without_truth_only_own_deeds_are_seen(strip: Strip, course: Course) -> None:
+    kinds = [marker.kind for marker in strip.markers]
+    assert [kind for kind in kinds if kind != "transition"] == ["fault", "sql", "error", "repair", "reached"]
+    assert "transition" in kinds
+    strip.show_course(course, 100.0, live=False, truth=False)
+    assert [marker.kind for marker in strip.markers] == ["sql", "error", "repair"]
+    assert not has_colour(strip, 45.0, False, theme.light().bad)
+    assert not has_colour(strip, 15.0, False, theme.light().ok)
+
+
+def test_a_live_strip_grows_with_the_run(strip: Strip, course: Course) -> None:
+    strip.show_course(course, 10.0)
+    assert strip.span_s == 120.0
+    strip.show_now(500.0)
+    assert strip.span_s == 600.0
+    strip.show_course(course, 10.0, length_s=90.0)
+    assert strip.span_s == 90.0
+
+
+def test_every_kind_of_marker_has_shape_and_word(strip: Strip) -> None:
+    assert SHAPES.keys() == WORDS.keys()
+    for tone, shape in set(SHAPES.values()):
+        assert hasattr(theme.light(), tone)
+        image = QImage(20, 20, QImage.Format.Format_ARGB32)
+        image.fill(0)
+        painter = QPainter(image)
+        painter.setBrush(Qt.GlobalColor.black)
+        draw_shape(painter, shape, QPointF(10, 10), 7.0)
+        painter.end()
+        assert image.pixelColor(9, 9).alpha() > 0, shape
+
+
+@pytest.mark.parametrize(
+    ("span_s", "marks", "step"), [(120.0, 8, 15.0), (120.0, 3, 60.0), (7200.0, 8, 900.0)]
+)
+def test_axis_labels_are_round_times(span_s: float, marks: int, step: float) -> None:
+    assert nice_step(span_s, marks) == step
+
+
+def test_a_day_of_transitions_is_some_thousand_marks() -> None:
+    """What lies on one dot of the screen is one mark; the first hour is told moment by moment."""
+    made = Course(["A", "B"], [])
+    made.add(
+        {"t_s": t_s + n / 4, "kind": "state", "text": "changes", "server": "S", "database": name}
+        for t_s in range(0, 86_400, 4)
+        for n, name in enumerate("AB")
+    )
+    times_s = [marker.t_s for marker in made.markers]
+    assert len([t_s for t_s in times_s if t_s < 3600]) == 1_800
+    assert len(times_s) < 12_000
+    assert times_s == sorted(times_s)
+    assert made.markers[-2].text.count("\n") == MERGED_LINES_MAX
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for tool tips
+def test_keys_walk_from_marker_to_marker_and_each_is_shown_in_words(qtbot: QtBot, strip: Strip) -> None:
+    last = len(strip.markers) - 1
+    walked = []
+    for key in (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_End):
+        qtbot.keyClick(strip, key)  # type: ignore[no-untyped-call]
+        walked.append(strip._at)
+        assert strip._at is not None
+        assert strip.markers[strip._at].text.partition(" ")[0] in strip.accessibleDescription()
+        assert QToolTip.text()
+    assert walked == [last, last - 1, 0, 1, last]
+    with qtbot.waitSignal(strip.moment_chosen) as chosen:
+        qtbot.keyClick(strip, Qt.Key.Key_Return)  # type: ignore[no-untyped-call]
+    assert chosen.args == [strip.markers[-1].t_s]
+    QToolTip.hideText()

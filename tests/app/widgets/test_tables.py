@@ -1,0 +1,222 @@
+"""The table that all lists share: rows that grow, filters, copying with real keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QFocusEvent, QGuiApplication
+from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+
+from app.widgets import theme
+from app.widgets.tables import Column, TableModel, TableView
+from app.words import language
+
+COLUMNS = (
+    Column(title="name", text=lambda row: row[0], tone=lambda row: "bad" if row[1] > 9 else None),
+    Column(title="value", text=lambda row: str(row[1]), right=True),
+)
+
+
+def shown(model: TableModel) -> list[Any]:
+    return [model.index(row, 0).data() for row in range(model.rowCount())]
+
+
+def test_rows_grow_under_a_filter(qtbot: Any) -> None:
+    model = TableModel(COLUMNS)
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    model.replace([("a", 1), ("b", 20)])
+    model.keep(lambda row: row[1] > 9)
+    assert shown(model) == ["b"]
+    inserted: list[tuple[int, int]] = []
+    model.rowsInserted.connect(lambda parent, first, last: inserted.append((first, last)))
+    model.append([("c", 2), ("d", 30), ("e", 40)])
+    assert shown(model) == ["b", "d", "e"]
+    assert inserted == [(1, 2)]
+    assert model.total == 5
+    model.keep(None)
+    assert shown(model) == ["a", "b", "c", "d", "e"]
+    assert tester.model() is model
+
+
+def test_an_update_of_the_same_length_keeps_the_selection(qtbot: Any) -> None:
+    model = TableModel(COLUMNS)
+    view = TableView(model, "values")
+    qtbot.addWidget(view)
+    model.replace([("a", 1), ("b", 2)])
+    view.selectRow(1)
+    model.update([("a", 1), ("b", 3)])
+    assert model.index(1, 1).data() == "3"
+    assert [index.row() for index in view.selectionModel().selectedRows()] == [1]
+    model.update([("a", 1)])
+    assert shown(model) == ["a"]
+
+
+def test_the_tone_is_the_themes_and_changes_with_it(qtbot: Any) -> None:
+    model = TableModel(COLUMNS)
+    view = TableView(model, "values")
+    qtbot.addWidget(view)
+    model.replace([("a", 1), ("b", 20)])
+    view.setPalette(theme.palette(theme.dark()))
+    assert model.index(1, 0).data(Qt.ItemDataRole.ForegroundRole) == theme.dark().bad
+    assert model.index(0, 0).data(Qt.ItemDataRole.ForegroundRole) is None
+    view.setPalette(theme.palette(theme.light()))
+    assert model.index(1, 0).data(Qt.ItemDataRole.ForegroundRole) == theme.light().bad
+
+
+@pytest.mark.parametrize(
+    ("key", "modifiers", "text"),
+    [
+        (Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier, "a\t1\nb\t20"),
+        (Qt.Key.Key_Insert, Qt.KeyboardModifier.ControlModifier, "a\t1\nb\t20"),
+        (
+            Qt.Key.Key_C,
+            Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
+            "name\tvalue\na\t1\nb\t20",
+        ),
+    ],
+)
+def test_copy_keys(qtbot: Any, key: Qt.Key, modifiers: Qt.KeyboardModifier, text: str) -> None:
+    model = TableModel(COLUMNS)
+    view = TableView(model, "values")
+    qtbot.addWidget(view)
+    model.replace([("a", 1), ("b", 20)])
+    with qtbot.waitActive(view):
+        view.show()
+        view.activateWindow()
+    view.setFocus()
+    QGuiApplication.clipboard().setText("before")
+    qtbot.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(view, key, modifiers)
+    assert QGuiApplication.clipboard().text() == text
+
+
+def test_copy_of_scattered_cells_keeps_their_places(qtbot: Any) -> None:
+    model = TableModel(COLUMNS)
+    view = TableView(model, "values")
+    qtbot.addWidget(view)
+    view.as_grid()
+    model.replace([("a", 1), ("b", 2)])
+    selection = view.selectionModel()
+    for row, column in ((0, 0), (1, 1)):
+        selection.select(model.index(row, column), selection.SelectionFlag.Select)
+    view.copy()
+    assert QGuiApplication.clipboard().text() == "a\t\n\t2"
+
+
+def test_tab_leaves_the_table(qtbot: Any) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    model = TableModel(COLUMNS)
+    model.replace([("a", 1)])
+    view, after = TableView(model, "values"), QLineEdit()
+    layout = QVBoxLayout(window)
+    layout.addWidget(view)
+    layout.addWidget(after)
+    window.show()
+    window.activateWindow()
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_Tab)
+    assert window.focusWidget() is after
+
+
+def test_the_end_is_followed_only_by_who_is_there(qtbot: Any) -> None:
+    model = TableModel(COLUMNS)
+    view = TableView(model, "values")
+    qtbot.addWidget(view)
+    view.resize(200, 120)
+    view.show()
+    model.append([(str(n), n) for n in range(50)])
+    bar = view.verticalScrollBar()
+    assert bar.value() == bar.maximum() > 0
+    view.scrollTo(model.index(10, 0))
+    kept = bar.value()
+    model.append([("late", 1)])
+    assert bar.value() == kept
+    assert model.rowCount(QModelIndex()) == 51
+
+
+def test_a_tool_tip_never_reads_html_out_of_somebody_elses_text() -> None:
+    column = Column(title="a", text=lambda row: "x", tip=lambda row: row)
+    model = TableModel([column])
+    model.replace(["<img src='file:///etc/hostname'>", "1 & 2"])
+    tips = [model.data(model.index(row, 0), Qt.ItemDataRole.ToolTipRole) for row in (0, 1)]
+    assert "<img" not in tips[0]
+    assert "&lt;img" in tips[0]
+    assert tips[1] == "1 & 2"
+
+
+def rows_of(qtbot: Any, *rows: tuple[str, int]) -> TableView:
+    view = TableView(TableModel(COLUMNS), "values")
+    qtbot.addWidget(view)
+    view.resize(300, 120)
+    view.table.replace(rows)
+    view.show()
+    come_by_tab(view)
+    return view
+
+
+def come_by_tab(view: TableView) -> None:
+    QApplication.sendEvent(view, QFocusEvent(QFocusEvent.Type.FocusIn, Qt.FocusReason.TabFocusReason))
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Down, Qt.Key.Key_Up])
+def test_a_row_alone_is_selected_by_an_arrow_key(qtbot: Any, key: Qt.Key) -> None:
+    view = rows_of(qtbot, ("a", 1))
+    qtbot.keyClick(view, key)
+    assert [index.row() for index in view.selectionModel().selectedRows()] == [0]
+
+
+def test_of_several_rows_an_arrow_key_selects_the_next(qtbot: Any) -> None:
+    view = rows_of(qtbot, ("a", 1), ("b", 2), ("c", 3))
+    qtbot.keyClick(view, Qt.Key.Key_Down)
+    assert [index.row() for index in view.selectionModel().selectedRows()] == [1]
+
+
+def test_a_list_at_its_end_stays_there_when_the_keyboard_comes(qtbot: Any) -> None:
+    view = rows_of(qtbot, *((f"row {n}", n) for n in range(50)))
+    view.setCurrentIndex(QModelIndex())
+    view.scrollToBottom()
+    end = view.verticalScrollBar().value()
+    come_by_tab(view)
+    assert view.currentIndex().row() == 49
+    assert view.verticalScrollBar().value() == end
+
+
+def test_a_table_without_rows_says_why(qtbot: Any) -> None:
+    view = rows_of(qtbot)
+    blank = view.viewport().grab().toImage()
+    view.say_if_empty("Nothing has happened yet.")
+    assert view.accessibleDescription() == "Nothing has happened yet."
+    assert view.viewport().grab().toImage() != blank
+    view.table.append([("a", 1)])
+    assert view.accessibleDescription() == ""
+
+
+def test_a_column_is_as_wide_as_the_longest_of_its_samples_in_the_language_in_use(qtbot: Any) -> None:
+    samples = ("Redo done", "Failed")  # in German the second is the longer one
+    language.use(language.GERMAN)
+    try:
+        view = TableView(
+            TableModel([Column(title="X", as_is=True, text=str, sample="\n".join(samples))]), "X"
+        )
+        longest = max((language.tr(words) for words in samples), key=view.fontMetrics().horizontalAdvance)
+    finally:
+        language.use(language.ENGLISH)
+    qtbot.addWidget(view)
+    assert longest == "Ausgefallen"
+    assert view.columnWidth(0) > view.fontMetrics().horizontalAdvance(longest)
+
+
+def test_rows_follow_the_text_up_and_down_again(qtbot: Any) -> None:
+    model = TableModel(COLUMNS)
+    model.replace([("a", 1), ("b", 2)])
+    view = TableView(model, "Values")
+    qtbot.addWidget(view)
+    before = view.rowHeight(0)
+    for scale in (2.0, 1.0):  # as for presenting, and back
+        view.setFont(theme.sized(QApplication.font(), scale))
+        assert view.rowHeight(0) == view.fontMetrics().height() + 6
+    assert view.rowHeight(1) == before

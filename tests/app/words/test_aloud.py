@@ -1,0 +1,54 @@
+"""What is said of events: whole sentences, what matters first, and never more than can be listened to."""
+
+from __future__ import annotations
+
+from app.words.aloud import SENTENCES_MAX, sentences, told
+from engine.drill.modes import TERMS, Mode
+from engine.events import Event
+
+
+def state(database: str, new: str, tick: int = 0, server: str = "S") -> Event:
+    return Event(tick, "state", server, database, f"X -> {new}", (("new", new),))
+
+
+def test_a_change_is_a_sentence() -> None:
+    assert sentences([state("Sales", "PENDING_FAILOVER")]) == "Sales on S is PENDING FAILOVER."
+    assert sentences([Event(0, "service", "S", None, "power off")]) == "S: power off."
+    assert sentences([Event(0, "errorlog", "S", None, "x")]) == ""
+
+
+def test_only_the_last_of_a_copys_states_counts() -> None:
+    assert sentences([state("Sales", "SYNCHRONIZING"), state("Sales", "SYNCHRONIZED", 9)]) == (
+        "Sales on S is SYNCHRONIZED."
+    )
+
+
+def test_what_happens_to_many_databases_is_one_sentence() -> None:
+    events = [state(f"D{n}", "SYNCHRONIZED") for n in range(50)]
+    events += [Event(0, "availability", None, f"D{n}", f"D{n} serves its clients") for n in range(50)]
+    assert sentences(events) == "50 databases on S: SYNCHRONIZED. 50 databases: serves its clients."
+
+
+def test_of_a_flood_the_least_is_left_out_and_counted() -> None:
+    events = [Event(n, "detected", f"S{n}", None, "lost SERVER_A") for n in range(20)]
+    events.append(Event(30, "goal", None, None, "goal reached: all is well"))
+    said = sentences(events)
+    assert "Goal reached: all is well." in said
+    assert said.endswith(f"And {21 - SENTENCES_MAX} more.")
+    assert said.count("lost SERVER_A") == SENTENCES_MAX - 1
+
+
+def test_a_fault_is_not_told_twice() -> None:
+    off = [Event(5, "fault", "S", None, "power-off S"), Event(5, "service", "S", None, "power off")]
+    assert sentences(off) == "S: power off."
+    assert sentences([Event(5, "fault", None, None, "cut A B")]) == "Fault: cut A B."
+
+
+def test_in_an_exam_nothing_of_the_world_is_said() -> None:
+    exam = told(TERMS[Mode.EXAM])
+    assert (
+        sentences([state("Sales", "DISCONNECTED"), Event(0, "goal", None, None, "goal reached: x")], exam)
+        == ""
+    )
+    assert sentences([Event(0, "question", None, None, "Who serves?")], exam) == "Question: Who serves?"
+    assert {"goal", "state"} <= told(TERMS[Mode.PRACTICE])

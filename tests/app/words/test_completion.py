@@ -1,0 +1,41 @@
+"""How a typed act may go on."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.words.completion import completions, hint
+from engine.inputs import VERBS
+from tests.engine.worlds import lab
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("power-o", ["power-off", "power-on"]),
+        ("power-off s", ["power-off SERVER_A", "power-off SERVER_B", "power-off SERVER_W"]),
+        ("power-off server_b", []),  # nothing is left to complete
+        ("cut APP SERVER_B", []),
+        ("cut APP A", ["cut APP SERVER_A"]),
+        ("slow-disk SERVER_A ", ["slow-disk SERVER_A data", "slow-disk SERVER_A log"]),
+        ("slow-disk SERVER_A log f", ["slow-disk SERVER_A log factor="]),
+        ("degrade SERVER_A SERVER_B loss=0.1 rt", ["degrade SERVER_A SERVER_B loss=0.1 rtt_ms="]),
+        ("fill-log ", ["fill-log Sales"]),
+        ("stop-app ", ["stop-app APP"]),
+        ("nonsense ", []),
+    ],
+)
+def test_lines_that_begin_like_this(text: str, expected: list[str]) -> None:
+    assert completions(lab(), text)[: len(expected) + 3] == expected
+
+
+def test_what_begins_so_stands_before_what_contains_it() -> None:
+    found = completions(lab(), "app")
+    assert set(found) >= {"stop-app", "start-app", "point-app"}
+    assert completions(lab(), "st")[0].startswith("st")
+
+
+def test_the_hint_says_how_a_verb_is_used() -> None:
+    assert hint("power-off SER") == "power-off SERVER: cut the power of a server"
+    assert hint("powr") == ""
+    assert all(verb.help in hint(verb.name) for verb in VERBS.values())

@@ -1,0 +1,30 @@
+"""Every counter of the engine has its words, and they read well."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.words.counters import COUNTERS, WATCHED
+from engine import flow
+
+
+def test_every_counter_of_the_engine_has_words() -> None:
+    assert set(COUNTERS) == set(flow.COUNTERS)
+    assert set(WATCHED) <= set(COUNTERS)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("send_queue_kb", 2048.0, "2 MB"),
+        ("transactions_per_s", 241.3, "241/s"),
+        ("commit_delay_ms", 2.24, "2.2 ms"),
+        ("response_s", 0.192, "192 ms"),
+        ("response_s", None, "–"),
+        ("principal_cpu_percent", 41.27, "41.3 %"),
+        ("redo_kb_per_s", None, "–"),
+        ("in_flight_transactions", 51.0, "51"),
+    ],
+)
+def test_values_in_their_units(name: str, value: float | None, text: str) -> None:
+    assert COUNTERS[name].unit.text(value) == text

@@ -1,0 +1,230 @@
+"""Words of the interface: marked where they stand, all of them translated, and shown as the pseudo-locale has them."""
+
+from __future__ import annotations
+
+import ast
+import gettext
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_dir
+from babel.messages.pofile import read_po
+from pydantic import BaseModel
+
+from app.views.editor import form_schema
+from app.words import engine_words, language
+from app.words.language import mark, pseudo, tr, trn
+from engine.drill.skills import skills
+from engine.inputs import VERBS
+from engine.protocol.why import preconditions
+from tests.engine.worlds import DB, lab
+
+APP = Path(__file__).parents[3] / "app"
+CATALOGUES = Path(__file__).parents[3] / "assets" / "languages"
+KEYWORDS = {"tr": None, "mark": None, "trn": (1, 2)}
+TAG = re.compile(r"<[^<>]*>|&\w+;")
+ACCESS_KEY = re.compile(r"&(?=\w)(?!\w+;)")
+
+Text = str | tuple[str, ...]
+
+
+@pytest.fixture(autouse=True)
+def _english_again() -> Iterator[None]:
+    yield
+    language.use(language.ENGLISH)
+
+
+def catalogue(name: str) -> Catalog:
+    with (CATALOGUES / f"{name}.po").open("rb") as file:
+        return read_po(file, locale=name)
+
+
+def forms(text: Text) -> tuple[str, ...]:
+    return text if isinstance(text, tuple) else (text,)
+
+
+@pytest.fixture(scope="module")
+def in_the_code() -> set[Text]:
+    found = extract_from_dir(APP, [("**.py", "python")], {}, KEYWORDS)
+    return {message for _, _, message, _, _ in found}
+
+
+@pytest.fixture(scope="module")
+def german() -> Catalog:
+    return catalogue("de")
+
+
+# --- looking up ---------------------------------------------------------------------------------------------
+
+
+def test_english_is_what_the_code_says() -> None:
+    assert tr("Take back &all") == "Take back &all"
+    assert mark("Brief") == "Brief"
+    assert trn("{n} row", "{n} rows", 1) == "{n} row"
+    assert trn("{n} row", "{n} rows", 0) == "{n} rows"
+
+
+def test_german_answers_and_english_comes_back() -> None:
+    language.use("de")
+    assert tr("Send queue") == "Sendewarteschlange"
+    assert trn("{n} row", "{n} rows", 2) == "{n} Zeilen"
+    assert tr("not in any catalogue") == "not in any catalogue"
+    assert tr("") == ""  # not the head of the catalogue
+    language.use("no such language")
+    assert language.current() == "en"
+    assert tr("Send queue") == "Send queue"
+
+
+@pytest.mark.parametrize(
+    ("environment", "setting", "system", "found"),
+    [
+        ("", "system", "de_AT", "de"),
+        ("", "system", "de-CH", "de"),
+        ("", "system", "fr_FR", "en"),
+        ("", "en", "de_DE", "en"),
+        ("de", "en", "en_GB", "de"),
+        ("pseudo", "de", "de_DE", "pseudo"),
+        ("", "pseudo", "en_GB", "en"),
+        ("nonsense", "de", "en_GB", "de"),
+        ("", "", "C", "en"),
+    ],
+)
+def test_the_environment_goes_before_the_setting_and_that_before_the_system(
+    environment: str, setting: str, system: str, found: str
+) -> None:
+    assert language.chosen(environment, setting, system) == found
+
+
+# --- the pseudo-locale --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["{n:,} of {all!r} rows", "&Save <b>{file}</b> &nbsp; now", "Log"])
+def test_pseudo_keeps_what_is_no_word_and_is_longer(text: str) -> None:
+    shown = pseudo(text)
+    assert fields(shown) == fields(text)
+    assert TAG.findall(shown) == TAG.findall(text)
+    assert len(ACCESS_KEY.findall(shown)) == len(ACCESS_KEY.findall(text))
+    assert len(shown) >= 1.4 * len(text)
+    words = TAG.sub("", re.sub(r"\{[^}]*\}", "", shown))
+    assert not re.search("[A-Za-z]", words)
+
+
+def test_pseudo_is_applied_once() -> None:
+    assert pseudo(pseudo("Start")) == pseudo("Start")
+
+
+# --- catalogues ---------------------------------------------------------------------------------------------
+
+
+def fields(text: str) -> list[tuple[str | None, ...]]:
+    return sorted(field[1:] for field in string.Formatter().parse(text) if field[1] is not None)
+
+
+def test_every_marked_text_is_in_the_catalogue_and_translated(
+    in_the_code: set[Text], german: Catalog
+) -> None:
+    """Else: make words, and translate what it adds. (It also takes out what the code no longer says.)"""
+    known = {message.id for message in german if message.id}
+    assert not (missing := in_the_code - known), sorted(map(str, missing))
+    assert not [m.id for m in german if m.id and (m.fuzzy or not all(forms(m.string)))]
+
+
+def test_translations_hold_the_same_fields_tags_and_access_keys(german: Catalog) -> None:
+    for message in german:
+        for one in forms(message.string) if message.id else ():
+            for text in forms(message.id)[-1:]:
+                assert {field[0] for field in fields(one)} == {field[0] for field in fields(text)}, text
+                assert sorted(TAG.findall(one)) == sorted(TAG.findall(text)), text
+                assert len(ACCESS_KEY.findall(one)) == len(ACCESS_KEY.findall(text)), text
+                assert len(one) - len(one.lstrip()) == len(text) - len(text.lstrip()), text
+                assert text.endswith("…") == one.endswith("…"), text
+
+
+def test_the_compiled_catalogue_says_the_same(german: Catalog) -> None:
+    with (CATALOGUES / "de.mo").open("rb") as file:
+        compiled = gettext.GNUTranslations(file)
+    for message in german:
+        if isinstance(message.id, tuple):
+            assert tuple(compiled.ngettext(*message.id, n) for n in (1, 2)) == message.string
+        elif message.id:
+            assert compiled.gettext(message.id) == message.string
+
+
+def test_words_of_the_engine_are_those_of_its_tables() -> None:
+    assert {verb.help for verb in VERBS.values()} == engine_words.VERB_HELP
+    assert {text for skill in skills() for text in (skill.title, skill.text)} == engine_words.SKILLS
+    assert {each.name for each in preconditions(lab(), DB)} == engine_words.PRECONDITIONS
+
+
+def test_every_note_of_the_editors_form_is_marked() -> None:
+    """They are made of the schema, and the table holds no others."""
+    notes = set[str]()
+
+    def read(model: type[BaseModel]) -> None:
+        for field in form_schema.fields(model):
+            notes.add(field.about)
+            if field.inner is not None:
+                read(field.inner)
+
+    for section in form_schema.sections():
+        notes |= {form_schema.about(section, model) for model in section.models or (None,)}
+        for model in section.models:
+            read(model)
+    assert notes - {""} == engine_words.SCHEMA_NOTES
+
+
+# --- how the code marks -------------------------------------------------------------------------------------
+
+
+def calls(name: str) -> Iterator[tuple[Path, ast.Call, bool]]:
+    """Every call of *name* under app/, and whether it runs while its module is imported."""
+    for path in sorted(APP.rglob("*.py")):
+        yield from (
+            (path, call, early) for call, early in _calls(ast.parse(path.read_text("utf-8")), name, True)
+        )
+
+
+def _calls(node: ast.AST, name: str, early: bool) -> Iterator[tuple[ast.Call, bool]]:
+    if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            if default is not None:
+                yield from _calls(default, name, early)
+        body = node.body if isinstance(node.body, list) else [node.body]
+        for part in body:
+            yield from _calls(part, name, False)
+        return
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
+        yield node, early
+    for child in ast.iter_child_nodes(node):
+        yield from _calls(child, name, early)
+
+
+def test_nothing_is_translated_while_modules_are_imported() -> None:
+    """The language is chosen later: tables hold `mark(…)`."""
+    early = [f"{path.name}:{call.lineno}" for name in ("tr", "trn") for path, call, now in calls(name) if now]
+    assert not early
+
+
+def test_nothing_is_looked_up_inside_a_formatted_string() -> None:
+    """Collecting the words does not see it there before Python 3.12."""
+    hidden = []
+    for path in sorted(APP.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            inside = ast.walk(node) if isinstance(node, ast.JoinedStr) else ()
+            hidden += [f"{path.name}:{node.lineno}" for call in inside if isinstance(call, ast.Call)
+                       and isinstance(call.func, ast.Name) and call.func.id in KEYWORDS
+                       and isinstance(call.args[0], ast.Constant)]  # fmt: skip
+    assert not hidden
+
+
+def test_what_is_marked_is_a_plain_text() -> None:
+    """A text that is put together before cannot be looked up."""
+    composed = [f"{path.name}:{call.lineno}" for path, call, _ in calls("mark")
+                if not isinstance(call.args[0], ast.Constant)]  # fmt: skip
+    composed += [f"{path.name}:{call.lineno}" for name in ("tr", "trn") for path, call, _ in calls(name)
+                 if isinstance(call.args[0], (ast.JoinedStr, ast.BinOp))]  # fmt: skip
+    assert not composed
