@@ -83,13 +83,14 @@ def _fidelity(options: argparse.Namespace) -> int:
 def _bench(options: argparse.Namespace) -> int:
     from app.cli import bench
 
-    figures = bench.bench_rows()
     if options.json is not None:
-        write_json({"figures": [plain(figure.as_json()) for figure in figures]}, options.json)
+        write_json({"figures": [plain(figure.as_json()) for figure in bench.bench_rows()]}, options.json)
     else:
-        width = max(len(figure.name) for figure in figures)
-        for figure in figures:
+        for figure in bench.bench_rows():
             ratio = f"x {figure.ratio:,.4g}" if figure.ratio is not None else ""
             value = f"{figure.value:,.4g}" if isinstance(figure.value, float) else figure.value
-            print(f"{figure.name:{width}}  {value:>12} {figure.unit:18} {ratio:>12}  {figure.against}")
+            print(
+                f"{figure.name:{bench.NAME_LETTERS}}  {value:>12} {figure.unit:18} {ratio:>12}  {figure.against}",
+                flush=True,
+            )
     return AS_ASKED

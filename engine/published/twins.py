@@ -106,15 +106,12 @@ class _Database:
         for place in range(len(links)):
             env.process(self._receiver(place))
 
-    def _exponential(self, mean: float) -> float:
-        return -mean * arithmetic.log(1.0 - self.chance.uniform())
-
     def _client(self) -> Generator[Any, Any, None]:
         load = self.workload
         while True:
-            yield self.env.timeout(self._exponential(load.think_s))
+            yield self.env.timeout(self.chance.exponential(load.think_s))
             began = self.env.now
-            yield self.env.timeout(self._exponential(load.other_delay_ms / 1000.0))
+            yield self.env.timeout(self.chance.exponential(load.other_delay_ms / 1000.0))
             with self.cores.request() as core:
                 yield core
                 yield self.env.timeout(load.cpu_ms / 1000.0)
