@@ -18,6 +18,7 @@ from __future__ import annotations
 import gettext
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
 from typing import Final
 
@@ -66,14 +67,18 @@ def current() -> str:
 def use(name: str) -> None:
     """From now on `tr` answers in the language *name*; one that is unknown means English."""
     global _catalogue, _name
-    _name, _catalogue = name, gettext.NullTranslations()
+    _name = name if name in LANGUAGES or name == PSEUDO else ENGLISH
+    _catalogue = _catalogue_of(_name)
+
+
+@cache
+def _catalogue_of(name: str) -> gettext.NullTranslations:
     if name == PSEUDO:
-        _catalogue = _Pseudo()
-    elif name != ENGLISH and name in LANGUAGES:
-        with files("assets").joinpath("languages", f"{name}.mo").open("rb") as compiled:
-            _catalogue = gettext.GNUTranslations(compiled)
-    else:
-        _name = ENGLISH
+        return _Pseudo()
+    if name == ENGLISH:
+        return gettext.NullTranslations()
+    with files("assets").joinpath("languages", f"{name}.mo").open("rb") as compiled:
+        return gettext.GNUTranslations(compiled)
 
 
 def chosen(by_environment: str, by_setting: str, by_system: str) -> str:
