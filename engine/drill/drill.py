@@ -151,6 +151,7 @@ class Drill:
         self._batches: list[Event] = []
         self._operations: list[Event] = []
         self._conditions = _conditions(scenario)
+        self._watched = _watched(scenario)
         self._compared = 0
         self._standing: Standing | None = None
         self._places: dict[Key, Place] = {}
@@ -543,13 +544,7 @@ class Drill:
             self._tell("answer", questions.verdict(inquiry, answer), question=name, right=answer.correct)
 
     def _note_first_held(self) -> None:
-        watched: list[tuple[str, str, str | None, str]] = [
-            (f"forbidden:{f.name}", f.when, None, f.text) for f in self.scenario.forbidden
-        ]
-        for rule in self.scenario.rubric:
-            for i, price in enumerate(rule.prices if isinstance(rule, ConductRule) else ()):
-                watched.append((f"price:{rule.name}:{i}", price.when, price.premise, price.why))
-        for name, when, premise, text in watched:
+        for name, when, premise, text in self._watched:
             if name in self.first_held or not self.holds(when):
                 continue
             so = premise is None or self.holds(premise)
@@ -583,6 +578,17 @@ def _conditions(scenario: Scenario) -> dict[str, Condition]:
     texts += [inquiry.when for inquiry in scenario.inquiries if inquiry.when is not None]
     names = names_of(scenario)
     return {text: conditions.parse(text, names) for text in texts}
+
+
+def _watched(scenario: Scenario) -> list[tuple[str, str, str | None, str]]:
+    """What counts once it has held: its name, condition and premise, and what is said of it."""
+    watched: list[tuple[str, str, str | None, str]] = [
+        (f"forbidden:{f.name}", f.when, None, f.text) for f in scenario.forbidden
+    ]
+    for rule in scenario.rubric:
+        for i, price in enumerate(rule.prices if isinstance(rule, ConductRule) else ()):
+            watched.append((f"price:{rule.name}:{i}", price.when, price.premise, price.why))
+    return watched
 
 
 def replay(scenario: Scenario, seed: int, mode: Mode | str, lines: Iterable[str], tick: Tick = 0) -> Drill:

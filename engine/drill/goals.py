@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from engine.drill.schema import Goal
 from engine.model import Tick, ticks
@@ -38,14 +38,14 @@ def judge(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[GoalSt
         return state, None
     if not holds:
         news = "lost" if state.met else None
-        state = replace(state, since_tick=None, met_tick=None)
+        state = GoalState()
     else:
         since = tick if state.since_tick is None else state.since_tick
-        state, news = replace(state, since_tick=since), None
+        state, news = GoalState(since, state.met_tick), None
         if not state.met and tick - since >= ticks(goal.hold):
-            state, news = replace(state, met_tick=tick), "met"
+            state, news = GoalState(since, tick), "met"
     if goal.within is not None and not state.met and tick >= ticks(goal.within):
-        return replace(state, missed_tick=tick), "missed"
+        return GoalState(state.since_tick, missed_tick=tick), "missed"
     return state, news
 
 

@@ -442,6 +442,8 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, He
         held[0],
         held[1],
     )
+    if not held.any():
+        return ran, [], []
     return ran, _crossings(held[0]), _crossings(held[1])
 
 

@@ -85,8 +85,10 @@ class Samples:
 
     def took(self, before: int, after: int) -> None:
         """Notes the entries that were written between two tick counts of the flow, the first excluded."""
-        first = before // self.every + 1
-        taken = np.arange(first, after // self.every + 1) * self.every
+        first, last = before // self.every + 1, after // self.every
+        if first > last:
+            return
+        taken = np.arange(first, last + 1) * self.every
         self._ticks[self.count : self.count + len(taken)] = taken
         self.sources.took(len(taken))
         self.streams.took(len(taken))
