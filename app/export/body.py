@@ -25,8 +25,8 @@ DISCLAIMER = mark("A simulation. See Fidelity for simplifications and omissions.
 SIZES: Final = {"slip": mark("slip"), "mistake": mark("mistake"), "blunder": mark("blunder")}
 
 FIGURES: Final = {
-    "downtime_s": mark("without service"),
-    "exposed_s": mark("served without a mirror in step"),
+    "downtime_s": mark("downtime"),
+    "exposed_s": mark("unprotected"),
     "lost_transactions": mark("transactions lost"),
     "lost_kb": mark("log lost"),
     "score": mark("points"),

@@ -71,7 +71,7 @@ MARKS: Final = {
     "hint": mark("hint"),
     "question": mark("question"),
     "goal": mark("goal"),
-    "rewind": mark("gone back"),
+    "rewind": mark("rewound"),
     "note": mark("note"),
     "end": mark("end"),
 }

@@ -60,12 +60,12 @@ def parse(raw: bytes, file: str) -> tuple[dict[str, Any], str]:
     """The report in the bytes *raw* and the text of its scenario; *file* is its name in messages. Raises NoRun."""
     if len(raw) > BYTES_MAX:
         raise NoRun(
-            tr("{file} is larger than a run may be ({most} MB).").format(
+            tr("{file} is larger than the limit for a run ({most} MB).").format(
                 file=file, most=BYTES_MAX // 1_000_000
             )
         )
     if raw.count(b"{") + raw.count(b"[") > NESTS_MAX or raw.count(b",") > VALUES_MAX:
-        raise NoRun(tr("{file} holds more values than a run may.").format(file=file))
+        raise NoRun(tr("{file} holds more values than allowed for a run.").format(file=file))
     try:
         found = json.loads(raw.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -74,7 +74,7 @@ def parse(raw: bytes, file: str) -> tuple[dict[str, Any], str]:
     problem = _problem(report, raw)
     if problem or not isinstance(report, dict):
         raise NoRun(
-            tr("{file} is not a run as Mirrordrill writes it: {problem}.").format(file=file, problem=problem)
+            tr("{file} is not a run written by Mirrordrill: {problem}.").format(file=file, problem=problem)
         )
     return report, _text(file, report)
 
@@ -82,24 +82,24 @@ def parse(raw: bytes, file: str) -> tuple[dict[str, Any], str]:
 def _problem(report: object, raw: bytes) -> str:
     """What keeps it from being a report; empty if nothing does."""
     if not isinstance(report, dict):
-        return tr("it is no table")
+        return tr("it is not a JSON object")
     for name, kind in _NEEDED.items():
         if not isinstance(report.get(name), kind) or isinstance(report[name], bool):
-            return tr("{name} is missing, or of another kind").format(name=name)
+            return tr("{name} is missing or has a wrong type").format(name=name)
     if report["mode"] not in set(Mode):
-        return tr("there is no mode {mode!r}").format(mode=report["mode"])
+        return tr("unknown mode {mode!r}").format(mode=report["mode"])
     if not 0 <= report["seed"] < 2**63 or not 0 <= report["ended_at_s"] <= TICK_MAX:
-        return tr("its seed or its end is out of range")
+        return tr("seed or end is out of range")
     if not _NAME.fullmatch(report["scenario"]):
-        return tr("its scenario has no name that a scenario can have")
+        return tr("invalid name of the scenario")
     if len(report["inputs"]) > INPUTS_MAX:
         return tr("it has more than {most} inputs").format(most=INPUTS_MAX)
     if not all(isinstance(line, str) for line in report["inputs"]):
-        return tr("its inputs are no lines")
+        return tr("its inputs are not lines")
     if _HALF.search(raw) and not _is_text(report):
-        return tr("it holds half a character")
+        return tr("it contains half a surrogate pair")
     if not all(_is_hash(entry) for entry in report["hashes"]) or not all(map(_is_event, report["events"])):
-        return tr("its hashes or events are no such")
+        return tr("invalid hashes or events")
     return ""
 
 
@@ -148,7 +148,7 @@ def _text(file: str, report: Mapping[str, Any]) -> str:
         return scenario_files.find(report["scenario"]).text
     except NoScenario as problem:
         raise NoRun(
-            tr("{file} was made without its scenario, and none is here: {problem}.").format(
+            tr("{file} was saved without its scenario, and the scenario is not here: {problem}.").format(
                 file=file, problem=problem
             )
         ) from problem

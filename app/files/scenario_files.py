@@ -98,7 +98,7 @@ def find(name_or_path: str) -> ScenarioFile:
     hint = (
         tr("did you mean {name}?").format(name=near[0])
         if near
-        else tr("there are {names}").format(names=", ".join(names))
+        else tr("known are {names}").format(names=", ".join(names))
     )
     raise NoScenario(
         tr("There is no scenario {name!r}, by name or as a file; {hint}").format(name=name_or_path, hint=hint)
@@ -136,7 +136,7 @@ def _read(path: Path) -> ScenarioFile:
             raw = file.read(BYTES_MAX + 1)
         if len(raw) > BYTES_MAX:
             raise NoScenario(
-                tr("{path} is larger than a scenario may be ({most} MB)").format(
+                tr("{path} is larger than the limit for a scenario ({most} MB)").format(
                     path=path, most=BYTES_MAX // 1_000_000
                 )
             )

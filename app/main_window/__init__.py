@@ -85,7 +85,7 @@ def _profile(at_the_end: ExitStack) -> Profile | None:
 def _goes_on_without(problem: str) -> bool:
     """Ask whether to play although nothing can be kept."""
     box = QMessageBox(QMessageBox.Icon.Warning, TITLE, problem)
-    box.setInformativeText(tr("You can play, but no run, result or unsent query will be kept."))
+    box.setInformativeText(tr("You can play, but neither runs nor results nor unsent queries will be kept."))
     play = box.addButton(tr("Play without a record"), QMessageBox.ButtonRole.AcceptRole)
     box.addButton(tr("Quit"), QMessageBox.ButtonRole.RejectRole)
     box.exec()
@@ -113,9 +113,11 @@ def _stop_loudly(
     box = QMessageBox(
         QMessageBox.Icon.Critical,
         TITLE,
-        tr("Mirrordrill has a fault and has to stop: {error!r}.").format(error=error),
+        tr("Mirrordrill has an internal error and has to stop: {error!r}.").format(error=error),
     )
-    box.setInformativeText(tr("Your run is recorded up to here; the next start offers to continue it."))
+    box.setInformativeText(
+        tr("Your run is recorded up to this moment; the next start offers to continue it.")
+    )
     box.setDetailedText("".join(traceback.format_exception(kind, error, trace)))
     box.exec()
     QApplication.exit(1)

@@ -27,12 +27,12 @@ LAYOUTS: Final = {
     PRESENTER: mark("Presenter"),
 }
 THEMES: Final = {
-    theme.SYSTEM: mark("As the system"),
+    theme.SYSTEM: mark("System default"),
     theme.LIGHT: mark("Light"),
     theme.DARK: mark("Dark"),
     theme.CONTRAST: mark("High contrast"),
 }
-TONGUES: Final = {settings.LANGUAGE.default: mark("As the system"), **LANGUAGES}
+TONGUES: Final = {settings.LANGUAGE.default: mark("System default"), **LANGUAGES}
 """What can be chosen, each with its words in menus; languages are called as they call themselves."""
 
 

@@ -30,11 +30,11 @@ class BranchViews(QObject):
         """Open the page; time stands still meanwhile."""
         window, tree = self._window, self._window.play.branches
         if tree is None:
-            window.notice.tell(tr("There is no run on screen that could have branches."))
+            window.notice.tell(tr("No run is open that could have branches."))
             return
         drill = tree.history.drill
         if not drill.terms.rewind and not drill.finished:
-            window.notice.warn(tr("In an exam there is no way back."))
+            window.notice.warn(tr("An exam cannot be rewound."))
             return
         if self.page is None:
             self.page = BranchPage()
@@ -54,7 +54,7 @@ class BranchViews(QObject):
         tree = self._window.play.branches
         if self.page is None or tree is None or self._window.pages.currentWidget() is not self.page:
             return
-        page, said = self.page, tr("A branch cannot be played again: {problem}.")
+        page, said = self.page, tr("This branch cannot be replayed: {problem}.")
         self._window.session.work(
             tree.recalling(),
             lambda _: page.show_tree(tree),

@@ -40,7 +40,8 @@ class Bundling:
         if not drills:
             window.notice.tell(
                 tr(
-                    "There is no drill of yours yet. Write one with Tools ▸ Scenario editor, or save a run as one."
+                    "You have no drill of your own yet. Write one with Tools ▸ Scenario editor, "
+                    "or save a run as one."
                 )
             )
             return
@@ -108,7 +109,7 @@ class Bundling:
         )
 
     def _ask_removal(self, key: str, title: str) -> None:
-        said = tr("Remove “{title}” with its drills and runs? What you did in them stays in your history.")
+        said = tr("Remove “{title}” with its drills and runs? Your own results stay in the history.")
         box = QMessageBox(self.kept or self._window)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle(tr("Remove this bundle"))

@@ -21,7 +21,7 @@ NAME_MAX: Final = 60
 def may_be_told(window: MainWindow, drill: Drill) -> bool:
     """Its story is no secret: an exam has to be over. Otherwise that is said."""
     if seat.secret(drill):
-        window.notice.warn(tr("An exam can be saved as a scenario when it is over."))
+        window.notice.warn(tr("An exam can only be saved as a scenario after its end."))
         return False
     return True
 
@@ -35,7 +35,7 @@ def save_as_scenario(window: MainWindow) -> None:
     """Ask for a file in the user's own folder and write the run on screen, or its debrief's, as a scenario."""
     tree = window.play.branches
     if tree is None:
-        window.notice.tell(tr("There is no run on screen that could become a scenario."))
+        window.notice.tell(tr("No run is open that could be saved as a scenario."))
         return
     drill = tree.history.drill
     if not may_be_told(window, drill):
@@ -56,7 +56,7 @@ def write(window: MainWindow, file: Path) -> None:
         window.notice.warn(said(str(problem)))
         return
     if scenario_saving.write(window, file, text):
-        told = tr("Saved: {file}. Its texts are left to you; they begin with “{mark}”, and check names them.")
+        told = tr("Saved: {file}. Replace the texts that begin with “{mark}”; check lists them.")
         window.notice.tell(told.format(file=file, mark=recorded.TO_WRITE.strip()))
 
 

@@ -115,7 +115,7 @@ class Debriefing(QObject):
         try:
             scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioProblems as problem:
-            said = tr("This version does not take the scenario of that run ({problem}).")
+            said = tr("This version cannot use the scenario of that run ({problem}).")
             self._window.notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
             return
         self._window.quarantine.admit_run(report, scenario, str(file), partial(self._open, report, text))
@@ -133,10 +133,10 @@ class Debriefing(QObject):
             if found is None and run_id is not None:
                 return
             if found is None:
-                said = tr("The run plays again to the same states: {count} of them were compared.")
+                said = tr("The replay reaches the same states: {count} of them were compared.")
                 self._window.notice.tell(said.format(count=len(drill.hashes)))
             else:
-                said = tr("The run does not play again as it was recorded: {problem}.")
+                said = tr("The replay differs from the recorded run: {problem}.")
                 self._window.notice.warn(said.format(problem=said_of(str(found))))
 
         self._window.session.work(verify.diverging(drill, report), compared)
@@ -151,7 +151,7 @@ class Debriefing(QObject):
         try:
             self._scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioProblems as problem:
-            said = tr("This version does not take the scenario of that run ({problem}).")
+            said = tr("This version cannot use the scenario of that run ({problem}).")
             self._window.notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
             self._show(report, then)
         else:
@@ -225,7 +225,7 @@ class Debriefing(QObject):
         """Ask for a file and write the run in one of the forms of `EXPORTS`."""
         source, window = self._source, self._window
         if source is None:
-            window.notice.warn(tr("This run cannot be played again here, so there is nothing to write."))
+            window.notice.warn(tr("This run cannot be replayed here, so it cannot be exported."))
             return
         source = replace(source, player=signing.player(window.store), played_at=self._played_at())
         ending, write = EXPORTS[kind]
@@ -243,8 +243,8 @@ class Debriefing(QObject):
             window.notice.warn(f"{problem}.")
         else:
             written = ", ".join(str(one) for one in _files(kind, source, file))
-            said = tr("Saved, as run of {name}: {file}").format(name=source.player, file=written)
-            window.notice.offer(said, tr("Another name…"), lambda: signing.ask(window, window.store))
+            said = tr("Saved with the name {name}: {file}").format(name=source.player, file=written)
+            window.notice.offer(said, tr("Change the name…"), lambda: signing.ask(window, window.store))
 
     def _played_at(self) -> str:
         """When the run ended: as the profile knows, or just now."""

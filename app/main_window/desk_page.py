@@ -160,7 +160,7 @@ def _show_facts(window: MainWindow, drill: Drill) -> None:
 
 def _show_recorded(window: MainWindow, drill: Drill) -> None:
     _show_facts(window, drill)
-    window.notice.tell(tr("This run is recorded now, from its beginning on."))
+    window.notice.tell(tr("This run is recorded from now on, including its beginning."))
 
 
 def show_running(window: MainWindow, running: bool) -> None:

@@ -75,7 +75,7 @@ class Doctor(QObject):
             self._window.notice.warn(str(problem))
             return
         said = tr(
-            "Saved: {file} holds {members}; names of people and machines are left out. Read it before you send it."
+            "Saved: {file} holds {members}, without names of people and machines. Read it before you send it."
         )
         self._window.notice.tell(said.format(file=file, members=", ".join(members)))
 
@@ -125,14 +125,14 @@ class Doctor(QObject):
         """The profile, which this window holds open: SQLite's full check and the journals' checksums."""
         profile = self._window.profile
         if profile is None:
-            return [Finding("profile", False, tr("It could not be opened at the start; nothing is kept."))]
+            return [Finding("profile", False, tr("It could not be opened at the start; nothing is saved."))]
         try:
             faults = profile.faults()
         except StorageProblem as problem:
             faults = [str(problem)]
         return [
             Finding(
-                "profile", not faults, " ".join(faults) or tr("{file} is sound.").format(file=profile.file)
+                "profile", not faults, " ".join(faults) or tr("{file} is intact.").format(file=profile.file)
             )
         ]
 

@@ -15,7 +15,7 @@ from app.words.language import tr
 
 def ask_note(parent: QWidget, do: Callable[[str], None]) -> None:
     """A remark for the run, as an input line."""
-    text, said = QInputDialog.getText(parent, tr("Note"), tr("Write into the run:"))
+    text, said = QInputDialog.getText(parent, tr("Note"), tr("Note for the run:"))
     if said and text.strip():
         do(f"note {text.strip()}")
 
@@ -33,7 +33,7 @@ def ask_file(parent: QWidget) -> str:
     """The path of a scenario, bundle or run; empty if somebody has changed his mind."""
     drills = tr("Drills, bundles and recorded runs (*.toml *.mirrordrill *.json)")
     kinds = ";;".join(
-        (tr("All that can be opened (*.toml *.mirrordrill *.json *.sql)"), drills, tr("Scripts (*.sql)"))
+        (tr("All supported files (*.toml *.mirrordrill *.json *.sql)"), drills, tr("Scripts (*.sql)"))
     )
     name, _ = QFileDialog.getOpenFileName(parent, tr("Open a file"), "", kinds)
     return name

@@ -128,7 +128,7 @@ class Editing(QObject):
         """The run that was on the desk last: faults become the timeline, repairs the solution."""
         drill = self._last_run
         if drill is None:
-            self._window.notice.tell(tr("Play in the lab first: what you do there becomes the scenario."))
+            self._window.notice.tell(tr("Play in the lab first: your actions there become the scenario."))
             return
         if not by_doing.may_be_told(self._window, drill) or not self._may_leave():
             return
@@ -220,7 +220,7 @@ class Editing(QObject):
         except (ValueError, KeyError, TypeError, AttributeError):
             return False
         page.show_text(text, Path(file) if file else None, saved=False, name=recorded.slug(name))
-        said = tr("{file} is here as you left it; it is not saved yet.")
+        said = tr("{file} is open as you left it, still unsaved.")
         self._window.notice.tell(said.format(file=page.file_name))
         return True
 
@@ -262,7 +262,7 @@ def _template() -> str:
 def _copy_on_screen(window: MainWindow) -> None:
     scenario = window.scenario
     if scenario is None:
-        window.notice.tell(tr("Choose a drill first: its text is what is copied."))
+        window.notice.tell(tr("Choose a drill first: its text is copied."))
     else:
         window.editing.copy(scenario)
 

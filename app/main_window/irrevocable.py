@@ -38,25 +38,25 @@ class Question:
 QUESTIONS: Final = {
     "finish": Question(
         mark("Finish this run and score it?"),
-        mark("Nothing can be done in it after that."),
+        mark("After that the run cannot be continued."),
         mark("Finish and score"),
         mark("Keep playing"),
     ),
     "restart": Question(
         mark("Start this drill again?"),
-        mark("The run on screen stops here; {kept}"),
+        mark("The run on screen stops; {kept}"),
         mark("Start again"),
         mark("Keep playing"),
     ),
     "leave": Question(
         mark("Leave this run?"),
-        mark("The run on screen stops here; {kept}"),
+        mark("The run on screen stops; {kept}"),
         mark("Leave"),
         mark("Stay"),
     ),
     "quit": Question(
-        mark("Quit in the middle of a run?"),
-        mark("The run on screen stops here; {kept}"),
+        mark("Quit during a run?"),
+        mark("The run on screen stops; {kept}"),
         mark("Quit"),
         mark("Stay"),
     ),
@@ -68,12 +68,12 @@ QUESTIONS: Final = {
     ),
     "hint": Question(
         mark("Open this hint?"),
-        mark("It costs {points} of your points, whether it helps or not."),
+        mark("It costs {points} of your points, even if it does not help."),
         mark("Open it"),
         mark("Not now"),
     ),
     "close_busy": Question(
-        mark("Cancel the query that is executing?"),
+        mark("Cancel the executing query?"),
         mark("{window} closes, and its query is cancelled."),
         mark("Cancel and close"),
         mark("Leave it open"),

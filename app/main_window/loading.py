@@ -22,7 +22,7 @@ class Loading(QWidget):
     def __init__(self, window: MainWindow) -> None:
         super().__init__()
         self._window, self._session = window, window.session
-        self.words = words = QLabel(tr("The run is being played again"))
+        self.words = words = QLabel(tr("Replaying the run"))
         self.bar = QProgressBar()
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)

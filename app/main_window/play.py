@@ -109,12 +109,12 @@ class Play(QObject):
         try:
             scenario = load_scenario(run.scenario_text, f"{run.scenario_name}.toml")
         except ScenarioProblems as problem:
-            said = tr("This run cannot be continued: this version does not take its scenario ({problem}).")
+            said = tr("This run cannot be continued: this version cannot use its scenario ({problem}).")
             self.said.emit(said.format(problem=said_of(str(problem))))
             return
         inputs, problems = parse_script("\n".join(line.text for line in run.lines))
         if problems:
-            said = tr("This run cannot be continued: its journal does not make sense ({problem}).")
+            said = tr("This run cannot be continued: its journal is inconsistent ({problem}).")
             self.said.emit(said.format(problem=said_of(problems[0])))
             return
         hashes = [(known.tick, known.state_hash) for known in run.checkpoints]
@@ -136,7 +136,7 @@ class Play(QObject):
         self.leave()
         inputs, problems = parse_script("\n".join(report["inputs"]))
         if problems:
-            said = tr("The run cannot be played again: {problem}.")
+            said = tr("The run cannot be replayed: {problem}.")
             self.said.emit(said.format(problem=said_of("; ".join(problems))))
             then(None)
             return
@@ -323,7 +323,7 @@ class Play(QObject):
         try:
             return self._begun_record(self._profile, drill)
         except NotRecorded as problem:
-            said = tr("{problem} Until then nothing of this run is kept, from then on all of it.")
+            said = tr("{problem} Until then nothing of this run is recorded, afterwards all of it.")
             self._unrecorded = said.format(problem=problem)
             return LateRecorder(partial(self._record_late, self._profile, self.branches.history))
 

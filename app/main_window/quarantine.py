@@ -67,10 +67,10 @@ class Gate:
         except InputProblem as problem:
             does = said(str(problem))
         facts = [
-            Fact(tr("Recorded run"), tr("is played again to look back on it")),
+            Fact(tr("Recorded run"), tr("replayed so that you can look back at it")),
             Fact(tr("Simulated time"), formatting.seconds(float(report["ended_at_s"]), 0)),
             Fact(tr("Inputs"), formatting.number(len(lines))),
-            Fact(tr("What was done"), visible(does) or tr("nothing")),
+            Fact(tr("Actions"), visible(does) or tr("nothing")),
             *facts_of(contents(scenario)),
         ]
         one = Accepted(sha256(whole), _run_title(scenario), scenario.author or "")
@@ -86,7 +86,7 @@ class Gate:
         ]
         page = self._show_page()
         page.show_bundle(found.file, found.manifest.title, items)
-        self._window.go_to(page, tr("A bundle from somebody else"))
+        self._window.go_to(page, tr("A bundle from another source"))
         page.take_focus()
 
     def _take_in(self, found: Bundle, names: list[str]) -> None:
@@ -107,9 +107,7 @@ class Gate:
         counts = ((len(new) - taken, trn("{n} drill", "{n} drills", len(new) - taken)),
                   (taken, trn("{n} recorded run", "{n} recorded runs", taken)))  # fmt: skip
         what = ", ".join(text.format(n=count) for count, text in counts if count)
-        told = tr(
-            "Taken in from “{title}”: {what}. The Drill menu lists bundles that were taken in, and removes them."
-        )
+        told = tr("Imported from “{title}”: {what}. Drill ▸ Imported bundles lists and removes them.")
         window.notice.tell(told.format(title=visible(found.manifest.title), what=what))
 
     def trust(self, text: str) -> None:
@@ -125,7 +123,7 @@ class Gate:
         page = self._show_page()
         self._asked, self._bundle = (one, then), None
         page.show_file(file, facts, shown)
-        self._window.go_to(page, tr("A file from somebody else"))
+        self._window.go_to(page, tr("A file from another source"))
         page.take_focus()
 
     def _show_page(self) -> Quarantine:
@@ -211,8 +209,8 @@ class Gate:
         still = len(set(digests) & _here())
         if still:
             said = trn(
-                "{n} of them is still among your drills and opens without a question until it is removed.",
-                "{n} of them are still among your drills and open without a question until they are removed.",
+                "{n} of them is still among your drills and opens without a question until you remove it.",
+                "{n} of them are still among your drills and open without a question until you remove them.",
                 still,
             )
             self._window.notice.tell(said.format(n=still))
@@ -262,8 +260,8 @@ def _of_bundle(found: Bundle) -> list[Fact]:
     said = found.manifest
     facts = [
         Fact(tr("Bundle"), said.title),
-        Fact(tr("Made by"), said.author or tr("the file names none")),
-        Fact(tr("Licence"), said.licence or tr("the file names none")),
+        Fact(tr("Made by"), said.author or tr("not named in the file")),
+        Fact(tr("Licence"), said.licence or tr("not named in the file")),
         Fact(tr("SHA-256 of the bundle"), found.sha256),
     ]
     return [Fact(fact.what, visible(fact.value).replace("\n", " ")) for fact in facts]

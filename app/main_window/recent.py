@@ -57,7 +57,7 @@ def fill(menu: QMenu, recent: Recent, window: MainWindow) -> None:
         action.triggered.connect(lambda _=False, file=file: window.open_file(str(file)))
     if files:
         menu.addSeparator()
-    menu.addAction(tr("Forget these files"), recent.clear).setEnabled(bool(files))
+    menu.addAction(tr("Clear this list"), recent.clear).setEnabled(bool(files))
 
 
 def attach(window: MainWindow) -> None:

@@ -42,7 +42,7 @@ class ProfileRecorder:
         try:
             self._profile.finish(self.run_id, tick, report["state_hash"], json.dumps(report), total)
         except StorageProblem as problem:
-            said = tr("{problem} This run is over: continue it from the start page, and its result is kept.")
+            said = tr("{problem} This run is over: continue it from the start page to save its result.")
             raise NotRecorded(said.format(problem=problem)) from problem
 
 
@@ -95,7 +95,7 @@ class LateRecorder:
             self._run = self._run or self._begin()
         except NotRecorded as problem:
             raise NotRecorded(
-                tr("{problem} Nothing of this run is kept.").format(problem=problem)
+                tr("{problem} Nothing of this run is recorded.").format(problem=problem)
             ) from problem
         self._run.finish(report)
 

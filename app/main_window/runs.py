@@ -66,16 +66,18 @@ class Runs(QObject):
         box.setWindowTitle(tr("Delete runs"))
         box.setTextFormat(Qt.TextFormat.PlainText)  # a title may look like HTML
         if len(runs) == 1:
-            said = tr("Delete the run of {date}, “{drill}”, for good?")
+            said = tr("Delete the run of {date}, “{drill}”, permanently?")
             box.setText(said.format(date=_name(runs[0]), drill=runs[0].title))
         else:
             box.setText(
-                trn("Delete {n} run for good?", "Delete {n} runs for good?", len(runs)).format(n=len(runs))
+                trn("Delete {n} run permanently?", "Delete {n} runs permanently?", len(runs)).format(
+                    n=len(runs)
+                )
             )
         box.setInformativeText(
             tr(
-                "Its journal, its debrief and its points go. Best scores, skills and what is due are worked out "
-                "anew, as though it had never been played. Files that you exported and other branches stay."
+                "Journal, debrief and points are deleted. Best scores, skills and due dates are "
+                "recalculated without it. Exported files and other branches stay."
             )
         )
         delete = box.addButton(tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)

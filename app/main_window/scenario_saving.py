@@ -38,7 +38,7 @@ def chosen_file(window: MainWindow, title: str, suggested: str, current: Path | 
 def write(window: MainWindow, file: Path, text: str) -> bool:
     """Put *text* into *file*, wholly or not at all, and trust it; False after saying why that cannot be."""
     if scenario_files.is_shipped_name(file.stem):
-        said = tr("{name} is the name of a shipped drill, which stays as it is; choose another name.")
+        said = tr("{name} is the name of a shipped drill, which cannot be replaced; choose another name.")
         window.notice.warn(said.format(name=file.stem))
         return False
     try:
@@ -52,7 +52,7 @@ def write(window: MainWindow, file: Path, text: str) -> bool:
 
 
 def _may_replace(window: MainWindow, file: Path) -> bool:
-    said = tr("There is already a {file}. Replace it?").format(file=file.name)
+    said = tr("{file} exists already. Replace it?").format(file=file.name)
     buttons = QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No
     answer = QMessageBox.question(window, tr("Save the scenario"), said, buttons)
     return answer == QMessageBox.StandardButton.Yes

@@ -42,7 +42,7 @@ class Scripts:
         """Its text in a new query window, on the server of the one in front."""
         console, drill = self._window.console, self._window.session.drill
         if drill is None:
-            self._window.notice.tell(tr("Start a drill first: a script is opened on one of its servers."))
+            self._window.notice.tell(tr("Start a drill first: a script opens on one of its servers."))
             return
         try:
             text = sql_files.read(file)
@@ -85,7 +85,7 @@ class Scripts:
         """What a log or another list of events shows now, for a spreadsheet or a mail."""
         columns, listed = rows.listed()
         if not listed:
-            self._window.notice.tell(tr("There is no row to be saved."))
+            self._window.notice.tell(tr("There are no rows to save."))
             return
         kinds = ";;".join((tr("Values (*.csv)"), tr("Text (*.txt)")))
 

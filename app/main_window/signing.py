@@ -31,7 +31,7 @@ def ask(parent: QWidget, store: WindowSettings) -> None:
     name, said = QInputDialog.getText(
         parent,
         tr("Name on debriefs"),
-        tr("Name, as it is to stand on exported debriefs:"),
+        tr("Your name on exported debriefs:"),
         text=player(store),
     )
     if said:

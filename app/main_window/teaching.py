@@ -75,6 +75,6 @@ def attach(window: MainWindow) -> None:
     )
     menu = window.menus["&View"]
     menu.addSeparator()
-    menu.addMenu(tr("Pointin&g things out")).addActions(list(added.values()))
+    menu.addMenu(tr("Teachin&g tools")).addActions(list(added.values()))
     topology.database_chosen.connect(window.charts.show_database)
     topology.database_chosen.connect(window.desk.views["monitor"].show_database)  # type: ignore[attr-defined]

@@ -139,7 +139,7 @@ def _paused(drill: Drill) -> str:
 def how_things_stand(drill: Drill, running: bool) -> str:
     """Time, questions, goals as far as they may be told, and everything that the picture shows."""
     moment = formatting.run_time(drill.world.t_s, 1)
-    parts = [tr("{time}, time runs.").format(time=moment) if running else _paused(drill)]
+    parts = [tr("{time}, running.").format(time=moment) if running else _paused(drill)]
     parts += [tr("Question: {text}").format(text=asked.text) for asked in drill.open_questions()]
     if drill.terms.progress:
         for goal in drill.scenario.goals:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from app.main_window.window import MainWindow
 
 
-STANDS: Final = mark("The clock still stands: start it when you are ready.")
+STANDS: Final = mark("The clock is paused: start it when you are ready.")
 
 
 def stops(window: MainWindow) -> list[Stop]:
@@ -32,31 +32,33 @@ def stops(window: MainWindow) -> list[Stop]:
 
     return [
         Stop(tr("Time"), tr(
-            "Simulated time runs only when you let it, and waits while you look round for the first time. Run and"
-            " pause, step, or run to the next event; the slider sets the speed from a tenth to a thousand times."
-            " While time stands still everything can be used."),
+            "Simulated time runs only when you start it, and is paused during this tour. Run and pause, step,"
+            " or run to the next event; the slider sets the speed from 0.1× to 1000×."
+            " Every panel works while the clock is paused."),
             lambda: window.transport),
         Stop(tr("The brief"), tr(
-            "What has happened, what is wanted, and by when. Goals are ticked off as you reach them; hints are here,"
-            " too."), lambda: desk["brief"], lambda: bring("brief")),
-        Stop(tr("The picture"), tr(
-            "Servers, applications and the lines between them. Right-click a thing, or press Enter on it, for what can"
-            " be done to it; drag cards where you like; S puts one into the spotlight, N sticks a note."),
+            "The situation, your task and its deadlines. Goals are ticked off as you reach them;"
+            " hints are here, too."), lambda: desk["brief"], lambda: bring("brief")),
+        Stop(tr("Topology"), tr(
+            "Servers, applications and the links between them. Right-click an item, or press Enter on it,"
+            " for its actions; drag cards to arrange them; S toggles the spotlight, N adds a note."),
             lambda: window.topology),
         Stop(tr("SQL windows"), tr(
-            "Each tab is a connection to one server, as in Management Studio: F5 executes, Ctrl+F5 parses, Ctrl+R"
-            " hides the results. A server answers only with what it knows itself."), lambda: desk["console"],
-            lambda: bring("console")),
+            "Each tab is a connection to one server, as in Management Studio: F5 executes,"
+            " Ctrl+F5 parses, Ctrl+R hides the results. A server reports only what it knows itself."),
+            lambda: desk["console"], lambda: bring("console")),
         Stop(tr("Charts"), tr(
-            "Queues, rates and states over time. Click to put the cursor of every view at a moment; drag to have every"
-            " view show only that span; Esc shows all again."), lambda: desk["charts"], lambda: bring("charts")),
+            "Queues, rates and states over time. Click to set the time cursor of every view;"
+            " drag to zoom every view to that span; Esc shows the whole time again."),
+            lambda: desk["charts"], lambda: bring("charts")),
         Stop(tr("Monitor and logs"), tr(
             "Database Mirroring Monitor, the logs, failover times and events are tabs here. The View menu has all"
             " panels, and layouts for learners, instructors, authors and presenters."),
             lambda: desk.get(first_open() or ""), lambda: bring(first_open())),
-        Stop(tr("Everything is a line"), tr(
-            "Every act can be typed here, such as power-off SERVER_A. Ctrl+Shift+P finds any command, Shift+F1 lists"
-            " all keys, F1 explains the panel you are in."), lambda: window.act_line),
+        Stop(tr("Commands"), tr(
+            "Every action can be typed here as a command, such as power-off SERVER_A."
+            " Ctrl+Shift+P finds any menu command, Shift+F1 lists all shortcuts, F1 explains the active panel."),
+            lambda: window.act_line),
     ]  # fmt: skip
 
 
@@ -91,7 +93,7 @@ def attach(window: MainWindow) -> None:
 
     def start(by_itself: bool = False) -> None:
         if window.pages.currentWidget() is not window.desk_page:
-            window.notice.tell(tr("The tour shows the desk: open a drill first."))
+            window.notice.tell(tr("Open a drill first: the tour shows its desk."))
             return
         tour.start(take_focus=not by_itself)
 

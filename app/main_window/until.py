@@ -32,7 +32,7 @@ def examples(drill: Drill) -> list[str]:
 
 def _problem(drill: Drill, text: str) -> str:
     if not text.strip():
-        return tr("Write a condition.")
+        return tr("Enter a condition.")
     try:
         drill.holds(text)
     except ConditionProblem as problem:

@@ -202,7 +202,7 @@ class MainWindow(QMainWindow):
             do()
         else:
             self._then.append(do)
-            self.statusBar().showMessage(tr("One moment: the rest of the program is being loaded."))
+            self.statusBar().showMessage(tr("One moment: the program is still loading."))
 
     def be_ready(self) -> None:
         """Everything is there: what was asked for meanwhile is done."""
@@ -255,7 +255,7 @@ class MainWindow(QMainWindow):
         if scenario is not None:
             self.show_brief(scenario)
         else:
-            self.notice.warn(tr("{name} cannot be opened any more.").format(name=name))
+            self.notice.warn(tr("{name} can no longer be opened.").format(name=name))
 
     def show_brief(self, scenario: Scenario) -> None:
         self.leave_run()

@@ -58,8 +58,8 @@ _DISKS, _ROOM, _NETWORK = (
 _PEOPLE, _SETUP, _LINE, _CLIENTS = (
     mark("Logins and jobs"),
     mark("Installation"),
-    mark("Make the line worse"),
-    mark("What the clients do"),
+    mark("Degrade the line"),
+    mark("Workload"),
 )
 
 _LABELS: Final = {
@@ -74,8 +74,8 @@ _LABELS: Final = {
     "pull-cable": (mark("Pull all network cables"), "cable", ""),
     "plug-cable": (mark("Plug all network cables"), "cable", ""),
     "cut": (mark("Cut (both ends lose the carrier)"), "cut", ""),
-    "mend": (mark("Mend"), "mend", ""),
-    "black-hole": (mark("Drop all packets in silence"), "cut", ""),
+    "mend": (mark("Repair"), "mend", ""),
+    "black-hole": (mark("Drop all packets silently"), "cut", ""),
     "cut-one-way": (mark("Drop packets {0} → {1}"), "cut", ""),
     "reset-link": (mark("Reset open connections"), "retry", ""),
     "degrade": ("{options}", "load", _LINE),
@@ -95,7 +95,7 @@ _LABELS: Final = {
     "disable-tcp": (mark("Disable TCP/IP (from the next start)"), "cut", _NETWORK),
     "enable-tcp": (mark("Enable TCP/IP (from the next start)"), "mend", ""),
     "expire-certificate": (mark("Let the endpoint's certificate expire"), "warning", _NETWORK),
-    "renew-certificate": (mark("Give the endpoint's certificate its former end"), "mend", _NETWORK),
+    "renew-certificate": (mark("Restore the expiry date of the endpoint's certificate"), "mend", _NETWORK),
     "stop-agent": (mark("Stop SQL Server Agent"), "stop", _PEOPLE),
     "start-agent": (mark("Start SQL Server Agent"), "play", ""),
     "transfer-logins": (mark("Transfer logins to {1}"), "app", _PEOPLE),
@@ -112,7 +112,7 @@ _LABELS: Final = {
     "workload": ("{1}", "load", _CLIENTS),
     "stop-app": (mark("Stop the application"), "stop", ""),
     "start-app": (mark("Start the application"), "play", ""),
-    "point-app": (mark("Point it at {1}"), "app", ""),
+    "point-app": (mark("Connect it to {1}"), "app", ""),
 }
 """Label, icon and section of each verb; a verb that is not here is labelled by its help text."""
 
@@ -268,14 +268,14 @@ def _back_to_normal(world: World, target: Target, truth: bool) -> Iterator[Offer
         (
             f"slow-disk {server.name} log factor=1",
             server.log_disk_factor,
-            mark("Log disk at full speed again"),
+            mark("Log disk back to full speed"),
         ),
         (
             f"slow-disk {server.name} data factor=1",
             server.data_disk_factor,
-            mark("Data disk at full speed again"),
+            mark("Data disk back to full speed"),
         ),
-        (f"slow-cpu {server.name} factor=1", server.cpu_factor, mark("Processors at full speed again")),
+        (f"slow-cpu {server.name} factor=1", server.cpu_factor, mark("Processors back to full speed")),
     ):
         if factor > 1.0 or not truth:
             yield Offer(line, tr(label), "repair", "mend", english=label)

@@ -243,7 +243,7 @@ def veiled(picture: Picture) -> Picture:
         ),
         links=tuple(
             replace(
-                face, status=_UNASKED, notes=(), measured=tr("ask the servers"), active=False,
+                face, status=_UNASKED, notes=(), measured=tr("query the servers"), active=False,
                 log_kb_per_s=0.0, acknowledged=False, pinged=False,
             )
             for face in picture.links
@@ -267,10 +267,10 @@ _SERVICE: Final = {
 OFF: Final = Sign(mark("power off"), "bad", "cross")
 HUNG: Final = Sign(mark("does not respond"), "bad", "hourglass")
 _ON: Final = Sign(mark("power on"), "idle", "dot")
-_ASK: Final = Sign(mark("ask the server"), "idle", "single")
-_UNASKED: Final = Sign(mark("not asked"), "idle", "ring")
-_CONTENT: Final = Sign(mark("people can work"), "ok", "dot")
-_COMPLAINING: Final = Sign(mark("people complain"), "bad", "warning")
+_ASK: Final = Sign(mark("query the server"), "idle", "single")
+_UNASKED: Final = Sign(mark("not queried"), "idle", "ring")
+_CONTENT: Final = Sign(mark("users can work"), "ok", "dot")
+_COMPLAINING: Final = Sign(mark("users complain"), "bad", "warning")
 BOOTING: Final = Sign(mark("booting"), "warn", "hourglass")
 
 
@@ -514,7 +514,9 @@ def _link_face(world: World, a: str, b: str, kind: str, readings: Readings, beli
         if passing and believed and not all(believed):
             status = Sign(mark("not connected"), "warn", "ring")
         elif not passing and active:
-            status = Sign(tr("{state}, not noticed yet").format(state=status.word), status.tone, status.shape)
+            status = Sign(
+                tr("{state}, not detected yet").format(state=status.word), status.tone, status.shape
+            )
     return LinkFace(
         a=a,
         b=b,
@@ -539,10 +541,10 @@ def _link_status(world: World, a: str, b: str) -> Sign:
     if not (there.up and back.up):
         return Sign(mark("cut"), "bad", "cross")
     if not there.passing and not back.passing:
-        return Sign(mark("drops everything"), "bad", "ring")
+        return Sign(mark("drops all packets"), "bad", "ring")
     if not there.passing or not back.passing:
         return Sign(
-            tr("nothing passes {way}").format(way=f"{a} → {b}" if back.passing else f"{b} → {a}"),
+            tr("no packets {way}").format(way=f"{a} → {b}" if back.passing else f"{b} → {a}"),
             "bad",
             "bar",
         )

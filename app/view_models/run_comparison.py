@@ -76,15 +76,15 @@ FIGURES: Final = (
         _count,
         more_is_better=True,
     ),
-    _Figure(mark("without service"), _sum("downtime_s"), formatting.seconds),
-    _Figure(mark("served without a mirror in step"), _sum("exposed_s"), formatting.seconds),
+    _Figure(mark("downtime"), _sum("downtime_s"), formatting.seconds),
+    _Figure(mark("unprotected"), _sum("exposed_s"), formatting.seconds),
     _Figure(mark("committed transactions lost"), _sum("lost_transactions"), _count),
     _Figure(mark("log lost"), _sum("lost_kb"), formatting.kb),
     _Figure(mark("failovers"), lambda report: len(report["failovers"]), _count, more_is_better=None),
     _Figure(mark("longest failover"), _longest_failover, formatting.seconds),
     _Figure(mark("hints"), lambda report: sum(event["kind"] == "hint" for event in report["events"]), _count),
-    _Figure(mark("gone back"), lambda report: len(report["rewinds"]), _count),
-    _Figure(mark("commands and acts"), lambda report: len(report["inputs"]), _count, more_is_better=None),
+    _Figure(mark("rewound"), lambda report: len(report["rewinds"]), _count),
+    _Figure(mark("commands and actions"), lambda report: len(report["inputs"]), _count, more_is_better=None),
     _Figure(
         mark("length of the run"),
         lambda report: float(report["ended_at_s"]),
@@ -166,7 +166,7 @@ def _done(inputs: Sequence[str]) -> Iterator[tuple[float, str]]:
 def remark(left: Report, right: Report) -> str:
     """What has to be known before the two are compared; empty if nothing."""
     if left["scenario"] != right["scenario"]:
-        return tr("These are two drills: only what any run has is compared.")
+        return tr("Two different drills: only figures that every run has are compared.")
     if left["seed"] != right["seed"]:
-        return tr("The two had other seeds: moments, names and sizes in them may differ.")
-    return tr("Both had the same seed: the same moments, names and sizes.")
+        return tr("Different seeds: moments, names and sizes in the two runs may differ.")
+    return tr("Same seed: same moments, names and sizes.")

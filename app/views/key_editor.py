@@ -57,7 +57,7 @@ def _tone(row: Row) -> str | None:
 COLUMNS: Final = (
     Column(title=mark("Group"), text=lambda r: tr(r.command.group), tone=_tone, sample="Object Explorer"),
     Column(title=mark("Command"), text=lambda r: tr(r.command.text), tone=_tone, bold=lambda r: r.changed,
-           sample="Put every panel back where it belongs"),
+           sample="Reset layout"),
     Column(title=mark("Keys"), text=lambda r: written(r.keys), tone=_tone, bold=lambda r: r.changed,
            sample="Ctrl+Shift+F  oder  Ctrl+Shift+T"),
     Column(title=mark("Usually"), text=lambda r: written(r.usual) if r.changed else "", tone=lambda r: "muted",

@@ -68,7 +68,7 @@ class RunComparison(QWidget):
         self._note.setWordWrap(True)
         self._note.setTextFormat(Qt.TextFormat.PlainText)
         self.figures = TableView(TableModel(figure_columns("", "")), tr("What they came to"))
-        self.acts = TableView(TableModel(act_columns("", "")), tr("What was done"))
+        self.acts = TableView(TableModel(act_columns("", "")), tr("Actions"))
         self.acts.say_if_empty(tr("Nothing was done in either of them."))
         back = QPushButton(tr("Back to the history"))
         back.setToolTip(tr("Back to the history (Esc)"))
@@ -82,7 +82,7 @@ class RunComparison(QWidget):
         for part in (self._title, self._note):
             layout.addWidget(part)
         layout.addWidget(self.figures, 3)
-        layout.addWidget(_heading(tr("What was done")))
+        layout.addWidget(_heading(tr("Actions")))
         layout.addWidget(self.acts, 2)
         layout.addLayout(row)
         self._show_font()

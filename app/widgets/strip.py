@@ -69,7 +69,7 @@ WORDS: Final = {
     "repair": mark("repair"),
     "detection": mark("detected"),
     "transition": mark("change"),
-    "rewind": mark("gone back"),
+    "rewind": mark("rewound"),
     "sql": "T-SQL",
     "error": mark("T-SQL, refused"),
     "failover": mark("failover"),

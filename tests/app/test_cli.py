@@ -423,9 +423,9 @@ def test_the_first_divergence_of_a_replay_is_named(call: Any, recorded: Path) ->
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"inputs": 1}, "inputs is missing, or of another kind"),
+        ({"inputs": 1}, "inputs is missing or has a wrong type"),
         ({"mode": "swim"}, "there is no mode 'swim'"),
-        ({"hashes": [1]}, "its hashes or events are no such"),
+        ({"hashes": [1]}, "invalid hashes or events"),
         ({"seed": -1}, "out of range"),
         ({"scenario_text": "title = 1"}, "title"),
         ({"inputs": ["nonsense"]}, "nonsense"),

@@ -94,7 +94,7 @@ def test_a_run_that_is_begun_without_room_is_recorded_whole_as_soon_as_there_is_
     with full(profile):
         heard.begin()
         assert len(heard.said) == 1
-        assert "Until then nothing of this run is kept, from then on all of it." in heard.said[0]
+        assert "Until then nothing of this run is recorded, afterwards all of it." in heard.said[0]
         assert heard.play.run_id is None
         assert heard.session.do("note first")
         heard.frames(5)
@@ -114,7 +114,7 @@ def test_a_run_that_ends_before_there_is_room_says_that_nothing_of_it_is_kept(
     with full(profile):
         heard.begin()
         heard.session.do("finish")
-    assert heard.said[-1].endswith("Nothing of this run is kept.")
+    assert heard.said[-1].endswith("Nothing of this run is recorded.")
     assert (profile.results(), lines(profile)) == ([], [])
 
 
@@ -134,7 +134,7 @@ def test_a_result_that_finds_no_room_comes_with_the_next_start(
         patch.setattr(profile, "finish", no_room)
         heard.session.do("finish")
     assert heard.said[-1] == (
-        "It is full. This run is over: continue it from the start page, and its result is kept."
+        "It is full. This run is over: continue it from the start page to save its result."
     )
     (left,) = profile.unfinished()
     heard.play.resume(left)

@@ -63,4 +63,4 @@ def test_too_much_is_refused_before_it_is_parsed(file: Path, monkeypatch: pytest
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named(file: Path, name: str, value: object) -> None:
-    assert "is not a run as Mirrordrill writes it" in refused(file, GOOD | {name: value})
+    assert "is not a run written by Mirrordrill" in refused(file, GOOD | {name: value})

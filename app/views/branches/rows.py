@@ -53,11 +53,11 @@ def _row(tree: Branches, name: str, drill: Drill) -> Row:
 
 
 OUTCOMES = {
-    "downtime_s": mark("without service"),
-    "exposed_s": mark("served without a mirror in step"),
+    "downtime_s": mark("downtime"),
+    "exposed_s": mark("unprotected"),
     "lost_transactions": mark("committed transactions lost"),
     "lost_kb": mark("log lost"),
-    "commands": mark("commands and acts"),
+    "commands": mark("commands and actions"),
     "ended_at_s": mark("length of the run"),
     "score": "points",
 }

@@ -270,7 +270,7 @@ class Console(QWidget):
         yield Act("file", tr("Save results to a &file…"), "", lambda: self.file_wanted.emit("results"))
         yield Act("results", tr("Show or hide &results"), "", self._with_current("toggle_results"))
         yield Act("focus", tr("Next pane"), "", self._with_current("cycle_focus"))
-        yield Act("focus_back", tr("Pane before"), "", self._with_current("cycle_focus_back"))
+        yield Act("focus_back", tr("Previous pane"), "", self._with_current("cycle_focus_back"))
         yield Act("places", tr("Fill in template para&meters…"), "", self._fill_places)
         yield Act("snippets", tr("&Insert a statement"), "snippet", self._pop_snippets)
         yield Act("history", tr("&History of batches"), "history", self._toggle_history)
@@ -280,7 +280,7 @@ class Console(QWidget):
         yield Act("who", tr("Who is connected (sp_&who)"), "", self._ask_who)
         yield Act("about", tr("Wh&at the selected name is (sp_help)"), "", self._ask_about)
         yield Act("next", tr("Next window"), "", self.tabs.step)
-        yield Act("before", tr("Window before"), "", lambda: self.tabs.step(-1))
+        yield Act("before", tr("Previous window"), "", lambda: self.tabs.step(-1))
         yield Act("close", tr("C&lose window"), "", self._close_current)
 
     def _ask_who(self) -> None:

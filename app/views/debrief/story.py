@@ -22,8 +22,8 @@ DATABASES_MAX: Final = 6
 """Databases with lines of their own; of more, those that stood still or were exposed for longest."""
 
 FIGURES: Final = (
-    ("downtime_s", mark("without service")),
-    ("exposed_s", mark("served without a mirror in step")),
+    ("downtime_s", mark("downtime")),
+    ("exposed_s", mark("unprotected")),
     ("lost_transactions", mark("committed transactions lost")),
     ("lost_kb", mark("log lost")),
 )

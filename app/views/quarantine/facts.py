@@ -46,7 +46,7 @@ TABLES: Final = {
 def facts_of(contents: Contents) -> list[Fact]:
     """What is known of a scenario that nobody has run; every text as plain text, with the unseen made visible."""
     unverified = tr("{text} (as the file says; nobody has verified it)")
-    author = unverified.format(text=contents.author) if contents.author else tr("the file names none")
+    author = unverified.format(text=contents.author) if contents.author else tr("not named in the file")
     texts = ", ".join(f"{key} {formatting.number(size)}" for key, size in contents.texts)
     does = ", ".join(f"{verb} × {count}" for verb, count in contents.verbs)
     ends = formatting.seconds(contents.length_s, 0) if contents.length_s else tr("when somebody ends it")

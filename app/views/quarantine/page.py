@@ -102,7 +102,7 @@ class Quarantine(QWidget):
             "{file} was not written here and has not been opened yet. Nothing of it has run. A drill holds no "
             "programs, but look at what it is before you spend time on it."
         )
-        self._head(tr("A file from somebody else"), said.format(file=file))
+        self._head(tr("A file from another source"), said.format(file=file))
         self.decline.setText(tr("Do not open it"))
         self.accept.setText(tr("Open it"))
         self.accept.setToolTip(tr("From now on this very file opens without a question"))

@@ -142,7 +142,7 @@ class LinkItem(QGraphicsItem):
     def _label(self) -> tuple[Sign | None, tuple[str, ...]]:
         """Status and notes as far as they say more than the cards; everything of a link that is chosen."""
         face = self.face
-        plain = face.status.text in ("ok", "power off", "cable pulled", "not asked")
+        plain = face.status.text in ("ok", "power off", "cable pulled", "not queried")
         notes = face.notes or ((face.measured,) if self.isSelected() else ())
         if self.style.narrow:  # cards stand closer together
             notes = tuple(part for note in notes for part in note.split(PARTING))

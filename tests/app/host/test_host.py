@@ -417,7 +417,7 @@ def test_an_exam_has_no_past(lab: Scenario) -> None:
     made.session.run_to(500)
     made.search()
     assert not made.session.look(300)
-    assert made.heard("refused") == ["In an exam there is no way back."]
+    assert made.heard("refused") == ["An exam cannot be rewound."]
     assert made.drill.tick == 500
     made.session.close()
 

@@ -109,7 +109,7 @@ def test_its_run_is_looked_back_on_without_a_question(window: MainWindow, file: 
     kept.tree.setCurrentItem(run)
     kept.open_button.click()
     assert window.pages.currentWidget() is window.debrief
-    assert "plays again to the same states" in window.notice.text
+    assert "reaches the same states" in window.notice.text
 
 
 def test_declined_nothing_is_kept(window: MainWindow, file: Path) -> None:
@@ -174,7 +174,7 @@ def test_own_drills_are_handed_on(
     window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window.bundling.export()
-    assert "no drill of yours" in window.notice.text
+    assert "no drill of your own" in window.notice.text
     own = scenario_files.own_folder()
     own.mkdir(parents=True)
     (own / "small.toml").write_text(WORLD, encoding="utf-8")

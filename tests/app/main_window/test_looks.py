@@ -155,7 +155,7 @@ def test_files_that_were_opened_are_offered_again(tmp_path: Path, window: MainWi
     gone = next(action for action in recent(window) if "second" in action.text())
     assert not gone.isEnabled()
     recent(window)[-1].trigger()
-    assert [action.text() for action in recent(window)] == ["Forget these files"]
+    assert [action.text() for action in recent(window)] == ["Clear this list"]
 
 
 def test_a_file_that_is_no_scenario_is_told_and_not_remembered(tmp_path: Path, window: MainWindow) -> None:

@@ -111,10 +111,10 @@ def test_a_run_from_elsewhere_is_held_too(window: MainWindow, tmp_path: Path) ->
     file = tmp_path / "run.json"
     file.write_text(json.dumps(report), encoding="utf-8")
     window.debriefing.open_file(file)
-    assert "power-off × 1" in said(window)["What was done"]
+    assert "power-off × 1" in said(window)["Actions"]
     held(window).accept.click()
     assert window.pages.currentWidget() is window.debrief
-    assert "plays again to the same states" in window.notice.text
+    assert "reaches the same states" in window.notice.text
     window.debriefing.open_file(file)
     assert window.pages.currentWidget() is window.debrief
 

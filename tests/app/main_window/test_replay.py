@@ -140,7 +140,7 @@ def test_an_exam_has_no_way_back(hands: Hands) -> None:
     window.branches.show()
     assert window.pages.currentWidget() is window.desk_page
     by_doing.save_as_scenario(window)
-    assert "when it is over" in window.notice.text
+    assert "after its end" in window.notice.text
 
 
 def test_the_time_line_marks_detections_and_transitions(hands: Hands) -> None:
@@ -357,13 +357,13 @@ def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeyp
     hands.window.debrief.export_wanted.emit("json")
     hands.window.show_home()
     hands.window.debriefing.open_file(file)
-    assert "plays again to the same states" in hands.window.notice.text
+    assert "reaches the same states" in hands.window.notice.text
     assert hands.window.pages.currentWidget() is hands.window.debrief
     changed = json.loads(file.read_text())
     changed["report"]["hashes"][1]["hash"] = "0" * 32
     file.write_text(json.dumps(changed))
     hands.window.debriefing.open_file(file)
-    assert "does not play again" in hands.window.notice.text
+    assert "differs from the recorded run" in hands.window.notice.text
     file.write_text("[]")
     hands.window.debriefing.open_file(file)
     assert "is not a run" in hands.window.notice.text

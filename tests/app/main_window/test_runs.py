@@ -78,6 +78,6 @@ def test_runs_are_found_compared_and_deleted(
     table.selectionModel().select(table.table.index(1, 0), ROW)
     assert page.compare.text() == "Compare"
     hands.click(page.delete)
-    assert asked[0].startswith("Delete 2 runs for good?")
+    assert asked[0].startswith("Delete 2 runs permanently?")
     assert [row.scenario_name for row in profile.results()] == ["lab"]
     assert modes() == ["lab"], "of a drill that is gone nothing can be chosen"

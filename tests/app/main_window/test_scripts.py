@@ -96,7 +96,7 @@ def test_what_a_log_lists_goes_into_a_file(
     lab.desk.go_to("error_log")
     save = next(action for action in log.table.actions() if action.text().startswith("Save these rows"))
     save.trigger()
-    assert lab.notice.text == "There is no row to be saved."
+    assert lab.notice.text == "There are no rows to save."
     lab.session.do("power-off SERVER_B")
     lab.session.play()
     hands.wait(20.0)

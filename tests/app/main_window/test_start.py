@@ -83,7 +83,7 @@ def test_a_drill_that_is_chosen_early_opens_when_everything_is_there(
 def test_a_page_that_is_asked_for_early_comes(bare: MainWindow, rest: Start, qtbot: QtBot) -> None:
     button = next(b for b in bare.picker.findChildren(QPushButton) if b.text() == "History")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert "being loaded" in bare.statusBar().currentMessage()
+    assert "still loading" in bare.statusBar().currentMessage()
     with qtbot.waitSignal(bare.ready, timeout=READY_MS):
         rest.begin()
     assert bare.pages.currentWidget() is bare.history
@@ -208,7 +208,7 @@ def test_a_fault_of_ours_is_loud_and_loses_nothing(
     during(fail)
     assert start.open_window(None) == 1
     assert "the roof is gone" in boxes[0]
-    assert "recorded up to here" in boxes[0]
+    assert "recorded up to this moment" in boxes[0]
     assert "Traceback" in capsys.readouterr().err
     with open_profile(profile_folder) as profile:
         assert [line.text.split()[1] for line in profile.unfinished()[0].lines] == ["power-off"]

@@ -121,7 +121,7 @@ def test_how_things_stand_is_told_on_demand(hands: Hands, window: MainWindow, sa
     hands.press(Qt.Key.Key_0, ALT)
     words = said[-1]
     assert words == window.notice.text
-    assert words.startswith("0:05.0, time runs. Goal: ")
+    assert words.startswith("0:05.0, running. Goal: ")
     assert "SERVER_B: partner, running" in words
     assert "link SERVER_A to SERVER_B" in words
 

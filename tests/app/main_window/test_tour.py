@@ -114,7 +114,7 @@ def test_it_goes_with_the_desk(hands: Hands, toured: MainWindow) -> None:
     assert not toured.tour.isVisible()
     toured.actions_by_name["help.tour"].trigger()
     assert not toured.tour.isVisible()
-    assert "open a drill" in toured.notice.text
+    assert "Open a drill" in toured.notice.text
 
 
 @pytest.mark.parametrize("impatient", [False, True])

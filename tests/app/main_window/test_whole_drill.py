@@ -75,7 +75,7 @@ def test_the_lab_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
     assert "The lab" in page
     assert "automatic failover SERVER_A → SERVER_B, cause: power-off" in page
     assert "Published: 2.6 s" in page
-    assert "without service" in page
+    assert "downtime" in page
     (row,) = profile.results()
     assert (row.scenario_name, row.score) == ("lab", None)
     lines = [line.text.split(" ", 1)[1].split("\n")[0] for line in profile.journal(row.run_id)]

@@ -69,15 +69,15 @@ def test_after_a_failover_the_log_would_flow_the_other_way() -> None:
 
 def test_a_loss_that_nobody_has_noticed_yet_says_so() -> None:
     at_once, later = after(f"black-hole {P} {M}", then_s=1.0), after(f"black-hole {P} {M}", then_s=20.0)
-    assert link(at_once, P, M).status.word == "drops everything, not noticed yet"
-    assert link(later, P, M).status.word == "drops everything"
+    assert link(at_once, P, M).status.word == "drops all packets, not detected yet"
+    assert link(later, P, M).status.word == "drops all packets"
 
 
 @pytest.mark.parametrize(
     ("line", "ends", "word"),
     [
         (f"cut {P} {M}", (P, M), "cut"),
-        (f"cut-one-way {M} {W}", (M, W), f"nothing passes {M} → {W}"),
+        (f"cut-one-way {M} {W}", (M, W), f"no packets {M} → {W}"),
         (f"pull-cable {W}", (P, W), "cable pulled"),
         (f"power-off {W}", (M, W), "power off"),
         (f"degrade {P} {M} rtt_ms=80", (P, M), "degraded"),

@@ -37,8 +37,8 @@ def test_figures_tell_which_run_was_better() -> None:
     )
     rows = {row.what: row for row in figures(report(), better)}
     assert (rows["points"].difference, rows["points"].verdict) == ("+12.5", BETTER)
-    assert (rows["without service"].difference, rows["without service"].verdict) == ("−2.00 s", BETTER)
-    assert rows["served without a mirror in step"].verdict == WORSE
+    assert (rows["downtime"].difference, rows["downtime"].verdict) == ("−2.00 s", BETTER)
+    assert rows["unprotected"].verdict == WORSE
     assert not rows["committed transactions lost"].verdict
     (item,) = points(report(), better)
     assert (item.left, item.right, item.difference) == ("10 of 15", "15 of 15", "+5")

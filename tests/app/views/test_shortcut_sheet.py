@@ -42,7 +42,7 @@ def test_every_command_stands_on_it_with_its_keys(sheet: ShortcutSheet) -> None:
     ("query", "there", "not_there"),
     [
         ("f10", "One step of 10 ms", "Faster"),
-        ("ledger", "Take back the selected fault", "Execute"),
+        ("ledger", "Undo the selected fault", "Execute"),
         ("ctrl+k", "Comment out", "Undo"),
         ("results grid", "Results to grid", "Results to text"),
     ],

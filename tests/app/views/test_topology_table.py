@@ -187,4 +187,4 @@ def test_an_exam_tells_only_what_is_seen_without_asking(table: TopologyTable, dr
     shown = " ".join(found.face.spoken for found in table.model.rows)
     for secret in ("DISCONNECTED", "PRINCIPAL", "MIRROR", "respond", "pulled", "unprotected", "queue"):
         assert secret not in shown
-    assert row(table, "Sales on SERVER_A")["State"] == "not asked"
+    assert row(table, "Sales on SERVER_A")["State"] == "not queried"

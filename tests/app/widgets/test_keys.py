@@ -154,8 +154,7 @@ def test_what_would_get_in_the_way(name: str, text: str, with_whom: set[str]) ->
 def test_a_clash_says_where_the_two_meet() -> None:
     (clash,) = keys.clashes_with(SSMS, "drill.note", "Ctrl+T")
     assert (
-        clash.sentence
-        == "Ctrl+T means both “Write a note into the run” and “Results to text” in an SQL window."
+        clash.sentence == "Ctrl+T means both “Add a note to the run” and “Results to text” in an SQL window."
     )
 
 

@@ -41,7 +41,7 @@ def test_a_button_with_a_menu_opens_it_for_a_screen_reader(qtbot: QtBot) -> None
         menu.addAction("Do it")
         QTimer.singleShot(0, menu, close)
 
-    button = menu_button("Actions ▾", "What can be done", fill)
+    button = menu_button("Actions ▾", "Available actions", fill)
     qtbot.addWidget(button)
     button.show()
     QAccessible.queryAccessibleInterface(button).actionInterface().doAction("Press")
@@ -57,7 +57,7 @@ def test_a_second_press_closes_the_menu_again(qtbot: QtBot) -> None:
         QTimer.singleShot(0, menu, press)
         menu.aboutToHide.connect(lambda: seen.append(menu.isVisible()))
 
-    button = menu_button("Actions ▾", "What can be done", fill)
+    button = menu_button("Actions ▾", "Available actions", fill)
     qtbot.addWidget(button)
     button.show()
 

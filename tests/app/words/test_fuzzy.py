@@ -8,7 +8,7 @@ from app.words import fuzzy
 
 TEXTS = [
     "Time: Run to the next event",
-    "Time: Run to the next change of state",
+    "Time: Run to the next state change",
     "Views: Topology as a table",
     "Views: Next theme",
     "SQL windows: Execute",
@@ -29,7 +29,7 @@ def found(query: str) -> list[str]:
         ("dmm", "Database Mirroring Monitor"),
         ("exe", "SQL windows: Execute"),
         ("nth", "Views: Next theme"),
-        ("state", "Time: Run to the next change of state"),
+        ("state", "Time: Run to the next state change"),
     ],
 )
 def test_what_is_meant_comes_first(query: str, first: str) -> None:
