@@ -380,7 +380,7 @@ def test_run_writes_debriefs(call: Any, inputs: str, tmp_path: Path, qapp: objec
         "run.csv",
         "score.csv",
     }
-    assert "By hand: power-off SERVER_A" in (tmp_path / "runbook.sql").read_text()
+    assert "Manual step: power-off SERVER_A" in (tmp_path / "runbook.sql").read_text()
 
 
 def test_a_debrief_that_cannot_be_written(call: Any, inputs: str, tmp_path: Path) -> None:
@@ -424,7 +424,7 @@ def test_the_first_divergence_of_a_replay_is_named(call: Any, recorded: Path) ->
     ("change", "said"),
     [
         ({"inputs": 1}, "inputs is missing or has a wrong type"),
-        ({"mode": "swim"}, "there is no mode 'swim'"),
+        ({"mode": "swim"}, "unknown mode 'swim'"),
         ({"hashes": [1]}, "invalid hashes or events"),
         ({"seed": -1}, "out of range"),
         ({"scenario_text": "title = 1"}, "title"),
