@@ -43,8 +43,13 @@ def create_login(
     sid: int | None = None,
     default_database: str | None = None,
 ) -> list[Message]:
-    """CREATE LOGIN. A SQL login gets a SID of its own on each server unless *sid* gives one [WP]."""
+    """CREATE LOGIN. A SQL login gets a SID of its own on each server unless *sid* gives one [WP].
+
+    15407 and 15401 for a Windows account that there cannot be. The domains have every account that is asked for.
+    """
     here = world.servers[server]
+    if windows:
+        _check_account(world, name)
     if security.login_of(here, name) is not None or name.lower() == "sa":
         raise SqlError(15025, name)
     if certificate is not None and security.certificate_of(here, certificate) is None:
@@ -59,6 +64,19 @@ def create_login(
     )
     world.update_server(server, logins=(*here.logins, login))
     return []
+
+
+def _check_account(world: World, name: str) -> None:
+    domain, slash, account = name.partition("\\")
+    if not (domain and slash and account):
+        raise SqlError(15407, name)
+    known = {word.lower() for there in world.servers.values() for word in (there.domain, there.name)}
+    if domain.lower() not in known | WELL_KNOWN:
+        raise SqlError(15401, name)
+
+
+WELL_KNOWN: Final = frozenset({"builtin", "nt authority", "nt service"})
+"""Domains of the accounts that every Windows has."""
 
 
 def windows_sid(account: str) -> int:

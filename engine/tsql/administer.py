@@ -233,6 +233,8 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
     database = machine.text(statement.database)
     if database.lower() in SYSTEM_DATABASES:
         raise Unsimulated("RESTORE of a system database")
+    if database.lower() == machine.session.database.lower() and machine.context.copy_named(database):
+        raise SqlError(3102, "RESTORE", database, also=(3013,), title=statement.title)
     options = _options(machine, statement.options)
     standby = "STANDBY" in options
     recovery = "NORECOVERY" not in options and not standby
@@ -363,7 +365,7 @@ _OBJECTS: Final[dict[str, type[objects.UserObject]]] = {
 
 def _drop_objects(machine: Machine, statement: s.DropObject) -> Outcome:
     for name in statement.names:
-        parts = tuple(part for part in name.split(".") if part)
+        parts = tuple(name.split("."))
         known = dict(machine.session.tables)
         if parts[-1].startswith("#"):
             if parts[-1].lower() not in known:
@@ -377,8 +379,8 @@ def _drop_objects(machine: Machine, statement: s.DropObject) -> Outcome:
 
 def _drop_database(machine: Machine, name: str) -> Outcome:
     server = machine.session.server
-    sessions = [window.session for window in machine.world.sessions.values() if window.session is not None]
-    sessions.append(machine.session)
+    sessions = [session for _, session in machine.context.sessions() if session.spid != machine.session.spid]
+    sessions.append(machine.session)  # as it is now: USE may just have left the database
     used = any((one.server, one.database.lower()) == (server, name.lower()) for one in sessions)
     if used and name.lower() not in SYSTEM_DATABASES:
         raise SqlError(3702, name)

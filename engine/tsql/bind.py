@@ -307,9 +307,9 @@ class Binder(Grouping):
 
     def _table(self, node: exp.Table, name: str, named: list[str]) -> Source:
         assert self.space is not None
-        parts = tuple(
-            part for part in (self.part(node.args.get(key)) for key in ("catalog", "db", "this")) if part
-        )
+        catalog, schema, table = (self.part(node.args.get(key)) for key in ("catalog", "db", "this"))
+        parts = tuple(part for part in (catalog, schema, table) if part)
+        written = (catalog, schema, table) if catalog else parts
         aliased = bool(name)
         if isinstance(node.this, exp.Anonymous | exp.Dot):
             columns: Columns | None = tuple((column, None) for column in named) or None
@@ -319,7 +319,7 @@ class Binder(Grouping):
             if cte is not False:
                 assert not isinstance(cte, bool)
                 return Source(name or parts[0], cte, True, parts)
-        return Source(name or parts[-1], self.tables.get(TableRef(parts).key), aliased, parts)
+        return Source(name or parts[-1], self.tables.get(TableRef(written).key), aliased, parts)
 
     def _derived_table(self, node: exp.Expr, name: str, named: list[str]) -> Source:
         if not name:

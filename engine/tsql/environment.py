@@ -8,10 +8,11 @@ from typing import Final
 from engine.constants import INTERNAL_VERSION
 from engine.messages import SqlError, filled
 from engine.tsql import catalog, locks, stored_messages
-from engine.tsql.catalog.instance import SCHEMAS
+from engine.tsql.catalog import security
 from engine.tsql.context import Context
 from engine.tsql.date_values import Culture
 from engine.tsql.functions import format_message
+from engine.tsql.objects import SCHEMAS
 from engine.tsql.settings import settings_of
 from engine.tsql.values import Scalar, to_number, to_text, whole
 
@@ -230,6 +231,13 @@ def _object_name(context: Context, number: Scalar, database: Scalar = None) -> S
     return next((row["name"] for row in rows if row["object_id"] == number), None)
 
 
+def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Scalar:
+    """1: everybody here is sysadmin. 0 for other fixed roles, NULL for a role or login that there is not."""
+    fixed = to_text(role).lower() in map(str.lower, security.ROLES)
+    known = login is None or _of_principal("name", "principal_id")(context, login) is not None
+    return int(to_text(role).lower() in SERVER_ROLES) if fixed and known else None
+
+
 CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "getdate": lambda context: context.now(),
     "sysdatetime": lambda context: context.now(),
@@ -256,7 +264,9 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
         (number for number, known in _TYPES.items() if known == to_text(name).lower()), None
     ),
     "filegroup_name": lambda context, number: "PRIMARY" if number == 1 else None,
-    "schema_name": lambda context, number=None: "dbo",
+    "schema_name": lambda context, number=1: next(
+        (known for known, known_number in SCHEMAS.items() if known_number == number), None
+    ),
     "schema_id": lambda context, name="dbo": next(
         (number for known, number in SCHEMAS.items() if known.lower() == to_text(name).lower()), None
     ),
@@ -274,7 +284,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "host_name": lambda context: "CONSOLE",
     "host_id": lambda context: "1",
     "app_name": lambda context: "Mirrordrill",
-    "is_srvrolemember": lambda context, role, login=None: int(to_text(role).lower() in SERVER_ROLES) or None,
+    "is_srvrolemember": _is_role_member,
     "is_member": lambda context, role: int(to_text(role).lower() == "db_owner"),
     "is_rolemember": lambda context, role, user=None: int(to_text(role).lower() == "db_owner"),
     "has_dbaccess": lambda context, name: _has_dbaccess(context, name),
@@ -283,6 +293,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "databasepropertyex": _databasepropertyex,
     "databaseproperty": _databasepropertyex,
     "connectionproperty": lambda context, name: {"net_transport": "TCP"}.get(to_text(name).lower()),
+    "default_domain": lambda context: context.server.domain,
     "sessionproperty": lambda context, name: 1,
     "newid": _newid,
     "newsequentialid": _newid,

@@ -116,10 +116,16 @@ DATABASE_OPTIONS: Final[dict[str, frozenset[str] | None]] = {
 """Options of ALTER DATABASE … SET and their values; None for any. Documented [DOC: ALTER DATABASE SET options]."""
 
 
+SINCE: Final = {"DELAYED_DURABILITY": 2014, "HADR": 2012, "TARGET_RECOVERY_TIME": 2012, "CONTAINMENT": 2012}
+"""Options that came with a version."""
+
+
 def _check_option(option: str, value: str, version: int) -> None:
-    """Raises 102 for an option or value that the product does not know."""
-    if option not in DATABASE_OPTIONS or (option == "DELAYED_DURABILITY" and version < 2014):
+    """Raises 102 for an option or value that the product does not know, 35220: availability groups are not enabled."""
+    if option not in DATABASE_OPTIONS or version < SINCE.get(option, 0):
         raise SqlError(102, option)
+    if option == "HADR":
+        raise SqlError(35220)
     values = DATABASE_OPTIONS[option]
     if values is not None and value not in values:
         raise SqlError(102, value.split()[0] if value else option)

@@ -11,8 +11,8 @@ from engine.protocol import logspace, pages
 from engine.protocol.lineage import lsn
 from engine.tsql import ledger
 from engine.tsql import statements as s
+from engine.tsql.catalog.configurations import configured_value, option_value, options
 from engine.tsql.catalog.databases import log_space
-from engine.tsql.catalog.instance import OPTIONS, configured_value, option_value
 from engine.tsql.machine import Machine
 from engine.tsql.plans import Unsimulated
 from engine.tsql.values import Scalar, to_number, to_text
@@ -190,27 +190,28 @@ def configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
     name, value = arguments.get("@configname"), arguments.get("@configvalue")
     context = machine.context
     advanced = option_value(context, "show advanced options") == 1
-    visible = [option for option in OPTIONS if advanced or not option[5]]
+    visible = [option for option in options(context.version) if advanced or not option.advanced]
     if name is not None:
         wanted = to_text(name).lower()
-        exact = [option for option in visible if option[0].lower() == wanted]
-        visible = exact or [option for option in visible if wanted in option[0].lower()]
+        exact = [option for option in visible if option.name.lower() == wanted]
+        visible = exact or [option for option in visible if wanted in option.name.lower()]
         if not visible:
             raise SqlError(15123, name)
         if len(visible) > 1:
             raise SqlError(15124, name)
     if value is None:
         rows = [
-            (o[0], o[2], o[3], configured_value(context, o[0]), option_value(context, o[0])) for o in visible
+            (o.name, o.least, o.most, configured_value(context, o.name), option_value(context, o.name))
+            for o in visible
         ]
         machine.add_result(("name", "minimum", "maximum", "config_value", "run_value"), sorted(rows))
         return
     option = visible[0]
     number = int(to_number(value))
-    if not option[2] <= number <= option[3]:
-        raise SqlError(15129, number, option[0])
-    machine.say_number(15457, option[0], configured_value(context, option[0]), number)
-    _write_down(machine, option[0], value=number)
+    if not (option.least <= number <= option.most or number == option.default):
+        raise SqlError(15129, number, option.name)
+    machine.say_number(15457, option.name, configured_value(context, option.name), number)
+    _write_down(machine, option.name, value=number)
 
 
 def _write_down(machine: Machine, name: str, **values: int) -> None:

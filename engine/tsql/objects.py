@@ -159,6 +159,21 @@ def now(context: Context, place: Place, *, others_too: bool = True) -> Kept | No
 # --- by name -----------------------------------------------------------------------------------------------
 
 
+SCHEMAS: Final = {
+    "dbo": 1, "guest": 2, "INFORMATION_SCHEMA": 3, "sys": 4, "db_owner": 16384, "db_accessadmin": 16385,
+    "db_securityadmin": 16386, "db_ddladmin": 16387, "db_backupoperator": 16389, "db_datareader": 16390,
+    "db_datawriter": 16391, "db_denydatareader": 16392, "db_denydatawriter": 16393,
+}  # fmt: skip
+"""The schemas that every database has, with their ids. Documented [DOC: sys.schemas]."""
+
+DBO: Final = ("", "dbo")
+"""The schema in which all objects of scripts are, and how a name may write it."""
+
+
+def schema_of(parts: tuple[str, ...]) -> str:
+    return parts[-2].lower() if len(parts) > 1 else ""
+
+
 def place_of(context: Context, parts: tuple[str, ...]) -> Place:
     """(server, database, name in small letters) that a name of up to three parts means; its database must be open."""
     database = context.open_database(parts[0]) if len(parts) == 3 else context.session.database
@@ -168,6 +183,8 @@ def place_of(context: Context, parts: tuple[str, ...]) -> Place:
 def kept(context: Context, parts: tuple[str, ...], *, others_too: bool = True) -> tuple[Place, Kept | None]:
     """Where an object of that name is, and the object or None; `sp_…` is also looked for in master."""
     place = place_of(context, parts)
+    if schema_of(parts) not in DBO:
+        return place, None
     found = now(context, place, others_too=others_too)
     if found is None and len(parts) == 1 and place[2].startswith("sp_"):
         central = (place[0], "master", place[2])
@@ -280,7 +297,12 @@ def _check_room(context: Context, place: Place, new: UserObject) -> None:
 
 
 def create(context: Context, parts: tuple[str, ...], new: UserObject, *, alter: bool = False) -> None:
-    """CREATE (2714 if the name is taken) or ALTER (208 if there is none of that kind)."""
+    """CREATE (2714 if the name is taken, 2760 for an unknown schema) or ALTER (208 if there is none of that kind)."""
+    schema = schema_of(parts)
+    if not alter and schema not in DBO:
+        if schema not in map(str.lower, SCHEMAS):
+            raise SqlError(2760, parts[-2])
+        raise Unsimulated(f"objects in the schema {schema}")
     old = find(context, parts)
     if alter and type(old) is not type(new):
         raise SqlError(208, ".".join(parts))
@@ -305,6 +327,12 @@ def listed(context: Context) -> list[tuple[str, UserObject]]:
         if (server, where) == (context.session.server, database.lower()):
             _put(found, name, applied(found.get(name), edit))
     return [(kept.name, kept.item) for _, kept in sorted(found.items(), key=lambda entry: entry[0])]
+
+
+def temporary(context: Context) -> Iterator[tuple[str, int, Table]]:
+    """One's own temp tables with their ids, which tempdb shows: a new one has a lower one."""
+    for place, (name, table) in enumerate(context.session.tables):
+        yield name, -1_000_000 - place, table
 
 
 def object_id(name: str) -> int:

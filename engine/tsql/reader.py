@@ -173,12 +173,14 @@ class Reader:
         return self.text_between(first, self.place)
 
     def qualified(self) -> tuple[str, ...]:
-        """A name of one or more parts; an empty schema is left out."""
+        """A name of one or more parts; that of a schema may be empty."""
         parts: list[str] = []
         while True:
             if self.token.kind in ("word", "quoted"):
                 parts.append(name_of(self.take()))
-            elif not self.token.is_op(".") or not parts:
+            elif self.token.is_op(".") and parts:
+                parts.append("")
+            else:
                 raise self.problem()
             if not self.take_if("."):
                 return tuple(parts)

@@ -136,7 +136,8 @@ def _part(identifier: exp.Expr | None) -> str:
 def table_ref(table: exp.Table | None) -> TableRef:
     assert table is not None
     this = table.this
-    names = [part for part in (_part(table.args.get("catalog")), _part(table.args.get("db"))) if part]
+    database, schema = _part(table.args.get("catalog")), _part(table.args.get("db"))
+    names = [database, schema] if database else [schema] if schema else []
     if isinstance(this, exp.Anonymous) and str(this.this).lower().removeprefix("t_") == "openquery":
         return _open_query(this)
     if isinstance(this, exp.Anonymous):

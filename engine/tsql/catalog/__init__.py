@@ -10,6 +10,7 @@ from engine.tsql import objects
 from engine.tsql.catalog import (
     activity,
     agent,
+    configurations,
     counters,
     databases,
     empty,
@@ -18,6 +19,7 @@ from engine.tsql.catalog import (
     mirroring,
     msdb,
     returned,
+    schema,
     security,
 )
 from engine.tsql.catalog.fixed import fixed
@@ -32,6 +34,7 @@ __all__ = ["VIEWS", "Column", "Record", "View", "find", "fixed", "names", "objec
 _PARTS: Final = (
     activity,
     agent,
+    configurations,
     counters,
     databases,
     empty,
@@ -40,6 +43,7 @@ _PARTS: Final = (
     mirroring,
     msdb,
     returned,
+    schema,
     security,
 )
 """Importing a part defines its views."""
@@ -56,10 +60,7 @@ def find(context: Context, parts: tuple[str, ...]) -> View:
     database = database_of(context, parts)
     if database is None:
         raise SqlError(208, ".".join(parts))
-    if _names_database(names):
-        names = names[1:]
-    schema = names[0] if len(names) == 2 else ""
-    name = names[-1]
+    schema, name = names[-2] if len(names) > 1 else "", names[-1]
     for key in _candidates(database.lower(), schema, name):
         found = VIEWS.get(key)
         if found is not None and found.since <= context.version:
@@ -69,19 +70,12 @@ def find(context: Context, parts: tuple[str, ...]) -> View:
     raise SqlError(208, ".".join(parts))
 
 
-def _names_database(names: Sequence[str]) -> bool:
-    """`db.schema.name` or `db..name`, whose empty schema is not among the parts."""
-    return len(names) == 3 or (
-        len(names) == 2 and names[0].lower() not in ("sys", "dbo", "information_schema", "guest")
-    )
-
-
 def database_of(context: Context, parts: Sequence[str]) -> str | None:
-    """The database that a name of up to three parts is about; None if there is none of that name.
+    """The database that a name of up to three parts (`a..b` has an empty one) is about; None if there is none of it.
 
     Raises what opening it raises.
     """
-    if not _names_database(parts):
+    if len(parts) < 3:
         return context.session.database
     return None if context.database_id(parts[0]) is None else context.open_database(parts[0])
 
@@ -112,17 +106,16 @@ def names(version: int) -> list[str]:
 
 def object_id(context: Context, name: str) -> int | None:
     """The id of a temp table or view by its name as OBJECT_ID takes it; None if there is none."""
-    plain = [part.strip('[]"') for part in name.split(".") if part]
-    if not plain:
+    plain = [part.strip('[]"') for part in name.split(".")]
+    if not plain[-1] or len(plain) > 3:
         return None
     if plain[-1].startswith("#"):
-        known = [table for table, _ in context.session.tables]
-        lower = plain[-1].lower()
-        return -1_000_000 - known.index(lower) if lower in known else None
+        found = {name: number for name, number, _ in objects.temporary(context)}
+        return found.get(plain[-1].lower())
     if objects.find(context, tuple(plain), waits=False) is not None:
         return objects.object_id(plain[-1])
     try:
-        found = find(context, tuple(plain))
+        view = find(context, tuple(plain))
     except (SqlError, Unsimulated):
         return None
-    return -objects.object_id(found.name)
+    return -objects.object_id(view.name)

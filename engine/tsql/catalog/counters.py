@@ -11,8 +11,8 @@ from typing import Final
 from engine import arithmetic
 from engine.model import Copy, Safety
 from engine.protocol import connections
+from engine.tsql.catalog.configurations import option_value
 from engine.tsql.catalog.databases import log_space, send_queue_kb
-from engine.tsql.catalog.instance import option_value
 from engine.tsql.catalog.load import (
     LOCKS_A_TRANSACTION,
     PAGE_KB,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from engine.protocol import jobs
 from engine.tsql.catalog.activity import worker_threads
-from engine.tsql.catalog.instance import option_value
+from engine.tsql.catalog.configurations import option_value
 from engine.tsql.catalog.load import (
     MEMORY_KB,
     PAGE_KB,

@@ -21,7 +21,7 @@ def _sid(number: int) -> bytes:
     return number.to_bytes(16, "big")
 
 
-_ROLES: Final = (
+ROLES: Final = (
     "public", "sysadmin", "securityadmin", "serveradmin", "setupadmin", "processadmin", "diskadmin", "dbcreator",
     "bulkadmin",
 )  # fmt: skip
@@ -51,7 +51,7 @@ def _windows_logins(context: Context) -> list[str]:
 
 def _principals(context: Context) -> Iterable[Record]:
     yield _principal(context, "sa", 1, "S", b"\x01", disabled=False)
-    for number, role in enumerate(_ROLES, start=2):
+    for number, role in enumerate(ROLES, start=2):
         row = _principal(context, role, number, "R", bytes([number]), disabled=False)
         yield {**row, "is_fixed_role": int(role != "public"), "owning_principal_id": 1}
     for number, name in enumerate(_CERTIFICATE_LOGINS, start=101):

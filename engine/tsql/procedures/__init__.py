@@ -46,7 +46,7 @@ def execute(machine: Machine, statement: s.Execute) -> None:
     else:
         found = PROCEDURES.get(plain)
         if found is None:
-            made = objects.find(machine.context, tuple(part for part in parts if part))
+            made = objects.find(machine.context, tuple(parts))
             if isinstance(made, objects.Procedure):
                 _run(machine, parts[-1], made, statement, _database_in(parts))
                 return
@@ -200,6 +200,7 @@ PROCEDURES: Final[Procedures] = {
 """Every procedure by its name in small letters."""
 
 _KNOWN: Final = """
+sp_server_diagnostics sp_mssetalertinfo
 sysmail_add_profileaccount_sp sysmail_add_principalprofile_sp sysmail_configure_sp
 sysmail_delete_account_sp sysmail_delete_profile_sp sysmail_delete_profileaccount_sp
 sysmail_delete_principalprofile_sp sysmail_delete_mailitems_sp sysmail_delete_log_sp

@@ -6,8 +6,11 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.protocol import accounts, databases, options
+from engine.tsql import catalog
+from engine.tsql.catalog import security
 from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.values import to_text
 
 
 def _add_login(call: Call) -> None:
@@ -43,6 +46,14 @@ def _revoke_access(call: Call) -> None:
 
 
 def _role(call: Call) -> None:
+    """15007 for an unknown login, 15402 for an unknown role of the server; else it is said that nothing changes."""
+    context = call.machine.context
+    if call.name == "sp_addsrvrolemember":
+        logins = {to_text(row["name"]).lower() for row in catalog.rows_of(context, "sys.server_principals")}
+        if call.text("@loginame").lower() not in logins:
+            raise SqlError(15007, call.text("@loginame"))
+        if call.text("@rolename").lower() not in map(str.lower, security.ROLES):
+            raise SqlError(15402, call.text("@rolename"))
     call.machine.not_simulated(f"{call.name}: everybody here is sysadmin")
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.protocol import jobs
-from engine.tsql import agent, ledger
+from engine.tsql import agent, ledger, stored_messages
 from engine.tsql.ledger import Record
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.procedures.jobs import job_named
@@ -96,6 +96,7 @@ _ALERT: Final = {
 def _add_alert(call: Call) -> None:
     name = new_name(call, "sysalerts")
     job = job_named(call) if _names_job(call) else None
+    _check_condition(call)
     agent.begin_watching(call.world, call.server)
     ledger.add(call.world, call.server, "sysalerts", name=name, job=job, enabled=1, occurrence_count=0)
     row = existing(call, "sysalerts", "@name")
@@ -107,6 +108,19 @@ def _add_alert(call: Call) -> None:
         and "DATABASE_MIRRORING_STATE_CHANGE" not in call.text("@wmi_query").upper()
     ):
         call.machine.not_simulated("of WMI events only DATABASE_MIRRORING_STATE_CHANGE occurs here")
+
+
+def _check_condition(call: Call) -> None:
+    """Raises 14266 for a severity beyond 25, 14262 for an unknown message, 14500 without any condition."""
+    if not 0 <= call.number("@severity") <= 25:
+        raise SqlError(14266, "@severity", "0..25")
+    number = call.number("@message_id")
+    if number and stored_messages.find(call.world, call.server, number) is None:
+        raise SqlError(14262, "@message_id", number)
+    if not (
+        number or call.number("@severity") or call.get("@performance_condition") or call.get("@wmi_query")
+    ):
+        raise SqlError(14500)
 
 
 def _names_job(call: Call) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.model import Job
 from engine.protocol import jobs
-from engine.tsql import agent, ledger
+from engine.tsql import agent, catalog, ledger
 from engine.tsql.catalog.view import unique_id
 from engine.tsql.ledger import Record
 from engine.tsql.procedures.call import Call, Procedures, procedure
@@ -31,6 +31,7 @@ def _of_job(job: str) -> dict[str, Scalar]:
 
 
 def _add_job(call: Call) -> None:
+    _check_owner_and_category(call)
     enabled = call.get("@enabled") is None or bool(call.number("@enabled"))
     name = call.text("@job_name")
     call.say(jobs.add(call.world, call.server, Job(name=name, enabled=enabled)))
@@ -49,8 +50,21 @@ def _add_job(call: Call) -> None:
     call.outputs["@job_id"] = unique_id("job", call.server, name)
 
 
+def _check_owner_and_category(call: Call) -> None:
+    """Raises 14234 for an owner who is no login and for an unknown category. As in sp_verify_job."""
+    for parameter, view, source in (
+        ("@owner_login_name", "sys.server_principals", "sp_helplogins [excluding Windows NT groups]"),
+        ("@category_name", "msdb.dbo.syscategories", "sp_help_category"),
+    ):
+        given = call.text(parameter)
+        known = {to_text(row["name"]).lower() for row in catalog.rows_of(call.machine.context, view)}
+        if given and given.lower() not in known and not given.startswith("$("):
+            raise SqlError(14234, parameter, source)
+
+
 def _update_job(call: Call) -> None:
     name = job_named(call)
+    _check_owner_and_category(call)
     if call.get("@enabled") is not None:
         call.say(jobs.update(call.world, call.server, name, enabled=bool(call.number("@enabled"))))
     columns = {

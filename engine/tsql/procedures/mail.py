@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql import ledger
-from engine.tsql.catalog.instance import option_value
+from engine.tsql.catalog.configurations import option_value
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.values import Scalar
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql.catalog.instance import option_value
+from engine.tsql.catalog.configurations import option_value
 from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.values import Scalar

@@ -1,0 +1,472 @@
+"""What scripts have made in a database: objects, columns, keys, indexes, constraints, and the text of modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from engine.messages import SqlError
+from engine.tsql import objects
+from engine.tsql.catalog.view import Record, Rows, view
+from engine.tsql.columns import Check, ColumnDefinition, ForeignKey, Key
+from engine.tsql.context import Context
+from engine.tsql.data import Table
+from engine.tsql.types import FIXED_LENGTHS, SqlType, digits_of, type_of
+
+TEMP_NAME_LENGTH: Final = 116
+"""tempdb fills the name of a temp table up with `_` to this length and puts a number behind. Documented."""
+
+
+def _items(context: Context) -> Iterator[tuple[str, int, objects.UserObject]]:
+    """Name, id and contents of each object of the current database; in tempdb one's own temp tables are among them."""
+    for name, item in objects.listed(context):
+        yield name, objects.object_id(name), item
+    if context.session.database.lower() == "tempdb":
+        for number, (name, object_id, table) in enumerate(objects.temporary(context), start=1):
+            yield f"{name:_<{TEMP_NAME_LENGTH}}{number:012X}", object_id, table
+
+
+def _tables(context: Context) -> Iterator[tuple[str, int, Table]]:
+    for name, number, item in _items(context):
+        if isinstance(item, Table):
+            yield name, number, item
+
+
+# --- objects -----------------------------------------------------------------------------------------------
+
+
+def _object(context: Context, name: str, number: int, kind: str, parent: int = 0) -> Record:
+    return {
+        "name": name,
+        "object_id": number,
+        "schema_id": 1,
+        "parent_object_id": parent,
+        "type": kind,
+        "type_desc": _DESCRIPTIONS[kind],
+        "create_date": context.now(),
+        "modify_date": context.now(),
+        "is_ms_shipped": 0,
+        "id": number,
+        "xtype": kind,
+        "uid": 1,
+        "crdate": context.now(),
+        "parent_obj": parent,
+    }
+
+
+_DESCRIPTIONS: Final = {
+    **{kind: description for kind, description, _ in objects.KINDS.values()},
+    "PK": "PRIMARY_KEY_CONSTRAINT",
+    "UQ": "UNIQUE_CONSTRAINT",
+    "F ": "FOREIGN_KEY_CONSTRAINT",
+    "C ": "CHECK_CONSTRAINT",
+    "D ": "DEFAULT_CONSTRAINT",
+}
+
+
+def _made(*kinds: str) -> Rows:
+    """The objects of these types; constraints are objects, too."""
+
+    def rows(context: Context) -> Iterable[Record]:
+        for name, number, item in _items(context):
+            kind = objects.KINDS[type(item)][0]
+            if not kinds or kind in kinds:
+                yield {
+                    **_object(context, name, number, kind),
+                    "TABLE_CATALOG": context.session.database,
+                    "TABLE_SCHEMA": "dbo",
+                    "TABLE_NAME": name,
+                    "TABLE_TYPE": "BASE TABLE" if kind == "U " else "VIEW",
+                }
+        if not kinds:
+            for made in (_keys, _checks, _defaults, _foreign_keys):
+                yield from made(context)
+
+    return rows
+
+
+view("sys.objects", _made())
+view("sys.tables", _made("U "))
+view("sys.views", _made("V "))
+view("sys.procedures", _made("P "))
+view("sys.sysobjects", _made())
+view("information_schema.tables", _made("U ", "V "))
+
+
+# --- columns -----------------------------------------------------------------------------------------------
+
+TYPE_IDS: Final = {
+    "image": 34, "text": 35, "uniqueidentifier": 36, "date": 40, "time": 41, "datetime2": 42, "datetimeoffset": 43,
+    "tinyint": 48, "smallint": 52, "int": 56, "smalldatetime": 58, "real": 59, "money": 60, "datetime": 61,
+    "float": 62, "sql_variant": 98, "ntext": 99, "bit": 104, "decimal": 106, "numeric": 108, "smallmoney": 122,
+    "bigint": 127, "varbinary": 165, "varchar": 167, "binary": 173, "char": 175, "timestamp": 189, "nvarchar": 231,
+    "nchar": 239, "xml": 241,
+}  # fmt: skip
+"""system_type_id. Documented [DOC: sys.types]."""
+
+
+def _type_record(written: str) -> Record:
+    try:
+        kind = type_of(written, 1)
+    except SqlError:
+        kind = SqlType("sql_variant")
+    precision, scale = digits_of(kind) if kind.is_number and kind.name != "bit" else (0, 0)
+    if kind.name in ("float", "real"):
+        precision, scale = (53 if kind.name == "float" else 24), 0
+    length = kind.length * 2 if kind.name in ("nchar", "nvarchar") and kind.length > 0 else kind.length
+    size = 5 if precision <= 9 else 9 if precision <= 19 else 13 if precision <= 28 else 17
+    number = TYPE_IDS.get(kind.name, 98)
+    return {
+        "system_type_id": number,
+        "user_type_id": 256 if written.strip("[]").lower() == "sysname" else number,
+        "max_length": length or (size if kind.name == "numeric" else FIXED_LENGTHS.get(kind.name, -1)),
+        "precision": precision,
+        "scale": scale,
+        "collation_name": "SQL_Latin1_General_CP1_CI_AS" if kind.is_text else None,
+        "DATA_TYPE": kind.name,
+        "CHARACTER_MAXIMUM_LENGTH": kind.length if kind.is_text or kind.is_binary else None,
+        "CHARACTER_OCTET_LENGTH": length if kind.is_text or kind.is_binary else None,
+        "NUMERIC_PRECISION": precision or None,
+        "NUMERIC_SCALE": scale if kind.is_number and kind.name not in ("float", "real") else None,
+    }
+
+
+def _column(context: Context, name: str, number: int, place: int, column: ColumnDefinition) -> Record:
+    first, step = column.identity or (None, None)
+    return {
+        **_type_record(column.type),
+        "TABLE_CATALOG": context.session.database,
+        "TABLE_SCHEMA": "dbo",
+        "TABLE_NAME": name,
+        "COLUMN_NAME": column.name,
+        "ORDINAL_POSITION": place,
+        "COLUMN_DEFAULT": f"({column.default})" if column.default else None,
+        "is_nullable": int(column.nullable),
+        "IS_NULLABLE": "YES" if column.nullable else "NO",
+        "object_id": number,
+        "name": column.name,
+        "column_id": place,
+        "is_identity": int(column.identity is not None),
+        "is_computed": int(bool(column.computed)),
+        "is_ansi_padded": 1,
+        "seed_value": first,
+        "increment_value": step,
+        "definition": f"({column.computed})" if column.computed else None,
+        "is_persisted": 0,
+        "default_object_id": _default_id(number, column) if column.default else 0,
+    }
+
+
+def _columns(wanted: Callable[[ColumnDefinition], bool]) -> Rows:
+    def rows(context: Context) -> Iterable[Record]:
+        for name, number, table in _tables(context):
+            for place, column in enumerate(table.columns, start=1):
+                if wanted(column):
+                    yield _column(context, name, number, place, column)
+
+    return rows
+
+
+def _last_values(context: Context) -> Iterable[Record]:
+    for name, number, table in _tables(context):
+        for place, column in enumerate(table.columns, start=1):
+            if column.identity is not None:
+                last = table.next_identity - column.identity[1]
+                used = table.next_identity != column.identity[0]
+                yield {
+                    **_column(context, name, number, place, column),
+                    "last_value": last if used else None,
+                }
+
+
+view("information_schema.columns", _columns(lambda column: True))
+view("sys.columns", _columns(lambda column: True))
+view("sys.computed_columns", _columns(lambda column: bool(column.computed)))
+view("sys.identity_columns", _last_values)
+
+
+def _types(context: Context) -> Iterable[Record]:
+    for name, number in TYPE_IDS.items():
+        if not (context.version < 2008 and name in ("date", "time", "datetime2", "datetimeoffset")):
+            record = _type_record("decimal(38, 38)" if name in ("decimal", "numeric") else name)
+            longest = 8000 if record["max_length"] in (1, 2) and name in _LONG else record["max_length"]
+            yield {
+                **record,
+                **_USER_TYPE,
+                "name": name,
+                "system_type_id": number,
+                "user_type_id": number,
+                "max_length": longest,
+            }
+    yield {**_type_record("sysname"), **_USER_TYPE, "name": "sysname", "is_nullable": 0}
+
+
+_LONG: Final = frozenset({"nvarchar", "nchar", "varchar", "char", "varbinary", "binary"})
+_USER_TYPE: Final[Record] = {
+    "schema_id": 4, "is_user_defined": 0, "is_assembly_type": 0, "is_nullable": 1, "is_table_type": 0,
+}  # fmt: skip
+
+view("sys.types", _types)
+
+
+# --- indexes and keys --------------------------------------------------------------------------------------
+
+
+def _indexes_of(table: Table) -> Iterator[tuple[int, Key | None]]:
+    """index_id and key; a table without a clustered one is a heap, index 0."""
+    keys = [key for key in table.constraints if isinstance(key, Key)]
+    if not any(key.clustered for key in keys):
+        yield 0, None
+    for number, key in enumerate(keys, start=2):
+        yield 1 if key.clustered else number, key
+
+
+def _indexes(context: Context) -> Iterable[Record]:
+    for _, owner, table in _tables(context):
+        for number, key in _indexes_of(table):
+            yield {
+                "object_id": owner,
+                "name": None if key is None else key.name,
+                "index_id": number,
+                "type": min(number, 2),
+                "type_desc": ("HEAP", "CLUSTERED", "NONCLUSTERED")[min(number, 2)],
+                "is_unique": int(key is not None and key.unique),
+                "data_space_id": 1,
+                "ignore_dup_key": int(key is not None and key.ignore_duplicates),
+                "is_primary_key": int(key is not None and key.kind == "PRIMARY KEY"),
+                "is_unique_constraint": int(key is not None and key.kind == "UNIQUE"),
+                "id": owner,
+                "indid": number,
+                "rowcnt": len(table.rows),
+                "rows": len(table.rows),
+            }
+
+
+view("sys.indexes", _indexes)
+view("sys.sysindexes", _indexes)
+
+
+def _place(table: Table, name: str) -> int:
+    """column_id."""
+    names = [column.name.lower() for column in table.columns]
+    return names.index(name.lower()) + 1
+
+
+def _index_columns(context: Context) -> Iterable[Record]:
+    for _, owner, table in _tables(context):
+        for number, key in _indexes_of(table):
+            named = (*key.columns, *key.included) if key is not None else ()
+            for place, name in enumerate(named, start=1):
+                included = key is not None and place > len(key.columns)
+                yield {
+                    "object_id": owner,
+                    "index_id": number,
+                    "index_column_id": place,
+                    "column_id": _place(table, name),
+                    "key_ordinal": 0 if included else place,
+                    "partition_ordinal": 0,
+                    "is_descending_key": 0,
+                    "is_included_column": int(included),
+                }
+
+
+view("sys.index_columns", _index_columns)
+
+
+def _keys(context: Context) -> Iterable[Record]:
+    for name, owner, table in _tables(context):
+        for number, key in _indexes_of(table):
+            if key is not None and key.kind in ("PRIMARY KEY", "UNIQUE"):
+                kind = "PK" if key.kind == "PRIMARY KEY" else "UQ"
+                yield {
+                    **_object(context, key.name, objects.object_id(key.name), kind, owner),
+                    **_constraint(context, name, key.name, key.kind),
+                    "unique_index_id": number,
+                    "is_system_named": int("__" in key.name),
+                }
+
+
+view("sys.key_constraints", _keys)
+
+
+# --- constraints -------------------------------------------------------------------------------------------
+
+
+def _constraint(context: Context, table: str, name: str, kind: str) -> Record:
+    database = context.session.database
+    return {
+        "CONSTRAINT_CATALOG": database,
+        "CONSTRAINT_SCHEMA": "dbo",
+        "CONSTRAINT_NAME": name,
+        "TABLE_CATALOG": database,
+        "TABLE_SCHEMA": "dbo",
+        "TABLE_NAME": table,
+        "CONSTRAINT_TYPE": kind,
+        "IS_DEFERRABLE": "NO",
+        "INITIALLY_DEFERRED": "NO",
+    }
+
+
+def _checks(context: Context) -> Iterable[Record]:
+    for name, owner, table in _tables(context):
+        for item in table.constraints:
+            if isinstance(item, Check):
+                yield {
+                    **_object(context, item.name, objects.object_id(item.name), "C ", owner),
+                    **_constraint(context, name, item.name, "CHECK"),
+                    "parent_column_id": _place(table, item.columns[0]) if item.columns else 0,
+                    "definition": f"({item.text})",
+                    "CHECK_CLAUSE": f"({item.text})",
+                    "is_not_trusted": 0,
+                    "is_system_named": int("__" in item.name),
+                }
+
+
+def _default_id(owner: int, column: ColumnDefinition) -> int:
+    return objects.object_id(f"default {owner} {column.name}")
+
+
+def _defaults(context: Context) -> Iterable[Record]:
+    for name, owner, table in _tables(context):
+        for place, column in enumerate(table.columns, start=1):
+            if column.default:
+                number = _default_id(owner, column)
+                made = f"DF__{name.lstrip('#')[:9]}__{column.name[:5]}__{number:08X}"
+                yield {
+                    **_object(context, made, number, "D ", owner),
+                    "parent_column_id": place,
+                    "definition": f"({column.default})",
+                    "Definition": f"({column.default})",
+                    "is_system_named": 1,
+                }
+
+
+def _references(context: Context) -> Iterator[tuple[str, int, Table, ForeignKey, Table, Key]]:
+    """Each foreign key with its table, the table that it refers to, and the key of that."""
+    known = {name.lower(): table for name, _, table in _tables(context)}
+    for name, owner, table in _tables(context):
+        for item in table.constraints:
+            parent = known.get(item.table[-1].lower()) if isinstance(item, ForeignKey) else None
+            if not isinstance(item, ForeignKey) or parent is None:
+                continue
+            keys = [key for key in parent.constraints if isinstance(key, Key) and key.unique]
+            wanted = sorted(column.lower() for column in item.references)
+            for key in keys:
+                same = sorted(column.lower() for column in key.columns) == wanted
+                if same if wanted else key.kind == "PRIMARY KEY":
+                    yield name, owner, table, item, parent, key
+                    break
+
+
+def _foreign_keys(context: Context) -> Iterable[Record]:
+    for name, owner, _, item, parent, key in _references(context):
+        yield {
+            **_object(context, item.name, objects.object_id(item.name), "F ", owner),
+            **_constraint(context, name, item.name, "FOREIGN KEY"),
+            "referenced_object_id": objects.object_id(item.table[-1]),
+            "key_index_id": next(number for number, known in _indexes_of(parent) if known is key),
+            "is_not_trusted": 0,
+            "is_system_named": int("__" in item.name),
+            "UNIQUE_CONSTRAINT_CATALOG": context.session.database,
+            "UNIQUE_CONSTRAINT_SCHEMA": "dbo",
+            "UNIQUE_CONSTRAINT_NAME": key.name,
+            "MATCH_OPTION": "SIMPLE",
+            "UPDATE_RULE": "NO ACTION",
+            "DELETE_RULE": "NO ACTION",
+        }
+
+
+def _foreign_key_columns(context: Context) -> Iterable[Record]:
+    for _, owner, table, item, parent, key in _references(context):
+        for place, (own, other) in enumerate(
+            zip(item.columns, item.references or key.columns, strict=False), start=1
+        ):
+            yield {
+                "constraint_object_id": objects.object_id(item.name),
+                "constraint_column_id": place,
+                "parent_object_id": owner,
+                "parent_column_id": _place(table, own),
+                "referenced_object_id": objects.object_id(item.table[-1]),
+                "referenced_column_id": _place(parent, other),
+            }
+
+
+def _table_constraints(context: Context) -> Iterable[Record]:
+    for made in (_keys, _checks, _foreign_keys):
+        yield from made(context)
+
+
+def _key_columns(context: Context) -> Iterable[Record]:
+    for name, _, table in _tables(context):
+        for item in table.constraints:
+            if isinstance(item, ForeignKey) or (
+                isinstance(item, Key) and item.kind in ("PRIMARY KEY", "UNIQUE")
+            ):
+                for place, column in enumerate(item.columns, start=1):
+                    yield {
+                        **_constraint(context, name, item.name, ""),
+                        "COLUMN_NAME": column,
+                        "ORDINAL_POSITION": place,
+                    }
+
+
+view("sys.check_constraints", _checks)
+view("sys.default_constraints", _defaults)
+view("sys.foreign_keys", _foreign_keys)
+view("sys.foreign_key_columns", _foreign_key_columns)
+view("information_schema.table_constraints", _table_constraints)
+view("information_schema.check_constraints", _checks)
+view("information_schema.referential_constraints", _foreign_keys)
+view("information_schema.key_column_usage", _key_columns)
+
+
+# --- modules -----------------------------------------------------------------------------------------------
+
+
+def _modules(context: Context) -> Iterable[Record]:
+    for _, number, item in _items(context):
+        if isinstance(item, objects.Procedure | objects.View):
+            text = item.body.lstrip("\n") if isinstance(item, objects.Procedure) else item.query
+            yield {"object_id": number, "definition": text, "uses_ansi_nulls": 1}
+
+
+view("sys.sql_modules", _modules)
+view("sys.all_sql_modules", _modules)
+
+
+def _parameters(context: Context) -> Iterable[Record]:
+    for _, number, item in _items(context):
+        for place, parameter in enumerate(
+            item.parameters if isinstance(item, objects.Procedure) else (), start=1
+        ):
+            yield {
+                **_type_record(parameter.type),
+                "object_id": number,
+                "name": parameter.name,
+                "parameter_id": place,
+                "is_output": int(parameter.output),
+                "is_cursor_ref": 0,
+                "has_default_value": 0,
+                "default_value": None,
+                "is_readonly": 0,
+                "is_nullable": 1,
+            }
+
+
+view("sys.parameters", _parameters)
+
+
+def _routines(context: Context) -> Iterable[Record]:
+    for name, _, item in _items(context):
+        if isinstance(item, objects.Procedure):
+            yield {
+                "SPECIFIC_SCHEMA": "dbo",
+                "SPECIFIC_NAME": name,
+                "ROUTINE_CATALOG": context.session.database,
+                "ROUTINE_SCHEMA": "dbo",
+                "ROUTINE_NAME": name,
+                "ROUTINE_TYPE": "PROCEDURE",
+            }
+
+
+view("information_schema.routines", _routines)
