@@ -21,13 +21,16 @@ from engine.drill.report import program_version
 from engine.drill.scenario import Scenario
 
 
-def read(files: Iterable[ScenarioFile], folder: Path | None) -> tuple[list[Summary], list[str]]:
+def read(
+    files: Iterable[ScenarioFile], folder: Path | None, memory: dict[str, Summary] | None = None
+) -> tuple[list[Summary], list[str]]:
     """A summary of each file, in order, and a sentence for each that cannot be played.
 
-    What is known of a text already comes from *folder*; what was new is known there the next time. None: nothing
-    is kept.
+    What is known of a text already comes from *folder* or *memory*; what was new is known in both the next time.
+    None: nothing is kept there.
     """
-    known = kept(folder) if folder is not None else {}
+    stored = kept(folder) if folder is not None else {}
+    known = {**(memory or {}), **stored}
     version = program_version()
     found: dict[str, Summary] = {}
     problems: list[str] = []
@@ -39,8 +42,11 @@ def read(files: Iterable[ScenarioFile], folder: Path | None) -> tuple[list[Summa
             problems.append(
                 tr("{file} cannot be played: {why}").format(file=file.file, why=problem.problems[0])
             )
-    if folder is not None and found != known:
+    if folder is not None and found != stored:
         _keep(found, folder)
+    if memory is not None:
+        memory.clear()
+        memory.update(found)
     return list(found.values()), problems
 
 

@@ -33,12 +33,14 @@ class Library:
         self.summaries: dict[str, Summary] = {}
         """Of all that can be played, by name."""
         self.problems: list[str] = []
+        self._read: dict[str, Summary] = {}
+        """Summaries of this window: without a profile no file keeps them."""
 
     def read(self) -> None:
         """Look for scenarios (again)."""
         files, self.problems = scenario_files.all_files()
         folder = self._profile.file.parent if self._profile is not None else None
-        found, problems = summaries.read(files, folder)
+        found, problems = summaries.read(files, folder, self._read)
         self.summaries = {summary.name: summary for summary in found}
         self.problems += problems
         if self._profile is not None:

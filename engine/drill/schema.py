@@ -55,6 +55,8 @@ def _pace(seconds: float) -> float:
 
 def _readable(text: str) -> str:
     """Refuses characters that are not seen and change what is (controls, text direction, no width)."""
+    if text.replace("\n", "").isprintable() and not any(sign in text for sign in BLANK_LETTERS):
+        return text  # nearly every text; to look at each sign by itself takes long
     for index, sign in enumerate(text):
         if sign not in "\n\t\u200c\u200d" and (
             unicodedata.category(sign) in _UNSEEN or sign in BLANK_LETTERS
@@ -64,9 +66,9 @@ def _readable(text: str) -> str:
 
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Categories of Unicode. Two signs of Cf are let through: the joiners that Persian and Hindi are written with."""
 BLANK_LETTERS: Final = "\u115f\u1160\u2800\u3164\uffa0"
 """Letters and symbols to Unicode that are drawn as nothing: fillers of Hangul, the Braille pattern without a dot."""
-"""Categories of Unicode. Two signs of Cf are let through: the joiners that Persian and Hindi are written with."""
 
 
 def _moment(text: str) -> str:

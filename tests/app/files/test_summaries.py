@@ -29,6 +29,15 @@ def test_what_is_known_is_not_read_again(
     assert summaries.read(files, tmp_path) == first
 
 
+def test_without_a_folder_memory_serves(files: list[ScenarioFile], monkeypatch: pytest.MonkeyPatch) -> None:
+    memory: dict[str, summary.Summary] = {}
+    first = summaries.read(files, None, memory)
+    assert summaries.read(files[:1], None, memory)[0] == first[0][:1]
+    assert len(memory) == 1, "what is gone is forgotten"
+    monkeypatch.setattr(ScenarioFile, "load", refuse)
+    assert summaries.read(files[:1], None, memory)[0] == first[0][:1]
+
+
 def test_a_changed_text_is_read_and_the_old_one_forgotten(files: list[ScenarioFile], tmp_path: Path) -> None:
     summaries.read(files, tmp_path)
     lab = files[0]
