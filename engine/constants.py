@@ -72,6 +72,14 @@ COMPATIBILITY_MIN: Final = {2005: 80, 2008: 80, 2012: 90, 2014: 100}
 """compatibility_level that a new database gets in each version, and the least that the version has. Documented
 [DOC: ALTER DATABASE compatibility level]."""
 
+PRODUCT: Final = {
+    2005: ("9.00.5000.00", "SP4", "Microsoft SQL Server 2005"),
+    2008: ("10.0.6000.29", "SP4", "Microsoft SQL Server 2008 (SP4)"),
+    2012: ("11.0.7001.0", "SP4", "Microsoft SQL Server 2012 (SP4)"),
+    2014: ("12.0.6024.0", "SP3", "Microsoft SQL Server 2014 (SP3)"),
+}
+"""Last service pack of each version: product version, level, name. Documented [DOC: build lists]."""
+
 INTERNAL_VERSION: Final = {2005: 611, 2008: 655, 2012: 706, 2014: 782}
 """Version of the files of a database, as 948 names it. Documented in kind [DOC: 948], numbers seen in public logs."""
 

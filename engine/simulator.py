@@ -28,6 +28,7 @@ from engine.protocol import (
     redo,
     service,
     session,
+    startup,
     streams,
     sync,
 )
@@ -54,6 +55,7 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     **redo.HANDLERS,
     **pages.HANDLERS,
     **disks.HANDLERS,
+    **startup.HANDLERS,
     **monitor.HANDLERS,
     **chores.HANDLERS,
     **tsql.HANDLERS,

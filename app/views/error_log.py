@@ -14,15 +14,10 @@ from app.words import formatting
 from app.words.language import mark, tr
 from engine.events import Event
 from engine.model import World
+from engine.protocol.errorlog import source_of
 
 SEVERITY_OF_ERRORS: Final = 11
 """From here on a message gets its `Error: …` line. Documented (facts, section 7)."""
-
-SOURCES: Final = ((17_000, 18_000, "Server"), (18_400, 18_500, "Logon"), (18_200, 18_300, "Backup"))
-"""Ranges of message numbers and who writes them; everything else comes from a system process."""
-
-SYSTEM_PROCESS: Final = "spid21s"
-"""Mirroring writes as a system session with a number from 15 to 30. The number itself is ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +42,7 @@ def lines_of(event: Event, world: World) -> Iterator[Line]:
         return
     number, severity, state = event.get("number", 0), event.get("severity", 0), event.get("state", 0)
     date = formatting.server_time(world.settings.start_time, event.tick)
-    source = next((name for low, high, name in SOURCES if low <= number < high), SYSTEM_PROCESS)
+    source = source_of(number, event.text)
     tone = "bad" if severity >= SEVERITY_OF_ERRORS else None
     if tone:
         head = f"Error: {number}, Severity: {severity}, State: {state}."

@@ -12,7 +12,7 @@ from engine.drill.schema import Database, Scenario, Server, Session
 from engine.flow import Flow
 from engine.flow.sites import SITES
 from engine.model import DbState, Key, MirrorState, RecoveryModel, Role, Safety, WitnessState, World
-from engine.protocol import clients, jobs, network, quorum, roles, streams, sync
+from engine.protocol import clients, jobs, network, quorum, roles, startup, streams, sync
 
 START_LOG_KB: Final = 1_000_000.0
 """Where the log of every database stands at the start. Assumed; only differences matter."""
@@ -62,6 +62,7 @@ def start_world(scenario: Scenario, seed: int) -> World:
     for key in sorted(world.copies):
         if world.copies[key].db_state is DbState.ONLINE:
             _start_flow(world, key)
+    startup.healthy(world)
     streams.warm_start(world)
     simulator.start_timers(world)
     simulator.advance(world, 0)  # whatever the set-up has said is no news

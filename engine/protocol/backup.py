@@ -136,7 +136,9 @@ def _data_done(
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.backup_from_kb != from_kb or copy.source is None:
-        raise SqlError(3049, also=(3013,), title="BACKUP DATABASE")
+        broken = SqlError(3049, also=(3013,), title="BACKUP DATABASE")
+        note_failure(world, server, database, broken)
+        raise broken
     number = world.next_id()
     base = number if kind == DATABASE else copy.full_backup_id
     end = world.flow.positions(copy.source).flushed_kb
@@ -216,8 +218,10 @@ def _log_done(
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.role is Role.MIRROR:
-        missing = SqlError(3049, database, also=(3013,), title="BACKUP LOG")
-        raise missing if copy is None else _mirror_refusal(world, copy, "BACKUP LOG")
+        broken = SqlError(3049, database, also=(3013,), title="BACKUP LOG")
+        broken = broken if copy is None else _mirror_refusal(world, copy, "BACKUP LOG")
+        note_failure(world, server, database, broken)
+        raise broken
     number = world.next_id()
     taken = _taken(world, copy, LOG, number, first_kb, last_kb, last_kb - first_kb, started_tick)
     taken = replace(taken, copy_only=copy_only, tail=tail, from_tick=copy.last_log_backup_tick)
@@ -242,6 +246,10 @@ def by_job(world: World, key: Key, path: str) -> None:
 
     It leaves no line in the ERRORLOG, as under trace flag 3226, which spares many shops that noise.
     """
+    if not volumes.has_drive(world.servers[key[0]], volumes.drive_of(path)):
+        lost = SqlError(3201, path, files.NO_PATH, also=(3013,), title="BACKUP LOG")
+        note_failure(world, *key, lost)
+        return
     copy = world.copies[key]
     first, last = copy.last_log_backup_kb, streams.end_of_log_kb(world, copy)
     taken = _taken(world, copy, LOG, world.next_id(), first, last, last - first, world.tick)
@@ -249,6 +257,22 @@ def by_job(world: World, key: Key, path: str) -> None:
     _store(world, (key[0], path), taken, init=False)
     _note_log_backup(world, key, last)
     world.update_copy(key, last_log_backup_tick=world.tick, bulk_changes=False)
+
+
+FAILED_DEVICE: Final = {3201: (18204, "BackupDiskFile::CreateMedia", "create"),
+                        3202: (18210, "BackupMedium::ReportIoError", "write")}  # fmt: skip
+"""What the ERRORLOG says of a device that cannot be opened or written to. Seen in public logs."""
+
+
+def note_failure(world: World, server: str, database: str, problem: SqlError) -> None:
+    """3041 in the ERRORLOG after every failed backup, with what was wrong with the device [DOC: 4214]."""
+    if problem.number in FAILED_DEVICE:
+        number, where, act = FAILED_DEVICE[problem.number]
+        path, system = problem.parameters
+        errorlog.write(
+            world, server, number, where, *((path, act) if number == 18204 else (act, path)), system
+        )
+    errorlog.write(world, server, 3041, f"{problem.title} {database}")
 
 
 # --- common ----------------------------------------------------------------------------------------

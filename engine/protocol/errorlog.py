@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.messages import text_of
-from engine.model import Key, World
+from engine.model import Key, LogLine, World
 
 LINES_KEPT: Final = 1_000
 """Lines of an ERRORLOG that xp_readerrorlog can read. Assumed."""
@@ -47,6 +47,52 @@ def write_line(world: World, server: str, number: int, severity: int, state: int
     line = (world.tick, number, severity, state, text)
     world.errorlog[server] = (*world.errorlog.get(server, ())[1 - LINES_KEPT :], line)
     world.emit("errorlog", text, server=server, number=number, severity=severity, state=state)
+
+
+SOURCES: Final = (
+    (3_041, 3_042, "Backup"),
+    (17_100, 17_136, "Server"),
+    (17_140, 17_203, "Server"),
+    (18_200, 18_300, "Backup"),
+    (18_400, 18_500, "Logon"),
+    (26_000, 27_000, "Server"),
+)
+"""Ranges of message numbers and who writes them. Seen in published ERRORLOGs."""
+
+OF_THE_SERVER: Final = (
+    "Microsoft SQL Server",
+    "Authentication mode",
+    "The service account",
+    "SQL Server detected",
+)
+OF_BACKUPS: Final = ("Database backed up.", "Log was backed up.", "Database was restored", "Log was restored")
+"""Beginnings of lines whose number is not known."""
+
+SYSTEM_PROCESS: Final = "spid15s"
+"""Everything else is written by a system session, as the mirroring threads are; its number is ours."""
+
+
+def source_of(number: int, text: str) -> str:
+    """Who writes a line: the column ProcessInfo of xp_readerrorlog."""
+    if not number and text.startswith(OF_BACKUPS):
+        return "Backup"
+    if not number and text.startswith(OF_THE_SERVER):
+        return "Server"
+    return next((name for low, high, name in SOURCES if low <= number < high), SYSTEM_PROCESS)
+
+
+ARCHIVES_KEPT: Final = 6
+"""Logs kept beside the current one. Documented [DOC: sp_cycle_errorlog, configure SQL Server error logs]."""
+
+
+def logs(world: World, server: str) -> list[list[LogLine]]:
+    """The ERRORLOGs of a server, the current one first: each begins with the line that names the product."""
+    found: list[list[LogLine]] = [[]]
+    for line in world.errorlog.get(server, ()):
+        if found[-1] and not line[1] and line[4].startswith("Microsoft SQL Server"):
+            found.append([])
+        found[-1].append(line)
+    return found[: -2 - ARCHIVES_KEPT : -1]
 
 
 def trace(world: World, key: Key, new: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
 from engine.model import DbState, MirrorState, Role, Service, WitnessState, World, ticks
-from engine.protocol import causes, disks, errorlog, failover, network, security, streams
+from engine.protocol import causes, disks, errorlog, failover, network, startup, streams
 
 
 def _announce(world: World, server: str, text: str) -> None:
@@ -118,11 +118,7 @@ def started(world: World, server: str) -> None:
         refused=(),
     )
     _announce(world, server, "SQL Server is running")
-    if not security.listens(world.servers[server]):
-        errorlog.write(world, server, 1486)
-    else:
-        errorlog.write(world, server, 9690, security.TRANSPORT)
-        errorlog.write(world, server, 1485)
+    startup.begin(world, server)
     for key, copy in sorted(world.copies.items()):
         if key[0] != server:
             continue
@@ -130,10 +126,14 @@ def started(world: World, server: str) -> None:
         if copy.source is not None:
             streams.restart(world, copy.source)
         at_rest = copy.guid is None and copy.db_state is DbState.RESTORING
+        if at_rest:
+            errorlog.write(world, server, 3402, copy.database, "RESTORING")
         if copy.db_state is DbState.OFFLINE or at_rest or not disks.opens(world, key):
             continue
         world.update_copy(key, recovering=True, db_state=DbState.RECOVERING)
         world.after(RECOVERY_AT_START_S, "session.recovered", server, copy.database, world.tick)
+    startup.open_transports(world, server)
+    world.after(RECOVERY_AT_START_S, "startup.complete", server, world.tick)
     network.reassess(world)
 
 

@@ -22,7 +22,7 @@ from engine.model import (
     WitnessState,
     World,
 )
-from engine.protocol import network, roles, streams, sync
+from engine.protocol import network, roles, startup, streams, sync
 
 PRINCIPAL: Final = "SERVER_A"
 MIRROR: Final = "SERVER_B"
@@ -57,6 +57,7 @@ def lab(
     for database in names:
         source = streams.add_source(world, (PRINCIPAL, database), START_LOG_KB)
         streams.attach(world, source, (MIRROR, database))
+    startup.healthy(world)
     streams.warm_start(world)
     simulator.start_timers(world)
     simulator.advance(world, 0)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from engine.constants import INTERNAL_VERSION
+from engine.constants import INTERNAL_VERSION, PRODUCT
 from engine.messages import SqlError, filled
+from engine.protocol import startup
 from engine.tsql import catalog, locks, stored_messages
 from engine.tsql.catalog import security
 from engine.tsql.context import Context
@@ -17,14 +18,6 @@ from engine.tsql.settings import settings_of
 from engine.tsql.values import Scalar, to_number, to_text, whole
 
 SERVER_ROLES: Final = frozenset({"sysadmin", "public"})
-
-PRODUCT: Final = {
-    2005: ("9.00.5000.00", "SP4", "Microsoft SQL Server 2005"),
-    2008: ("10.0.6000.29", "SP4", "Microsoft SQL Server 2008 (SP4)"),
-    2012: ("11.0.7001.0", "SP4", "Microsoft SQL Server 2012 (SP4)"),
-    2014: ("12.0.6024.0", "SP3", "Microsoft SQL Server 2014 (SP3)"),
-}
-"""Last service pack of each version: product version, level, name. Documented [DOC: build lists]."""
 
 _EDITION_IDS: Final = {
     "Enterprise": 1804890536,
@@ -40,8 +33,7 @@ ENGINE_EDITIONS: Final = {"Standard": 2, "Workgroup": 2, "Enterprise": 3, "Devel
 
 def version_text(context: Context) -> str:
     """What @@VERSION says."""
-    number, _, name = PRODUCT[context.version]
-    return f"{name} - {number} (X64) \n\t{context.server.edition} Edition (64-bit) on Windows NT 6.1 (X64)\n"
+    return f"{startup.product(context.server)}\n\t{context.server.edition} Edition (64-bit) on Windows NT 6.1 (X64)\n"
 
 
 def _serverproperty(context: Context, name: Scalar) -> Scalar:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from engine.messages import SqlError, filled, text_of
-from engine.protocol import commands, connections, disks, errorlog, options
+from engine.protocol import backup, commands, connections, disks, options
 from engine.tsql import (
     administer,
     cursors,
@@ -51,6 +51,9 @@ def perform(machine: Machine, statement: s.Statement) -> None:
             machine.outcome(COMMANDS[kind](machine, statement))
         except SqlError as problem:
             problem.title = getattr(statement, "title", problem.title)
+            if isinstance(statement, s.Backup):
+                database = to_text(machine.value(statement.database))
+                backup.note_failure(machine.world, machine.session.server, database, problem)
             raise
     else:
         raise Unsimulated(type(statement).__name__)
@@ -267,8 +270,7 @@ def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
         text = format_message(to_text(message), arguments)
     text = text[:2047]
     if logged and severity > 0:
-        machine.count_act()
-        errorlog.write_line(machine.world, machine.session.server, number, severity, state, text)
+        machine.log(number, severity, state, text)
     if severity <= 10:
         machine.say(text, number if severity else 0, severity, state, machine.line if severity else 0)
         machine.note(error=0, rowcount=0)

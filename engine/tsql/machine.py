@@ -10,7 +10,7 @@ from typing import Final
 from engine import arithmetic
 from engine.messages import SqlError
 from engine.model import World
-from engine.protocol import commands
+from engine.protocol import commands, errorlog
 from engine.tsql import (
     cursors,
     definitions,
@@ -19,6 +19,7 @@ from engine.tsql import (
     queries,
     resolution,
     sources,
+    stored_messages,
     transactions,
     waiting,
 )
@@ -313,7 +314,15 @@ class Machine(Output):
     def fail(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
         """An error of the statement that runs: to the CATCH block around it, or said; it may end the batch."""
         errors = self.errors(problem, self.line if line is None else line)
+        for error in errors:
+            if stored_messages.is_logged(self.world, self.session.server, error.number):
+                self.log(error.number, error.severity, error.state, error.text)
         self.fail_with(errors, ends_batch)
+
+    def log(self, number: int, severity: int, state: int, text: str) -> None:
+        """A message that is event-logged, or was raised WITH LOG, stands in the ERRORLOG too."""
+        self.count_act()
+        errorlog.write_line(self.world, self.session.server, number, severity, state, text)
 
     def fail_with(self, errors: list[Caught], ends_batch: bool = False) -> None:
         worst = max(error.severity for error in errors)

@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.messages import Message, SqlError
 from engine.model import Role
-from engine.protocol import logspace, pages
+from engine.protocol import logspace, pages, startup
 from engine.protocol.lineage import lsn
 from engine.tsql import ledger
 from engine.tsql import statements as s
@@ -171,6 +171,10 @@ def _shrinkfile(machine: Machine, arguments: Arguments) -> None:
     )
 
 
+def _errorlog(machine: Machine, arguments: Arguments) -> None:
+    startup.cycle(machine.world, machine.session.server)
+
+
 DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
     "TRACEON": _trace_on,
     "TRACEOFF": _trace_off,
@@ -179,6 +183,7 @@ DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
     "CHECKDB": _checkdb,
     "OPENTRAN": _opentran,
     "SHRINKFILE": _shrinkfile,
+    "ERRORLOG": _errorlog,
 }
 
 

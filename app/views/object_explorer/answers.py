@@ -8,12 +8,11 @@ from typing import Final
 
 from app.words import formatting
 from app.words.language import mark, tr
-from engine.constants import TICKS_PER_S
+from engine.constants import PRODUCT, TICKS_PER_S
 from engine.messages import text_of
 from engine.model import Copy, DbState, EndpointState, MirrorState, Role, Server, World
 from engine.tsql.client import reachable
 from engine.tsql.context import SYSTEM_DATABASES
-from engine.tsql.environment import PRODUCT
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from engine.messages import SqlError
-from engine.protocol import accounts, options, volumes
-from engine.tsql import catalog, maintenance
+from engine.protocol import accounts, clock, errorlog, options, startup, volumes
+from engine.tsql import catalog, maintenance, values
 from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.values import Scalar, comparable, to_text
@@ -149,45 +149,51 @@ def _help_text(call: Call) -> None:
 
 
 def _read_error_log(call: Call) -> None:
-    """sp_readerrorlog, xp_readerrorlog: log number (0 the current one, 1 that before the last start), kind, two texts.
-
-    The lines of an error are two, `Error: …` and its text. Kind 2, the log of the Agent, is empty.
+    """sp_readerrorlog, xp_readerrorlog: number of the log (0 the current one), kind, two texts that lines hold, the
+    times between which they were written, order. The lines of an error are two. Kind 2, the log of the Agent, is empty.
     """
     number, kind = call.number("@p1"), call.number("@p2", 1)
     wanted = [text.casefold() for text in (call.text("@p3"), call.text("@p4")) if text]
-    server = call.world.servers[call.server]
+    since, until = (_moment(call, name) for name in ("@p5", "@p6"))
+    there = errorlog.logs(call.world, call.server) if kind == 1 else [[]]
+    if not 0 <= number < len(there):
+        raise SqlError(22004, call.name)
     rows: list[tuple[Scalar, ...]] = []
-    for tick, message, severity, state, text in call.world.errorlog.get(call.server, ()) if kind == 1 else ():
-        if (tick < server.started_tick) != bool(number) or number > 1:
+    for tick, message, severity, state, text in there[number]:
+        if (since is not None and tick < since) or (until is not None and tick > until):
             continue
-        at = call.machine.context.now(tick)
+        at, source = call.machine.context.now(tick), errorlog.source_of(message, text)
         if severity > 10 or message in (28047, 28048):
-            rows.append((at, SPID, f"Error: {message}, Severity: {severity}, State: {state}."))
-        rows.append((at, SPID, text))
+            rows.append((at, source, f"Error: {message}, Severity: {severity}, State: {state}."))
+        rows.append((at, source, text))
     shown = [row for row in rows if all(text in to_text(row[2]).casefold() for text in wanted)]
     if call.text("@p7").lower().startswith("desc"):
         shown.reverse()
     call.show(("LogDate", "ProcessInfo", "Text"), shown)
 
 
+def _moment(call: Call, name: str) -> int | None:
+    """The tick that an argument names; None if it is not given."""
+    value = call.arguments.get(name)
+    if value is None:
+        return None
+    return clock.tick_of(call.world, to_text(value, 121) if values.is_moment(value) else to_text(value))
+
+
 def _error_logs(call: Call) -> None:
     """sp_enumerrorlogs, xp_enumerrorlogs: the logs there are."""
-    lines = call.world.errorlog.get(call.server, ())
-    started = call.world.servers[call.server].started_tick
-    parts = (
-        (0, [line for line in lines if line[0] >= started]),
-        (1, [line for line in lines if line[0] < started]),
-    )
     rows = [
         (number, to_text(call.machine.context.now(part[-1][0]), 101), sum(len(line[4]) + 60 for line in part))
-        for number, part in parts
+        for number, part in enumerate(errorlog.logs(call.world, call.server))
         if part
     ]
     call.show(("Archive #", "Date", "Log File Size (Byte)"), rows)
 
 
-SPID: Final = "spid15s"
-"""ProcessInfo of all lines: a system session, as the mirroring threads are."""
+def _cycle_error_log(call: Call) -> None:
+    """sp_cycle_errorlog: DBCC ERRORLOG."""
+    startup.cycle(call.world, call.server)
+    call.machine.say_number(2528)
 
 
 def _version(call: Call) -> None:
@@ -222,6 +228,7 @@ PROCEDURES: Final[Procedures] = {
     "sp_flush_log": procedure(_flush_log),
     "sp_readerrorlog": procedure(_read_error_log, "@p1? @p2? @p3? @p4?"),
     "xp_readerrorlog": procedure(_read_error_log, "@p1? @p2? @p3? @p4? @p5? @p6? @p7?"),
+    "sp_cycle_errorlog": procedure(_cycle_error_log),
     "sp_enumerrorlogs": procedure(_error_logs, "@p1?"),
     "xp_enumerrorlogs": procedure(_error_logs, "@p1?"),
     "sp_configure": procedure(

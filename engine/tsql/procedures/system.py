@@ -59,7 +59,6 @@ PROCEDURES: Final[Procedures] = {
     "xp_instance_regread": procedure(_read_registry, _KEY),
     "xp_regwrite": procedure(_write_registry, "@rootkey @key @value_name? @type? @value?"),
     "xp_instance_regwrite": procedure(_write_registry, "@rootkey @key @value_name? @type? @value?"),
-    "sp_cycle_errorlog": procedure(_message_id),
     "sp_cycle_agent_errorlog": procedure(_message_id),
     "sp_delete_backuphistory": procedure(_message_id, "@oldest_date"),
     "sp_delete_database_backuphistory": procedure(_message_id, "@database_name"),

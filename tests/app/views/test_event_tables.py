@@ -55,9 +55,9 @@ def test_an_error_has_its_pair_of_lines(qtbot: Any, run: Any) -> None:
     run.events = LINES
     log = made(qtbot, ErrorLog, run)
     assert shown(log) == [
-        ["2005-10-22 12:00:41.25", "spid21s", "Error: 1474, Severity: 16, State: 1."],
-        ["2005-10-22 12:00:41.25", "spid21s", "Database mirroring connection error 4."],
-        ["2005-10-22 12:00:41.30", "spid21s", "Database mirroring is inactive for database 'Sales'."],
+        ["2005-10-22 12:00:41.25", "spid15s", "Error: 1474, Severity: 16, State: 1."],
+        ["2005-10-22 12:00:41.25", "spid15s", "Database mirroring connection error 4."],
+        ["2005-10-22 12:00:41.30", "spid15s", "Database mirroring is inactive for database 'Sales'."],
         ["2005-10-22 12:00:43.00", "Server", "SQL Server is terminating."],
     ]
     tones = [log.model.index(row, 2).data(Qt.ItemDataRole.ForegroundRole) for row in range(3)]
@@ -94,7 +94,7 @@ def test_lines_are_copied_as_they_stand(qtbot: Any, run: Any) -> None:
     log.table.selectAll()
     log.table.copy()
     text = QGuiApplication.clipboard().text()
-    assert text == "2005-10-22 12:00:41.30\tspid21s\tDatabase mirroring is inactive for database 'Sales'."
+    assert text == "2005-10-22 12:00:41.30\tspid15s\tDatabase mirroring is inactive for database 'Sales'."
 
 
 def test_the_selected_row_stands_below_in_full(qtbot: Any, run: Any) -> None:
@@ -167,7 +167,7 @@ def test_a_narrow_dock_shows_short_columns_of_the_same_rows(qtbot: Any, run: Any
     run.events = LINES
     log = made(qtbot, ErrorLog, run)
     log.resize(26 * log.fontMetrics().height(), 300)
-    assert shown(log)[0] == ["12:00:41.25", "spid21s", "Error: 1474, Severity: 16, State: 1."]
+    assert shown(log)[0] == ["12:00:41.25", "spid15s", "Error: 1474, Severity: 16, State: 1."]
     log.table.selectRow(0)
     assert log.detail.text() == "Error: 1474, Severity: 16, State: 1."
     log.resize(50 * log.fontMetrics().height(), 300)

@@ -89,7 +89,7 @@ def test_lines_of_error_logs_come_back_from_the_events(monkeypatch: pytest.Monke
     for module in (errorlog, kept_module):
         monkeypatch.setattr(module, "LINES_KEPT", 5)
     taken = drill()
-    taken.world.errorlog["SERVER_A"] = tuple((0, 0, 10, 0, f"before {n}") for n in range(4))
+    taken.world.errorlog = {"SERVER_A": tuple((0, 0, 10, 0, f"before {n}") for n in range(4))}
     taken.errorlog_before = taken.world.errorlog.copy()
     run(taken, 31)
     lengths = set()

@@ -1,0 +1,165 @@
+"""What a server writes into its ERRORLOG when it starts, in order, and when the log is begun anew.
+
+Order and texts [published ERRORLOGs of 2005 to 2017]; the threads of a real start overlap, so neighbours may be the
+other way round there. Lines about memory, locks, MS DTC, audits and names of services in the directory are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from engine.constants import PRODUCT
+from engine.model import DbState, MirrorState, Role, Server, World
+from engine.protocol import errorlog, security
+
+DAC_PORT: Final = 1434
+SQL_PORT: Final = 1433
+"""Of the default instance. Documented [DOC: dedicated administrator connection; TCP/IP properties]."""
+
+DAC_ON_EXPRESS: Final = 7806
+"""Trace flag without which Express has no dedicated administrator connection. Documented."""
+
+FOLDERS: Final = {2005: "MSSQL.1", 2008: "MSSQL10.MSSQLSERVER", 2012: "MSSQL11.MSSQLSERVER",
+                  2014: "MSSQL12.MSSQLSERVER"}  # fmt: skip
+"""Folder of the default instance. Documented [DOC: file locations for default and named instances]."""
+
+Line = tuple[int | str, tuple[object, ...]]
+"""(number, arguments), or (text, ()) where the number is not known."""
+
+
+def product(server: Server) -> str:
+    """Name and build, as in @@VERSION and the first line of an ERRORLOG."""
+    number, _, name = PRODUCT[server.version]
+    return f"{name} - {number} (X64) "
+
+
+def _process_id(server: Server) -> int:
+    """Windows gives multiples of four; which one is made up."""
+    return 4 * (300 + (server.started_tick // 100 + 97 * server.host) % 2000)
+
+
+SERVICE_ACCOUNT: Final = (
+    "The service account is '{account}'. This is an informational message; no user action is required."
+)
+PROCESSORS: Final = (
+    "SQL Server detected 1 sockets with {cores} cores per socket and {cores} logical processors per socket, {cores} "
+    "total logical processors; using {cores} logical processors based on SQL Server licensing. This is an "
+    "informational message; no user action is required."
+)
+"""Lines since 2012 whose numbers no public table tells."""
+
+
+def _header(server: Server) -> Iterator[Line]:
+    """How every ERRORLOG begins."""
+    yield product(server), ()
+    yield 17101, ()
+    yield 17103, ()
+    yield 17104, (_process_id(server),)
+    yield "Authentication mode is MIXED.", ()
+    folder = f"C:\\Program Files\\Microsoft SQL Server\\{FOLDERS[server.version]}\\MSSQL\\LOG"
+    yield 17111, (f"{folder}\\ERRORLOG",)
+    if server.version >= 2012:
+        yield SERVICE_ACCOUNT.format(account=server.service_account), ()
+
+
+def _engine(server: Server) -> Iterator[Line]:
+    """From the processors to the clients."""
+    if server.version >= 2012:
+        yield PROCESSORS.format(cores=server.cores), ()
+    yield 17162, ()
+    if server.version < 2012:
+        yield 17164, (server.cores,)
+    yield 17137, ("master",)
+    yield 19030, (1, "sa")
+    yield 17663, (server.name,)
+    yield 17137, ("mssqlsystemresource",)
+    build = PRODUCT[server.version][0].split(".")
+    yield 958, (f"{build[0]}.{int(build[1]):02}.{build[2]}",)
+    yield 17137, ("msdb",)
+    yield 17137, ("model",)
+    yield 26018, ()
+    if server.tcp_listening:
+        yield 26022, ("'any'", "ipv4", SQL_PORT)
+    yield 26048, ("\\\\.\\pipe\\SQLLocal\\MSSQLSERVER",)
+    if server.edition == "Express":
+        yield 17199, (DAC_ON_EXPRESS,)
+    else:
+        yield 26022, ("127.0.0.1", "ipv4", DAC_PORT)
+        yield 17201, (DAC_PORT,)
+    yield 17126, ()
+
+
+def _transports(server: Server) -> Iterator[Line]:
+    """After the user databases: tempdb, Service Broker and the mirroring endpoint."""
+    yield 17136, ()
+    yield 17137, ("tempdb",)
+    yield 9666, ("Service Broker",)
+    if security.listens(server) and server.endpoint is not None:
+        at = "'any'" if server.endpoint.ip == "ALL" else server.endpoint.ip
+        yield 26022, (at, "ipv4", server.endpoint.port)
+        yield 9690, (security.TRANSPORT,)
+        yield 1485, ()
+    elif server.endpoint is not None:
+        yield 1486, ()
+    else:
+        yield 9666, (security.TRANSPORT,)
+    yield 9688, ()
+
+
+def _write(world: World, server: str, lines: Iterator[Line]) -> None:
+    for what, arguments in lines:
+        if isinstance(what, int):
+            errorlog.write(world, server, what, *arguments)
+        else:
+            errorlog.write_text(world, server, what)
+
+
+def begin(world: World, server: str) -> None:
+    """The instance is up: lines until it is ready for clients. The user databases follow."""
+    state = world.servers[server]
+    _write(world, server, _header(state))
+    _write(world, server, _engine(state))
+
+
+def open_transports(world: World, server: str) -> None:
+    """tempdb is there, the endpoints listen."""
+    _write(world, server, _transports(world.servers[server]))
+
+
+def complete(world: World, server: str, started_tick: int) -> None:
+    """Timer: the databases of the start at that tick are recovered."""
+    if world.servers[server].running and world.servers[server].started_tick == started_tick:
+        errorlog.write(world, server, 3408)
+
+
+def cycle(world: World, server: str) -> None:
+    """DBCC ERRORLOG, sp_cycle_errorlog: a new log begins."""
+    _write(world, server, _header(world.servers[server]))
+    errorlog.write(world, server, 17184)
+
+
+def healthy(world: World) -> None:
+    """The ERRORLOGs of servers that have started before the run and run well since."""
+    for name, server in sorted(world.servers.items()):
+        if not server.running:
+            continue
+        begin(world, name)
+        copies = [copy for (where, _), copy in sorted(world.copies.items()) if where == name]
+        for copy in copies:
+            errorlog.write(world, name, 17137, copy.database)
+            if copy.guid is None and copy.db_state is DbState.RESTORING:
+                errorlog.write(world, name, 3402, copy.database, "RESTORING")
+        open_transports(world, name)
+        for copy in copies:
+            if copy.role is Role.MIRROR:
+                errorlog.write(world, name, 1444, copy.database)
+            if copy.role is not None and copy.mirror_state in (
+                MirrorState.SYNCHRONIZED,
+                MirrorState.SYNCHRONIZING,
+            ):
+                errorlog.write(world, name, 1440 if copy.role is Role.PRINCIPAL else 1441, copy.database)
+        errorlog.write(world, name, 3408)
+
+
+HANDLERS: Final = {"startup.complete": complete}

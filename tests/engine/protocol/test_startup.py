@@ -1,0 +1,173 @@
+"""ERRORLOGs: how they begin, in which order, by version and edition; cycling, archives, what is written into them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.model import World
+from engine.protocol import errorlog, startup
+from tests.engine.worlds import DB, M, P, do, lab
+
+
+def rows(world: World, sql: str, server: str = P) -> list[tuple[str, str]]:
+    """(source, text) of the lines that a batch reads."""
+    done = [event for event in do(world, f"sql {server} {sql}", then_s=0.5) if event.kind == "sql_done"]
+    return [(row[1], row[2]) for row in done[-1].get("results")[-1]["rows"]]
+
+
+def said(world: World, sql: str, server: str = P) -> list[int]:
+    done = [event for event in do(world, f"sql {server} {sql}", then_s=0.5) if event.kind == "sql_done"]
+    return [message["number"] for message in done[-1].get("messages")]
+
+
+ORDER = (
+    "Microsoft SQL Server 2005 - 9.00",
+    "(c) 2005 Microsoft Corporation.",
+    "All rights reserved.",
+    "Server process ID is",
+    "Authentication mode is MIXED.",
+    "Logging SQL Server messages in file",
+    "SQL Server is starting at normal priority base",
+    "Starting up database 'master'.",
+    "Server name is 'SERVER_A'.",
+    "Starting up database 'mssqlsystemresource'.",
+    "The resource database build version is 9.00.5000.",
+    "Starting up database 'msdb'.",
+    "Starting up database 'model'.",
+    "Server is listening on [ 'any' <ipv4> 1433].",
+    "SQL Server is now ready for client connections.",
+    "Starting up database 'Sales'.",
+    "Clearing tempdb database.",
+    "Starting up database 'tempdb'.",
+    "The Service Broker protocol transport is disabled or not configured.",
+    "Server is listening on [ 'any' <ipv4> 5022].",
+    "The Database Mirroring protocol transport is now listening for connections.",
+    "Database mirroring has been enabled on this instance of SQL Server.",
+    "Service Broker manager has started.",
+    "Recovery is complete.",
+)
+"""[published ERRORLOGs, 2005 to 2017]"""
+
+
+def in_order(lines: list[tuple[str, str]]) -> list[int]:
+    return [next(at for at, (_, text) in enumerate(lines) if text.startswith(start)) for start in ORDER]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_healthy_log_begins_as_published(restarted: bool) -> None:
+    world = lab()
+    if restarted:
+        do(world, f"restart-service {P}", then_s=40.0)
+    lines = rows(world, "EXEC xp_readerrorlog")
+    places = in_order(lines)
+    assert places == sorted(places)
+    assert places[0] == 0
+    assert ("Server", "All rights reserved.") in lines
+
+
+@pytest.mark.parametrize(
+    ("version", "edition", "there", "not_there"),
+    [
+        (2008, "Enterprise", "Detected 8 CPUs.", "The service account is"),
+        (2012, "Enterprise", "The Database Mirroring endpoint is now listening", "protocol transport"),
+        (2014, "Enterprise", "The service account is 'CORP\\sqlservice'.", "Detected 8 CPUs."),
+        (2005, "Express", "Dedicated administrator connection support was not started", "1434"),
+    ],
+)
+def test_version_and_edition_make_a_difference(
+    version: int, edition: str, there: str, not_there: str
+) -> None:
+    world = lab()
+    world.servers[P] = replace(world.servers[P], version=version, edition=edition)
+    world.errorlog = {}
+    startup.healthy(world)
+    texts = [line[4] for line in errorlog.logs(world, P)[0]]
+    assert any(there in text for text in texts)
+    assert not any(not_there in text for text in texts)
+
+
+def test_what_does_not_listen_is_not_said_to_listen() -> None:
+    world = lab()
+    do(world, f"disable-tcp {P}", f"sql {P} ALTER ENDPOINT Mirroring STATE = STOPPED", f"restart-service {P}",
+       then_s=40.0)  # fmt: skip
+    texts = [line[4] for line in errorlog.logs(world, P)[0]]
+    assert not any("1433" in text or "5022" in text for text in texts)
+    assert "Database Mirroring Transport is disabled in the endpoint configuration." in texts
+
+
+@pytest.mark.parametrize("sql", ["EXEC sp_cycle_errorlog", "DBCC ERRORLOG"])
+def test_a_cycled_log_becomes_archive_1(sql: str) -> None:
+    world = lab()
+    before = rows(world, "EXEC sp_readerrorlog")
+    assert said(world, sql) == [2528]
+    new = [text for _, text in rows(world, "EXEC sp_readerrorlog 0")]
+    assert new[0].startswith("Microsoft SQL Server 2005")
+    assert new[-1] == "The error log has been reinitialized. See the previous log for older entries."
+    assert rows(world, "EXEC sp_readerrorlog 1") == before
+    assert said(world, "EXEC xp_readerrorlog 2") == [22004]
+    for _ in range(8):
+        do(world, f"sql {P} {sql}", then_s=0.1)
+    assert len(errorlog.logs(world, P)) == 1 + 6
+    found = do(world, f"sql {P} EXEC sp_enumerrorlogs", then_s=0.1)[-1].get("results")[0]["rows"]
+    assert [row[0] for row in found] == list(range(7))
+
+
+def test_search_texts_and_times_narrow_what_is_read() -> None:
+    world = lab()
+    do(world, f"sql {P} RAISERROR ('red alert', 16, 1) WITH LOG", then_s=10.0)
+    do(world, f"sql {P} RAISERROR ('blue alert', 10, 1) WITH LOG", then_s=10.0)
+    assert rows(world, "EXEC xp_readerrorlog 0, 1, N'ALERT', N'red'") == [("spid15s", "red alert")]
+    late = rows(world, "EXEC xp_readerrorlog 0, 1, N'alert', NULL, '2005-10-22 12:00:05', NULL, N'desc'")
+    assert late == [("spid15s", "blue alert")]
+    early = rows(world, "EXEC xp_readerrorlog 0, 1, N'alert', NULL, NULL, '2005-10-22 12:00:05'")
+    assert early == [("spid15s", "red alert")]
+    assert rows(world, "EXEC xp_readerrorlog 0, 2") == []
+
+
+def test_errors_that_are_event_logged_stand_in_the_log_and_others_do_not() -> None:
+    world = lab()
+    do(
+        world,
+        f"fail-volume {P} D",
+        f"sql {P} SELECT * FROM {DB}.dbo.t",
+        f"sql {P} SELECT * FROM nosuch",
+        then_s=1.0,
+    )
+    numbers = [line[1] for line in errorlog.logs(world, P)[0] if line[2] > 10]
+    assert numbers == [823, 823]  # when the volume went, and the statement's own
+    assert said(world, "EXEC sp_altermessage 208, 'WITH_LOG', 'true'") == [0]
+    do(world, f"sql {P} SELECT * FROM nosuch", then_s=1.0)
+    assert [line[1] for line in errorlog.logs(world, P)[0]][-1] == 208
+
+
+@pytest.mark.parametrize(
+    ("sql", "numbers"),
+    [
+        (f"BACKUP DATABASE {DB} TO DISK = 'Q:\\x.bak'", [18204, 3041]),
+        (f"BACKUP DATABASE {DB} TO DISK = 'E:\\x.bak'", [18210, 3041]),
+        ("BACKUP LOG master TO DISK = 'D:\\x.trn'", [3041]),
+    ],
+)
+def test_a_failed_backup_leaves_3041(sql: str, numbers: list[int]) -> None:
+    world = lab()
+    do(world, f"add-drive {P} E size_gb=1", f"sql {P} {sql}", then_s=1.0)
+    found = [line for line in errorlog.logs(world, P)[0] if line[2] > 10]
+    assert [line[1] for line in found] == numbers
+    assert found[-1][4].startswith(f"BACKUP failed to complete the command {' '.join(sql.split()[:3])}. ")
+
+
+def test_the_log_backup_job_fails_loudly_without_its_drive() -> None:
+    world = lab()
+    do(
+        world,
+        f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF",
+        f"fail-volume {M} D",
+        f"fail-volume {P} D",
+        then_s=1_000.0,
+    )
+    found = [line for line in errorlog.logs(world, P)[0] if line[1] == 3041]
+    assert [line[4].split(".")[0] for line in found] == [
+        f"BACKUP failed to complete the command BACKUP LOG {DB}"
+    ]
