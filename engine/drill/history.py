@@ -10,10 +10,11 @@ from engine.arithmetic import log1p
 from engine.constants import TICKS_PER_S
 from engine.drill import rewind
 from engine.drill.drill import Drill
-from engine.drill.kept import HASH_EVERY, Kept, Lengths, keep, lengths_of
+from engine.drill.kept import Kept, Lengths, keep, lengths_of
 from engine.drill.markers import Marker, markers
 from engine.drill.modes import Mode
 from engine.drill.slices import Slices, again
+from engine.drill.state import HASH_EVERY
 from engine.events import Event
 from engine.inputs import Input, InputProblem, parse_line
 from engine.model import Tick
@@ -90,7 +91,7 @@ class History:
         gone = now - _cost_of(self._kept[-1])
         return gone >= 1.0 and gone >= apart(0.0, now, _most(self.drill, now))
 
-    def _keep(self, moment: Kept) -> None:
+    def _keep(self, moment: Kept[Drill]) -> None:
         """Only a cache: what is dropped can be played again, and it is that which is soonest played for its age."""
         now = _cost_of(moment)
         most = _most(self.drill, now)
@@ -196,7 +197,7 @@ def _cost(drill: Drill, past: Lengths) -> float:
     )
 
 
-def _cost_of(kept: Kept) -> float:
+def _cost_of(kept: Kept[Drill]) -> float:
     return _cost(kept.drill, kept.lengths)
 
 

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 
-from engine.constants import TICKS_PER_S
 from engine.drill.blocks import Blocks, array_of, blocks, packed_array
 from engine.drill.event_log import EventLog
+from engine.drill.state import DrillState
 from engine.flow import Samples
 from engine.model import LogLine, Tick, World
 from engine.protocol.errorlog import LINES_KEPT
 
-if TYPE_CHECKING:
-    from engine.drill.drill import Drill
-
-HASH_EVERY: Final = 60 * TICKS_PER_S
-"""Ticks between two hashes of the state, beside those at each input. Assumed: fine enough to name the place of a
-divergence, and a few percent of a run at most."""
+Taken = TypeVar("Taken", bound=DrillState)
 
 LOGS: Final = ("journal", "hashes", "logs", "standings", "_batches", "_operations")
 """What of a drill only grows, beside its events and samples: an earlier moment has the first entries of a later one."""
@@ -49,15 +44,6 @@ NO_SAMPLES: Final = Samples(exact=False)
 
 
 @dataclass(frozen=True, slots=True)
-class StateHash:
-    """The state's hash at *tick*, after so many inputs of the journal."""
-
-    tick: Tick
-    inputs: int
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
 class Lengths:
     """How long the past of a moment was."""
 
@@ -80,10 +66,10 @@ class Lengths:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Generic[Taken]):
     """A moment without its past, of which it knows only how long it was, and without what it has in blocks."""
 
-    drill: Drill
+    drill: Taken
     parts: tuple[Blocks, ...]
     """DICTIONARIES, LISTS, SETUPS and OF_THE_DRILL, one after the other."""
     arrays: tuple[bytes, ...]
@@ -104,7 +90,7 @@ class Kept:
         """Events that had happened."""
         return self.lengths.events
 
-    def again(self, past: Drill) -> Drill:
+    def again(self, past: Taken) -> Taken:
         """An independent drill at this moment; *past* is any that has come by here, and stays as it is."""
         drill = self.drill.apart()
         parts = iter(self.parts)
@@ -123,7 +109,7 @@ class Kept:
         drill.world.errorlog = _error_logs(drill)
         return drill
 
-    def pack(self, newest: Kept) -> None:
+    def pack(self, newest: Kept[Taken]) -> None:
         """Let what *newest*, the moment kept after this one, does not share take little room from now on."""
         for name, part, later in zip(
             (*DICTIONARIES, *LISTS, *SETUPS), self.parts, newest.parts, strict=False
@@ -132,13 +118,13 @@ class Kept:
                 part.pack(later)
 
 
-def lengths_of(drill: Drill) -> Lengths:
+def lengths_of(drill: DrillState) -> Lengths:
     """How long the past of *drill* is now."""
     logs = tuple(len(getattr(drill, name)) for name in LOGS)
     return Lengths(logs, len(drill.events), drill.samples.count, drill.samples.every)
 
 
-def give_past(drill: Drill, past: Drill, lengths: Lengths) -> None:
+def give_past(drill: Taken, past: Taken, lengths: Lengths) -> None:
     """Let *drill* have the beginning of what *past* has gone through, to add to it on its own."""
     for name, length in zip(LOGS, lengths.logs, strict=True):
         setattr(drill, name, getattr(past, name)[:length])
@@ -147,7 +133,7 @@ def give_past(drill: Drill, past: Drill, lengths: Lengths) -> None:
     drill.samples.every = lengths.sampled_every
 
 
-def keep(drill: Drill, before: Kept | None = None) -> Kept:
+def keep(drill: Taken, before: Kept[Taken] | None = None) -> Kept[Taken]:
     """The moment at which *drill* is; what is as it was in the kept moment *before* is held once for both."""
     twin = drill.apart()
     for name in LOGS:
@@ -169,7 +155,7 @@ def keep(drill: Drill, before: Kept | None = None) -> Kept:
     return Kept(twin, tuple(parts), tuple(arrays), lengths_of(drill))
 
 
-def _error_logs(drill: Drill) -> dict[str, tuple[LogLine, ...]]:
+def _error_logs(drill: DrillState) -> dict[str, tuple[LogLine, ...]]:
     """The lines that T-SQL can read back: those from before the run, then what the events tell."""
     found = dict(drill.errorlog_before)
     for server in drill.world.servers:

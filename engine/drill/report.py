@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,18 +14,16 @@ from engine.constants import TICKS_PER_S
 from engine.drill import facts, questions
 from engine.drill.packed import Packed
 from engine.drill.questions import Inquiry
+from engine.drill.state import DrillState
 from engine.flow import COUNTERS, NOWHERE, Place
 from engine.model import Availability, Failover, World
 from engine.protocol import streams
-
-if TYPE_CHECKING:
-    from engine.drill.drill import Drill
 
 STEPS: Final = ("failed", "detected", "redo_done", "decided", "online", "undo_done")
 """Steps of a failover in their order; manual and forced ones have the same, without a loss to detect."""
 
 
-def report(drill: Drill) -> dict[str, Any]:
+def report(drill: DrillState) -> dict[str, Any]:
     """Everything about the run so far, of plain JSON types.
 
     A part that cannot be made is empty and named under `failed_parts`: no error of ours may cost a trainee the report.
@@ -41,7 +39,7 @@ def report(drill: Drill) -> dict[str, Any]:
     return {**out, "failed_parts": failed} if failed else out
 
 
-def _parts(drill: Drill) -> dict[str, tuple[Callable[[], Any], Any]]:
+def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], Any], Any]]:
     """Each part of the report: how it is made, and what stands there if that fails."""
     return {
         "scenario": (lambda: drill.scenario.name, ""),
@@ -74,7 +72,7 @@ def _parts(drill: Drill) -> dict[str, tuple[Callable[[], Any], Any]]:
     }
 
 
-def _failovers(drill: Drill) -> list[dict[str, Any]]:
+def _failovers(drill: DrillState) -> list[dict[str, Any]]:
     return [
         failover_json(failover, drill.published.get(place))
         for place, failover in enumerate(drill.world.failovers)
@@ -82,7 +80,7 @@ def _failovers(drill: Drill) -> list[dict[str, Any]]:
     ]
 
 
-def _attempts(drill: Drill) -> list[dict[str, Any]]:
+def _attempts(drill: DrillState) -> list[dict[str, Any]]:
     """What began as a failover and has not become one, with its reason."""
     return [
         {**failover_json(failover, None), "why": failover.why or UNDECIDED}
@@ -94,7 +92,7 @@ def _attempts(drill: Drill) -> list[dict[str, Any]]:
 UNDECIDED: Final = "it was not decided when the run ended"
 
 
-def _sql(drill: Drill) -> list[dict[str, Any]]:
+def _sql(drill: DrillState) -> list[dict[str, Any]]:
     return [
         {
             "t_s": event.get("started_tick") / TICKS_PER_S,
@@ -107,7 +105,7 @@ def _sql(drill: Drill) -> list[dict[str, Any]]:
     ]
 
 
-def _goals(drill: Drill) -> list[dict[str, Any]]:
+def _goals(drill: DrillState) -> list[dict[str, Any]]:
     return [
         {"name": goal.name, "text": goal.text, "met": state.met, "met_t_s": _s(state.met_tick)}
         for goal in drill.scenario.goals
@@ -115,7 +113,7 @@ def _goals(drill: Drill) -> list[dict[str, Any]]:
     ]
 
 
-def _score(drill: Drill) -> dict[str, Any]:
+def _score(drill: DrillState) -> dict[str, Any]:
     score = drill.score()
     return {
         "total": score.total,
@@ -125,7 +123,7 @@ def _score(drill: Drill) -> dict[str, Any]:
     }
 
 
-def _inquiry_json(drill: Drill, inquiry: Inquiry) -> dict[str, Any]:
+def _inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, Any]:
     """A question with its answer; what is right only when the drill is over."""
     answer = drill.answers[inquiry.name]
     out: dict[str, Any] = {
@@ -215,7 +213,7 @@ def log_of(world: World, database: str) -> Place | None:
     return next((place for place in found if place is not None), None)
 
 
-def readings(drill: Drill) -> dict[str, Any]:
+def readings(drill: DrillState) -> dict[str, Any]:
     """t_s and one array for each counter of the first database; of all under `databases` if there are several.
 
     None stands where no copy of the database was alive.
@@ -227,12 +225,12 @@ def readings(drill: Drill) -> dict[str, Any]:
     return {**out, "databases": arrays} if len(arrays) > 1 else out
 
 
-def by_database(drill: Drill) -> dict[str, dict[str, list[float | None]]]:
+def by_database(drill: DrillState) -> dict[str, dict[str, list[float | None]]]:
     """Every counter of every database at each second; None where no copy of it was alive, or before it was there."""
     return {name: _arrays(drill, name) for name in drill.world.availability}
 
 
-def _arrays(drill: Drill, database: str) -> dict[str, list[float | None]]:
+def _arrays(drill: DrillState, database: str) -> dict[str, list[float | None]]:
     places = [entry.get(database) for entry in drill.logs]
     values = drill.samples.of(
         0, *np.array([place or NOWHERE for place in places], dtype=np.int64).reshape(-1, 2).T

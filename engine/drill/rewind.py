@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from engine.drill.schema import Scenario
+from engine.drill.state import DrillState
 from engine.inputs import InputProblem, format_time
-
-if TYPE_CHECKING:
-    from engine.drill.drill import Drill
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +29,13 @@ class Known:
         return f"{self.what}:{self.name}" + (f":{self.number}" if self.number else "")
 
 
-def line(there: Drill, here: Drill, seen: Iterable[Drill] = ()) -> str:
+def line(there: DrillState, here: DrillState, seen: Iterable[DrillState] = ()) -> str:
     """The input line for coming back from *there* to *here*, knowing what was learnt there and in *seen*."""
     known = [fact for drill in (there, *seen) for fact in _learnt(drill, here)]
     return " ".join(["rewind", format_time(there.tick), *dict.fromkeys(map(str, known))])
 
 
-def _learnt(there: Drill, here: Drill) -> Iterator[Known]:
+def _learnt(there: DrillState, here: DrillState) -> Iterator[Known]:
     opened = {(hint.goal, hint.layer) for hint in here.hints}
     yield from (Known("hint", h.goal, h.layer) for h in there.hints if (h.goal, h.layer) not in opened)
     for name, answer in there.answers.items():

@@ -8,32 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from engine.drill.state import DrillState
 from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import World
 from engine.protocol import faults
 
-if TYPE_CHECKING:
-    from engine.drill.drill import Drill
-
 SECRET: Final = "in an exam only the servers answer: ask them, or let time pass"
 """Why a question about the truth is refused; the same whatever is true."""
 
 
-def secret(drill: Drill) -> bool:
+def secret(drill: DrillState) -> bool:
     """The truth of *drill* is not told: its mode keeps it, and it is not over."""
     return not drill.terms.truth and not drill.finished
 
 
-def ask(drill: Drill) -> None:
+def ask(drill: DrillState) -> None:
     """Before anything is answered from the truth of *drill*. Raises InputProblem where nothing may be."""
     if secret(drill):
         raise InputProblem(SECRET)
 
 
-def hides_refusal(drill: Drill, item: Input) -> bool:
+def hides_refusal(drill: DrillState, item: Input) -> bool:
     """A repair or a fault that has nothing to work on: that it is refused would tell how things are."""
     return secret(drill) and item.verb in faults.DO
 

@@ -8,18 +8,28 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from engine.constants import TICKS_PER_S
-from engine.drill.drill import Drill
+from engine.drill.state import DrillState
+from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import Tick
 
-if TYPE_CHECKING:
-    from engine.drill.history import History
+
+class Run(Protocol):
+    """A drill, or a history of one."""
+
+    @property
+    def drill(self) -> DrillState: ...
+
+    def do(self, line: str) -> Input: ...
+
+    def advance_to(self, tick: Tick) -> list[Event]: ...
+
 
 Done = TypeVar("Done")
-Kind = TypeVar("Kind", "Drill", "History")
+Kind = TypeVar("Kind", bound=Run)
 Slices = Generator[float, None, Done]
 """Yields shares of the work, 0 to 1."""
 
@@ -42,15 +52,15 @@ def part(work: Slices[Done], start: float, end: float) -> Slices[Done]:
         yield start + share * (end - start)
 
 
-def stride(drill: Drill, most: int) -> int:
+def stride(drill: DrillState, most: int) -> int:
     """How many ticks, at most *most*, the run may go on before somebody looks at the clock."""
     busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
     return min(most, SQL_TICKS) if busy else most
 
 
-def passing(run: Drill | History, tick: Tick) -> Iterator[None]:
+def passing(run: Run, tick: Tick) -> Iterator[None]:
     """Time up to *tick*, or to the end of the drill."""
-    drill = _drill_of(run)
+    drill = run.drill
     most = max(1, SLICE_ROWS // max(1, len(drill.world.availability)))
     while drill.tick < tick and not drill.finished:
         run.advance_to(min(tick, drill.tick + stride(drill, most)))
@@ -58,7 +68,7 @@ def passing(run: Drill | History, tick: Tick) -> Iterator[None]:
 
 
 def playing(
-    run: Drill | History,
+    run: Run,
     inputs: Iterable[Input],
     tick: Tick,
     hashes: Iterable[tuple[Tick, str]] = (),
@@ -70,7 +80,7 @@ def playing(
     the one of *hashes*, as another engine plays another run. A hash of a tick at which inputs are still to come
     cannot tell whether it was taken before or after them; it is passed over.
     """
-    drill = _drill_of(run)
+    drill = run.drill
     waiting, marks = deque(sorted(inputs, key=lambda item: item.tick)), deque(sorted(hashes))
     end = max([tick, *(item.tick for item in waiting)])
     begun = drill.tick
@@ -105,7 +115,3 @@ def again(
     """`playing`, which comes to the *run* that has it all behind it."""
     yield from playing(run, inputs, tick, hashes, lenient)
     return run
-
-
-def _drill_of(run: Drill | History) -> Drill:
-    return run if isinstance(run, Drill) else run.drill

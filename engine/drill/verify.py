@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.drill import Drill, Mode, play_inputs
-from engine.drill.kept import StateHash
 from engine.drill.report import plain
 from engine.drill.schema import Scenario
 from engine.drill.slices import Slices
+from engine.drill.state import StateHash
 from engine.events import Event
 from engine.inputs import InputProblem, parse_script
 from engine.model import Tick, ticks

@@ -24,10 +24,10 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.sentences import said
 from engine.constants import TICKS_PER_S
-from engine.drill.drill import Holder
 from engine.drill.event_log import of
 from engine.drill.goals import GoalState
 from engine.drill.schema import Goal
+from engine.drill.state import Holder
 from engine.events import Event
 from engine.model import World
 

@@ -7,7 +7,8 @@ import pytest
 
 from engine.drill import kept as kept_module
 from engine.drill.drill import Drill, replay
-from engine.drill.kept import DICTIONARIES, HASH_EVERY, LOGS, keep
+from engine.drill.kept import DICTIONARIES, LOGS, keep
+from engine.drill.state import HASH_EVERY
 from engine.flow.samples import BLOCK
 from engine.protocol import errorlog
 from tests.engine.drill.texts import drill, run

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from engine.drill.drill import Drill
-from engine.drill.kept import StateHash
 from engine.drill.solution import play_solution
+from engine.drill.state import StateHash
 from engine.drill.verify import Divergence, divergence, verify, verify_report
 from engine.inputs import InputProblem
 from tests.engine.drill.texts import drill, small
