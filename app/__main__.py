@@ -10,7 +10,7 @@ from app import qt_probe
 from app.exit_codes import ANSWER_IS_NO, UNUSABLE
 
 if TYPE_CHECKING:
-    from engine.drill.scenario import Scenario
+    from engine.drill.authoring.scenario import Scenario
 
 
 def open_window(scenario: Scenario | None) -> int:

@@ -14,7 +14,7 @@ from app.files.folders import default_folder
 from app.storage import ProblemKind, Profile, StorageProblem, open_profile
 from app.storage.database import FILE_NAME
 from app.storage.export import export_profile
-from engine.drill.report import program_version
+from engine.drill.judging.report import program_version
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from importlib import resources
 from typing import Final
 
 from app.files import scenario_files
-from engine.drill.drill import Drill, play_inputs
+from engine.drill.running.drill import Drill, play_inputs
 from engine.inputs import parse_script
 from engine.model import ticks
 

@@ -72,9 +72,9 @@ class Variant:
 
 def play(until_s: float | None, sample: bool) -> dict[str, str]:
     """Hash of the world at the end of each drill's solution (of SAMPLE only), by the drill's name."""
-    from engine.drill.drill import Drill
-    from engine.drill.scenario import load_scenario
-    from engine.drill.solution import solving
+    from engine.drill.authoring.scenario import load_scenario
+    from engine.drill.running.drill import Drill
+    from engine.drill.running.solution import solving
     from engine.model import ticks
 
     hashes = {}

@@ -25,7 +25,7 @@ from app.storage import open_profile
 from app.view_models.offers import Target
 from app.widgets import theme
 from app.words import language
-from engine.drill.scenario import Scenario, load_scenario
+from engine.drill.authoring.scenario import Scenario, load_scenario
 
 SIZES = ((1366, 768), (1920, 1080))
 LARGE_TEXT = 2.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from app.files import scenario_files
-from engine.drill.drill import Drill
-from engine.drill.facts import in_story
-from engine.drill.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, lint
-from engine.drill.scenario import Scenario
-from engine.drill.solution import left_alone, play_solution, played
+from engine.drill.authoring.facts import in_story
+from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, lint
+from engine.drill.authoring.scenario import Scenario
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import left_alone, play_solution, played
 from engine.protocol import quorum
 
 SCENARIOS = {file.name: file.load() for file in scenario_files.all_files()[0] if file.shipped}

@@ -14,9 +14,9 @@ from app.cli import bundles, caring, checking, listing, measuring, playing
 from app.cli.terms import Unusable, loaded
 from app.exit_codes import UNUSABLE
 from app.files.scenario_files import NoScenario
-from engine.drill.problems import ScenarioProblems
-from engine.drill.report import program_version
-from engine.drill.scenario import Scenario
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import Scenario
+from engine.drill.judging.report import program_version
 
 OpenWindow = Callable[[Scenario | None], int]
 """Shows the window, on a scenario if one is given; returns the exit code."""

@@ -19,10 +19,10 @@ from app.files.bundle import Bundle, BundleProblems
 from app.files.bundle_store import CannotKeep
 from app.files.folders import default_folder
 from app.files.scenario_files import NoScenario
-from engine.drill import recorded
-from engine.drill.contents import visible
-from engine.drill.lint import lint
-from engine.drill.problems import Problem, ScenarioProblems
+from engine.drill.authoring import recorded
+from engine.drill.authoring.contents import visible
+from engine.drill.authoring.lint import lint
+from engine.drill.authoring.problems import Problem, ScenarioProblems
 
 if TYPE_CHECKING:
     from app.files.accepted import Accepted

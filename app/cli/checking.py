@@ -9,9 +9,9 @@ from app.cli import bundles
 from app.cli.terms import Commands, Unusable, print_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import bundle, scenario_files
-from engine.drill.lint import lint
-from engine.drill.problems import Problem, ScenarioProblems
-from engine.drill.scenario import schema
+from engine.drill.authoring.lint import lint
+from engine.drill.authoring.problems import Problem, ScenarioProblems
+from engine.drill.authoring.scenario import schema
 
 
 def add_to(command: Commands) -> None:

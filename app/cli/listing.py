@@ -9,8 +9,8 @@ from typing import Any
 from app.cli.terms import Commands, Unusable, print_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import scenario_files
-from engine.drill.problems import ScenarioProblems
-from engine.drill.scenario import Scenario
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import Scenario
 
 
 def add_to(command: Commands) -> None:

@@ -10,7 +10,7 @@ from typing import Final, TextIO
 
 from app.host import Answer, Host, NoRecorder
 from engine.constants import TICKS_PER_S
-from engine.drill.drill import Drill
+from engine.drill.running.drill import Drill
 from engine.events import Event
 from engine.model import ticks
 

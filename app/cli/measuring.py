@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from app.cli.terms import Commands, check_seed, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import scenario_files
-from engine.drill.report import plain
-from engine.drill.scenario import Scenario, load_scenario
+from engine.drill.authoring.scenario import Scenario, load_scenario
+from engine.drill.judging.report import plain
 
 if TYPE_CHECKING:
-    from engine.drill.agents import Ranking
+    from engine.drill.judging.agents import Ranking
 
 
 def add_to(command: Commands) -> None:
@@ -37,7 +37,7 @@ def add_to(command: Commands) -> None:
 
 def _rank(job: tuple[str, str, int | None]) -> Ranking:
     """In a process of its own: a scenario by its name and text."""
-    from engine.drill import agents
+    from engine.drill.judging import agents
 
     name, text, seed = job
     return agents.rank(load_scenario(text, f"{name}.toml"), seed)
@@ -55,7 +55,7 @@ def _ranked(scenarios: Sequence[Scenario], seed: int | None) -> Iterator[Ranking
 
 
 def _agents(options: argparse.Namespace) -> int:
-    from engine.drill import agents
+    from engine.drill.judging import agents
 
     check_seed(options.seed)
     files = [scenario_files.find(name) for name in options.scenarios] or scenario_files.all_files()[0]

@@ -15,9 +15,9 @@ from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_j
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.host.pace import SPEED_MAX, SPEED_MIN
 from engine import simulator
-from engine.drill.drill import Drill, play_inputs
-from engine.drill.scenario import load_scenario
-from engine.drill.solution import default_end, play_solution
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill, play_inputs
+from engine.drill.running.solution import default_end, play_solution
 from engine.inputs import Input, InputProblem, parse_script
 from engine.model import ticks
 
@@ -212,7 +212,7 @@ def _told(drill: Drill) -> list[str]:
 def _recorded_run(file: str) -> tuple[dict[str, Any], Drill]:
     """The report in *file* and its run, played again."""
     from app.files import run_files
-    from engine.drill import verify
+    from engine.drill.time import verify
 
     try:
         report, text = run_files.read(Path(file))
@@ -223,7 +223,7 @@ def _recorded_run(file: str) -> tuple[dict[str, Any], Drill]:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from engine.drill import verify
+    from engine.drill.time import verify
 
     report, drill = _recorded_run(options.run)
     found = verify.divergence(drill, report)
@@ -238,7 +238,7 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _record(options: argparse.Namespace) -> int:
-    from engine.drill import recorded
+    from engine.drill.authoring import recorded
 
     _, drill = _recorded_run(options.run)
     target = Path(options.target)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from app.files import scenario_files, whole_file
 from app.files.folders import no_file
-from engine.drill.scenario import Scenario
+from engine.drill.authoring.scenario import Scenario
 
 
 class Unusable(Exception):

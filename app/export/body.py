@@ -12,9 +12,9 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.sentences import said
 from engine.constants import TICKS_PER_S
-from engine.drill.mistakes import NEVER, Mistake
-from engine.drill.review import FailoverReview
-from engine.drill.watch import HOLDS, Lanes, Precondition
+from engine.drill.judging.mistakes import NEVER, Mistake
+from engine.drill.judging.review import FailoverReview
+from engine.drill.judging.watch import HOLDS, Lanes, Precondition
 from engine.model import ticks
 
 MISTAKES_ON_PAGE: int = 5

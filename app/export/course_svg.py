@@ -10,8 +10,8 @@ from app.words import formatting
 from app.words.language import mark, tr
 from app.words.sentences import said
 from engine.constants import TICKS_PER_S
-from engine.drill.markers import Marker
-from engine.drill.watch import DOWN, EXPOSED, PROTECTED, SERVING, Lanes, Span
+from engine.drill.judging.markers import Marker
+from engine.drill.judging.watch import DOWN, EXPOSED, PROTECTED, SERVING, Lanes, Span
 from engine.model import Tick
 
 WIDTH: Final = 720

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.drill.drill import Drill
-from engine.drill.review import Review, review
+from engine.drill.judging.review import Review, review
+from engine.drill.running.drill import Drill
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,10 +30,10 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from app.files import whole_file
 from app.words.language import tr
-from engine.drill import limits
-from engine.drill.contents import visible
-from engine.drill.problems import Problem
-from engine.drill.schema import Line
+from engine.drill.authoring import limits
+from engine.drill.authoring.contents import visible
+from engine.drill.authoring.problems import Problem
+from engine.drill.authoring.schema import Line
 
 SUFFIX: Final = ".mirrordrill"
 FORMAT: Final = 1

@@ -18,9 +18,9 @@ from app.files.bundle import Bundle
 from app.files.run_files import NoRun
 from app.files.scenario_files import NoScenario, ScenarioFile
 from app.words.language import tr
-from engine.drill.contents import verbs_of
-from engine.drill.problems import Problem, ScenarioProblems
-from engine.drill.scenario import Scenario, load_scenario
+from engine.drill.authoring.contents import verbs_of
+from engine.drill.authoring.problems import Problem, ScenarioProblems
+from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.inputs import InputProblem
 
 KEY_LENGTH: Final = 16

@@ -16,7 +16,7 @@ from typing import Any
 from app.files import scenario_edit
 from app.files.scenario_edit import HEADER, NotChanged
 from app.words.language import tr
-from engine.drill.places import places
+from engine.drill.authoring.places import places
 
 
 @dataclass(frozen=True, slots=True)

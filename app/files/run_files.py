@@ -12,8 +12,8 @@ from app.export.source import Source, as_json
 from app.files import scenario_files
 from app.files.scenario_files import NoScenario
 from app.words.language import tr
-from engine.drill.contents import visible
-from engine.drill.modes import Mode
+from engine.drill.authoring.contents import visible
+from engine.drill.running.modes import Mode
 
 BYTES_MAX: Final = 200_000_000
 """More is not read. A run of two hours with two hundred databases has about a quarter of it."""

@@ -16,7 +16,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
 from app.words.language import tr
-from engine.drill.places import places
+from engine.drill.authoring.places import places
 
 HEADER: Final = re.compile(r"""\s*\[\[?\s*[\w\-"']+(?:\s*\.\s*[\w\-"']+)*\s*\]""")
 """A line with which a table begins."""

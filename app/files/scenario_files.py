@@ -14,8 +14,8 @@ from typing import Final
 
 from app.files.folders import default_folder, no_file
 from app.words.language import tr
-from engine.drill import limits
-from engine.drill.scenario import Scenario, load_scenario
+from engine.drill.authoring import limits
+from engine.drill.authoring.scenario import Scenario, load_scenario
 
 BYTES_MAX: Final = 4 * limits.SIZE_MAX
 """More is not read: no character takes more than four bytes."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 from app.export.sheets import as_csv
 from app.words import formatting
 from app.words.language import tr
-from engine.drill.contents import visible
+from engine.drill.authoring.contents import visible
 
 SUFFIX: Final = ".sql"
 SIZE_MAX: Final = 4_000_000

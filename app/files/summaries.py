@@ -16,9 +16,9 @@ from app.files import whole_file
 from app.files.scenario_files import ScenarioFile
 from app.files.summary import FILE_NAME, Summary, kept
 from app.words.language import tr
-from engine.drill.problems import ScenarioProblems
-from engine.drill.report import program_version
-from engine.drill.scenario import Scenario
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import Scenario
+from engine.drill.judging.report import program_version
 
 
 def read(

@@ -17,7 +17,7 @@ from app.files import whole_file
 from app.files.accepted import ACCEPTED
 from app.files.known_words import HIDDEN, Names, act, sentence
 from app.storage import Profile, StorageProblem
-from engine.drill.report import program_version
+from engine.drill.judging.report import program_version
 
 PACKAGES: Final = ("PySide6-Essentials", "pyqtgraph", "numpy", "numba", "SQLAlchemy", "alembic", "lark", "sqlglot",
                    "pydantic")  # fmt: skip

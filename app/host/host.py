@@ -20,13 +20,13 @@ from app.words import formatting
 from app.words.language import mark, tr
 from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
-from engine.drill import seat
-from engine.drill.branches import BranchProblem
-from engine.drill.conditions import ConditionProblem
-from engine.drill.drill import Drill, Mode
-from engine.drill.history import History
-from engine.drill.schema import Scenario
-from engine.drill.slices import Slices, again
+from engine.drill.authoring.conditions import ConditionProblem
+from engine.drill.authoring.schema import Scenario
+from engine.drill.running import seat
+from engine.drill.running.drill import Drill, Mode
+from engine.drill.time.branches import BranchProblem
+from engine.drill.time.history import History
+from engine.drill.time.slices import Slices, again
 from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import Tick, World

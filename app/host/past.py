@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.drill.drill import Drill
-from engine.drill.history import History
+from engine.drill.running.drill import Drill
+from engine.drill.time.history import History
 from engine.events import Event
 from engine.model import Tick
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-from engine.drill.drill import Drill
+from engine.drill.running.drill import Drill
 
 
 class NotRecorded(Exception):

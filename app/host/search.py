@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.drill.drill import Drill
+from engine.drill.running.drill import Drill
 from engine.events import Event
 
 SEARCH_TICKS_MAX: Final = 3600 * TICKS_PER_S

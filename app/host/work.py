@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from engine.drill.slices import Slices
+from engine.drill.time.slices import Slices
 
 
 class Work:

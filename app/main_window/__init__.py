@@ -26,7 +26,7 @@ from app.words.language import tr
 
 if TYPE_CHECKING:
     from app.storage import Profile
-    from engine.drill.scenario import Scenario
+    from engine.drill.authoring.scenario import Scenario
 
 __all__ = ["MainWindow", "open_window"]
 

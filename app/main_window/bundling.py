@@ -15,8 +15,8 @@ from app.files.scenario_files import NoScenario
 from app.main_window import actions
 from app.views.bundles import BundleMaker, KeptBundle, KeptBundles
 from app.words.language import tr, trn
-from engine.drill import recorded
-from engine.drill.contents import visible
+from engine.drill.authoring import recorded
+from engine.drill.authoring.contents import visible
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 from app.main_window import actions, scenario_saving
 from app.words.language import tr
 from app.words.sentences import said
-from engine.drill import recorded, seat
-from engine.drill.drill import Drill
+from engine.drill.authoring import recorded
+from engine.drill.running import seat
+from engine.drill.running.drill import Drill
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

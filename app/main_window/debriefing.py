@@ -24,17 +24,17 @@ from app.storage import RunId, StorageProblem
 from app.views.debrief.page import ended
 from app.words.language import tr
 from app.words.sentences import said as said_of
-from engine.drill import verify
-from engine.drill.drill import End
-from engine.drill.problems import ScenarioProblems
-from engine.drill.report import program_version
-from engine.drill.review import Review, reviewing
-from engine.drill.scenario import Scenario, load_scenario
-from engine.drill.verify import Divergence
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import Scenario, load_scenario
+from engine.drill.judging.report import program_version
+from engine.drill.judging.review import Review, reviewing
+from engine.drill.running.drill import End
+from engine.drill.time import verify
+from engine.drill.time.verify import Divergence
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
-    from engine.drill.drill import Drill
+    from engine.drill.running.drill import Drill
 
 RETRY_SPEED_MAX: Final = 1.0
 """Simulated seconds in a second of wall time when a run is tried again: the moment of a mistake is seconds away."""

@@ -34,7 +34,7 @@ from app.words.language import tr
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
     from app.views.console.query import QueryWindow
-    from engine.drill.drill import Drill
+    from engine.drill.running.drill import Drill
     from engine.events import Event
 
 IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_state")

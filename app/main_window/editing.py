@@ -18,9 +18,9 @@ from app.main_window.keeping import EDITOR_DRAFT, Pause
 from app.storage import StorageProblem
 from app.words.language import tr
 from app.words.sentences import said as said_of
-from engine.drill import recorded
-from engine.drill.drill import Drill
-from engine.drill.scenario import Scenario
+from engine.drill.authoring import recorded
+from engine.drill.authoring.scenario import Scenario
+from engine.drill.running.drill import Drill
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

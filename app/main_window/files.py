@@ -14,8 +14,8 @@ from app.files.scenario_files import NoScenario
 from app.main_window import actions, dialogs
 from app.words.language import tr
 from app.words.sentences import said
-from engine.drill.contents import visible
-from engine.drill.problems import ScenarioProblems
+from engine.drill.authoring.contents import visible
+from engine.drill.authoring.problems import ScenarioProblems
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

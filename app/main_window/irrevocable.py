@@ -19,7 +19,7 @@ from app.words.language import mark, tr
 
 if TYPE_CHECKING:
     from app.main_window.session import Session
-    from engine.drill.drill import Drill
+    from engine.drill.running.drill import Drill
 
 UNDO_S: Final = 10.0
 """Wall time for which something that was done can be undone from its notice. Assumed."""

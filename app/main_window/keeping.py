@@ -13,7 +13,7 @@ from app.views.console.tabs import Closed, server_of
 
 if TYPE_CHECKING:
     from app.main_window.play import Play
-    from engine.drill.drill import Drill
+    from engine.drill.running.drill import Drill
 
 EDITOR_DRAFT: Final = "editor"
 """Key of the scenario editor's draft; all others are unsent queries."""

@@ -16,8 +16,8 @@ from app.views.scenario_picker import FIRST_DRILL, Card
 from app.widgets.interrupted_runs import Interrupted
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.problems import ScenarioProblems
-from engine.drill.scenario import Scenario
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import Scenario
 
 INTERRUPTED_SHOWN: Final = 3
 """Interrupted runs offered on the start page, newest first."""

@@ -16,13 +16,13 @@ from app.main_window.session import Session
 from app.storage import Profile, RunId, StorageProblem, StoredBranch, UnfinishedRun
 from app.words.language import tr
 from app.words.sentences import said as said_of
-from engine.drill.branches import Branch, Branches, BranchProblem, Root
-from engine.drill.drill import Drill, Mode
-from engine.drill.history import History
-from engine.drill.modes import TERMS
-from engine.drill.problems import ScenarioProblems
-from engine.drill.scenario import Scenario, load_scenario, varied
-from engine.drill.solution import solving
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import Scenario, load_scenario, varied
+from engine.drill.running.drill import Drill, Mode
+from engine.drill.running.modes import TERMS
+from engine.drill.running.solution import solving
+from engine.drill.time.branches import Branch, Branches, BranchProblem, Root
+from engine.drill.time.history import History
 from engine.inputs import InputProblem, parse_script
 from engine.model import Tick, ticks
 

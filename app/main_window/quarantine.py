@@ -17,8 +17,8 @@ from app.views.quarantine import Fact, Item, Quarantine, facts_of
 from app.words import formatting
 from app.words.language import tr, trn
 from app.words.sentences import said
-from engine.drill.contents import contents, sha256, verbs_of, visible
-from engine.drill.scenario import Scenario
+from engine.drill.authoring.contents import contents, sha256, verbs_of, visible
+from engine.drill.authoring.scenario import Scenario
 from engine.inputs import InputProblem
 
 if TYPE_CHECKING:

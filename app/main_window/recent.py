@@ -12,7 +12,7 @@ from app import settings
 from app.settings import WindowSettings
 from app.widgets.tables import plain_tip
 from app.words.language import tr
-from engine.drill.contents import visible
+from engine.drill.authoring.contents import visible
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

@@ -12,8 +12,8 @@ from app.host import NotRecorded
 from app.storage import JournalLine, Profile, RunId, StorageProblem
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.drill import Drill
-from engine.drill.report import program_version
+from engine.drill.judging.report import program_version
+from engine.drill.running.drill import Drill
 
 
 class ProfileRecorder:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout
 from app.main_window import actions
 from app.views.look_back import LookBack
 from engine.constants import TICKS_PER_S
-from engine.drill.drill import Drill
+from engine.drill.running.drill import Drill
 from engine.model import World, ticks
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from app.files import scenario_files, whole_file
 from app.words.language import tr
-from engine.drill import recorded
+from engine.drill.authoring import recorded
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

@@ -16,7 +16,7 @@ from app.views.console.outcome import message_lines
 from app.widgets.event_table import EventTable
 from app.words import formatting
 from app.words.language import tr
-from engine.drill.contents import visible
+from engine.drill.authoring.contents import visible
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

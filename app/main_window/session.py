@@ -9,8 +9,8 @@ from typing import Final
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
 from app.host import Host
-from engine.drill.drill import Drill
-from engine.drill.history import History
+from engine.drill.running.drill import Drill
+from engine.drill.time.history import History
 
 FRAME_MS: Final = 16
 """Interval of the frame timer: about 60 frames a second."""

@@ -13,7 +13,7 @@ from app.words.language import tr
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
     from app.settings import WindowSettings
-    from engine.drill.drill import Drill
+    from engine.drill.running.drill import Drill
 
 
 class Teaching:

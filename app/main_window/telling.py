@@ -17,7 +17,7 @@ from app.widgets.reader import say
 from app.words import formatting
 from app.words.aloud import sentences, told
 from app.words.language import tr
-from engine.drill.drill import Drill
+from engine.drill.running.drill import Drill
 from engine.events import Event
 
 if TYPE_CHECKING:

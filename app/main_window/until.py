@@ -10,9 +10,9 @@ from app.main_window import actions
 from app.views.until import Until
 from app.words.language import tr
 from app.words.sentences import said
-from engine.drill import seat
-from engine.drill.conditions import ConditionProblem
-from engine.drill.drill import Drill
+from engine.drill.authoring.conditions import ConditionProblem
+from engine.drill.running import seat
+from engine.drill.running.drill import Drill
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from app.views.topology_table import TopologyTable
     from app.views.tour import Tour
     from app.views.transport import Transport
-    from engine.drill.scenario import Scenario
+    from engine.drill.authoring.scenario import Scenario
 
 TITLE: Final = "Mirrordrill"
 MENUS: Final = (

@@ -14,7 +14,7 @@ from app.storage.models import FINISHED, Branch, Result, Run
 from app.storage.runs import RunId, reach, running, utc_now
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.contents import sha256
+from engine.drill.authoring.contents import sha256
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.words.language import mark, tr
-from engine.drill.schema import Scenario
+from engine.drill.authoring.schema import Scenario
 from engine.inputs import VERBS
 
 EventRow = Mapping[str, Any]

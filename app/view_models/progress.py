@@ -9,8 +9,8 @@ from typing import Any
 
 from app.files.summary import LEVELS, Summary
 from app.storage import Record, ResultRow, records
-from engine.drill.modes import Mode
-from engine.drill.skills import Course, Next, Practised, Standing, due_list, standings
+from engine.drill.judging.skills import Course, Next, Practised, Standing, due_list, standings
+from engine.drill.running.modes import Mode
 
 
 @dataclass(frozen=True, slots=True)

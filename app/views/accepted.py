@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLa
 
 from app.widgets.tables import Column, TableModel, TableView
 from app.words.language import mark, tr
-from engine.drill.contents import visible
+from engine.drill.authoring.contents import visible
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.words.language import tr, trn
-from engine.drill.contents import visible
+from engine.drill.authoring.contents import visible
 
 LINE_MAX: Final = 200
 """Characters of a title, as in scenarios."""

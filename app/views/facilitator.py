@@ -17,7 +17,7 @@ from engine.events import Event
 from engine.model import World
 
 if TYPE_CHECKING:
-    from engine.drill.drill import Drill
+    from engine.drill.running.drill import Drill
 
 
 class Facilitator(QScrollArea):

@@ -16,7 +16,7 @@ from app.words import formatting
 from app.words.language import mark, tr
 from app.words.sentences import said
 from engine.constants import TICKS_PER_S
-from engine.drill.modes import Terms
+from engine.drill.running.modes import Terms
 from engine.events import Event
 from engine.inputs import VERBS, Input
 from engine.model import Fault, Tick, World

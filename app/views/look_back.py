@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushBut
 from app.widgets import theme
 from app.words import formatting
 from app.words.language import tr
-from engine.drill.schema import Step
+from engine.drill.authoring.schema import Step
 
 
 class LookBack(QFrame):

@@ -26,7 +26,7 @@ from app.widgets import theme
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn
-from engine.drill.skills import Next, Standing
+from engine.drill.judging.skills import Next, Standing
 
 WEAK_BELOW: Final = 50.0
 """Mastery under which a bar has the colour of a warning. Assumed: less than half is left or was never shown."""

@@ -33,7 +33,7 @@ from app.widgets.reader import follow_selection, name_box, say
 from app.widgets.theme import Tokens
 from app.words import formatting
 from app.words.language import mark, tr, trn
-from engine.drill import skills
+from engine.drill.judging import skills
 
 DUE: Final = "due"
 """Chooses what is due instead of a skill."""

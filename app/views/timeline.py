@@ -17,7 +17,7 @@ from engine.events import Event
 from engine.model import World
 
 if TYPE_CHECKING:
-    from engine.drill.drill import Drill
+    from engine.drill.running.drill import Drill
 
 VEIL_ALPHA = 150
 """Of 255: how much of what came after the moment on screen is veiled."""

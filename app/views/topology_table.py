@@ -28,7 +28,7 @@ from app.widgets.bars import menu_button
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting, fuzzy
 from app.words.language import mark, tr
-from engine.drill.modes import Terms
+from engine.drill.running.modes import Terms
 from engine.events import Event
 from engine.model import World
 

@@ -9,7 +9,7 @@ from typing import Any, Final, overload
 import numpy as np
 
 from engine.constants import TICKS_PER_S
-from engine.drill.event_log import EventLog
+from engine.drill.time.event_log import EventLog
 from engine.events import Event
 from engine.model import World
 

@@ -20,7 +20,7 @@ from engine.events import Event
 from engine.model import World
 
 if TYPE_CHECKING:
-    from engine.drill.drill import Drill
+    from engine.drill.running.drill import Drill
 
 EVERYWHERE: Final = mark("All")
 

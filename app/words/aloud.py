@@ -7,7 +7,7 @@ from typing import Final
 
 from app.words.language import mark, tr
 from app.words.sentences import of_event
-from engine.drill.modes import Terms
+from engine.drill.running.modes import Terms
 from engine.events import Event
 
 RANK: Final = (

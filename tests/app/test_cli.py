@@ -15,7 +15,7 @@ import engine.published.fidelity
 from app import cli, doctor, golden, qt_probe
 from app.cli import bench
 from app.files import scenario_files
-from engine.drill.scenario import Scenario
+from engine.drill.authoring.scenario import Scenario
 from engine.published.rows import Class, Row
 from tests.engine.drill.texts import SMALL, changed
 

@@ -30,7 +30,7 @@ from app.main_window.play import Play
 from app.main_window.session import Session
 from app.storage import open_profile
 from engine.constants import TICKS_PER_S
-from engine.drill.drill import Drill
+from engine.drill.running.drill import Drill
 
 Script = tuple[tuple[int, str], ...]
 """Seconds and lines; the last one ends the drill."""

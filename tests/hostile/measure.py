@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from app.files import scenario_files
-from engine.drill.drill import Drill
-from engine.drill.problems import ScenarioProblems
-from engine.drill.scenario import load_scenario
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill
 from tests.hostile import batches, scenario_texts
 
 PATIENCE_S: Final = 30

@@ -21,9 +21,9 @@ from time import perf_counter, process_time
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.drill.drill import Drill
-from engine.drill.history import History
-from engine.drill.scenario import Scenario, load_scenario
+from engine.drill.authoring.scenario import Scenario, load_scenario
+from engine.drill.running.drill import Drill
+from engine.drill.time.history import History
 from engine.model import World
 from engine.protocol import quorum
 from tests.numbers import finite

@@ -10,11 +10,11 @@ from app.files import bundle, run_files
 from app.files.bundle import BundleProblems
 from app.files.run_files import NoRun
 from engine import simulator, tsql
-from engine.drill import conditions, limits
-from engine.drill.conditions import ConditionProblem
-from engine.drill.facts import Names
-from engine.drill.problems import Problem, ScenarioProblems
-from engine.drill.scenario import load_scenario
+from engine.drill.authoring import conditions, limits
+from engine.drill.authoring.conditions import ConditionProblem
+from engine.drill.authoring.facts import Names
+from engine.drill.authoring.problems import Problem, ScenarioProblems
+from engine.drill.authoring.scenario import load_scenario
 from engine.inputs import InputProblem, parse_line, parse_script
 from tests.engine.drill.texts import WORLD
 from tests.engine.worlds import lab

@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 import pytest
 
-from engine.drill.drill import Drill
-from engine.drill.problems import ScenarioProblems
-from engine.drill.scenario import load_scenario
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill
 from tests.engine.drill.texts import WORLD
 from tests.numbers import finite
 

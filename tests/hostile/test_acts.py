@@ -12,9 +12,9 @@ from typing import Final
 import pytest
 
 from engine import simulator
-from engine.drill.drill import Drill
-from engine.drill.problems import ScenarioProblems
-from engine.drill.scenario import load_scenario
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill
 from engine.inputs import VERBS, InputProblem, Parameter, Verb, parse_line, parse_script
 from engine.model import World
 from tests.engine.drill.texts import WORLD

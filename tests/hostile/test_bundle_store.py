@@ -15,7 +15,7 @@ from app.files import bundle, bundle_store, scenario_files
 from app.files.bundle import Bundle
 from app.files.bundle_store import CannotKeep
 from app.files.scenario_files import NoScenario
-from engine.drill.drill import Drill
+from engine.drill.running.drill import Drill
 from tests.hostile.bundles import DRILL, Entry, archive, drill, listed, manifest
 
 OTHER = DRILL.replace("Small", "Another", 1)

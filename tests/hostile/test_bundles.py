@@ -10,7 +10,7 @@ import pytest
 
 from app.files import bundle
 from app.files.bundle import BundleProblems
-from engine.drill.scenario import load_scenario
+from engine.drill.authoring.scenario import load_scenario
 from tests.hostile.bundles import DRILL, HEAD, Entry, archive, drill, listed, manifest
 
 

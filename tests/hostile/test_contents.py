@@ -7,9 +7,9 @@ import hashlib
 import pytest
 
 from app.files import scenario_files
-from engine.drill.contents import contents, visible
-from engine.drill.problems import ScenarioProblems
-from engine.drill.scenario import load_scenario
+from engine.drill.authoring.contents import contents, visible
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import load_scenario
 from tests.engine.drill.texts import COURSE, WORLD
 
 

@@ -15,7 +15,7 @@ from app.main_window.keeping import Pause
 from app.main_window.play import Play
 from app.main_window.session import Session
 from app.storage import ProblemKind, Profile, StorageProblem, open_profile
-from engine.drill.scenario import load_scenario
+from engine.drill.authoring.scenario import load_scenario
 
 LONG = "note " + "x" * 20_000
 

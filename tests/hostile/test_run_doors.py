@@ -18,7 +18,7 @@ from app.main_window import MainWindow
 from app.main_window.furnishing import furnished
 from app.settings import WindowSettings
 from app.views.quarantine import Quarantine
-from engine.drill.drill import Drill
+from engine.drill.running.drill import Drill
 
 ABSURD: Final[tuple[object, ...]] = (
     "x",

@@ -8,10 +8,10 @@ import pytest
 
 from app.files import scenario_files
 from app.files.scenario_files import NoScenario
-from engine.drill import limits
-from engine.drill.drill import Drill
-from engine.drill.problems import ScenarioProblems
-from engine.drill.scenario import load_scenario
+from engine.drill.authoring import limits
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill
 from tests.engine.drill.texts import WORLD
 from tests.hostile.scenario_texts import HARMLESS, REFUSED
 
@@ -36,7 +36,7 @@ def test_limits_are_looked_at_before_anything_is_parsed(monkeypatch: pytest.Monk
     def never(text: str) -> None:
         raise AssertionError("parsed")
 
-    monkeypatch.setattr("engine.drill.scenario.tomllib.loads", never)
+    monkeypatch.setattr("engine.drill.authoring.scenario.tomllib.loads", never)
     with pytest.raises(ScenarioProblems):
         load_scenario("a." * 50 + "b = 1\n", "hostile.toml")
 

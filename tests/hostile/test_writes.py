@@ -25,7 +25,7 @@ def note(event, arguments):
         opened.append(str(arguments[0]))
 from app import cli
 from app.files import scenario_files
-from engine.drill.drill import Drill
+from engine.drill.running.drill import Drill
 Drill(scenario_files.find("lab").load()).advance_to(100)  # what is compiled first may be kept beside the program
 sys.addaudithook(note)
 assert cli.main(["run", "lab", "--inputs", sys.argv[1], "--json", sys.argv[2]], lambda scenario: 9) == 0
@@ -81,7 +81,7 @@ from app.main_window.appearance import apply_theme
 from app.settings import WindowSettings
 from app.storage import open_profile
 from app.files.folders import default_folder
-from engine.drill.drill import Drill
+from engine.drill.running.drill import Drill
 
 Drill(scenario_files.find("lab").load()).advance_to(100)  # numba may keep what it compiles beside the program
 watched, chosen = sys.argv[1], Path(sys.argv[2])
@@ -150,7 +150,7 @@ import json
 from pathlib import Path
 from app import cli
 from app.files import scenario_files
-from engine.drill.drill import Drill
+from engine.drill.running.drill import Drill
 Drill(scenario_files.find("lab").load()).advance_to(100)  # numba may keep what it compiles beside the program
 home, foreign, course = map(Path, sys.argv[1:4])
 chosen = home / "chosen"

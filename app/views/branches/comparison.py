@@ -22,8 +22,8 @@ from app.widgets import theme
 from app.widgets.reader import name_box
 from app.words.language import tr
 from app.words.sentences import said
-from engine.drill import difference
-from engine.drill.branches import Branches
+from engine.drill.judging import difference
+from engine.drill.time.branches import Branches
 
 CURVES_UNITS = 24
 """Height of the curves in lines of text."""

@@ -17,7 +17,7 @@ from app.widgets.axes import ValueAxis, value_range
 from app.widgets.time_axis import TimeAxis
 from app.words.counters import KB, PER_S
 from app.words.language import mark, tr
-from engine.drill.difference import Curve
+from engine.drill.judging.difference import Curve
 
 TITLES: Final = {
     "send_queue_kb": mark("Send queue"),

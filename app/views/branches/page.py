@@ -26,7 +26,7 @@ from app.views.branches.rows import Row, rows_of
 from app.widgets import theme
 from app.widgets.reader import follow_selection
 from app.words.language import mark, tr
-from engine.drill.branches import Branches
+from engine.drill.time.branches import Branches
 
 COLUMNS = (mark("Branch"), mark("Leaves"), mark("Is at"), mark("Down"), mark("Lost"), mark("Points"))
 TIPS = (

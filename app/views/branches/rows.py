@@ -8,10 +8,10 @@ from app.words import formatting
 from app.words.language import mark, tr
 from app.words.sentences import of_event
 from engine.constants import TICKS_PER_S
-from engine.drill.branches import Branches
-from engine.drill.difference import FirstDifference, OutcomeRow
-from engine.drill.drill import Drill
-from engine.drill.report import availability_json
+from engine.drill.judging.difference import FirstDifference, OutcomeRow
+from engine.drill.judging.report import availability_json
+from engine.drill.running.drill import Drill
+from engine.drill.time.branches import Branches
 from engine.events import Event
 
 

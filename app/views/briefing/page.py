@@ -23,8 +23,8 @@ from app.widgets.prose import Prose
 from app.widgets.room import scrolling
 from app.words import formatting
 from app.words.language import mark, tr
-from engine.drill import skills
-from engine.drill.schema import Scenario
+from engine.drill.authoring.schema import Scenario
+from engine.drill.judging import skills
 
 MODES: Final = (
     ("practice", mark("Practice"), mark("hints cost points")),

@@ -24,15 +24,15 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.sentences import said
 from engine.constants import TICKS_PER_S
-from engine.drill.event_log import of
-from engine.drill.goals import GoalState
-from engine.drill.schema import Goal
-from engine.drill.state import Holder
+from engine.drill.authoring.schema import Goal
+from engine.drill.running.goals import GoalState
+from engine.drill.running.state import Holder
+from engine.drill.time.event_log import of
 from engine.events import Event
 from engine.model import World
 
 if TYPE_CHECKING:
-    from engine.drill.drill import Drill
+    from engine.drill.running.drill import Drill
 
 HELD: Final = {
     Holder.QUESTION: mark("a question waits for your answer"),

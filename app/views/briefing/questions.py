@@ -23,7 +23,7 @@ from app.widgets.wrap_button import WrapButton
 from app.words import formatting
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.questions import Asked
+from engine.drill.running.questions import Asked
 
 HEIGHT_SHARE: Final = 0.8
 """Of the panel, at most; more is scrolled."""

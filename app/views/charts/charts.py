@@ -38,13 +38,13 @@ from app.words import formatting
 from app.words.counters import COUNTERS, WATCHED
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
-from engine.drill.event_log import of
+from engine.drill.time.event_log import of
 from engine.events import Event
 from engine.model import DbState, World
 from engine.protocol import volumes
 
 if TYPE_CHECKING:
-    from engine.drill.drill import Drill
+    from engine.drill.running.drill import Drill
 
 SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
 """Label and length in seconds; None: from the start."""

@@ -19,13 +19,13 @@ from app.views.console.tools import Act, ToolBar, build_actions, show_icons
 from app.widgets.acts import put_heading
 from app.words.language import tr
 from engine import tsql
-from engine.drill.event_log import of
+from engine.drill.time.event_log import of
 from engine.events import Event
 from engine.inputs import Input
 from engine.model import World
 
 if TYPE_CHECKING:
-    from engine.drill.drill import Drill
+    from engine.drill.running.drill import Drill
 
 
 IN_TEXT_MENU: Final = ("run", "parse", "cancel", "connection", "zoom")

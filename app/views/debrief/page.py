@@ -28,8 +28,8 @@ from app.words import formatting
 from app.words.language import mark, tr
 from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
-from engine.drill.review import Review
-from engine.drill.watch import DOWN, EXPOSED, Lanes
+from engine.drill.judging.review import Review
+from engine.drill.judging.watch import DOWN, EXPOSED, Lanes
 
 Report = Mapping[str, Any]
 """As of `run --json`."""

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.views.debrief.parts import code, label, muted, table
 from app.views.debrief.story import moment
 from app.words.language import tr
-from engine.drill.review import Reference
+from engine.drill.judging.review import Reference
 
 LINE_LENGTH_MAX: Final = 220
 """Characters of a step that are shown; the export has all of it."""

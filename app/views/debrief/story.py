@@ -12,8 +12,8 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
-from engine.drill.review import Outage, Review
-from engine.drill.watch import HOLDS, Lanes
+from engine.drill.judging.review import Outage, Review
+from engine.drill.judging.watch import HOLDS, Lanes
 from engine.model import Tick
 
 Report = Mapping[str, Any]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from engine.drill import facts
-from engine.drill.conditions import OPERATORS
+from engine.drill.authoring import facts
+from engine.drill.authoring.conditions import OPERATORS
 from engine.flow.sites import WORKLOADS
 from engine.inputs import VERBS
 

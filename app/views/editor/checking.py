@@ -9,13 +9,13 @@ from typing import Any, Final
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
 from engine.constants import TICKS_PER_S
-from engine.drill.drill import Drill
-from engine.drill.lint import lint, unplayed
-from engine.drill.places import Path, places
-from engine.drill.problems import Problem, ScenarioProblems, said
-from engine.drill.scenario import Scenario, load_scenario
-from engine.drill.score import Score
-from engine.drill.solution import Begin, left_alone, played
+from engine.drill.authoring.lint import lint, unplayed
+from engine.drill.authoring.places import Path, places
+from engine.drill.authoring.problems import Problem, ScenarioProblems, said
+from engine.drill.authoring.scenario import Scenario, load_scenario
+from engine.drill.judging.score import Score
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import Begin, left_alone, played
 from engine.events import Event
 from engine.inputs import InputProblem
 from engine.model import Tick

@@ -29,9 +29,9 @@ from app.views.editor.toml_edit import TomlEdit
 from app.widgets import keys, theme
 from app.widgets.bars import Bar
 from app.words.language import tr, trn
-from engine.drill.places import places
-from engine.drill.problems import Problem
-from engine.drill.scenario import Scenario
+from engine.drill.authoring.places import places
+from engine.drill.authoring.problems import Problem
+from engine.drill.authoring.scenario import Scenario
 
 CHECK_MS: Final = 350
 """Pause in typing after which the text is read. Ours: long enough not to blame half a word."""

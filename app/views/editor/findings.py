@@ -23,8 +23,8 @@ from app.widgets import theme
 from app.words import formatting
 from app.words.language import tr, trn
 from app.words.sentences import ours, said
-from engine.drill.problems import Problem
-from engine.drill.score import Score
+from engine.drill.authoring.problems import Problem
+from engine.drill.judging.score import Score
 
 QWIDGETSIZE_MAX: Final = 16_777_215
 """Qt's own word for: no limit."""

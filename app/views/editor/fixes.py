@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.words.language import mark
-from engine.drill.problems import Problem
+from engine.drill.authoring.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)

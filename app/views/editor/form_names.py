@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from app.views.editor.act_words import act_words, condition_words
 from app.views.editor.form_words import ACT, CONDITION
-from engine.drill.skills import skills
+from engine.drill.judging.skills import skills
 from engine.flow.sites import SITES, WORKLOADS
 
 OF_THE_TEXT: Final = {

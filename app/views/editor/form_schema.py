@@ -15,7 +15,7 @@ from pydantic_core import PydanticUndefined
 
 from app.views.editor.form_fields import Field, Kind, Section, shown
 from app.views.editor.form_words import PLAIN, SECTIONS, VARIANTS
-from engine.drill import schema
+from engine.drill.authoring import schema
 
 FILE_NAME: Final = "name"
 """Key of a scenario that is the file's own name and need not be written."""

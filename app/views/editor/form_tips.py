@@ -8,8 +8,8 @@ from app.views.editor.form_fields import Field, Kind
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.sentences import said
-from engine.drill.expected import PATTERNS
-from engine.drill.schema import DURATION_MAX_S
+from engine.drill.authoring.expected import PATTERNS
+from engine.drill.authoring.schema import DURATION_MAX_S
 
 EMPTY: Final = "None: "
 """After it the schema says what a key means that is not there."""

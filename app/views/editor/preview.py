@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 
 from app.words import formatting
 from app.words.language import mark, tr
-from engine.drill.scenario import Scenario
-from engine.drill.schema import Inject, Prediction, Question, Step
+from engine.drill.authoring.scenario import Scenario
+from engine.drill.authoring.schema import Inject, Prediction, Question, Step
 
 LEARNER, EXAM, INSTRUCTOR = "learner", "exam", "instructor"
 READERS: Final[Mapping[str, tuple[str, str]]] = {

@@ -11,7 +11,7 @@ from app.files.scenario_edit import NotChanged, set_value, value_at
 from app.views.editor.timeline_entries import AT, WAIT, WINDOW, Entry, Path, Plan, Spot, seconds_of
 from app.views.editor.timeline_geometry import WHOLE, nudged
 from app.words.language import tr
-from engine.drill.schema import DURATION_MAX_S
+from engine.drill.authoring.schema import DURATION_MAX_S
 
 _WRITTEN: Final = re.compile(r"\s*+[\d.]++(\s*+)(s|min|h)?\s*+\Z")
 _COARSER: Final = {"h": ("h", "min", "s"), "min": ("min", "s"), "s": ("s",)}

@@ -12,7 +12,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from app.words import formatting
 from app.words.language import tr
-from engine.drill.schema import DURATION_MAX_S, Duration
+from engine.drill.authoring.schema import DURATION_MAX_S, Duration
 from engine.inputs import VERBS
 
 AT, WINDOW, WAIT, STEP = "at", "window", "wait", "step"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from app.views.editor.form_names import GO_ON, names_in
 from app.views.editor.form_words import OFFERED
-from engine.drill.schema import schema
+from engine.drill.authoring.schema import schema
 
 _TABLE: Final = re.compile(r"^[ \t]*+\[\[?[ \t]*+([\w.\-]++)[ \t]*+\]\]?", re.MULTILINE)
 _KEY: Final = re.compile(r"^\s*([\w\-]+)\s*=\s*")

@@ -27,13 +27,13 @@ from app.widgets.reader import name_box
 from app.words import formatting
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.event_log import of
+from engine.drill.time.event_log import of
 from engine.events import Event
 from engine.model import World
 from engine.tsql.client import reachable
 
 if TYPE_CHECKING:
-    from engine.drill.drill import Drill
+    from engine.drill.running.drill import Drill
 
 REFRESH_S: Final = 30.0
 """Interval at which the monitor refreshes by itself, in simulated time. Documented (not under 15 s)."""

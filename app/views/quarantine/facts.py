@@ -9,9 +9,9 @@ from typing import Final
 from app.widgets.tables import Column
 from app.words import formatting
 from app.words.language import mark, tr, trn
-from engine.drill import limits
-from engine.drill.contents import LINKS_MAX, Contents, visible
-from engine.drill.schema import DURATION_MAX_S
+from engine.drill.authoring import limits
+from engine.drill.authoring.contents import LINKS_MAX, Contents, visible
+from engine.drill.authoring.schema import DURATION_MAX_S
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from app.views.quarantine.facts import Fact
 from app.widgets.tables import plain_tip
 from app.words.language import mark, tr
-from engine.drill.contents import visible
+from engine.drill.authoring.contents import visible
 
 HEADINGS: Final = (mark("Title"), mark("Level"), mark("Minutes"), mark("Author"), mark("Remark"))
 ROW_LINES: Final = 1.5

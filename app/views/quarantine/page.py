@@ -25,7 +25,7 @@ from app.views.quarantine.whole import show_whole
 from app.widgets import theme
 from app.widgets.tables import TableModel, TableView
 from app.words.language import tr
-from engine.drill.contents import visible
+from engine.drill.authoring.contents import visible
 
 TEXT_MAX: Final = 200_000
 """Characters of the file that are shown. Assumed: nobody reads more, and the window stays quick."""

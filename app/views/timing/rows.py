@@ -15,7 +15,7 @@ from engine.model import Failover
 from engine.published.table6 import FAILOVER_S, REFERENCE
 
 if TYPE_CHECKING:
-    from engine.drill.drill import Drill
+    from engine.drill.running.drill import Drill
 
 PHASES: Final[tuple[tuple[str, str, str, str, str | int], ...]] = (
     # name, from step, to step, what happens, token of the theme or number of a series colour

@@ -27,7 +27,7 @@ from engine.events import Event
 from engine.model import World
 
 if TYPE_CHECKING:
-    from engine.drill.drill import Drill
+    from engine.drill.running.drill import Drill
 
 BAR_COLUMN: Final = 1
 LIST_ROWS: Final = 3

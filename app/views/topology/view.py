@@ -41,7 +41,7 @@ from app.widgets.reader import say
 from app.widgets.tables import plain_tip
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.modes import Terms
+from engine.drill.running.modes import Terms
 from engine.events import Event
 from engine.model import Role, World
 

@@ -18,9 +18,9 @@ from app.export.runbook import reference_runbook, runbook
 from app.export.sheets import sheets
 from app.export.source import Source, as_json, source_of
 from app.files import scenario_files
-from engine.drill.drill import Drill
-from engine.drill.solution import left_alone, played
-from tests.engine.drill.test_questions import asking
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import left_alone, played
+from tests.engine.drill.running.test_questions import asking
 from tests.engine.drill.texts import FREE, drill, run
 
 EVIL = '</code><script>alert("x")</script> & */ GO\n    -- =1+1'

@@ -13,10 +13,10 @@ from app.host.host import BUDGET_S
 from app.host.pace import ELAPSED_MS_MAX
 from app.host.recorder import CHECKPOINT_MS, HEARTBEAT_MS
 from app.host.search import STATE_KINDS
-from engine.drill.drill import Drill, Mode, replay
-from engine.drill.history import History
-from engine.drill.scenario import load_scenario
-from engine.drill.schema import Scenario
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.authoring.schema import Scenario
+from engine.drill.running.drill import Drill, Mode, replay
+from engine.drill.time.history import History
 from engine.inputs import Input
 
 
@@ -345,7 +345,7 @@ def with_a_past(desk: Desk) -> str:
 def test_a_moment_that_lies_far_from_any_kept_one_takes_frames_and_gives_way(
     lab: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.drill.history.KEPT_MAX", 2)
+    monkeypatch.setattr("engine.drill.time.history.KEPT_MAX", 2)
     history = History(Drill(lab, mode=Mode.LAB))
     history.advance_to(100_000)
     desk = Desk(lab, clock=ticking(0.04))  # every slice takes so long

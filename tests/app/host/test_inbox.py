@@ -11,8 +11,8 @@ import pytest
 
 from app.files import scenario_files
 from app.host import Host, NoRecorder, NotRecorded, Request
-from engine.drill.drill import Drill
-from engine.drill.schema import Scenario
+from engine.drill.authoring.schema import Scenario
+from engine.drill.running.drill import Drill
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.host.past import Past
-from engine.drill.history import History
+from engine.drill.time.history import History
 from tests.engine.drill.texts import FREE, drill
 
 

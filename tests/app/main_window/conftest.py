@@ -22,7 +22,7 @@ from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 from app.view_models.offers import Target
 from app.widgets import theme
-from engine.drill.drill import Drill
+from engine.drill.running.drill import Drill
 
 LOOK_S = 0.001
 """What a look at the session's clock costs here: a frame does as much on a busy machine as on an idle one."""

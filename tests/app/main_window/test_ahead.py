@@ -50,7 +50,7 @@ if sys.argv[1:]:
     warm_up()
 from app.files import scenario_files
 from engine import simulator
-from engine.drill.drill import Drill
+from engine.drill.running.drill import Drill
 found = scenario_files.find("lab").load()
 before = set(sys.modules)
 drill = Drill(found)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 from app.files import bundle, bundle_store, scenario_files
 from app.main_window import MainWindow
 from app.views.quarantine import Quarantine
-from engine.drill.drill import Drill
+from engine.drill.running.drill import Drill
 from tests.engine.drill.texts import WORLD
 
 OTHER = WORLD.replace("Small", "<b>Another</b>", 1)

@@ -20,7 +20,7 @@ from app.main_window import MainWindow
 from app.settings import WindowSettings
 from app.storage import open_profile
 from app.views.editor import ScenarioEditor
-from engine.drill.scenario import load_scenario
+from engine.drill.authoring.scenario import load_scenario
 from tests.app.main_window.conftest import Hands, shown
 
 CTRL, ALT, SHIFT = (

@@ -42,8 +42,8 @@ from app.widgets.tables import TableView
 from app.words import language
 from app.words.language import tr
 from app.words.sentences import QUOTED
-from engine.drill.drill import Drill
-from engine.drill.solution import played
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import played
 from engine.inputs import VERBS
 from engine.published.fidelity import SECTIONS
 from tests.app.main_window.conftest import Hands, shown

@@ -14,8 +14,8 @@ from app.files import accepted, scenario_files
 from app.files.accepted import ACCEPTED
 from app.main_window import MainWindow, quarantine
 from app.views.quarantine import Quarantine
-from engine.drill.contents import sha256, visible
-from engine.drill.drill import Drill
+from engine.drill.authoring.contents import sha256, visible
+from engine.drill.running.drill import Drill
 from tests import painted
 from tests.app.main_window.conftest import Hands
 from tests.engine.drill.texts import WORLD

@@ -16,9 +16,9 @@ from app.files import scenario_files
 from app.main_window import MainWindow, by_doing, debriefing
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
-from engine.drill.drill import Drill, replay
-from engine.drill.scenario import load_scenario
-from engine.drill.solution import play_solution
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill, replay
+from engine.drill.running.solution import play_solution
 from tests import painted
 from tests.app.main_window.conftest import Hands, shown
 

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.settings import WindowSettings
 from app.storage import ProblemKind, Profile, StorageProblem, open_profile
 from app.widgets import theme
-from engine.drill.drill import Drill, replay
+from engine.drill.running.drill import Drill, replay
 from tests.app.main_window.conftest import Hands, shown
 
 ROOT = Path(__file__).parents[3]

@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 from app.files import scenario_files
 from app.host import NoRecorder, Request
 from app.main_window.session import Session
-from engine.drill.drill import Drill
-from engine.drill.schema import Scenario
+from engine.drill.authoring.schema import Scenario
+from engine.drill.running.drill import Drill
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from app.settings import WindowSettings
 from app.view_models.offers import Target
 from app.view_models.preview import preview
 from app.views.topology.scene import DIMMED
-from engine.drill.drill import Drill
+from engine.drill.running.drill import Drill
 from tests.app.main_window.conftest import Hands, shown
 from tests.screenshots import lab_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.drill.modes import TERMS, Mode, Terms
+from engine.drill.running.modes import TERMS, Mode, Terms
 from engine.events import Event
 from engine.flow import Place, Samples
 from engine.inputs import Input

@@ -10,10 +10,10 @@ from pytestqt.qtbot import QtBot
 from app.files import scenario_files
 from app.views.briefing import Briefing, BriefPage, goal_state
 from app.views.briefing.questions import QuestionCard
-from engine.drill.drill import Drill, Mode
-from engine.drill.goals import GoalState
-from engine.drill.scenario import load_scenario
-from engine.drill.schema import Goal, Scenario
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.authoring.schema import Goal, Scenario
+from engine.drill.running.drill import Drill, Mode
+from engine.drill.running.goals import GoalState
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from app.views.charts import Charts
 from app.views.charts.axes import ValueAxis, axis_top
 from app.widgets.time_axis import TimeAxis, time_step_s
 from app.words.counters import COUNTERS
-from engine.drill.modes import TERMS, Mode
+from engine.drill.running.modes import TERMS, Mode
 from engine.events import Event
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.model import Availability

@@ -14,8 +14,8 @@ from app.files import scenario_files
 from app.views.debrief import Debrief, phases_of
 from app.widgets.strip import Strip
 from app.words import formatting
-from engine.drill.drill import Drill
-from engine.drill.solution import play_solution
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import play_solution
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,9 @@ from app.views.editor.act_words import act_words, condition_words
 from app.views.editor.form import Form
 from app.views.editor.form_widgets import Lines, Words
 from app.views.editor.words import words_at
-from engine.drill import facts
-from engine.drill.conditions import ConditionProblem, parse
-from engine.drill.facts import Names
+from engine.drill.authoring import facts
+from engine.drill.authoring.conditions import ConditionProblem, parse
+from engine.drill.authoring.facts import Names
 
 NAMES = {"server": ["SERVER_A", "SERVER_B"], "database": ["Sales", "Order Desk"], "client": ["APP"]}
 KNOWN = Names(servers=("SERVER_A", "SERVER_B"), databases=("Sales", "Order Desk"), clients=("APP",))

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 
 from app.views.fault_ledger import FaultLedger
 from app.widgets.bars import Bar
-from engine.drill.modes import TERMS, Mode, Terms
+from engine.drill.running.modes import TERMS, Mode, Terms
 from engine.inputs import VERBS, Input, parse_line
 from engine.model import World
 from engine.protocol import faults

@@ -13,8 +13,8 @@ from app.main_window.desk import PLACES
 from app.views.help import PAGE_OF, PAGES, Help, text_of, title_of
 from app.words import language
 from app.words.language import tr
-from engine.drill.drill import Drill
-from engine.drill.scenario import load_scenario
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill
 from engine.inputs import parse_line
 
 

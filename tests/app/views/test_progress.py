@@ -12,8 +12,8 @@ from app.views.history import HistoryPage, Run
 from app.views.progress import BAR_COLUMN, ProgressPage, ago, ahead
 from app.views.scenario_picker import DUE, Card, ScenarioPicker
 from app.words import language
-from engine.drill.modes import Mode
-from engine.drill.skills import Course, Practised, due_list, standings
+from engine.drill.judging.skills import Course, Practised, due_list, standings
+from engine.drill.running.modes import Mode
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 COURSES = (Course("one", ("quorum",), 0, 5), Course("two", ("resume",), 1, 9))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.views.charts.states import States
-from engine.drill.drill import Drill
-from engine.drill.history import History
+from engine.drill.running.drill import Drill
+from engine.drill.time.history import History
 from tests.engine.drill.texts import drill, run
 
 

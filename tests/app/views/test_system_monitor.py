@@ -22,8 +22,8 @@ from app.views.system_monitor.catalogue import (
 )
 from app.views.system_monitor.history import History
 from app.views.system_monitor.monitor import fitting_power, usual_choices
-from engine.drill.drill import Drill
-from engine.drill.scenario import load_scenario
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill
 from engine.events import Event
 
 Key = Qt.Key

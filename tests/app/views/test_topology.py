@@ -16,7 +16,7 @@ from app.views.topology import Topology
 from app.views.topology.canvas import READABLE_ZOOM, WORTH_IT
 from app.views.topology.view import MOVING_SPEED_MAX
 from app.widgets import theme
-from engine.drill.modes import TERMS, Mode, Terms
+from engine.drill.running.modes import TERMS, Mode, Terms
 from engine.model import World
 from tests.engine.worlds import M, P, W, do, lab
 

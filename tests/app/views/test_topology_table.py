@@ -14,7 +14,7 @@ from app.view_models.offers import Target
 from app.view_models.picture import picture_of
 from app.views.topology import Topology
 from app.views.topology_table import TopologyTable, common_offers, role_of, rows_of
-from engine.drill.modes import TERMS, Mode, Terms
+from engine.drill.running.modes import TERMS, Mode, Terms
 from engine.events import Event
 from engine.model import World
 from tests.engine.worlds import do, lab

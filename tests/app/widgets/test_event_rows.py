@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.widgets.event_rows import SLICE, EventRows, Wanted
-from engine.drill.event_log import EventLog
+from engine.drill.time.event_log import EventLog
 from engine.events import Event
 from engine.model import World
 from tests.engine.worlds import lab

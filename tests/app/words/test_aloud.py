@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.words.aloud import SENTENCES_MAX, sentences, told
-from engine.drill.modes import TERMS, Mode
+from engine.drill.running.modes import TERMS, Mode
 from engine.events import Event
 
 

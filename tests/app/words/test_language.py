@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from app.views.editor import form_schema
 from app.words import engine_words, language
 from app.words.language import mark, pseudo, tr, trn
-from engine.drill.skills import skills
+from engine.drill.judging.skills import skills
 from engine.inputs import VERBS
 from engine.protocol.why import preconditions
 from tests.engine.worlds import DB, lab

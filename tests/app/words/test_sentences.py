@@ -16,10 +16,10 @@ from app.files import scenario_files
 from app.words import language
 from app.words.language import tr
 from app.words.sentences import LISTS, NEEDED, QUOTED, WELCOME, of_event, ours, said, tables
-from engine.drill import agents
-from engine.drill.drill import Drill
-from engine.drill.review import review
-from engine.drill.solution import played
+from engine.drill.judging import agents
+from engine.drill.judging.review import review
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import played
 from engine.flow import Mode
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.inputs import VERBS

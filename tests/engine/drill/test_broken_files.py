@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drill.lint import lint
-from engine.drill.problems import Problem, ScenarioProblems
-from engine.drill.scenario import load_scenario
+from engine.drill.authoring.lint import lint
+from engine.drill.authoring.problems import Problem, ScenarioProblems
+from engine.drill.authoring.scenario import load_scenario
 from tests.engine.drill.texts import SMALL, changed
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from app.files import scenario_files
-from engine.drill.drill import Drill, Mode
-from engine.drill.problems import ScenarioProblems
-from engine.drill.score import Item
-from tests.engine.drill.test_questions import CHANGES, asking
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.judging.score import Item
+from engine.drill.running.drill import Drill, Mode
+from tests.engine.drill.running.test_questions import CHANGES, asking
 from tests.engine.drill.texts import drill, run, small
 
 FORCE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.drill import report
-from engine.drill.drill import Drill
-from engine.drill.review import review
+from engine.drill.judging import report
+from engine.drill.judging.review import review
+from engine.drill.running.drill import Drill
 from engine.inputs import InputProblem
 from engine.protocol import why
 from tests.engine.drill.texts import FREE, drill, run

@@ -6,10 +6,10 @@ from itertools import cycle, pairwise
 
 import pytest
 
-from engine.drill import drill as drill_module
-from engine.drill import history as module
-from engine.drill.drill import Drill
-from engine.drill.history import History
+from engine.drill.running import drill as drill_module
+from engine.drill.running.drill import Drill
+from engine.drill.time import history as module
+from engine.drill.time.history import History
 from engine.model import ticks
 from engine.protocol import jobs
 from tests.hostile import soak

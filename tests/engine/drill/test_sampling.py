@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from engine.drill import drill as module
-from engine.drill.drill import Drill
-from engine.drill.history import History
+from engine.drill.running import drill as module
+from engine.drill.running.drill import Drill
+from engine.drill.time.history import History
 from tests.engine.drill.texts import small as scenario
 
 

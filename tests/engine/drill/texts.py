@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.drill.drill import Drill, Mode
-from engine.drill.scenario import Scenario, load_scenario
+from engine.drill.authoring.scenario import Scenario, load_scenario
+from engine.drill.running.drill import Drill, Mode
 
 WORLD = """
 title = "Small"

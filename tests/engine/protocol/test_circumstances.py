@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.drill.facts import Facts, safety_is
+from engine.drill.authoring.facts import Facts, safety_is
 from engine.model import World
 from tests.engine.worlds import DB, PRINCIPAL, M, P, do, lab
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drill import history as history_module
-from engine.drill.history import History
-from engine.drill.kept import Kept, keep
+from engine.drill.time import history as history_module
+from engine.drill.time.history import History
+from engine.drill.time.kept import Kept, keep
 from engine.inputs import parse_line
 from engine.tsql.polling import only_reads
 from tests.engine.drill.texts import drill

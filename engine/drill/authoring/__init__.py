@@ -1,0 +1,1 @@
+"""What a scenario file may hold, how it is read, and everything that is wrong with one."""

@@ -1,0 +1,257 @@
+"""A small typed language for goals and forbidden states: facts and comparisons joined by and, or, not.
+
+`Sales is SYNCHRONIZED and downtime_s(Sales) <= 30 and not ran "SET WITNESS OFF" on SERVER_A`
+"""
+
+from __future__ import annotations
+
+import difflib
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Final
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
+
+from engine.drill.authoring import facts as f
+from engine.drill.authoring.facts import Facts, Kind, Names
+
+LENGTH_MAX: Final = 600
+"""Characters of one condition; with it its depth and the work of one look are bounded."""
+
+Test = Callable[[Facts], bool]
+Number = Callable[[Facts], float]
+
+
+class ConditionProblem(ValueError):
+    """A condition that cannot be understood. *column* counts from 1 within its text."""
+
+    def __init__(self, column: int, text: str, expected: str) -> None:
+        super().__init__(f"column {column}: {text}; expected {expected}")
+        self.column = column
+        self.text = text
+        self.expected = expected
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition whose names and types have been checked."""
+
+    text: str
+    test: Test
+
+    def holds(self, facts: Facts) -> bool:
+        return self.test(facts)
+
+
+def parse(text: str, names: Names) -> Condition:
+    """The condition that *text* says. Raises ConditionProblem with the column of the first thing wrong."""
+    if len(text) > LENGTH_MAX:
+        raise ConditionProblem(LENGTH_MAX, "the condition is too long", f"at most {LENGTH_MAX} characters")
+    try:
+        tree = _grammar().parse(text)
+    except UnexpectedEOF:
+        raise ConditionProblem(len(text) + 1, "the condition ends too early", "more") from None
+    except UnexpectedToken as error:
+        at_end = error.token.type == "$END"
+        found = "the condition ends too early" if at_end else f"{str(error.token)!r} does not fit here"
+        column = len(text) + 1 if at_end else (error.token.start_pos or 0) + 1
+        raise ConditionProblem(column, found, _words(error.accepts or error.expected)) from None
+    except UnexpectedCharacters as error:
+        at = error.pos_in_stream or 0
+        raise ConditionProblem(
+            at + 1, f"{text[at]!r} does not fit here", _words(error.allowed or ())
+        ) from None
+    return Condition(text, _Reader(names).test(tree))
+
+
+@cache
+def _grammar() -> Lark:
+    source = resources.files("engine.drill.authoring").joinpath("conditions.lark").read_text(encoding="utf-8")
+    return Lark(source, parser="lalr", propagate_positions=True, maybe_placeholders=True)
+
+
+_SPOKEN: Final = {
+    "WORD": "a name",
+    "BRACKETED": "a name",
+    "INT": "a whole number",
+    "NUMBER": "a number",
+    "STRING": "a text in quotes",
+    "COMPARE": "< <= == != >= >",
+    "LPAR": "(",
+    "RPAR": ")",
+    "SQL": "ran, tried",
+    "PROPERTY": "witness, safety",
+    "$END": "the end",
+}
+
+
+def _words(expected: Iterable[str]) -> str:
+    """Terminals of the grammar, in words."""
+    said = {_SPOKEN.get(name, name.lower()) for name in expected}
+    return ", ".join(sorted(said)) or "a fact such as `Sales is SYNCHRONIZED`"
+
+
+OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+
+
+class _Reader:
+    """Turns a parse tree into functions, with every name and word checked against what there is."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+
+    def test(self, tree: Tree[Token]) -> Test:
+        reader: Callable[[Tree[Token]], Test] = getattr(self, f"_{tree.data}")
+        return reader(tree)
+
+    # --- joining
+
+    def _any(self, tree: Tree[Token]) -> Test:
+        parts = [self.test(child) for child in _trees(tree)]
+        return lambda facts: any(part(facts) for part in parts)
+
+    def _all(self, tree: Tree[Token]) -> Test:
+        parts = [self.test(child) for child in _trees(tree)]
+        return lambda facts: all(part(facts) for part in parts)
+
+    def _no(self, tree: Tree[Token]) -> Test:
+        part = self.test(_trees(tree)[0])
+        return lambda facts: not part(facts)
+
+    # --- facts
+
+    def _is_word(self, tree: Tree[Token]) -> Test:
+        subject, negated, word = tree.children
+        kind, name = self._any_name(subject)
+        if kind == "database":
+            state = _one_of(word, f.DATABASE_WORDS)
+            return _maybe_not(negated, lambda facts: f.database_is(facts, name, state))
+        if kind == "client":
+            _one_of(word, f.CLIENT_WORDS)
+            return _maybe_not(negated, lambda facts: f.client_is(facts, name, None))
+        check = f.SERVER_WORDS[_one_of(word, f.SERVER_WORDS)]
+        return _maybe_not(negated, lambda facts: check(facts.world.servers[name]))
+
+    def _on_is_word(self, tree: Tree[Token]) -> Test:
+        subject, where, negated, word = tree.children
+        kind, name = self._any_name(subject, ("database", "client"))
+        server = self._name(where, "server")
+        if kind == "client":
+            _one_of(word, f.CLIENT_WORDS)
+            return _maybe_not(negated, lambda facts: f.client_is(facts, name, server))
+        state = _one_of(word, f.COPY_WORDS)
+        return _maybe_not(negated, lambda facts: f.copy_is(facts, name, server, state))
+
+    def _serves(self, tree: Tree[Token]) -> Test:
+        subject, where = tree.children
+        database = self._name(subject, "database")
+        server = self._name(where, "server") if where is not None else None
+        return lambda facts: f.serves(facts, database, server)
+
+    def _of_is_word(self, tree: Tree[Token]) -> Test:
+        which, subject, negated, word = tree.children
+        database = self._name(subject, "database")
+        if str(which).lower() == "witness":
+            state = _one_of(word, f.WITNESS_WORDS)
+            return _maybe_not(negated, lambda facts: f.witness_is(facts, database, state))
+        level = _one_of(word, f.SAFETY_WORDS)
+        return _maybe_not(negated, lambda facts: f.safety_is(facts, database, level))
+
+    def _sent(self, tree: Tree[Token]) -> Test:
+        how, text, where = tree.children
+        wanted = str(text)[1:-1]
+        if not wanted.strip():
+            raise ConditionProblem(_column(text), "the text is empty", "a piece of T-SQL in quotes")
+        server = self._name(where, "server") if where is not None else None
+        ran = str(how).lower() == "ran"
+        return lambda facts: bool(f.sent(facts, wanted, server, without_error=ran))
+
+    def _error(self, tree: Tree[Token]) -> Test:
+        number, where = tree.children
+        server = self._name(where, "server") if where is not None else None
+        wanted = int(str(number))
+        return lambda facts: bool(f.refused_with(facts, wanted, server))
+
+    # --- numbers
+
+    def _compare(self, tree: Tree[Token]) -> Test:
+        left, sign, right = tree.children
+        a, b, compare = self._number(left), self._number(right), OPERATORS[str(sign)]
+        return lambda facts: compare(a(facts), b(facts))
+
+    def _number(self, tree: Tree[Token] | Token) -> Number:
+        assert isinstance(tree, Tree)
+        if tree.data == "literal":
+            value = float(str(tree.children[0]))
+            return lambda facts: value
+        word, argument = tree.children
+        quantity = f.QUANTITIES[_one_of(word, f.QUANTITIES, fold=str.lower)]
+        if quantity.of is None:
+            if argument is not None:
+                raise ConditionProblem(_column(argument), f"{word} takes no name", f"{word}()")
+            return lambda facts: quantity.read(facts, "")
+        if argument is None:
+            raise ConditionProblem(_column(word), f"{word} needs a name", f"{word}({quantity.of})")
+        name = self._name(argument, quantity.of)
+        return lambda facts: quantity.read(facts, name)
+
+    # --- names
+
+    def _name(self, node: Tree[Token] | Token, kind: Kind) -> str:
+        return self._any_name(node, (kind,))[1]
+
+    def _any_name(
+        self, node: Tree[Token] | Token, kinds: tuple[Kind, ...] = ("database", "server", "client")
+    ) -> tuple[Kind, str]:
+        assert isinstance(node, Tree)
+        token = node.children[0]
+        word = str(token).strip("[]")
+        for kind in kinds:
+            for known in self.names.of(kind):
+                if known.lower() == word.lower():
+                    return kind, known
+        there = [known for kind in kinds for known in self.names.of(kind)]
+        raise ConditionProblem(
+            _column(token), f"there is no {' or '.join(kinds)} {word!r}", _choice(word, there)
+        )
+
+
+def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
+    return [child for child in tree.children if isinstance(child, Tree)]
+
+
+def _maybe_not(negated: object, test: Test) -> Test:
+    return test if negated is None else lambda facts: not test(facts)
+
+
+def _one_of(token: Tree[Token] | Token, words: Iterable[str], fold: Callable[[str], str] = str.upper) -> str:
+    word = fold(str(token))
+    if word not in words:
+        raise ConditionProblem(
+            _column(token), f"{str(token)!r} is not known here", _choice(word, list(words))
+        )
+    return word
+
+
+def _choice(word: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(word.lower(), {name.lower(): name for name in known}, 1)
+    if near:
+        return next(name for name in known if name.lower() == near[0])
+    return "one of " + ", ".join(known) if known else "nothing: there is none"
+
+
+def _column(node: Tree[Token] | Token) -> int:
+    if isinstance(node, Token):
+        return (node.start_pos or 0) + 1
+    return int(node.meta.start_pos) + 1 if not node.meta.empty else 1

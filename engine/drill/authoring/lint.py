@@ -1,0 +1,212 @@
+"""What is wrong with a scenario that can be loaded: texts that are missing, points that come or go too easily."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from typing import Final
+
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring import recorded, variants
+from engine.drill.authoring.places import Path, places
+from engine.drill.authoring.problems import Finder, Problem, ScenarioProblems
+from engine.drill.authoring.references import names_of
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.authoring.schema import Scenario
+from engine.drill.judging.skills import by_key
+from engine.drill.running.build import start_world
+from engine.drill.running.drill import Drill
+from engine.drill.running.preparation import prepare
+from engine.drill.running.solution import Begin, left_alone, played
+from engine.inputs import VERBS, InputProblem, Verb
+
+SOLUTION_POINTS_MIN: Final = 95.0
+NOTHING_POINTS_MAX: Final = 40.0
+"""A reference solution earns at least the first, doing nothing less than the second. Our promise to trainees."""
+
+
+VARIANT_SEEDS: Final = range(3)
+"""Seeds with which a scenario that has variants is played beside its own: different picks together."""
+
+
+def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
+    """Everything that an author should mend before anybody takes the drill; plays it twice."""
+    found, playable = _unplayed(scenario, file)
+    finder = Finder(file, places(scenario.text))
+    if scenario.scored and playable:
+        _starts_unreached(scenario, finder)
+        for seed in (scenario.seed, *(VARIANT_SEEDS if scenario.variants else ())):
+            _solution(scenario, seed, finder, begin)
+            _nothing(scenario, seed, finder, begin)
+    return sorted({*found, *finder.problems})
+
+
+def unplayed(scenario: Scenario, file: str) -> list[Problem]:
+    """The part of `lint` that needs no playing, and so no time: what is still to be written, above all."""
+    return sorted(set(_unplayed(scenario, file)[0]))
+
+
+def _unplayed(scenario: Scenario, file: str) -> tuple[list[Problem], bool]:
+    """The problems, and whether the scenario can be played at all."""
+    finder = Finder(file, places(scenario.text))
+    _texts(scenario, finder)
+    try:
+        refused = prepare(start_world(scenario, scenario.seed), [line.do for line in scenario.before])
+    except InputProblem as problem:
+        finder.add(("before", 0), f"a line cannot be done: {problem}", "lines that can be done")
+        return finder.problems, False
+    for said in refused:
+        finder.add(("before", 0), said, "lines that are done at once, and without an error")
+    _after_the_end(scenario, finder)
+    if scenario.variants:
+        _variants(scenario, finder)
+    playable = not any(problem.where.startswith("variants") for problem in finder.problems)
+    if scenario.goals and not scenario.scored:
+        finder.add((), "there are goals and no points for them", "[[rubric]] tables")
+    return finder.problems, playable
+
+
+def _texts(scenario: Scenario, finder: Finder) -> None:
+    if not scenario.sources:
+        finder.add((), "nothing says where this is published", "a [[source]] table")
+    if scenario.scored and not scenario.skills:
+        finder.add((), "nothing says what is trained", "skills = [...]")
+    _skills(scenario, finder)
+    if scenario.fidelity is None:
+        finder.add((), "nothing says how far the simulation can be trusted here", "a [fidelity] table")
+    if scenario.facilitator is None:
+        finder.add((), "there are no notes for the instructor", 'facilitator = "..."')
+    hinted = {hint.goal for hint in scenario.hints}
+    for number, goal in enumerate(scenario.goals):
+        if goal.name not in hinted:
+            finder.add(("goal", number), f"the goal {goal.name!r} has no hint", "a [[hint]] for it")
+    _hint_lines(scenario, finder)
+    for path, asked in recorded.prompts(tomllib.loads(scenario.text)):
+        finder.add(path, f"this is still to be written: {asked}", "words of your own")
+
+
+def _after_the_end(scenario: Scenario, finder: Finder) -> None:
+    """What would come only when the drill is over never comes."""
+    if scenario.length is None:
+        return
+    times: list[tuple[Path, float | None]] = []
+    for number, inject in enumerate(scenario.timeline):
+        times.append((("timeline", number, "at"), inject.at))
+        times.append((("timeline", number, "between"), inject.between[1] if inject.between else None))
+    times += [(("goal", number, "after"), goal.after) for number, goal in enumerate(scenario.goals)]
+    times += [(("question", number, "at"), question.at) for number, question in enumerate(scenario.questions)]
+    times += [(("predict", number, "at"), asked.at) for number, asked in enumerate(scenario.predictions)]
+    for path, time_s in times:
+        if time_s is not None and time_s >= scenario.length:
+            found = f"this comes after the drill is over, at {scenario.length:g} s"
+            finder.add(path, found, "an earlier time, or a longer length", 0)
+
+
+def _skills(scenario: Scenario, finder: Finder) -> None:
+    """A word that is no skill would never become due, and nobody would see why."""
+    to_write = {path for path, _ in recorded.prompts(tomllib.loads(scenario.text))}
+    for number, key in enumerate(scenario.skills):
+        path: Path = ("skills", number)
+        if key in scenario.skills[:number]:
+            finder.add(path, f"{key!r} stands there twice", "each skill once", 0)
+        elif key not in by_key() and path not in to_write:
+            near = difflib.get_close_matches(key, by_key(), 1, cutoff=0.5)
+            finder.add(
+                path,
+                f"there is no skill {key!r}",
+                f"{near[0]}?" if near else f"one of {', '.join(by_key())}",
+                0,
+            )
+
+
+_LINE: Final = re.compile(rf"(?<![\w-])({'|'.join(VERBS)}) ([A-Z]\w*)")
+_ALTERED: Final = re.compile(r"\b(?:DATABASE|LOG) \[?([A-Za-z_]\w*)\]? (?:SET|TO|FROM|WITH)\b")
+
+
+def _names_something(verb: Verb) -> bool:
+    return bool(verb.parameters) and verb.parameters[0].kind in (
+        "server",
+        "window",
+        "database",
+        "client",
+        "name",
+    )
+
+
+def _hint_lines(scenario: Scenario, finder: Finder) -> None:
+    """What a hint says to type names what is there; a drill copied from another one easily keeps an old name."""
+    names = names_of(scenario)
+    known = {*names.servers, *names.databases, *names.clients}
+    for number, hint in enumerate(scenario.hints):
+        typed = [m[2] for m in _LINE.finditer(hint.type) if _names_something(VERBS[m[1]])]
+        unknown = [name for name in typed if name not in known]
+        unknown += [m[1] for m in _ALTERED.finditer(hint.type) if m[1] not in names.databases]
+        for name in unknown:
+            finder.add(("hint", number, "type"), f"{name} is not in this scenario", "a name that is", 0)
+
+
+def _variants(scenario: Scenario, finder: Finder) -> None:
+    """Every pool is used, and every combination makes a scenario."""
+    for path, text, expected in variants.unused(tomllib.loads(scenario.text)):
+        finder.add(path, text, expected)
+    for picks in variants.combinations(scenario.variants):
+        try:
+            load_scenario(scenario.text, f"{scenario.name}.toml", picks=picks)
+        except ScenarioProblems as problems:
+            with_these = ", ".join(f"{name} = {value!r}" for name, value in picks.items())
+            first = problems.problems[0]
+            expected = first.expected or "picks that fit together"
+            finder.add(("variants",), f"with {with_these}: {first.where}: {first.text}", expected)
+            return
+
+
+def _starts_unreached(scenario: Scenario, finder: Finder) -> None:
+    drill = Drill(scenario)
+    for number, goal in enumerate(scenario.goals):
+        if goal.after == 0.0 and goal.hold == 0.0 and drill.holds(goal.when):
+            _too_early(number, finder)
+
+
+def _too_early(number: int, finder: Finder) -> None:
+    expected = "after = the time of the failure, or a condition that begins as false"
+    finder.add(("goal", number, "when"), "the goal is reached before anything happens", expected, 0)
+
+
+def _solution(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> None:
+    if not scenario.solution:
+        finder.add((), "there is no reference solution", "[[solution]] tables")
+        return
+    try:
+        drill = played(scenario, seed, begin)
+    except InputProblem as problem:
+        finder.add(("solution", 0), f"a step cannot be done: {problem}", "steps that can be done")
+        return
+    score = drill.score()
+    flawless = {rule.name for rule in scenario.rubric if rule.kind in ("conduct", "diagnosis", "prediction")}
+    for item in score.items:
+        if item.name in flawless and item.points < item.max:
+            found = f"the reference solution is at fault with seed {seed}: {item.name}: {item.why}"
+            finder.add(("solution", 0), found, "steps and answers that cost nothing")
+    if score.total < SOLUTION_POINTS_MIN:
+        lost = "; ".join(
+            f"{i.name} {i.points:g} of {i.max:g} ({i.why})" for i in score.items if i.points < i.max
+        )
+        found = f"the reference solution earns {score.total:g} points with seed {seed}: {lost}"
+        finder.add(("solution", 0), found, f"{SOLUTION_POINTS_MIN:g} or more")
+
+
+def _nothing(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> None:
+    alone = left_alone(scenario, seed, begin)
+    total = alone.score().total
+    if total >= NOTHING_POINTS_MAX:
+        times = [inject.at if inject.between is None else inject.between[0] for inject in scenario.timeline]
+        first_s = min((time for time in times if time is not None), default=0.0)
+        for number, goal in enumerate(scenario.goals):
+            met = alone.goals[goal.name].met_tick
+            if met is not None and met < first_s * TICKS_PER_S:
+                _too_early(number, finder)
+        found = f"doing nothing earns {total:g} points"
+        finder.add(
+            ("goal", 0), found, f"less than {NOTHING_POINTS_MAX:g}: goals that need an act, with weight"
+        )

@@ -1,0 +1,85 @@
+"""What is wrong with a scenario file: every problem with its place and what was expected instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from engine.drill.authoring import limits
+from engine.drill.authoring.places import Path, Place, nearest
+
+KEY_MAX: Final = 60
+TEXT_MAX: Final = 600
+"""Signs of a key and of a sentence that are told; the longest of ours (a choice of 20 verbs) has 500. Assumed."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One thing wrong. *line* and *column* count from 1; *where* is the path of the key (`server[1].site`)."""
+
+    file: str
+    line: int
+    column: int
+    where: str
+    text: str
+    expected: str = ""
+
+    def __str__(self) -> str:
+        expected = f"; expected {self.expected}" if self.expected else ""
+        where = f"{self.where}: " if self.where else ""
+        return f"{self.file}:{self.line}:{self.column}: {where}{self.text}{expected}"
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class ScenarioProblems(ValueError):
+    """A scenario that cannot be used; *problems* names everything wrong with it, in the order of the file."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = tuple(problems)
+
+
+class Finder:
+    """Collects the problems of one file; turns paths of keys into lines and columns."""
+
+    def __init__(self, file: str, found: dict[Path, Place]) -> None:
+        self.file = file
+        self.found = found
+        self.problems: list[Problem] = []
+
+    def add(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
+        """Note a problem at *path*; with *offset*, at that character (from 0) of its one-line text value."""
+        place = nearest(self.found, path)
+        line, column = place.line, place.column
+        if offset is not None:
+            line, column = place.value_line, place.value_column + offset
+        self.problems.append(Problem(self.file, line, column, said(path), _cut(text), _cut(expected)))
+
+    def check(self) -> None:
+        """Raises ScenarioProblems if there is any: the first ones in the file, and how many more there are."""
+        every = sorted(set(self.problems))
+        kept = every[: limits.PROBLEMS_MAX]
+        if len(every) > len(kept):
+            kept.append(Problem(self.file, 1, 1, "", f"and {len(every) - len(kept)} more problems"))
+        if kept:
+            raise ScenarioProblems(kept)
+
+
+def said(path: Path) -> str:
+    """("server", 1, "site") as `server[1].site`."""
+    words = [f"[{part}]" if isinstance(part, int) else f".{_key(part)}" for part in path]
+    return "".join(words).removeprefix(".")
+
+
+def _key(part: str) -> str:
+    """A key in quotes may be anything: short, and with what nobody sees written out."""
+    short = part if len(part) <= KEY_MAX else f"{part[:KEY_MAX]}…"
+    return short if short.isprintable() else repr(short)[1:-1]
+
+
+def _cut(text: str) -> str:
+    """A problem repeats what stands in the file, which may be a million signs."""
+    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"

@@ -1,0 +1,339 @@
+"""A scenario made from what was done in a drill: faults become its timeline, repairs its solution, the end its goals.
+
+Texts that only an author can write are left as prompts, marked so that `check` names each of them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from engine import arithmetic
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring import facts
+from engine.drill.authoring.conditions import ConditionProblem
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.authoring.variants import VARIANTS, picked, substituted
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import left_alone, played
+from engine.inputs import VERBS, Input, InputProblem
+from engine.model import Role, World
+
+TO_WRITE: Final = "TO WRITE: "
+"""Begins every text that an author still has to write."""
+
+UNNAMED: Final = ("to-write",)
+"""Stand among the skills until somebody chooses some."""
+
+STORY: Final = frozenset({"fault", "load"})
+"""Groups of verbs that tell the story; all others are what the trainee does about it."""
+
+LEFT_OUT: Final = frozenset({"finish", "rewind", "hint", "answer", "note", "cancel", "revert-all"})
+
+KEPT: Final = (
+    "settings",
+    "server",
+    "link",
+    "database",
+    "session",
+    "client",
+    "before",
+    "role",
+    "source",
+    "fidelity",
+)
+"""Tables of the recorded scenario that the new one begins with, in this order. Its own story, goals and points go."""
+
+ROOM_S: Final = 120.0
+"""Time that a new drill goes on after the last recorded act. Assumed: a person is slower than a record."""
+
+TARGET_SHARE: Final = 1.15
+LIMIT_SHARE: Final = 4.0
+"""Full points up to so many times what the recorded run needed, none from so many on. Assumed."""
+
+SLACK_S: Final = 5.0
+"""Least distance between what the recorded run needed and full points, as runs with other seeds differ."""
+
+HOLD_S: Final = 2.0
+ASKING_SHARE: Final = 0.75
+"""Least share of the goals' weights that goes to those which nobody reaches by doing nothing."""
+
+GOALS_MAX: Final = 8
+"""Goals that are proposed; an author strikes out those that are not meant."""
+
+CANDIDATES_MAX: Final = 50
+"""As many goals as a file may have are tried."""
+
+POINTS: Final = {"goals": 60.0, "downtime": 20.0, "lost_transactions": 10.0, "conduct": 10.0}
+
+
+class CannotRecord(ValueError):
+    """Nothing that could become a drill was done; one sentence."""
+
+
+def scenario_from_drill(drill: Drill, name: str) -> str:
+    """The TOML text of a scenario called *name* (a slug), made of what was done in *drill*.
+
+    Faults and loads become the timeline; repairs, chores and T-SQL the solution; how things stand at the end, the
+    goals. It loads, its solution reaches its goals, and doing nothing misses some. Raises CannotRecord where what
+    was done makes no difference.
+    """
+    journal = _that_lasted(drill.journal)
+    story = [item for item in journal if _tells(item)]
+    acts = [item for item in journal if not _tells(item) and item.verb not in LEFT_OUT]
+    if not acts:
+        raise CannotRecord("Nothing was mended in this run: a drill needs an act that makes a difference.")
+    last_s = max(item.tick for item in (*story, *acts)) / TICKS_PER_S
+    length_s = round(max(last_s, drill.world.t_s) + ROOM_S)
+    goals = _goals(drill, acts)
+    base = _base(drill, name, length_s)
+    base["timeline"] = [*_told(drill), *({"at": item.tick / TICKS_PER_S, "do": item.words} for item in story)]
+    base["goal"] = goals
+    base["hint"] = []
+    base["solution"] = [_step(item) for item in acts]
+    trial = load_scenario(as_toml({**base, "rubric": _rubric(0.0, 0.0)}), f"{name}.toml")
+    try:
+        solved = played(trial, trial.seed)
+    except InputProblem as problem:
+        raise CannotRecord(f"What was done cannot be done again as a solution: {problem}.") from problem
+    alone = left_alone(trial, trial.seed)
+    reached = [goal for goal in goals if solved.goals[goal["name"]].met]
+    asking = [goal for goal in reached if not alone.goals[goal["name"]].met]
+    if not asking:
+        raise CannotRecord(
+            "What was done makes no difference at the end: break something, mend it, go on until all is well. "
+            "T-SQL counts as what the trainee does, not as what breaks."
+        )
+    least = (len(reached) - len(asking)) * ASKING_SHARE / (1.0 - ASKING_SHARE) / len(asking)
+    weight = max(1, math.ceil(least))
+    kept = [*asking, *(goal for goal in reached if goal not in asking)][:GOALS_MAX]
+    base["goal"] = [{**goal, "weight": weight if goal in asking else 1} for goal in reached if goal in kept]
+    base["hint"] = [_hint(goal["name"]) for goal in base["goal"]]
+    down_ticks = arithmetic.total(
+        facts.account(solved.world, db).down_ticks for db in solved.world.availability
+    )
+    lost = arithmetic.total(
+        facts.account(solved.world, db).lost_transactions for db in solved.world.availability
+    )
+    base["rubric"] = _rubric(down_ticks / TICKS_PER_S, lost)
+    return as_toml(base)
+
+
+def _that_lasted(journal: Sequence[Input]) -> list[Input]:
+    """The journal without repairs that the same fault undid in the same tick, and without that fault.
+
+    In a drill the timeline comes first in a tick: the repair would mend what was broken after it.
+    """
+    kept: list[Input] = []
+    for item in journal:
+        undone = [
+            before
+            for before in kept
+            if before.tick == item.tick
+            and VERBS[item.verb].reverse == before.verb
+            and item.args[: len(before.args)] == before.args
+        ]
+        if undone:
+            kept.remove(undone[-1])
+        else:
+            kept.append(item)
+    return kept
+
+
+def _tells(item: Input) -> bool:
+    """It belongs to the story, not to what is done about it."""
+    return VERBS[item.verb].group in STORY
+
+
+def _base(drill: Drill, name: str, length_s: float) -> dict[str, Any]:
+    """The world of the recorded scenario with texts to be written."""
+    data = tomllib.loads(drill.scenario.text)
+    if data.get(VARIANTS):
+        data = substituted(data, picked(data[VARIANTS], drill.seed))
+    kept: dict[str, Any] = {key: data[key] for key in KEPT if key in data}
+    return {
+        "title": f"{TO_WRITE}a title ({name})",
+        "summary": f"{TO_WRITE}one sentence about what happens and what is asked",
+        "level": data["level"],
+        "minutes": max(1, round(length_s / 60.0)),
+        "skills": list(UNNAMED),
+        "seed": drill.seed,
+        "length": length_s,
+        "brief": f"{TO_WRITE}who the trainee is, what is at stake, what is asked; not what will break",
+        "facilitator": f"{TO_WRITE}what to ask the class, and what is easily overlooked",
+        **kept,
+    }
+
+
+def _told(drill: Drill) -> Iterator[dict[str, Any]]:
+    """The story that the recorded scenario told already."""
+    data = tomllib.loads(drill.scenario.text)
+    if data.get(VARIANTS):
+        data = substituted(data, picked(data[VARIANTS], drill.seed))
+    yield from data.get("timeline", ())
+
+
+def _step(item: Input) -> dict[str, Any]:
+    return {"do": item.line, "why": f"{TO_WRITE}why {item.words.split()[0]} at this moment"}
+
+
+def _hint(goal: str) -> dict[str, Any]:
+    return {
+        "goal": goal,
+        "look": f"{TO_WRITE}where to look",
+        "means": f"{TO_WRITE}what is to be seen there, and what it means",
+        "type": f"{TO_WRITE}what to type",
+    }
+
+
+# --- goals --------------------------------------------------------------------------------------------------
+
+
+def _goals(drill: Drill, acts: Sequence[Input]) -> list[dict[str, Any]]:
+    """What holds at the end of the run; it counts from the first act on, not before anything breaks."""
+    after_s = acts[0].tick / TICKS_PER_S
+    found = []
+    for condition, text in _facts(drill.world):
+        if _holds(drill, condition):
+            goal = {"name": slug(condition), "text": text, "when": condition}
+            found.append({**goal, "after": after_s, "hold": HOLD_S})
+    return found[:CANDIDATES_MAX]
+
+
+def _holds(drill: Drill, condition: str) -> bool:
+    try:
+        return drill.holds(condition)
+    except ConditionProblem:  # about what this scenario does not know, such as a witness that came later
+        return False
+
+
+def _facts(world: World) -> Iterator[tuple[str, str]]:
+    """Conditions that may be goals, with what they say."""
+    for database in world.availability:
+        copies = world.copies_of(database)
+        principal = next((copy for copy in copies if copy.role is Role.PRINCIPAL), None)
+        if principal is not None:
+            yield f"{database} serves on {principal.server}", f"{database} serves on {principal.server}"
+            yield f"{database} is SYNCHRONIZED", f"{database} is protected by a mirror in step"
+            if principal.witness is not None:
+                yield f"witness of {database} is CONNECTED", f"The witness of {database} is connected"
+        for copy in copies:
+            if principal is None and copy.role is None:
+                yield f"{database} serves on {copy.server}", f"{database} serves on {copy.server}"
+            if copy.role is Role.MIRROR:
+                yield f"{database} on {copy.server} is MIRROR", f"{copy.server} is the mirror of {database}"
+        yield f"manual_failovers({database}) > 0", f"{database} was failed over by hand"
+    for server in world.servers:
+        yield f"{server} is RUNNING", f"{server} runs"
+    for client in world.clients.values():
+        for server in world.servers:
+            if client.connected_to == server:
+                yield f"{client.name} on {server} is CONNECTED", f"{client.name} works on {server}"
+
+
+def slug(words: str) -> str:
+    """*words* as a name that a scenario or a goal may have."""
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:60].strip("-")
+
+
+# --- points -------------------------------------------------------------------------------------------------
+
+
+def _rubric(downtime_s: float, lost: int | float) -> list[dict[str, Any]]:
+    """Points by outcome first, with the recorded run as the measure."""
+    target_s = max(downtime_s + SLACK_S, downtime_s * TARGET_SHARE)
+    better = f"{TO_WRITE}what the best run does better"
+    return [
+        {"kind": "goals", "name": "End state", "points": POINTS["goals"], "better": better},
+        {"kind": "downtime", "name": "Downtime", "points": POINTS["downtime"], "target": round(target_s, 1),
+         "limit": round(max(target_s * LIMIT_SHARE, target_s + 60.0), 1), "better": better},
+        {"kind": "lost_transactions", "name": "Work lost", "points": POINTS["lost_transactions"],
+         "target": round(lost * TARGET_SHARE), "limit": round(lost * LIMIT_SHARE) + 1, "better": better},
+        {"kind": "conduct", "name": "Conduct", "points": POINTS["conduct"], "better": better},
+    ]  # fmt: skip
+
+
+# --- what is left to write ----------------------------------------------------------------------------------
+
+
+def prompts(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Each text of a file that an author still has to write: its path, and what is asked for."""
+    if isinstance(data, Mapping):
+        for key, part in data.items():
+            yield from prompts(part, (*path, key))
+    elif isinstance(data, list):
+        for number, part in enumerate(data):
+            yield from prompts(part, (*path, number))
+    elif isinstance(data, str) and data.startswith(TO_WRITE):
+        yield path, data.removeprefix(TO_WRITE)
+    elif data in UNNAMED:
+        yield path, "names of skills"
+
+
+# --- TOML ---------------------------------------------------------------------------------------------------
+
+
+def as_toml(data: Mapping[str, Any]) -> str:
+    """*data* (texts, numbers, truths, lists, tables) as a TOML file, texts of several lines as such."""
+    return "\n".join(_table(data, "")).strip() + "\n"
+
+
+def _table(data: Mapping[str, Any], path: str) -> Iterator[str]:
+    """Plain keys first, as TOML wants it, then tables and lists of tables."""
+    later: list[tuple[str, Any]] = []
+    for key, value in data.items():
+        if isinstance(value, Mapping) or (_is_tables(value) and value):
+            later.append((f"{path}{_key(key)}", value))
+        else:
+            yield f"{_key(key)} = {_value(value)}"
+    for name, value in later:
+        for part in value if isinstance(value, list) else [value]:
+            yield ""
+            yield f"[[{name}]]" if isinstance(value, list) else f"[{name}]"
+            yield from _table(part, f"{name}.")
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, Mapping) for part in value)
+
+
+def _key(key: str) -> str:
+    if re.fullmatch(r"[A-Za-z0-9_-]+", key):
+        return key
+    return f'"{_escape(key)}"'.replace("\n", "\\n")  # of one line only
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return f"{value:.0f}.0"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    return _text(str(value))
+
+
+_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\t": "\\t"}
+
+
+def _text(text: str) -> str:
+    """A basic string; of several lines one that keeps them."""
+    escaped = _escape(text)
+    return f'"""\n{escaped}"""' if "\n" in text else f'"{escaped}"'
+
+
+def _escape(text: str) -> str:
+    return "".join(map(_escaped, text))
+
+
+def _escaped(sign: str) -> str:
+    if sign in _ESCAPES:
+        return _ESCAPES[sign]
+    if sign != "\n" and (ord(sign) < 0x20 or ord(sign) == 0x7F):
+        return f"\\u{ord(sign):04x}"
+    return sign

@@ -1,0 +1,343 @@
+"""What pydantic cannot see in a scenario: names that must exist, lines and conditions that must be understood."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from engine import arithmetic, simulator
+from engine.chance import Chance
+from engine.drill.authoring import conditions
+from engine.drill.authoring.conditions import ConditionProblem
+from engine.drill.authoring.facts import Names
+from engine.drill.authoring.places import Path
+from engine.drill.authoring.problems import Finder
+from engine.drill.authoring.schema import (
+    ConductRule,
+    DowntimeRule,
+    ExposedRule,
+    ForbiddenRule,
+    GoalsRule,
+    Inject,
+    LostRule,
+    Prediction,
+    Question,
+    Scenario,
+)
+from engine.drill.running import locks
+from engine.flow import Flow
+from engine.flow.sites import SITES, WORKLOADS
+from engine.inputs import InputProblem, parse_line, parse_script
+from engine.model import Client, Copy, Server, World
+
+TRAINEE_VERBS: Final = ("hint", "answer", "rewind", "finish")
+"""Verbs that only a person gives."""
+
+
+def names_of(scenario: Scenario) -> Names:
+    """What conditions of the scenario may name."""
+    return Names(
+        tuple(name for database in scenario.databases for name in database.names),
+        tuple(server.name for server in scenario.servers),
+        tuple(client.name for client in scenario.clients),
+    )
+
+
+def check_references(scenario: Scenario, finder: Finder) -> None:
+    """Note every name that is not there or twice there, every line and condition that is not understood."""
+    names = names_of(scenario)
+    _check_unique(scenario, finder)
+    _check_servers(scenario, finder)
+    _check_databases(scenario, finder, names)
+    _check_sessions(scenario, finder, names)
+    _check_clients(scenario, finder, names)
+    _check_lines(scenario, finder)
+    _check_conditions(scenario, finder, names)
+    _check_goals(scenario, finder)
+    _check_inquiries(scenario, finder)
+    _check_rubric(scenario, finder, names)
+
+
+def _known(finder: Finder, path: Path, name: str | None, known: Sequence[str], what: str) -> bool:
+    """Whether *name* (None: not given) is one of *known*, as written; a problem is noted if not."""
+    if name is None or name in known:
+        return True
+    near = difflib.get_close_matches(name, known, 1)
+    expected = (
+        f"{near[0]}?" if near else f"one of {', '.join(known)}" if known else f"a {what}; there is none"
+    )
+    finder.add(path, f"there is no {what} {name!r}", expected, 0)
+    return False
+
+
+def _check_unique(scenario: Scenario, finder: Finder) -> None:
+    both = [("server", s.name) for s in scenario.servers] + [("client", c.name) for c in scenario.clients]
+    counts = {"server": 0, "client": 0}
+    placed: list[tuple[Path, str]] = []
+    for table, name in both:
+        placed.append(((table, counts[table], "name"), name))
+        counts[table] += 1
+    inquiries: list[tuple[Path, str]] = [
+        *((("question", i, "name"), question.name) for i, question in enumerate(scenario.questions)),
+        *((("predict", i, "name"), prediction.name) for i, prediction in enumerate(scenario.predictions)),
+    ]
+    groups: tuple[list[tuple[Path, str]], ...] = (
+        placed,
+        [(("database", i, "name"), name) for i, d in enumerate(scenario.databases) for name in d.names],
+        [(("goal", i, "name"), g.name) for i, g in enumerate(scenario.goals)],
+        [(("forbidden", i, "name"), g.name) for i, g in enumerate(scenario.forbidden)],
+        inquiries,
+        [(("rubric", i, "name"), r.name) for i, r in enumerate(scenario.rubric)],
+        [(("hint", i, "goal"), h.goal) for i, h in enumerate(scenario.hints)],
+    )
+    for group in groups:
+        seen: set[str] = set()
+        for path, name in group:
+            if name.lower() in seen:
+                finder.add(path, f"{name!r} stands there twice", "another name", 0)
+            seen.add(name.lower())
+
+
+def _check_servers(scenario: Scenario, finder: Finder) -> None:
+    ends = [s.name for s in scenario.servers] + [c.name for c in scenario.clients]
+    for i, server in enumerate(scenario.servers):
+        _known(finder, ("server", i, "site"), server.site, list(SITES), "site")
+        for j, database in enumerate(server.jobs_for):
+            _known(finder, ("server", i, "jobs_for", j), database, names_of(scenario).databases, "database")
+    pairs: set[frozenset[str]] = set()
+    for i, link in enumerate(scenario.links):
+        for j, end in enumerate(link.ends):
+            _known(finder, ("link", i, "ends", j), end, ends, "server or client")
+        pair = frozenset(link.ends)
+        if len(pair) < 2:
+            finder.add(("link", i, "ends"), "both ends are the same", "two ends", 0)
+        if pair in pairs:
+            finder.add(("link", i, "ends"), "this link stands there twice", "one table for each pair", 0)
+        pairs.add(pair)
+
+
+def _check_databases(scenario: Scenario, finder: Finder, names: Names) -> None:
+    mirrored = {session.database: session for session in scenario.sessions}
+    for i, database in enumerate(scenario.databases):
+        path: Path = ("database", i)
+        _known(finder, (*path, "workload"), database.workload, list(WORKLOADS), "workload")
+        _known(finder, (*path, "server"), database.server, names.servers, "server")
+        if database.count > 1 and not database.name[-1].isdigit():
+            expected = f"a number at its end, such as {database.name}001"
+            finder.add((*path, "name"), f"{database.count} databases need numbered names", expected, 0)
+        session = mirrored.get(database.name)
+        for j, server in enumerate(database.restored_on):
+            _known(finder, (*path, "restored_on", j), server, names.servers, "server")
+        if database.restored_on and session is not None:
+            finder.add((*path, "restored_on"), "its session has a mirror already", "no restored_on here", 0)
+        if session is None and database.server in database.restored_on:
+            finder.add((*path, "restored_on"), f"{database.server} has the original", "other servers", 0)
+        if session is None and database.server is None:
+            finder.add(path, f"nothing says where {database.name} is", "server = … or a [[session]]")
+        if session is not None and database.server not in (None, session.principal):
+            finder.add(
+                (*path, "server"), f"its session has the principal {session.principal}", "no server here", 0
+            )
+        if session is not None and database.recovery_model != "FULL":
+            finder.add((*path, "recovery_model"), "a mirrored database has recovery model FULL", "FULL", 0)
+        if database.log_size_mb > database.log_max_mb:
+            expected = f"at least log_size_mb ({database.log_size_mb:g})"
+            finder.add((*path, "log_max_mb"), "the log is larger than it may become", expected, 0)
+
+
+def _check_sessions(scenario: Scenario, finder: Finder, names: Names) -> None:
+    editions = {server.name: server.edition for server in scenario.servers}
+    written = [database.name for database in scenario.databases]
+    seen: set[str] = set()
+    for i, session in enumerate(scenario.sessions):
+        path: Path = ("session", i)
+        _known(finder, (*path, "database"), session.database, written, "database")
+        if session.database in seen:
+            finder.add(
+                (*path, "database"), f"{session.database} has a session already", "one session each", 0
+            )
+        seen.add(session.database)
+        parts = {"principal": session.principal, "mirror": session.mirror, "witness": session.witness}
+        used: list[str] = []
+        for key, server in parts.items():
+            if _known(finder, (*path, key), server, names.servers, "server") and server in used:
+                finder.add((*path, key), f"{server} has another part in this session", "another server", 0)
+            used += [server] if server else []
+        if session.safety == "OFF" and "Standard" in {editions.get(server) for server in used[:2]}:
+            finder.add((*path, "safety"), "Standard edition mirrors with safety FULL only", "FULL", 0)
+
+
+def _check_clients(scenario: Scenario, finder: Finder, names: Names) -> None:
+    for i, client in enumerate(scenario.clients):
+        for j, database in enumerate(client.databases):
+            _known(finder, ("client", i, "databases", j), database, names.databases, "database")
+        _known(finder, ("client", i, "data_source"), client.data_source, names.servers, "server")
+        _known(finder, ("client", i, "failover_partner"), client.failover_partner, names.servers, "server")
+
+
+def _check_lines(scenario: Scenario, finder: Finder) -> None:
+    """Input lines of timeline, locks and solution are understood and name what is there."""
+    world = _named(scenario)
+    for i, line in enumerate(scenario.before):
+        try:
+            simulator.resolve(world, parse_line(line.do.strip()))
+        except InputProblem as problem:
+            finder.add(("before", i, "do"), str(problem), offset=0)
+    for i, inject in enumerate(scenario.timeline):
+        path: Path = ("timeline", i)
+        try:
+            item = simulator.resolve(world, parse_line(inject.do.strip()))
+        except InputProblem as problem:
+            finder.add((*path, "do"), str(problem), offset=0)
+        else:
+            if item.verb in TRAINEE_VERBS:
+                finder.add((*path, "do"), f"only the trainee gives {item.verb}", "another verb", 0)
+        _check_when(inject, ("at", "between", "when"), path, finder)
+    for i, lock in enumerate(scenario.locked):
+        try:
+            locks.understood(lock.do, world)
+        except InputProblem as problem:
+            finder.add(("locked", i, "do"), str(problem), offset=0)
+    for i, step in enumerate(scenario.solution):
+        inputs, problems = parse_script(step.do.strip())
+        for said in problems:
+            finder.add(("solution", i, "do"), said.removeprefix("line 1: "), offset=0)
+        if len(inputs) > 1:
+            finder.add(("solution", i, "do"), "there are several lines", "one line for each [[solution]]", 0)
+        for item in inputs[:1]:
+            try:
+                simulator.resolve(world, item)
+            except InputProblem as problem:
+                finder.add(("solution", i, "do"), str(problem), offset=0)
+            if item.verb == "answer":
+                asked = [inquiry.name for inquiry in scenario.inquiries]
+                _known(finder, ("solution", i, "do"), item.args[0], asked, "question")
+
+
+def _check_when(
+    part: Inject | Question | Prediction, keys: Sequence[str], path: Path, finder: Finder
+) -> None:
+    """Exactly one of *keys* says when."""
+    given = [key for key in keys if getattr(part, key) is not None]
+    if len(given) != 1:
+        found = " and ".join(given) or "no time"
+        finder.add(path, f"{found} is given", f"one of {', '.join(keys)}")
+    if part.when is None and part.after > 0.0:
+        finder.add((*path, "after"), "after counts from a condition", "when = … with it, or at", 0)
+    if isinstance(part, Inject) and part.between is not None and part.between[0] >= part.between[1]:
+        finder.add((*path, "between"), "the window is empty", "an earlier and a later time", 0)
+
+
+def _named(scenario: Scenario) -> World:
+    """A world that has the scenario's names and nothing else."""
+    world = World(seed=0, chance=Chance.from_seed(0), flow=Flow.empty())
+    for host, server in enumerate(scenario.servers):
+        world.servers[server.name] = Server(name=server.name, host=host)
+    for client in scenario.clients:
+        world.clients[client.name] = Client(
+            name=client.name, databases=client.databases, data_source=client.data_source
+        )
+    for name in names_of(scenario).databases:
+        world.copies["", name] = Copy(server="", database=name)
+    return world
+
+
+def _check_conditions(scenario: Scenario, finder: Finder, names: Names) -> None:
+    for path, text in _conditions(scenario):
+        try:
+            conditions.parse(text, names)
+        except ConditionProblem as problem:
+            finder.add(path, problem.text, problem.expected, problem.column - 1)
+
+
+def _conditions(scenario: Scenario) -> Iterable[tuple[Path, str]]:
+    for table, parts in (
+        ("timeline", scenario.timeline),
+        ("goal", scenario.goals),
+        ("forbidden", scenario.forbidden),
+        ("question", scenario.questions),
+        ("predict", scenario.predictions),
+        ("solution", scenario.solution),
+        ("rubric", scenario.rubric),
+    ):
+        for i, part in enumerate(parts):
+            for key in ("when", "premise"):
+                text: str | None = getattr(part, key, None)
+                if text is not None:
+                    yield (table, i, key), text
+    for i, question in enumerate(scenario.questions):
+        for j, other in enumerate(question.instead):
+            yield ("question", i, "instead", j, "when"), other.when
+    for i, prediction in enumerate(scenario.predictions):
+        for j, choice in enumerate(prediction.choices):
+            yield ("predict", i, "choice", j, "when"), choice.when
+    for i, rule in enumerate(scenario.rubric):
+        if isinstance(rule, ConductRule):
+            for j, price in enumerate(rule.prices):
+                yield ("rubric", i, "price", j, "when"), price.when
+                if price.premise is not None:
+                    yield ("rubric", i, "price", j, "premise"), price.premise
+
+
+def _check_goals(scenario: Scenario, finder: Finder) -> None:
+    for i, goal in enumerate(scenario.goals):
+        if goal.within is not None and goal.within < goal.after + goal.hold:
+            expected = f"at least after + hold ({goal.after + goal.hold:g} s)"
+            finder.add(("goal", i, "within"), "the goal cannot be reached in this time", expected, 0)
+        if scenario.length is not None and goal.after + goal.hold > scenario.length:
+            finder.add(("goal", i), "the drill ends before the goal can be reached", "a longer length")
+    for i, hint in enumerate(scenario.hints):
+        _known(finder, ("hint", i, "goal"), hint.goal, [goal.name for goal in scenario.goals], "goal")
+
+
+def _check_inquiries(scenario: Scenario, finder: Finder) -> None:
+    """Questions have right choices that are there; each inquiry has its time before the end, and its points."""
+    kinds = {rule.kind for rule in scenario.rubric}
+    groups: tuple[tuple[str, Sequence[Question | Prediction], str], ...] = (
+        ("question", scenario.questions, "diagnosis"),
+        ("predict", scenario.predictions, "prediction"),
+    )
+    for table, inquiries, kind in groups:
+        for i, inquiry in enumerate(inquiries):
+            path: Path = (table, i)
+            _check_when(inquiry, ("at", "when"), path, finder)
+            if scenario.length is not None and (inquiry.at or 0.0) >= scenario.length:
+                finder.add((*path, "at"), "the drill is over by then", f"before {scenario.length:g} s", 0)
+            if isinstance(inquiry, Question):
+                _check_right(inquiry, path, finder)
+        if inquiries and scenario.scored and kind not in kinds:
+            finder.add((table, 0), "nothing is earned by it", f'a rule of kind "{kind}"')
+        if kind in kinds and not inquiries:
+            finder.add(("rubric",), f'nothing is asked for the rule of kind "{kind}"', f"a [[{table}]] table")
+
+
+def _check_right(question: Question, path: Path, finder: Finder) -> None:
+    """Every choice that is called right is there."""
+    numbers = {(*path, "right"): question.right}
+    numbers |= {(*path, "instead", i, "right"): other.right for i, other in enumerate(question.instead)}
+    for where, right in numbers.items():
+        if max(right) > len(question.choices):
+            expected = f"numbers from 1 to {len(question.choices)}"
+            finder.add(where, "there are not so many choices", expected, 0)
+
+
+def _check_rubric(scenario: Scenario, finder: Finder, names: Names) -> None:
+    if not scenario.rubric:
+        return
+    for i, rule in enumerate(scenario.rubric):
+        if isinstance(rule, (DowntimeRule, ExposedRule, LostRule)):
+            _known(finder, ("rubric", i, "database"), rule.database, names.databases, "database")
+            if rule.target >= rule.limit:
+                finder.add(
+                    ("rubric", i, "limit"), "the limit is not above the target", f"> {rule.target:g}", 0
+                )
+        if isinstance(rule, ForbiddenRule) and not scenario.forbidden:
+            finder.add(("rubric", i), "there is no forbidden state", "a [[forbidden]] table")
+    total = arithmetic.total(rule.points for rule in scenario.rubric)
+    if abs(total - 100.0) > 1e-6:
+        finder.add(("rubric",), f"the points add up to {total:g}", "100")
+    if sum(isinstance(rule, GoalsRule) for rule in scenario.rubric) != 1 or not scenario.goals:
+        finder.add(("rubric",), "a score needs goals", 'one rule of kind "goals" and at least one [[goal]]')
+    if scenario.length is None:
+        finder.add((), "a scored drill must end", 'length = "15min" or the like')

@@ -1,0 +1,281 @@
+"""Reading a scenario: TOML text in, a checked Scenario out, or every problem with line and column."""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable
+from typing import Any, Final, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from engine import arithmetic
+from engine.drill.authoring import limits, variants
+from engine.drill.authoring.expected import expected
+from engine.drill.authoring.places import Path, places
+from engine.drill.authoring.problems import Finder, Problem, ScenarioProblems, said
+from engine.drill.authoring.references import check_references
+from engine.drill.authoring.schema import Scenario, schema
+from engine.drill.authoring.variants import Picks
+
+__all__ = ["Problem", "Scenario", "ScenarioProblems", "load_scenario", "schema", "varied"]
+
+_PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
+
+
+def load_scenario(
+    text: str, source_name: str, seed: int | None = None, picks: Picks | None = None
+) -> Scenario:
+    """The scenario in *text*, read from the file *source_name*. Raises ScenarioProblems with all problems.
+
+    Where it has variants, the one that *seed* (None: the file's own) or that *picks* choose.
+    """
+    data = _toml(text, source_name)
+    finder = Finder(source_name, places(text))
+    stem = re.split(r"[/\\]", source_name)[-1].removesuffix(".toml")
+    if data.setdefault("name", stem) != stem:
+        finder.add(("name",), f"the name is {data['name']!r}", f"{stem!r}, as the file is called, or no name")
+    if data.get(variants.VARIANTS):
+        for path, found_text, expected in variants.problems(data):
+            finder.add(path, found_text, expected)
+        finder.check()
+        drawn = variants.picked(data[variants.VARIANTS], _seed(data) if seed is None else seed)
+        data = variants.substituted(data, drawn if picks is None else picks)
+    try:
+        scenario = Scenario.model_validate(data)
+    except ValidationError as errors:
+        found = errors.errors(include_url=False)
+        for error in found[: limits.PROBLEMS_MAX]:
+            _explain(finder, data, error)
+        if len(found) > limits.PROBLEMS_MAX:
+            finder.add((), f"and {len(found) - limits.PROBLEMS_MAX} more problems")
+        else:
+            _check_the_rest(finder, data, found)
+        finder.check()
+        raise AssertionError("a refused file without a problem") from errors
+    scenario._text = text
+    total = arithmetic.total(database.count for database in scenario.databases)
+    if total > limits.DATABASES_MAX:
+        finder.add(("database",), f"there are {total} databases", f"at most {limits.DATABASES_MAX} in all")
+        finder.check()
+    check_references(scenario, finder)
+    finder.check()
+    return scenario
+
+
+def varied(scenario: Scenario, seed: int) -> Scenario:
+    """The variant of *scenario* that *seed* picks; itself if it has none.
+
+    Raises ScenarioProblems if this one combination cannot be used; `check` tries them all.
+    """
+    if not scenario.variants:
+        return scenario
+    return load_scenario(scenario.text, f"{scenario.name}.toml", seed)
+
+
+def _seed(data: dict[str, Any]) -> int:
+    """The file's own seed, or any while it is none: that is told when the file is read."""
+    seed = data.get("seed", Scenario.model_fields["seed"].default)
+    return seed if isinstance(seed, int) else 0
+
+
+def _toml(text: str, file: str) -> dict[str, Any]:
+    found = limits.excess(text)
+    if found is not None:
+        at, said, expected = found
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        raise ScenarioProblems([Problem(file, line, column, "", said, expected)])
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        said = str(error)
+        place = _PLACE.search(said)
+        line, column = text.count("\n") + 1, 1
+        if place is not None and place[1] is not None:
+            line, column = int(place[1]), int(place[2])
+        problem = Problem(file, line, column, "", f"not TOML: {_PLACE.sub('', said)}")
+        raise ScenarioProblems([problem]) from None
+
+
+# --- what is sound beside what is not -----------------------------------------------------------------------
+
+STAND_INS: Final = {"title": "x", "summary": "x", "level": "beginner", "minutes": 1, "brief": "x"}
+"""For keys at the top that say nothing about anything else."""
+
+WORLD: Final = ("server", "database", "session", "client", "link")
+"""Tables to whose names others refer: without one of them nothing can be said of the rest."""
+
+
+class _Shifted(Finder):
+    """Finds places in a file of which entries of lists were left out."""
+
+    def __init__(self, finder: Finder, left_out: dict[str, list[int]]) -> None:
+        super().__init__(finder.file, finder.found)
+        self._left_out = left_out
+
+    def add(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
+        super().add(self._as_written(path), text, expected, offset)
+
+    def _as_written(self, path: Path) -> Path:
+        if len(path) < 2 or not isinstance(path[1], int):
+            return path
+        number = path[1]
+        for gone in sorted(self._left_out.get(str(path[0]), ())):
+            number += gone <= number
+        return (path[0], number, *path[2:])
+
+
+def _check_the_rest(finder: Finder, data: dict[str, Any], errors: Iterable[ErrorDetails]) -> None:
+    """Names, lines and conditions of everything that has the right form, although something else has not.
+
+    So a wrong type does not hide a misspelt verb until the next check.
+    """
+    paths = [(_written(e["loc"], data, keep_last=e["type"] == "missing"), e["type"]) for e in errors]
+    for without in (_without_keys, _without_entries):
+        made = without(data, paths)
+        if made is None:
+            return
+        sound, left_out = made
+        try:
+            scenario = Scenario.model_validate(sound)
+        except ValidationError:
+            continue  # what is left out is needed
+        shifted = _Shifted(finder, left_out)
+        check_references(scenario, shifted)
+        ignored = tuple(dict.fromkeys(part for key in left_out for part in DEPENDENTS.get(key, ())))
+        parents = {said(path[:-1]) for path, _ in paths}  # without a wrong time there is none
+        finder.problems += [
+            problem
+            for problem in shifted.problems
+            if problem.where not in parents and not (ignored and problem.where.startswith(ignored))
+        ]
+        return
+
+
+Sound = tuple[dict[str, Any], dict[str, list[int]]]
+"""A file without what is wrong, and the entries of its lists that are left out."""
+
+
+def _without_keys(data: dict[str, Any], paths: Iterable[tuple[Path, str]]) -> Sound | None:
+    """*data* without each wrong key, so that its default stands there; None if names would be missing."""
+    sound = copy.deepcopy(data)
+    for path, kind in paths:
+        if kind != "extra_forbidden" and path and path[0] in WORLD:
+            return None
+        if len(path) == 1 and path[0] in STAND_INS:
+            sound[str(path[0])] = STAND_INS[str(path[0])]
+        elif path and kind != "missing":
+            inner = _inner(sound, path[:-1])
+            if isinstance(inner, dict):
+                inner.pop(path[-1], None)
+    return sound, {}
+
+
+def _without_entries(data: dict[str, Any], paths: Iterable[tuple[Path, str]]) -> Sound | None:
+    """*data* without each entry of a list in which something is wrong."""
+    paths, left_out = list(paths), dict[str, list[int]]()
+    made = _without_keys(
+        data, [(path, kind) for path, kind in paths if len(path) < 2 or kind == "extra_forbidden"]
+    )
+    if made is None:
+        return None
+    sound, _ = made
+    for path, kind in paths:
+        if len(path) > 1 and kind != "extra_forbidden":
+            if path[0] in WORLD or not isinstance(path[1], int):
+                return None
+            left_out.setdefault(str(path[0]), []).append(path[1])
+    for key, numbers in left_out.items():
+        sound[key] = [part for number, part in enumerate(sound[key]) if number not in numbers]
+    return sound, {key: sorted(set(numbers)) for key, numbers in left_out.items()}
+
+
+DEPENDENTS: Final = {
+    "goal": ("hint", "rubric"),
+    "rubric": ("rubric", "question", "predict"),
+    "question": ("rubric",),
+    "predict": ("rubric",),
+    "forbidden": ("rubric",),
+}
+"""Where a table's missing entry would be complained of although it stands in the file."""
+
+
+def _inner(data: Any, path: Path) -> Any:
+    for part in path:
+        data = data[part]
+    return data
+
+
+# --- pydantic's errors in words -----------------------------------------------------------------------------
+
+
+def _explain(finder: Finder, data: Any, error: ErrorDetails) -> None:
+    kind, given = error["type"], error["input"]
+    path = _written(error["loc"], data, keep_last=kind == "missing")
+    if kind == "extra_forbidden":
+        finder.add(path, f"there is no key {path[-1]!r} here", _near(str(path[-1]), _keys(path[:-1], data)))
+    elif kind == "missing" and isinstance(error["loc"][-1], int):
+        finder.add(path[:-1], "the list is too short", expected(error))
+    elif kind == "missing":
+        finder.add(path[:-1], f"the key {path[-1]!r} is missing")
+    elif kind == "union_tag_not_found":
+        finder.add(path, "the key 'kind' is missing")
+    elif kind == "union_tag_invalid":
+        finder.add((*path, "kind"), f"{error['ctx']['tag']!r} is not known here", expected(error), 0)
+    elif kind == "value_error":
+        finder.add(path, f"{_short(given)} cannot stand here", expected(error), 0)
+    else:
+        finder.add(path, f"{_short(given)} does not fit", expected(error), 0)
+
+
+def _written(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
+    """*loc* without what pydantic puts in itself (the kind of a rule): the path as it stands in the file."""
+    parts, path = list(loc), []
+    for number, part in enumerate(parts):
+        inside = part in data if isinstance(data, dict) else _is_place(part, data)
+        if inside:
+            data = data[part]
+            path.append(part)
+        elif keep_last and number == len(parts) - 1:
+            path.append(part)
+    return tuple(path)
+
+
+def _is_place(part: str | int, data: Any) -> bool:
+    """Of a list: pydantic also names the first place that is missing."""
+    return isinstance(part, int) and isinstance(data, list) and part < len(data)
+
+
+def _keys(path: Path, data: Any) -> list[str]:
+    """The keys that the table at *path* may have."""
+    candidates: list[type[BaseModel]] = [Scenario]
+    for part in path:
+        data = data[part]
+        if isinstance(part, str):
+            fields = [
+                f for m in candidates for name, f in m.model_fields.items() if (f.alias or name) == part
+            ]
+            candidates = [m for f in fields for m in _models_in(f.annotation)]
+        if isinstance(data, dict) and len(candidates) > 1:
+            kind = data.get("kind")
+            candidates = [m for m in candidates if kind in get_args(m.model_fields["kind"].annotation)]
+    return [field.alias or name for m in candidates for name, field in m.model_fields.items()]
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models_in(part)]
+
+
+def _near(word: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(word, known, 1, cutoff=0.5)
+    return f"{near[0]}?" if near else f"one of {', '.join(known)}" if known else ""
+
+
+def _short(given: Any) -> str:
+    said = repr(given)
+    return said if len(said) <= 60 else f"{said[:57]}…"

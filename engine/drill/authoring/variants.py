@@ -1,0 +1,153 @@
+"""Variants of a scenario: pools of names, sizes and times, one of each picked by the seed for `{name}` in its texts.
+
+`[variants]` holds pools (`size = [10, 20]`), each picked for itself, and groups of pools whose picks go together
+(`[variants.site]` with `main = ["BERN", "OSLO"]` and `spare = ["BASEL", "BERGEN"]`: the first of both or the second).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from engine.chance import Chance
+from engine.drill.authoring.places import Path
+
+VARIANTS: Final = "variants"
+POOL_MAX: Final = 50
+"""Entries of one pool; more would be a file of its own."""
+
+ENTRY_LENGTH_MAX: Final = 200
+"""Characters of an entry: pools hold names, sizes and times, and no file grows much by them."""
+
+COMBINATIONS_MAX: Final = 48
+"""Combinations that `check` loads one by one; of more, so many that every entry is in one."""
+
+VARIANT_STREAM: Final = 0x5641
+"""Keeps the picks apart from the world's own chance. Any number does."""
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,29}\Z")
+_PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+Picks = Mapping[str, Any]
+"""Name -> the value that stands for it."""
+
+Found = tuple[Path, str, str]
+"""A problem: where, what, and what was expected."""
+
+
+def groups(variants: Mapping[str, Any]) -> list[dict[str, list[Any]]]:
+    """Pools that are picked together, in the order of the file."""
+    return [dict(pool) if isinstance(pool, dict) else {name: pool} for name, pool in variants.items()]
+
+
+def picked(variants: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """What *seed* picks from each pool."""
+    chance = Chance.from_seed(seed ^ VARIANT_STREAM)
+    picks: dict[str, Any] = {}
+    for group in groups(variants):
+        place = chance.integer(0, len(next(iter(group.values()))) - 1)
+        picks |= {name: pool[place] for name, pool in group.items()}
+    return picks
+
+
+def combinations(variants: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every combination of picks, or, where they are too many, some that hold every entry at least once."""
+    known = groups(variants)
+    sizes = [len(next(iter(group.values()))) for group in known]
+    many = math.prod(sizes) > COMBINATIONS_MAX
+    every = ([n % size for size in sizes] for n in range(max(sizes, default=0)))
+    for places in every if many else map(list, itertools.product(*map(range, sizes))):
+        yield {
+            name: pool[place]
+            for group, place in zip(known, places, strict=True)
+            for name, pool in group.items()
+        }
+
+
+def substituted(value: Any, picks: Picks) -> Any:
+    """*value*, of TOML's types, with its placeholders filled in. A text that is one placeholder becomes the pick."""
+    if isinstance(value, dict):
+        return {key: part if key == VARIANTS else substituted(part, picks) for key, part in value.items()}
+    if isinstance(value, list):
+        return [substituted(part, picks) for part in value]
+    if not isinstance(value, str):
+        return value
+    whole = _PLACEHOLDER.fullmatch(value)
+    if whole is not None and whole[1] in picks:
+        return picks[whole[1]]
+    return _PLACEHOLDER.sub(lambda match: str(picks.get(match[1], match[0])), value)
+
+
+# --- what can be wrong --------------------------------------------------------------------------------------
+
+
+def problems(data: Mapping[str, Any]) -> list[Found]:
+    """What is wrong with the pools of a file, and placeholders for which there is none."""
+    variants = data.get(VARIANTS)
+    if variants is None:
+        return []
+    if not isinstance(variants, dict):
+        return [((VARIANTS,), "this is no table", "[variants] with pools such as size = [10, 20]")]
+    found = [problem for name, pool in variants.items() for problem in _pool(name, pool)]
+    names = [name for group in groups(variants) for name in group] if not found else []
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        found.append(((VARIANTS,), f"there are two pools {name!r}", "different names"))
+    return found or [
+        (path, f"there is no variant {name!r}", f"one of {', '.join(names)}")
+        for path, name in _placeholders(data, ())
+        if name not in names
+    ]
+
+
+def unused(data: Mapping[str, Any]) -> list[Found]:
+    """Pools that no placeholder asks for."""
+    used = {name for _, name in _placeholders(data, ())}
+    return [
+        ((VARIANTS,), f"the variant {name!r} is used nowhere", f"{{{name}}} in some text, or no such pool")
+        for group in groups(data.get(VARIANTS, {}))
+        for name in group
+        if name not in used
+    ]
+
+
+def _pool(name: str, pool: Any) -> Iterator[Found]:
+    path: Path = (VARIANTS, name)
+    if not isinstance(pool, dict):
+        yield from _entries(path, name, pool)
+        return
+    before: list[Found] = [
+        found for inner, entries in pool.items() for found in _entries((*path, inner), inner, entries)
+    ]
+    yield from before
+    if not pool:
+        yield path, "there is no pool in it", "pools that are picked together"
+    elif not before and len({len(entries) for entries in pool.values()}) > 1:
+        sizes = ", ".join(f"{inner} has {len(entries)}" for inner, entries in pool.items())
+        yield path, f"the pools are not equally long: {sizes}", "as many entries in each, as they go together"
+
+
+def _entries(path: Path, name: str, pool: Any) -> Iterator[Found]:
+    if not _NAME.match(name):
+        yield path, f"{name!r} is no name for a variant", "small letters, digits and _, at most 30"
+    if not isinstance(pool, list) or not 2 <= len(pool) <= POOL_MAX:
+        yield path, "this is no pool", f"a list of 2 to {POOL_MAX} entries"
+    elif not all(type(entry) in (str, int, float) for entry in pool) or len({type(e) for e in pool}) > 1:
+        yield path, "the entries are not of one kind", "texts only, or numbers only"
+    elif any(isinstance(entry, str) and len(entry) > ENTRY_LENGTH_MAX for entry in pool):
+        yield path, "an entry is too long", f"at most {ENTRY_LENGTH_MAX} characters"
+
+
+def _placeholders(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """Each placeholder outside [variants], with the path of its text."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            if (*path, key) != (VARIANTS,):
+                yield from _placeholders(part, (*path, key))
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            yield from _placeholders(part, (*path, number))
+    elif isinstance(value, str):
+        yield from ((path, match[1]) for match in _PLACEHOLDER.finditer(value))

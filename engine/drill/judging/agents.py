@@ -1,0 +1,431 @@
+"""Players that are no people, to see whether points go to the right ones: the reference first, whoever games last.
+
+Every exploit has an honest twin, the same play without the trick, and has to rank behind it. What ranks before what:
+finishers first, then points, then fewer hints and ways back, then goals reached earlier, then the earlier last deed.
+So whoever only wastes time without anybody being hurt keeps the points and still comes later.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from engine import arithmetic
+from engine.chance import Chance
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN
+from engine.drill.authoring.schema import Scenario
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import default_end, left_alone, played
+from engine.drill.time.history import History
+from engine.inputs import Input, InputProblem
+from engine.model import Tick, ticks
+
+Play = Callable[[Scenario, int], Drill]
+"""Takes the drill of a scenario with a seed to its end."""
+
+RANDOM_ACTS: Final = 25
+"""Acts of a random player. Assumed: as many as a nervous person does in a drill."""
+RANDOM_PLAYERS: Final = 3
+STALL_S: Final = 60.0
+"""How much later a staller does everything."""
+REVERT_EVERY_S: Final = 20.0
+SOON: Final = ticks(1.0)
+"""When those act who do not wait for the failure."""
+
+
+# --- what can be done ---------------------------------------------------------------------------------------
+
+_PARTNER: Final = (
+    "SET PARTNER FAILOVER",
+    "SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
+    "SET PARTNER OFF",
+    "SET PARTNER SUSPEND",
+    "SET PARTNER RESUME",
+    "SET WITNESS OFF",
+    "SET PARTNER SAFETY OFF",
+    "SET PARTNER SAFETY FULL",
+)
+_SWITCHES: Final = (
+    "power-off", "power-on", "stop-service", "start-service", "pull-cable", "plug-cable", "restart-service",
+)  # fmt: skip
+
+
+def acts(scenario: Scenario) -> list[str]:
+    """Lines that anybody could try in a drill, sensible or not."""
+    lines = [f"{verb} {server.name}" for server in scenario.servers for verb in _SWITCHES]
+    for server in scenario.servers:
+        for database in scenario.databases:
+            name = database.names[0]
+            lines += [f"sql {server.name} ALTER DATABASE [{name}] {clause}" for clause in _PARTNER]
+            lines.append(f"sql {server.name} RESTORE DATABASE [{name}] WITH RECOVERY")
+    lines += [
+        f"answer {i.name} {number}" for i in scenario.inquiries for number in range(1, len(i.texts) + 1)
+    ]
+    return [*lines, "revert-all", "hint 1", "hint 2", "hint 3"]
+
+
+def _try(drill: Drill | History, line: str) -> None:
+    with suppress(InputProblem):  # a person would be told, too, and go on
+        drill.do(line)
+
+
+def _to_the_end(drill: Drill | History) -> Drill:
+    over = drill.drill if isinstance(drill, History) else drill
+    drill.advance_to(default_end(over, over.tick))
+    return over
+
+
+def _steps(scenario: Scenario, seed: int) -> list[Input]:
+    """What the reference does, and when."""
+    return played(scenario, seed).journal
+
+
+# --- players ------------------------------------------------------------------------------------------------
+
+
+def at_random(player: int) -> Play:
+    """A player who does anything at any time."""
+
+    def play(scenario: Scenario, seed: int) -> Drill:
+        drill = Drill(scenario, seed)
+        chance = Chance.from_seed(seed * RANDOM_PLAYERS + player)
+        lines, end = acts(drill.scenario), default_end(drill)
+        for tick in sorted(chance.integer(0, end) for _ in range(RANDOM_ACTS)):
+            drill.advance_to(tick)
+            _try(drill, lines[chance.integer(0, len(lines) - 1)])
+        return _to_the_end(drill)
+
+    return play
+
+
+def worst(scenario: Scenario, seed: int) -> Drill:
+    """Removes every session, forces what can be forced, then switches everything off."""
+    drill = Drill(scenario, seed)
+    for clause in ("SET WITNESS OFF", "SET PARTNER OFF"):
+        drill.advance_to(drill.tick + SOON)
+        for line in acts(drill.scenario):
+            if line.endswith(clause):
+                _try(drill, line)
+    for verb in ("restore", "stop-service", "pull-cable", "power-off"):
+        drill.advance_to(drill.tick + SOON)
+        for line in acts(drill.scenario):
+            if line.startswith(verb) or (verb == "restore" and "RESTORE" in line):
+                _try(drill, line)
+    return _to_the_end(drill)
+
+
+def no_op_and_undo(scenario: Scenario, seed: int) -> Drill:
+    """The reference, with something whole broken and mended, and something looked at, around each step."""
+    drill = Drill(scenario, seed)
+    for item in _steps(scenario, seed):
+        drill.advance_to(item.tick)
+        servers = drill.world.servers.values()
+        server = next((s.name for s in servers if s.nic_up and s.running), drill.scenario.servers[0].name)
+        for line in (
+            f"pull-cable {server}",
+            f"plug-cable {server}",
+            f"sql {server} SELECT 1",
+            "note nothing",
+        ):
+            _try(drill, line)
+        _try(drill, item.words)
+    return _to_the_end(drill)
+
+
+def wrong_first(scenario: Scenario, seed: int) -> Drill:
+    """Tries what harms before each step of the reference, sees what comes of it, and goes back."""
+    history = History(Drill(scenario, seed))
+    harm = [line for line in acts(history.drill.scenario) if "SET PARTNER OFF" in line or "FORCE" in line]
+    for item in _steps(scenario, seed):
+        history.advance_to(item.tick)
+        for line in harm:
+            _try(history, line)
+        history.advance_to(item.tick + ticks(10.0))
+        history = history.fork(item.tick, before=True)
+        _try(history, item.words)
+    return _to_the_end(history)
+
+
+def hint_farming(scenario: Scenario, seed: int) -> Drill:
+    """Reads every hint to the end of the drill, goes back to the beginning, and plays the reference."""
+    history = History(Drill(scenario, seed))
+    steps = _steps(scenario, seed)
+    for item in steps:
+        history.advance_to(max(SOON, item.tick - 1))
+        for layer in (1, 2, 3):
+            _try(history, f"hint {layer}")
+        _try(history, item.words)
+    return _with_steps(history.fork(min(SOON, history.drill.tick)), steps)
+
+
+def stalling(scenario: Scenario, seed: int) -> Drill:
+    """The reference, a minute late with everything."""
+    late = [Input(i.tick + ticks(STALL_S), i.verb, i.args, i.options) for i in _steps(scenario, seed)]
+    return _with_steps(Drill(scenario, seed), late)
+
+
+def before_the_failure(scenario: Scenario, seed: int) -> Drill:
+    """Does everything that the reference does at once, before anything has happened."""
+    return _with_steps(
+        Drill(scenario, seed), [Input(SOON, i.verb, i.args, i.options) for i in _steps(scenario, seed)]
+    )
+
+
+def taking_all_back(scenario: Scenario, seed: int) -> Drill:
+    """Asks for `revert-all` every few seconds instead of finding out what is wrong."""
+    drill = Drill(scenario, seed)
+    end = default_end(drill)
+    while not drill.finished and drill.tick < end:
+        drill.advance_to(min(end, drill.tick + ticks(REVERT_EVERY_S)))
+        if not drill.finished:
+            _try(drill, "revert-all")
+    return _to_the_end(drill)
+
+
+def leaving_at_once(scenario: Scenario, seed: int) -> Drill:
+    """Ends the drill before anything can go wrong."""
+    drill = Drill(scenario, seed)
+    drill.advance_to(SOON)
+    _try(drill, "finish")
+    return drill
+
+
+def leaving_on_top(scenario: Scenario, seed: int) -> Drill:
+    """The reference, ended at the first second in which every goal is reached."""
+    drill = Drill(scenario, seed)
+    steps = list(reversed(_steps(scenario, seed)))
+    while not drill.finished and not all(goal.met for goal in drill.goals.values()):
+        while steps and steps[-1].tick <= drill.tick:
+            _try(drill, steps.pop().words)
+        next_second: Tick = drill.tick - drill.tick % ticks(1.0) + ticks(1.0)
+        drill.advance_to(min([next_second, *(item.tick for item in steps[-1:])]))
+    if not drill.finished:
+        drill.finish()
+    return drill
+
+
+def _with_steps(drill: Drill | History, steps: Iterable[Input]) -> Drill:
+    for item in steps:
+        drill.advance_to(item.tick)
+        _try(drill, item.words)
+    return _to_the_end(drill)
+
+
+# --- ranking ------------------------------------------------------------------------------------------------
+
+
+Allowed = Callable[[Scenario], str]
+"""Why a trick is no trick in a scenario; empty where it is one."""
+
+
+def _nothing_to_wait_for(scenario: Scenario) -> str:
+    if not scenario.timeline:
+        return "the trouble is there from the start: there is nothing to wait for"
+    return scenario.early or ""
+
+
+def _it_is_over(scenario: Scenario) -> str:
+    return "everything is reached and nothing is to come: the drill may be ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A player by name; an exploit has the name of its honest twin."""
+
+    name: str
+    play: Play
+    twin: str | None = None
+    allowed: Allowed = lambda _: ""
+    """Where it may come level with its twin, or before it without more points."""
+
+
+REFERENCE, NOTHING, WORST = "reference", "nothing", "worst"
+
+AGENTS: Final[tuple[Agent, ...]] = (
+    Agent(REFERENCE, played),
+    Agent(NOTHING, left_alone),
+    Agent(WORST, worst),
+    *(Agent(f"random {player}", at_random(player)) for player in range(1, RANDOM_PLAYERS + 1)),
+    Agent("no-op and undo", no_op_and_undo, REFERENCE),
+    Agent("wrong first, then back", wrong_first, REFERENCE),
+    Agent("hint farming", hint_farming, REFERENCE),
+    Agent("stalling", stalling, REFERENCE),
+    Agent("before the failure", before_the_failure, REFERENCE, _nothing_to_wait_for),
+    Agent("leaving on top", leaving_on_top, REFERENCE, _it_is_over),
+    Agent("revert-all", taking_all_back, REFERENCE),
+    Agent("leaving at once", leaving_at_once, NOTHING, lambda _: "nothing was done either way"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What an agent earned."""
+
+    agent: str
+    total: float
+    finished: bool
+    hints_cost: float = 0.0
+    aids: int = 0
+    """Layers of hints opened and ways back."""
+    reached_s: float | None = None
+    """When the goals were reached, on average; None: not all were."""
+    last_deed_s: float = 0.0
+
+    @property
+    def key(self) -> tuple[bool, float, int, float, float]:
+        """Sorts the better one first."""
+        reached_s = math.inf if self.reached_s is None else self.reached_s
+        return (not self.finished, -self.total, self.aids, reached_s, self.last_deed_s)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "agent": self.agent,
+            "total": self.total,
+            "finished": self.finished,
+            "aids": self.aids,
+            "reached_s": self.reached_s,
+            "last_deed_s": self.last_deed_s,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All agents in one scenario, best first, and a sentence for everything that is out of order."""
+
+    scenario: str
+    seed: int
+    standings: tuple[Standing, ...]
+    wrong: tuple[str, ...]
+    allowed: tuple[tuple[str, str], ...] = ()
+    """Tricks that come level with their twin or before it, and why they may."""
+
+    def of(self, agent: str) -> Standing:
+        return next(standing for standing in self.standings if standing.agent == agent)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "scenario": self.scenario,
+            "seed": self.seed,
+            "standings": [standing.as_json() for standing in self.standings],
+            "wrong": list(self.wrong),
+            "allowed": [{"agent": agent, "why": why} for agent, why in self.allowed],
+        }
+
+
+def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = AGENTS) -> Ranking:
+    """Have every agent take the drill, each in practice, and see whether they rank as they should."""
+    seed, agents = scenario.seed if seed is None else seed, tuple(agents)
+    try:
+        played(scenario, seed)
+    except InputProblem as problem:
+        return Ranking(scenario.name, seed, (), (f"the reference cannot be played: {problem}",))
+    standings = [_standing(agent, agent.play(scenario, seed)) for agent in agents]
+    by_name = {standing.agent: standing for standing in standings}
+    twins = {agent.name: agent.twin for agent in agents if agent.twin is not None}
+    allowed = tuple(
+        (agent.name, why)
+        for agent in agents
+        if agent.twin is not None
+        and by_name[agent.name].key <= by_name[agent.twin].key
+        and (why := agent.allowed(scenario))
+    )
+    order = sorted(standings, key=lambda s: s.key)  # equals stay as the table has them
+    wrong = wrong_in(standings, twins, [name for name, _ in allowed])
+    return Ranking(scenario.name, seed, tuple(order), tuple(wrong), allowed)
+
+
+def _standing(agent: Agent, drill: Drill) -> Standing:
+    score = drill.score()
+    met = [state.met_tick for state in drill.goals.values() if state.met and state.met_tick is not None]
+    return Standing(
+        agent.name,
+        score.total,
+        score.finished,
+        arithmetic.total(hint.cost for hint in drill.hints),
+        len(drill.hints) + len(drill.rewinds),
+        arithmetic.total(met) / len(met) / TICKS_PER_S if met and len(met) == len(drill.goals) else None,
+        drill.journal[-1].tick / TICKS_PER_S if drill.journal else 0.0,
+    )
+
+
+def wrong_in(
+    standings: Iterable[Standing], twins: Mapping[str, str], allowed: Iterable[str] = ()
+) -> list[str]:
+    """Everything that is out of order among *standings*.
+
+    *twins* has each exploit's honest twin; those *allowed* may come level with it, but never have more points.
+    """
+    by_name = {standing.agent: standing for standing in standings}
+    best, idle, bad = by_name[REFERENCE], by_name[NOTHING], by_name[WORST]
+    allowed, wrong = set(allowed), []
+    if not best.finished or best.total < SOLUTION_POINTS_MIN:
+        wrong.append(f"the reference earns {best.total:g}, less than {SOLUTION_POINTS_MIN:g}")
+    if idle.finished or idle.total >= NOTHING_POINTS_MAX:
+        wrong.append(f"doing nothing earns {idle.total:g}, not less than {NOTHING_POINTS_MAX:g}")
+    if bad.finished or bad.total > idle.total:
+        wrong.append(f"doing the worst earns {bad.total:g}, doing nothing {idle.total:g}")
+    for each in by_name.values():
+        if each.total > best.total:
+            wrong.append(f"{each.agent} earns {each.total:g}, the reference {best.total:g}")
+        twin = by_name[twins[each.agent]] if each.agent in twins else None
+        if twin is not None and twin is not best and each.total > twin.total:
+            wrong.append(f"{each.agent} earns {each.total:g}, {twin.agent} {twin.total:g}")
+        if twin is not None and each.key <= twin.key and each.agent not in allowed:
+            wrong.append(
+                f"{each.agent} ranks level with or before the {twin.agent}, both with {each.total:g} points"
+                if each.total == twin.total
+                else f"{each.agent} ranks before the {twin.agent}"
+            )
+        if each.hints_cost > 0.0 and each.total >= best.total:
+            wrong.append(f"{each.agent} has used hints and earns no less than the reference")
+    finishers = min((s.total for s in by_name.values() if s.finished), default=100.0)
+    wrong += [
+        f"{each.agent} has not finished and earns {each.total:g}, a finisher {finishers:g}"
+        for each in by_name.values()
+        if not each.finished and each.total > finishers
+    ]
+    return wrong
+
+
+LEGEND: Final = """\
+(unfinished in brackets); = as many points as the reference, ranked behind it: more help, goals reached later
+or a later last deed; + level with it or before it, and allowed"""
+
+
+def table(rankings: Iterable[Ranking]) -> str:
+    """All rankings as one table for people: a row for each scenario, a column for each agent."""
+    rankings = list(rankings)
+    names = [agent.name for agent in AGENTS]
+    width = max((len(ranking.scenario) for ranking in rankings), default=0)
+    head = f"{'':{width}}  " + "  ".join(f"{name:>{max(7, len(name))}}" for name in names)
+    rows = [
+        f"{ranking.scenario:{width}}  " + "  ".join(_cell(ranking, name) for name in names)
+        for ranking in rankings
+        if ranking.standings
+    ]
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for ranking in rankings:
+        for allowed in ranking.allowed:
+            grouped.setdefault(allowed, []).append(ranking.scenario)
+    legit = [f"+ {agent}: {why} ({_some(where)})" for (agent, why), where in grouped.items()]
+    wrong = [f"{ranking.scenario}: {said}" for ranking in rankings for said in ranking.wrong]
+    count = len(rankings)
+    verdict = f"{len(wrong)} thing(s) out of order" if wrong else f"{count} scenario(s), all in order"
+    return "\n".join([head, *rows, LEGEND, *legit, *wrong, verdict])
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names) if len(names) <= 12 else f"{len(names)} scenarios"
+
+
+def _cell(ranking: Ranking, name: str) -> str:
+    standing, best = ranking.of(name), ranking.of(REFERENCE)
+    mark = "=" if standing is not best and standing.finished and standing.total == best.total else ""
+    if name in dict(ranking.allowed):
+        mark = "+"
+    text = f"{standing.total:g}" if standing.finished else f"({standing.total:g})"
+    return f"{mark}{text:}".rjust(max(7, len(name)))

@@ -1,0 +1,151 @@
+"""Two runs of one scenario side by side: where they part, how things stand in each, what it came to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final
+
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring import facts
+from engine.drill.judging import report
+from engine.drill.running.drill import Drill
+from engine.events import Event
+from engine.model import Tick
+
+CURVES: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s")
+"""Counters whose curves are laid over one another, unless others are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDifference:
+    """The first event that is not the same in both; None where one run has no more."""
+
+    tick: Tick
+    left: Event | None
+    right: Event | None
+
+
+@dataclass(frozen=True, slots=True)
+class StateRow:
+    """One thing as it stands in both runs."""
+
+    what: str
+    left: str
+    right: str
+
+    @property
+    def same(self) -> bool:
+        return self.left == self.right
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeRow:
+    """One figure of the outcome."""
+
+    name: str
+    left: float
+    right: float
+    less_is_better: bool
+
+    @property
+    def delta(self) -> float:
+        """What the right run has more."""
+        return self.right - self.left
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One counter of one database at each second of both runs; None where no copy was alive."""
+
+    database: str
+    counter: str
+    left: tuple[float | None, ...]
+    right: tuple[float | None, ...]
+
+
+def first_difference(left: Drill, right: Drill) -> FirstDifference | None:
+    """The first event in which two runs part; None if one is as the other as far as both go.
+
+    Remarks about going back, and the hints that come with them, are no difference: they are about the trainee.
+    """
+    until = min(left.tick, right.tick)
+    for one, other in zip_longest(_told(left, until), _told(right, until)):
+        if one != other:
+            return FirstDifference(min(event.tick for event in (one, other) if event is not None), one, other)
+    return None
+
+
+def _told(drill: Drill, until: Tick) -> Iterator[Event]:
+    back = {to for _, to in drill.rewinds}
+    for event in drill.events:
+        carried = event.kind == "hint" and event.tick in back
+        if event.tick <= until and event.get("rewound_from_s") is None and not carried:
+            yield event
+
+
+def states(left: Drill, right: Drill) -> list[StateRow]:
+    """Servers, copies and clients of two drills side by side, each at the moment where it is."""
+    rows = []
+    for name in left.world.servers:
+        rows.append(StateRow(name, _server(left, name), _server(right, name)))
+    for key in sorted({*left.world.copies, *right.world.copies}, key=lambda key: (key[1], key[0])):
+        rows.append(StateRow(f"{key[1]} on {key[0]}", _copy(left, key), _copy(right, key)))
+    for name in left.world.clients:
+        rows.append(StateRow(name, _client(left, name), _client(right, name)))
+    return rows
+
+
+def _server(drill: Drill, name: str) -> str:
+    server = drill.world.servers[name]
+    return ", ".join(word for word, true in facts.SERVER_WORDS.items() if word in _PLAIN and true(server))
+
+
+_PLAIN: Final = ("RUNNING", "STOPPED", "OFF", "HUNG", "UNPLUGGED")
+
+
+def _copy(drill: Drill, key: tuple[str, str]) -> str:
+    copy = drill.world.copies.get(key)
+    if copy is None:
+        return "ABSENT"
+    server = drill.world.servers[key[0]]
+    if facts.SERVER_WORDS["OFF"](server) or facts.SERVER_WORDS["STOPPED"](
+        server
+    ):  # what it was is not what it is
+        return "instance is down" if copy.role is None else f"instance is down, was {copy.role.name}"
+    known = (copy.role, copy.mirror_state, copy.db_state)
+    return ", ".join(value.name for value in known if value is not None)
+
+
+def _client(drill: Drill, name: str) -> str:
+    server = drill.world.clients[name].connected_to
+    return f"on {server}" if server is not None else "without a connection"
+
+
+def curves(left: Drill, right: Drill, counters: tuple[str, ...] = CURVES) -> list[Curve]:
+    """The counters of every database over both runs, second by second from the start."""
+    arrays = report.by_database(left), report.by_database(right)
+    return [
+        Curve(name, counter, tuple(arrays[0][name][counter]), tuple(arrays[1][name][counter]))
+        for name in arrays[0]
+        for counter in counters
+    ]
+
+
+def outcomes(left: Drill, right: Drill) -> list[OutcomeRow]:
+    """What both runs have come to so far."""
+    sums = [report.availability_json(drill.world) for drill in (left, right)]
+    rows = [
+        OutcomeRow(name, sums[0][name], sums[1][name], less_is_better=True)
+        for name in ("downtime_s", "exposed_s", "lost_transactions", "lost_kb")
+    ]
+    rows.append(
+        OutcomeRow("commands", float(len(left.journal)), float(len(right.journal)), less_is_better=True)
+    )
+    rows.append(
+        OutcomeRow("ended_at_s", left.tick / TICKS_PER_S, right.tick / TICKS_PER_S, less_is_better=True)
+    )
+    if left.score().scored:
+        rows.append(OutcomeRow("score", left.score().total, right.score().total, less_is_better=False))
+    return rows

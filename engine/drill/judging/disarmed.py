@@ -1,0 +1,77 @@
+"""Automatic failover that the trainee gave up by a command, although neither the story nor the reference calls for it.
+
+A rubric prices what its author thought of. Without this whoever removed the witness before the failure, forced service
+after it and put everything back would keep most of the points.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from engine.drill.authoring import facts
+from engine.drill.authoring.schema import ConductRule, Scenario
+from engine.events import Event
+from engine.model import Tick
+
+PRICE: Final = 30.0
+PRICE_MAX: Final = 45.0
+"""Points for each command, and for all together. Assumed: more than any rule about conduct gives, for the session was
+planned with a witness to take over by itself."""
+
+COMMANDS: Final = {
+    "SET WITNESS OFF": re.compile(r"\bSET WITNESS OFF\b"),
+    "SET PARTNER OFF": re.compile(r"\bSET PARTNER OFF\b"),
+    "SAFETY OFF": re.compile(r"\bSET (?:PARTNER )?SAFETY OFF\b"),
+}
+"""What takes automatic failover away. Documented: it needs a session, a witness and safety FULL."""
+
+_ABOUT_SAFETY: Final = re.compile(r"\bSAFETY OF\b")
+_DATABASE: Final = re.compile(r"\bALTER DATABASE (\S+) SET\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Disarmed:
+    """One command that gave automatic failover up: what, on which server, and when it was done."""
+
+    what: str
+    tick: Tick
+
+
+def found(events: Sequence[Event], scenario: Scenario) -> list[Disarmed]:
+    """Every such command, once for each database, oldest first; none that the reference does or the rubric prices."""
+    planned = {s.database.upper() for s in scenario.sessions if s.witness is not None and s.safety == "FULL"}
+    reference = " ".join(facts.plain(step.do, keep_literals=False) for step in scenario.solution)
+    asked = {
+        name: pattern
+        for name, pattern in COMMANDS.items()
+        if planned and not pattern.search(reference) and not _priced(name, scenario)
+    }
+    seen: set[tuple[str, str]] = set()
+    return [each for event in events for each in _in(event, asked, planned, seen)]
+
+
+def _priced(name: str, scenario: Scenario) -> bool:
+    """The author has a condition of their own about it."""
+    texts = [state.when for state in scenario.forbidden]
+    for rule in scenario.rubric:
+        texts += [price.when for price in rule.prices] if isinstance(rule, ConductRule) else []
+    said = " ".join(texts).upper()
+    return name in said or (name == "SAFETY OFF" and bool(_ABOUT_SAFETY.search(said)))
+
+
+def _in(
+    event: Event, asked: dict[str, re.Pattern[str]], planned: set[str], seen: set[tuple[str, str]]
+) -> Iterator[Disarmed]:
+    if event.kind != "sql_done" or facts.in_story(str(event.get("window", ""))) or facts.errors(event):
+        return
+    text = facts.plain(str(event.get("batch", "")), keep_literals=False)
+    for name, pattern in asked.items():
+        for match in pattern.finditer(text):
+            before = _DATABASE.findall(text[: match.end()])
+            database = before[-1] if before else ""
+            if database in planned and (name, database) not in seen:
+                seen.add((name, database))
+                yield Disarmed(f"{' '.join(str(event.get('batch')).split())} on {event.server}", event.tick)

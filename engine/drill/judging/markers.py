@@ -1,0 +1,94 @@
+"""The moments of a run that are worth a mark on its time line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from engine.drill.authoring import facts
+from engine.events import Event
+from engine.inputs import VERBS
+from engine.model import Tick
+
+MarkerKind = Literal[
+    "fault", "repair", "detection", "transition", "command", "refusal", "hint", "question", "goal", "rewind",
+    "note", "end",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """One moment: when, of what kind, and what it was."""
+
+    tick: Tick
+    kind: MarkerKind
+    text: str
+    server: str | None = None
+    database: str | None = None
+
+
+def markers(events: Iterable[Event]) -> list[Marker]:
+    """The marked moments among *events*, in their order."""
+    return [marker for event in events if (marker := marker_of(event)) is not None]
+
+
+def marker_of(event: Event) -> Marker | None:
+    """The mark that an event deserves, if any."""
+    read = _READERS.get(event.kind)
+    found = read(event) if read is not None else None
+    return None if found is None else Marker(event.tick, *found, event.server, event.database)
+
+
+_Found = tuple[MarkerKind, str] | None
+
+
+def _plain(kind: MarkerKind) -> Callable[[Event], _Found]:
+    return lambda event: (kind, event.text)
+
+
+def _fault(event: Event) -> _Found:
+    if event.get("no_effect"):
+        return None
+    verb = VERBS.get(str(event.get("verb")))
+    return ("fault" if verb is None or verb.group == "fault" else "repair"), event.text
+
+
+def _availability(event: Event) -> _Found:
+    return ("transition", event.text) if event.get("serving") is not None else None
+
+
+def _failover(event: Event) -> _Found:
+    return ("transition", event.text) if event.get("step") in ("accepted", "online") else None
+
+
+def _sql(event: Event) -> _Found:
+    batch = " ".join(str(event.get("batch", event.text)).split())
+    return ("refusal" if facts.errors(event) else "command"), f"{event.server}: {batch}"
+
+
+def _note(event: Event) -> _Found:
+    if event.get("ended_by") is not None:
+        return "end", event.text
+    if event.get("rewound_from_s") is not None:
+        return "rewind", f"{event.text}, from {event.get('rewound_from_s')} s"
+    return None if event.get("refused") else ("note", event.text)
+
+
+_READERS: Final[dict[str, Callable[[Event], _Found]]] = {
+    "fault": _fault,
+    "chore": _plain("repair"),
+    "detected": _plain("detection"),
+    "state": _plain("transition"),
+    "role": _plain("transition"),
+    "witness": _plain("transition"),
+    "availability": _availability,
+    "failover": _failover,
+    "sql_done": _sql,
+    "hint": lambda event: ("hint", f"hint opened: {event.text}"),
+    "question": _plain("question"),
+    "answer": _plain("question"),
+    "goal": _plain("goal"),
+    "note": _note,
+}
+"""Kind of event -> its mark. ERRORLOG lines and traces only repeat what these say."""

@@ -1,0 +1,207 @@
+"""What cost points, one by one: when it was, what came before it, what would have been better, where to try again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
+
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring import facts
+from engine.drill.authoring.schema import AnyRule, DowntimeRule, ExposedRule, LostRule
+from engine.drill.judging.score import Item, Loss
+from engine.drill.judging.watch import DOWN, EXPOSED, Lanes, Span
+from engine.drill.judging.without import ASIDE, Deed, looks, told
+from engine.drill.running.drill import Drill
+from engine.inputs import Input
+from engine.model import Tick, ticks
+
+LOOK_BACK: Final = ticks(2.0)
+"""Conditions are looked at once a second, so an act comes up to a second, and its batch a little, before its price."""
+
+BEFORE: Final = ticks(2.0)
+"""So long before the deed it is tried again: time to see what is so, and to do something else."""
+
+DIFFERENCE: Final = "This made the difference."
+"""What is said of a deed without which the run scores more, although no rule speaks of it."""
+
+DIFFERENCE_MIN: Final = 1.0
+"""Points from which on a deed made a difference."""
+
+NEVER: Final = "Never done: "
+"""Begins the cause of what was missed."""
+
+BLUNDER_POINTS: Final = 10.0
+MISTAKE_POINTS: Final = 3.0
+"""From so many points on a loss is called a blunder, or a mistake; below, a slip. Assumed: a tenth of a drill, and
+the usual price of a refused command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One thing that cost points."""
+
+    tick: Tick
+    rule: str
+    """Name of the rule that took the points."""
+    what: str
+    cause: str
+    """What was done or happened before it; empty if it came from nothing in particular."""
+    points: float
+    better: str
+    retry_tick: Tick
+    """Where to take the drill up again: before anything that was done at this tick (`seek(…, before=True)`)."""
+    without: Deed | None = None
+    """The deed that it came from, with what the run would have come to without; None: it came from none, or that was
+    not tried."""
+
+    @property
+    def size(self) -> str:
+        """slip, mistake or blunder."""
+        if self.points >= BLUNDER_POINTS:
+            return "blunder"
+        return "mistake" if self.points >= MISTAKE_POINTS else "slip"
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "at_s": self.tick / TICKS_PER_S,
+            "rule": self.rule,
+            "what": self.what,
+            "cause": self.cause,
+            "points": self.points,
+            "size": self.size,
+            "better": self.better,
+            "retry_s": self.retry_tick / TICKS_PER_S,
+            "without": None if self.without is None else asdict(self.without),
+        }
+
+
+def mistakes(
+    drill: Drill, lanes: Mapping[str, Lanes], plan: Sequence[tuple[Tick, str]], deeds: Sequence[Deed] = ()
+) -> list[Mistake]:
+    """Everything that cost points, what made the greatest difference first, the rest in order of time.
+
+    *plan*: when the reference does what was never done here. *deeds*: what the run comes to without each of them.
+    """
+    rules = {rule.name: rule for rule in drill.scenario.rubric}
+    by_place = {deed.place: deed for deed in deeds}
+    found = []
+    for item in drill.score().items:
+        for loss in item.losses:
+            if loss.points > 0.0:
+                found.append(_mistake(drill, item, loss, rules.get(item.name), lanes, plan, by_place))
+    explained = {mistake.without.place for mistake in found if mistake.without is not None}
+    found += [
+        Mistake(
+            deed.tick, "", DIFFERENCE, _cause(drill, deed.place), deed.points, "", _retry(deed.tick), deed
+        )
+        for deed in deeds
+        if deed.points >= DIFFERENCE_MIN and deed.place not in explained
+    ]
+    return sorted(found, key=lambda m: (-(m.without.points if m.without else 0.0), m.tick, -m.points))
+
+
+def _mistake(
+    drill: Drill,
+    item: Item,
+    loss: Loss,
+    rule: AnyRule | None,
+    lanes: Mapping[str, Lanes],
+    plan: Sequence[tuple[Tick, str]],
+    deeds: Mapping[int, Deed],
+) -> Mistake:
+    longest = _longest(rule, lanes)
+    at = longest.from_tick if longest else drill.tick if loss.tick is None else loss.tick
+    if isinstance(rule, LostRule):
+        at = next((event.tick for event in drill.events if event.get("lost_transactions")), at)
+    place = _dearest(item.name, deeds) if longest is not None or loss.tick is None else _deed(drill, at)
+    if isinstance(rule, LostRule):
+        place = _deed(drill, at)
+    mistake = Mistake(at, item.name, loss.why, loss.cause, loss.points, loss.better, at)
+    if place is not None:
+        cause = loss.cause or _cause(drill, place)
+        retry = _retry(drill.journal[place].tick)
+        return replace(mistake, cause=cause, retry_tick=retry, without=deeds.get(place))
+    if rule is not None and rule.kind in ("goals", "condition") and plan:
+        tick, line = plan[0]
+        return replace(mistake, cause=f"{NEVER}{line.splitlines()[0]}", retry_tick=min(tick, at))
+    return replace(mistake, cause=loss.cause or _before(drill, at))
+
+
+def _retry(tick: Tick) -> Tick:
+    return max(0, tick - BEFORE)
+
+
+def _cause(drill: Drill, place: int) -> str:
+    item = drill.journal[place]
+    return f"{told(item)}, at {item.tick / TICKS_PER_S:g} s"
+
+
+def _dearest(item: str, deeds: Mapping[int, Deed]) -> int | None:
+    """The deed without which this part of the score has most; None: with each it is as it is."""
+    best = max(deeds.values(), key=lambda deed: (deed.more(item), deed.points, -deed.place), default=None)
+    return best.place if best is not None and best.more(item) >= DIFFERENCE_MIN else None
+
+
+def _deed(drill: Drill, tick: Tick) -> int | None:
+    """Place of the input that brought about what was seen at *tick*: the order of a failover that was then done, else
+    the statement that was then done, else the last act shortly before."""
+    seen = range(tick - TICKS_PER_S, tick + 1)
+    ordered = [
+        (f.to_server if f.kind == "forced" else f.from_server, f.detected_tick)
+        for f in drill.world.failovers
+        if f.kind in ("manual", "forced") and f.online_tick in seen
+    ]
+    done = [
+        (event.server, event.get("started_tick"))
+        for event in drill.events
+        if event.kind == "sql_done"
+        and event.tick in seen
+        and not facts.in_story(str(event.get("window", "")))
+    ]
+    for server, at in [*ordered[-1:], *reversed(done)]:
+        place = _statement(drill, server or "", at)
+        if place is not None:
+            return place
+    return _place(drill, lambda item: tick - LOOK_BACK <= item.tick <= tick)
+
+
+def _statement(drill: Drill, server: str, tick: Tick) -> int | None:
+    """Place of the last statement sent to *server* up to *tick*."""
+    return _place(
+        drill,
+        lambda item: item.verb == "sql" and item.args[0].partition("#")[0] == server and item.tick <= tick,
+    )
+
+
+def _place(drill: Drill, fits: Callable[[Input], bool]) -> int | None:
+    """The last deed of the journal that fits."""
+    numbered = reversed(list(enumerate(drill.journal)))
+    return next(
+        (n for n, item in numbered if item.verb not in ASIDE and not looks(item) and fits(item)), None
+    )
+
+
+def _longest(rule: AnyRule | None, lanes: Mapping[str, Lanes]) -> Span | None:
+    """The longest stretch that a rule about time counts."""
+    if not isinstance(rule, (DowntimeRule, ExposedRule)):
+        return None
+    asked = [lane for name, lane in lanes.items() if rule.database in (None, name)]
+    down = isinstance(rule, DowntimeRule)
+    spans = (span for lane in asked for span in (lane.service if down else lane.protection))
+    return max(
+        (s for s in spans if s.what == (DOWN if down else EXPOSED)), key=lambda s: s.ticks, default=None
+    )
+
+
+_TELLING: Final = ("fault", "chore", "sql")
+
+
+def _before(drill: Drill, tick: Tick) -> str:
+    """The last deed or fault up to *tick*, in words."""
+    before = [event for event in drill.events if event.kind in _TELLING and event.tick <= tick]
+    if not before:
+        return ""
+    last = before[-1]
+    where = f" on {last.server}" if last.kind == "sql" and last.server else ""
+    return f"{' '.join(last.text.split())}{where}, at {last.t_s:g} s"

@@ -1,0 +1,245 @@
+"""The report of a run, as `run --json` prints it: events, failovers, availability, SQL, score, readings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, is_dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final
+
+import numpy as np
+
+from engine import arithmetic
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring import facts
+from engine.drill.running import questions
+from engine.drill.running.questions import Inquiry
+from engine.drill.running.state import DrillState
+from engine.drill.time.packed import Packed
+from engine.flow import COUNTERS, NOWHERE, Place
+from engine.model import Availability, Failover, World
+from engine.protocol import streams
+
+STEPS: Final = ("failed", "detected", "redo_done", "decided", "online", "undo_done")
+"""Steps of a failover in their order; manual and forced ones have the same, without a loss to detect."""
+
+
+def report(drill: DrillState) -> dict[str, Any]:
+    """Everything about the run so far, of plain JSON types.
+
+    A part that cannot be made is empty and named under `failed_parts`: no error of ours may cost a trainee the report.
+    """
+    out: dict[str, Any] = {}
+    failed: list[dict[str, str]] = []
+    for name, (make, empty) in _parts(drill).items():
+        try:
+            out[name] = make()
+        except Exception as problem:  # whatever it is, the other parts are written
+            out[name] = empty
+            failed.append({"part": name, "error": f"{type(problem).__name__}: {problem}"})
+    return {**out, "failed_parts": failed} if failed else out
+
+
+def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], Any], Any]]:
+    """Each part of the report: how it is made, and what stands there if that fails."""
+    return {
+        "scenario": (lambda: drill.scenario.name, ""),
+        "title": (lambda: drill.scenario.title, ""),
+        "seed": (lambda: drill.seed, 0),
+        "mode": (lambda: drill.mode.value, ""),
+        "version": (lambda: program_version(), ""),
+        "scenario_text": (lambda: drill.scenario.text, ""),
+        "ended_at_s": (lambda: drill.world.t_s, 0.0),
+        "ended_by": (lambda: drill.ended_by.name.lower() if drill.ended_by else None, None),
+        "state_hash": (lambda: drill.state_hash(), ""),
+        "inputs": (lambda: [item.line for item in drill.journal], []),
+        "events": (lambda: [plain(event.as_json()) for event in drill.events], []),
+        "failovers": (lambda: _failovers(drill), []),
+        "attempts": (lambda: _attempts(drill), []),
+        "availability": (
+            lambda: availability_json(drill.world),
+            {**_account(Availability(database="")), "databases": {}},
+        ),
+        "sql": (lambda: _sql(drill), []),
+        "goals": (lambda: _goals(drill), []),
+        "questions": (lambda: [_inquiry_json(drill, inquiry) for inquiry in drill.scenario.inquiries], []),
+        "rewinds": (lambda: [{"from_s": _s(a), "to_s": _s(b)} for a, b in drill.rewinds], []),
+        "hashes": (
+            lambda: [{"t_s": _s(h.tick), "inputs": h.inputs, "hash": h.digest} for h in drill.hashes],
+            [],
+        ),
+        "score": (lambda: _score(drill), {"total": None, "scored": False, "finished": False, "items": []}),
+        "readings": (lambda: readings(drill), {"t_s": [], "database": None}),
+    }
+
+
+def _failovers(drill: DrillState) -> list[dict[str, Any]]:
+    return [
+        failover_json(failover, drill.published.get(place))
+        for place, failover in enumerate(drill.world.failovers)
+        if failover.online_tick is not None
+    ]
+
+
+def _attempts(drill: DrillState) -> list[dict[str, Any]]:
+    """What began as a failover and has not become one, with its reason."""
+    return [
+        {**failover_json(failover, None), "why": failover.why or UNDECIDED}
+        for failover in drill.world.failovers
+        if failover.online_tick is None
+    ]
+
+
+UNDECIDED: Final = "it was not decided when the run ended"
+
+
+def _sql(drill: DrillState) -> list[dict[str, Any]]:
+    return [
+        {
+            "t_s": event.get("started_tick") / TICKS_PER_S,
+            "done_t_s": event.t_s,
+            "server": event.server,
+            **{key: plain(value) for key, value in event.data},
+        }
+        for event in drill.events
+        if event.kind == "sql_done"
+    ]
+
+
+def _goals(drill: DrillState) -> list[dict[str, Any]]:
+    return [
+        {"name": goal.name, "text": goal.text, "met": state.met, "met_t_s": _s(state.met_tick)}
+        for goal in drill.scenario.goals
+        for state in [drill.goals[goal.name]]
+    ]
+
+
+def _score(drill: DrillState) -> dict[str, Any]:
+    score = drill.score()
+    return {
+        "total": score.total,
+        "scored": score.scored,
+        "finished": score.finished,
+        "items": [item.as_json() for item in score.items],
+    }
+
+
+def _inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, Any]:
+    """A question with its answer; what is right only when the drill is over."""
+    answer = drill.answers[inquiry.name]
+    out: dict[str, Any] = {
+        "name": inquiry.name,
+        "prediction": questions.predicts(inquiry),
+        "text": inquiry.text,
+        "choices": list(inquiry.texts),
+        "asked_t_s": _s(answer.asked_tick),
+        "answered_t_s": _s(answer.answered_tick),
+        "choice": answer.choice,
+    }
+    if drill.finished:
+        out |= {"right": list(answer.right), "correct": answer.correct, "why": answer.why or inquiry.why}
+    return out
+
+
+def program_version() -> str:
+    try:
+        return version("mirrordrill")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def plain(value: Any) -> Any:
+    """*value* in types that JSON knows."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    if isinstance(value, dict):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset, Packed)):
+        return [plain(part) for part in value]
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def failover_json(failover: Failover, published: tuple[float, str] | None) -> dict[str, Any]:
+    """One failover with its time stamps; *failover_s* runs from detection to the role taken, as in the paper."""
+    out: dict[str, Any] = {
+        "database": failover.database,
+        "kind": failover.kind,
+        "cause": failover.cause,
+        "from_server": failover.from_server,
+        "to_server": failover.to_server,
+        "under_load": failover.under_load,
+    }
+    for step in STEPS:
+        out[f"{step}_t_s"] = _s(getattr(failover, f"{step}_tick"))
+    done = failover.online_tick is not None
+    out["failover_s"] = _s(failover.online_tick - failover.detected_tick) if failover.online_tick else None
+    out["lost_transactions"] = failover.lost_transactions
+    out["lost_kb"] = failover.lost_kb
+    if published is not None and done:
+        out["published_s"], out["published_ref"] = published
+    return out
+
+
+def _s(tick: int | None) -> float | None:
+    return None if tick is None else tick / TICKS_PER_S
+
+
+def availability_json(world: World) -> dict[str, Any]:
+    """Downtime, exposure and losses in all, and of each database."""
+    accounts = {name: facts.account(world, name) for name in world.availability}
+    total = {
+        name: arithmetic.total(_account(a)[name] for a in accounts.values())
+        for name in _account(Availability(database=""))
+    }
+    return {**total, "databases": {name: _account(a) for name, a in accounts.items()}}
+
+
+def _account(account: Availability) -> dict[str, float]:
+    return {
+        "downtime_s": account.down_ticks / TICKS_PER_S,
+        "exposed_s": account.exposed_ticks / TICKS_PER_S,
+        "lost_transactions": account.lost_transactions,
+        "lost_kb": account.lost_kb,
+    }
+
+
+# --- readings -----------------------------------------------------------------------------------------------
+
+
+def log_of(world: World, database: str) -> Place | None:
+    """The log of *database* and the stream that carries it now: its principal's, else any."""
+    copy = facts.principal(world, database)
+    copies = [*([copy] if copy is not None else []), *world.copies_of(database)]
+    found = (streams.place(world, other) for other in copies)
+    return next((place for place in found if place is not None), None)
+
+
+def readings(drill: DrillState) -> dict[str, Any]:
+    """t_s and one array for each counter of the first database; of all under `databases` if there are several.
+
+    None stands where no copy of the database was alive.
+    """
+    arrays = by_database(drill)
+    first = next(iter(arrays), None)
+    times = [tick / TICKS_PER_S for tick in drill.samples.ticks.tolist()]
+    out = {"t_s": times, "database": first, **(arrays[first] if first is not None else {})}
+    return {**out, "databases": arrays} if len(arrays) > 1 else out
+
+
+def by_database(drill: DrillState) -> dict[str, dict[str, list[float | None]]]:
+    """Every counter of every database at each second; None where no copy of it was alive, or before it was there."""
+    return {name: _arrays(drill, name) for name in drill.world.availability}
+
+
+def _arrays(drill: DrillState, database: str) -> dict[str, list[float | None]]:
+    places = [entry.get(database) for entry in drill.logs]
+    values = drill.samples.of(
+        0, *np.array([place or NOWHERE for place in places], dtype=np.int64).reshape(-1, 2).T
+    )
+    return {
+        counter: [
+            None if place is None else round(value, 3)
+            for place, value in zip(places, values[:, column].tolist(), strict=True)
+        ]
+        for column, counter in enumerate(COUNTERS)
+    }

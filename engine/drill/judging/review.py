@@ -1,0 +1,331 @@
+"""Everything that a debrief tells: what was planned, what happened, why, what it cost, and what the reference did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring import facts
+from engine.drill.judging import difference, report
+from engine.drill.judging.difference import FirstDifference, OutcomeRow
+from engine.drill.judging.markers import Marker, markers
+from engine.drill.judging.mistakes import Mistake, mistakes
+from engine.drill.judging.watch import DOWN, HOLDS, Lanes, Precondition, Span, watching
+from engine.drill.judging.without import Deed, looks, weighing
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import solving
+from engine.drill.time.slices import Slices, part
+from engine.inputs import Input, InputProblem
+from engine.model import Tick
+from engine.protocol import why
+from engine.stepwise import at_once
+
+PHASES: Final = (
+    ("failed", "detected", "detection"),
+    ("detected", "redo_done", "redo"),
+    ("redo_done", "decided", "decision"),
+    ("decided", "online", "role change"),
+    ("online", "undo_done", "undo"),
+)
+"""From step, to step, name: what a failover's time goes into. Undo runs while clients work again."""
+
+ORDERED: Final = {"detection": "until it was ordered"}
+"""Phases by another name where somebody gave the order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    name: str
+    from_tick: Tick
+    to_tick: Tick
+
+
+@dataclass(frozen=True, slots=True)
+class FailoverReview:
+    """One failover beside the published row, or the reason why there is none for it."""
+
+    database: str
+    kind: str
+    cause: str
+    from_server: str
+    to_server: str
+    phases: tuple[Phase, ...]
+    took_s: float | None
+    """From detection to the new principal, as in the paper; None if it was not completed."""
+    published_s: float | None
+    published_ref: str
+    unlike: str
+    """What sets it apart from the paper's conditions; empty if it may be compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A stretch without service, and what stood against an automatic failover meanwhile."""
+
+    database: str
+    span: Span
+    server: str
+    """Which had served it."""
+    failed_over: bool
+    by: str
+    """Kind of the failover that ended it: automatic, manual or forced; empty if none did."""
+    against: tuple[tuple[Precondition, Tick], ...]
+    """Preconditions that did not hold, and since when."""
+    told: str
+    """Who took over, in a sentence."""
+    verdict: str
+    """The same, and what stood against an automatic failover."""
+
+
+@dataclass(frozen=True, slots=True)
+class LostWork:
+    """Committed transactions that are gone for good."""
+
+    tick: Tick
+    database: str
+    server: str
+    """That serves without them."""
+    transactions: int
+    kb: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStep:
+    """A step of the reference: when it came there, why, and when it was done here; None: never."""
+
+    tick: Tick
+    line: str
+    why: str
+    looks: bool
+    """It changes nothing."""
+    done_tick: Tick | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The reference solution beside this run, with the same seed."""
+
+    steps: tuple[PlannedStep, ...]
+    besides: tuple[Input, ...]
+    """What was done here and not there."""
+    outcomes: tuple[OutcomeRow, ...]
+    """Left: this run; right: the reference."""
+    parted: FirstDifference | None
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """The data of a debrief, for any page, file or printer to show."""
+
+    title: str
+    planned: tuple[str, ...]
+    """The goals."""
+    ended: str
+    total: float | None
+    """Points; None where nothing is scored."""
+    happened: tuple[Marker, ...]
+    lanes: Mapping[str, Lanes]
+    failovers: tuple[FailoverReview, ...]
+    outages: tuple[Outage, ...]
+    lost: tuple[LostWork, ...]
+    mistakes: tuple[Mistake, ...]
+    reference: Reference | None
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it in types that JSON knows; times in ticks of 10 ms where a name says tick."""
+        plain: dict[str, Any] = report.plain(asdict(self))
+        plain["mistakes"] = [mistake.as_json() for mistake in self.mistakes]
+        return plain
+
+
+def review(drill: Drill) -> Review:
+    """Look back on *drill*: it is played again, and so is the reference. Not for an exam that is not over."""
+    return at_once(reviewing(drill))
+
+
+def reviewing(drill: Drill) -> Slices[Review]:
+    """`review` in slices."""
+    lanes = yield from part(watching(drill), 0.0, 0.4)
+    reference = yield from part(_reference(drill), 0.4, 0.6)
+    deeds: tuple[Deed, ...] = (yield from part(weighing(drill), 0.6, 1.0)) if drill.finished else ()
+    steps = [] if reference is None else [s for s in reference.steps if not s.line.startswith("answer ")]
+    omitted = [step for step in steps if step.done_tick is None]
+    plan = [(s.tick, s.line) for s in omitted if not s.looks] or [(s.tick, s.line) for s in omitted]
+    score = drill.score()
+    return Review(
+        title=drill.scenario.title,
+        planned=tuple(goal.text for goal in drill.scenario.goals),
+        ended=str(drill.ended_by or "it was left"),
+        total=score.total if score.scored else None,
+        happened=tuple(markers(drill.events)),
+        lanes=lanes,
+        failovers=tuple(_failovers(drill)),
+        outages=tuple(outage for lane in lanes.values() for outage in _outages(drill, lane)),
+        lost=tuple(_lost(drill)),
+        mistakes=tuple(mistakes(drill, lanes, plan, deeds)),
+        reference=reference,
+    )
+
+
+# --- failovers ----------------------------------------------------------------------------------------------
+
+
+def _failovers(drill: Drill) -> list[FailoverReview]:
+    found = []
+    for place, failover in enumerate(drill.world.failovers):
+        if failover.online_tick is None:
+            continue  # an attempt: the debrief tells it among the events
+        stamps = {step: getattr(failover, f"{step}_tick") for step in report.STEPS}
+        phases = tuple(
+            Phase(
+                name if failover.kind == "automatic" else ORDERED.get(name, name), stamps[start], stamps[end]
+            )
+            for start, end, name in PHASES
+            if stamps[start] is not None and stamps[end] is not None and stamps[end] >= stamps[start]
+        )
+        online, published = failover.online_tick, drill.published.get(place)
+        took = None if online is None else (online - failover.detected_tick) / TICKS_PER_S
+        found.append(
+            FailoverReview(
+                failover.database,
+                failover.kind,
+                failover.cause,
+                failover.from_server,
+                failover.to_server,
+                phases,
+                took,
+                published[0] if published is not None else None,
+                published[1] if published is not None else "",
+                drill.unlike.get(place, ""),
+            )
+        )
+    return found
+
+
+def _lost(drill: Drill) -> list[LostWork]:
+    return [
+        LostWork(
+            event.tick,
+            event.database or "",
+            event.server or "",
+            round(event.get("lost_transactions")),
+            float(event.get("lost_kb", 0.0)),
+        )
+        for event in drill.events
+        if event.get("lost_transactions")
+    ]
+
+
+# --- why there was no automatic failover --------------------------------------------------------------------
+
+
+def _outages(drill: Drill, lanes: Lanes) -> list[Outage]:
+    return [_outage(drill, lanes, span) for span in lanes.service if span.what == DOWN and span.ticks > 0]
+
+
+def _outage(drill: Drill, lanes: Lanes, span: Span) -> Outage:
+    server = next((s.what for s in reversed(lanes.where) if s.from_tick <= span.from_tick and s.what), "")
+    done = next(
+        (
+            failover
+            for failover in drill.world.failovers
+            if failover.database == lanes.database
+            and failover.online_tick is not None
+            and span.from_tick <= failover.online_tick <= span.to_tick
+        ),
+        None,
+    )
+    automatic = done is not None and done.kind == "automatic"
+    against = (
+        ()
+        if automatic
+        else tuple(_against(lanes, span, span.to_tick if done is None else done.detected_tick))
+    )
+    if automatic and done is not None:
+        verdict = told = f"{done.to_server} took over by itself."
+    elif done is not None:
+        told = f"{done.to_server} took over because it was told to ({done.kind})."
+        verdict = told if done.kind == "manual" else f"{told} {_reasons(against)}"
+    else:
+        told = "There was no failover."
+        verdict = f"{told} {_reasons(against)}"
+    by = done.kind if done is not None else ""
+    return Outage(lanes.database, span, server, automatic, by, against, told, verdict)
+
+
+def _against(lanes: Lanes, outage: Span, end: Tick) -> list[tuple[Precondition, Tick]]:
+    """Preconditions that stood against a failover from the loss of the principal to *end*, and since when.
+
+    Those that never held meanwhile; if each held at some time, those that did not at the end of it.
+    """
+    lost = (guard for guard in lanes.preconditions if guard.name == why.MIRROR_HAS_LOST)
+    noticed = sorted(span.from_tick for guard in lost for span in guard.spans if span.what == HOLDS)
+    start = next((tick for tick in noticed if outage.from_tick <= tick < end), outage.from_tick)
+    never, at_the_end = [], []
+    for guard in lanes.preconditions:
+        inside = [span for span in guard.spans if span.to_tick > start and span.from_tick < end]
+        if inside and all(span.what != HOLDS for span in inside):
+            never.append((guard, inside[0].from_tick))
+        elif inside and inside[-1].what != HOLDS:
+            at_the_end.append((guard, inside[-1].from_tick))
+    return never or at_the_end
+
+
+def _reasons(against: Sequence[tuple[Precondition, Tick]]) -> str:
+    if not against:
+        return "Nothing mirrored the database then, or there was no time for more."
+    said = [
+        f"“{guard.name}” did not hold, {_since(since)} (seen in {guard.seen_in})" for guard, since in against
+    ]
+    return f"Nobody took over by itself: {'; '.join(said)}."
+
+
+def _since(tick: Tick) -> str:
+    return f"since {tick / TICKS_PER_S:g} s" if tick > 0 else "since the start"
+
+
+# --- the reference ------------------------------------------------------------------------------------------
+
+
+def _reference(drill: Drill) -> Slices[Reference | None]:
+    """None without a reference that can be played."""
+    if not drill.scenario.solution:
+        return None
+    other = Drill(drill.scenario, drill.seed)
+    try:
+        yield from solving(other)
+    except InputProblem:
+        return None
+    done = [item for item in drill.journal if item.verb not in ("rewind", "finish", "note", "hint")]
+    steps = []
+    for item, step in zip(other.journal, drill.scenario.solution, strict=False):
+        match = next((mine for mine in done if same_act(mine, item)), None)
+        if match is not None:
+            done.remove(match)
+        done_tick = None if match is None else match.tick
+        steps.append(PlannedStep(item.tick, item.words, step.why, looks(item), done_tick))
+    return Reference(
+        tuple(steps),
+        tuple(done),
+        tuple(difference.outcomes(drill, other)),
+        difference.first_difference(drill, other),
+    )
+
+
+def same_act(one: Input, other: Input) -> bool:
+    """Whether two inputs do the same: the same words, or both only look at the same server."""
+    if one.verb != other.verb:
+        return False
+    if one.verb != "sql":
+        return one.args == other.args
+    if len({item.args[0].partition("#")[0] for item in (one, other)}) > 1:
+        return False
+    texts = [_core(facts.plain(item.args[1], keep_literals=True)) for item in (one, other)]
+    return texts[0] == texts[1] or (looks(one) and looks(other))
+
+
+def _core(text: str) -> str:
+    """A batch without what changes nothing about its effect: the semicolon at its end, USE master before it."""
+    return text.removeprefix("USE MASTER").lstrip("; ").removeprefix("GO ").rstrip("; ")

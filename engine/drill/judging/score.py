@@ -1,0 +1,452 @@
+"""The score of a drill: every point with its reason, its moments and what would have been better.
+
+Points for outcome and conduct are earned by finishing: as long as a goal is missing only the goals count, so that
+doing nothing is never worth more than doing it badly, and nobody who did not finish ranks above one who did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from engine import arithmetic
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring import facts
+from engine.drill.authoring.schema import (
+    AnyRule,
+    ConditionRule,
+    ConductRule,
+    DiagnosisRule,
+    DowntimeRule,
+    ExposedRule,
+    ForbiddenRule,
+    GoalsRule,
+    LostRule,
+    PredictionRule,
+    Scenario,
+)
+from engine.drill.judging import disarmed, needless
+from engine.drill.running.goals import GoalState, Opened
+from engine.drill.running.questions import LATER, Answer, Inquiry, counts, verdict
+from engine.events import Event
+from engine.inputs import Input
+from engine.model import Tick, World
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Points that one thing cost: how many, when it was, what it was, and what would have been better."""
+
+    points: float
+    tick: Tick | None
+    """None: it has no one moment."""
+    why: str
+    better: str
+    cause: str = ""
+    """What brought it about, where that is known at once: the command that was refused."""
+
+    def as_json(self) -> dict[str, Any]:
+        at_s = None if self.tick is None else self.tick / TICKS_PER_S
+        return {
+            "points": self.points,
+            "at_s": at_s,
+            "why": self.why,
+            "better": self.better,
+            "cause": self.cause,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Points of one rule (negative: a deduction), why, when, and the better way where points are missing."""
+
+    name: str
+    points: float
+    max: float
+    why: str
+    at_s: tuple[float, ...] = ()
+    better: str = ""
+    losses: tuple[Loss, ...] = ()
+    """What took the points that are missing."""
+    counted: bool = True
+    """False: the run gave no occasion for it, so it is worth what the rest is worth."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "points": self.points,
+            "max": self.max,
+            "why": self.why,
+            "at_s": list(self.at_s),
+            "better": self.better,
+            "losses": [loss.as_json() for loss in self.losses],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """0 to 100 points and where they come from. *scored* is False where the scenario has no rubric."""
+
+    total: float
+    items: tuple[Item, ...]
+    finished: bool
+    scored: bool = True
+
+
+UNSCORED: Final = Score(0.0, (), finished=False, scored=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """All that a score is made of."""
+
+    scenario: Scenario
+    world: World
+    events: Sequence[Event]
+    goals: Mapping[str, GoalState]
+    first_held: Mapping[str, Tick | None]
+    """Condition (`forbidden:…`, `price:…`) -> when it first held; None: then it was nothing to be charged."""
+    holds_now: Callable[[str], bool]
+    """Whether a condition of the scenario holds at this moment."""
+    hints: Sequence[Opened]
+    answers: Mapping[str, Answer]
+    over: bool
+    """The drill is over: nothing that is told now can help any more."""
+    left_early: bool
+    """It was ended while the story still had something to come."""
+    given_up: bool
+    """The trainee ended it; what was still to be asked is missing."""
+    answers_at_once: bool
+    rewinds: Sequence[tuple[Tick, Tick]]
+    """(from, to) of each time that somebody went back."""
+    rewind_cost: float
+    """Points that each of them costs."""
+    journal: Sequence[Input]
+    """What the trainee did."""
+
+
+def score(course: Course) -> Score:
+    """What the run is worth as it stands."""
+    if not course.scenario.scored:
+        return UNSCORED
+    reached = [goal for goal in course.scenario.goals if course.goals[goal.name].met]
+    finished = len(reached) == len(course.scenario.goals) and not course.left_early
+    items = _shared_out([_item(course, rule) for rule in course.scenario.rubric])
+    if not finished:
+        items = [
+            item if isinstance(rule, GoalsRule) else _withheld(course, item, len(reached))
+            for item, rule in zip(items, course.scenario.rubric, strict=True)
+        ]
+    pairs = zip(items, course.scenario.rubric, strict=True)
+    besides_goals = arithmetic.total(item.points for item, rule in pairs if not isinstance(rule, GoalsRule))
+    for deducted in (_disarmed, _hints, _needless, _rewinds):
+        taken = deducted(course, besides_goals)
+        besides_goals += arithmetic.total(item.points for item in taken)
+        items += taken
+    total = round(max(0.0, min(100.0, arithmetic.total(item.points for item in items))), 1)
+    return Score(total, tuple(items), finished)
+
+
+def _withheld(course: Course, item: Item, reached: int) -> Item:
+    """What an unfinished drill earns by a rule that is not about goals: nothing yet."""
+    goals = len(course.scenario.goals)
+    missing = f"Counts once all goals are reached ({reached} of {goals} are)."
+    if reached == goals:
+        missing = "Does not count: the drill was ended before its story was told."
+    return Item(item.name, 0.0, item.max, f"{item.why} {missing}", item.at_s, item.better, item.losses)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a rule gives: points, why, the moments that speak of it, and what each missing point was lost by."""
+
+    points: float
+    why: str
+    at: Sequence[Tick] = ()
+    losses: Sequence[Loss] = ()
+    counted: bool = True
+    """False: the run gave no occasion to earn them."""
+
+
+def _shared_out(items: list[Item]) -> list[Item]:
+    """What the run gave no occasion for takes the share of its points that the rest has of its own."""
+    rest = [item for item in items if item.counted]
+    share = arithmetic.total(item.points for item in rest) / max(
+        1e-9, arithmetic.total(item.max for item in rest)
+    )
+    return [item if item.counted else replace(item, points=round(item.max * share, 1)) for item in items]
+
+
+def _item(course: Course, rule: AnyRule) -> Item:
+    judged = RULES[rule.kind](course, rule)
+    if not judged.counted:
+        return Item(rule.name, 0.0, rule.points, judged.why, counted=False)
+    points = round(max(0.0, min(rule.points, judged.points)), 1)
+    moments = tuple(tick / TICKS_PER_S for tick in judged.at)
+    if points >= rule.points:
+        return Item(rule.name, points, rule.points, judged.why, moments)
+    missing = round(rule.points - points, 1)
+    losses = tuple(judged.losses) or (Loss(missing, None, judged.why, rule.better),)
+    return Item(rule.name, points, rule.points, judged.why, moments, rule.better, losses)
+
+
+def _goals(course: Course, rule: GoalsRule) -> Judged:
+    weights = arithmetic.total(goal.weight for goal in course.scenario.goals)
+    met = [goal for goal in course.scenario.goals if course.goals[goal.name].met]
+    missing = [goal for goal in course.scenario.goals if not course.goals[goal.name].met]
+    at = [tick for goal in met if (tick := course.goals[goal.name].met_tick) is not None]
+    why = f"{len(met)} of {len(course.scenario.goals)} goals reached."
+    if missing:
+        why += f" Missing: {'; '.join(goal.text for goal in missing)}."
+    losses = [
+        Loss(
+            round(rule.points * goal.weight / weights, 1),
+            course.goals[goal.name].missed_tick,
+            f"Not reached: {goal.text}.",
+            rule.better,
+        )
+        for goal in missing
+    ]
+    return Judged(rule.points * arithmetic.total(goal.weight for goal in met) / weights, why, at, losses)
+
+
+def graded(points: float, value: float, target: float, limit: float) -> float:
+    """All *points* up to *target*, none from *limit* on, in a straight line between."""
+    return points * min(1.0, max(0.0, (limit - value) / (limit - target)))
+
+
+def _measured(course: Course, database: str | None, name: str) -> float:
+    names = [database] if database else list(course.world.availability)
+    return float(arithmetic.total(getattr(facts.account(course.world, each), name) for each in names))
+
+
+def _who(course: Course, database: str | None) -> str:
+    names = list(course.world.availability)
+    return database or (names[0] if len(names) == 1 else "Together the databases")
+
+
+def _moments(course: Course, database: str | None, wanted: Callable[[Event], bool]) -> list[Tick]:
+    return [e.tick for e in course.events if database in (None, e.database) and wanted(e)]
+
+
+def _span(measured: float, target: float, limit: float, unit: str) -> str:
+    return f"{measured:g} {unit}; all points up to {target:g}, none from {limit:g} on."
+
+
+def _downtime(course: Course, rule: DowntimeRule) -> Judged:
+    down_s = _measured(course, rule.database, "down_ticks") / TICKS_PER_S
+    at = _moments(course, rule.database, lambda e: e.kind == "availability" and e.get("serving") is not None)
+    why = f"{_who(course, rule.database)} did not serve for {_span(down_s, rule.target, rule.limit, 's')}"
+    return Judged(graded(rule.points, down_s, rule.target, rule.limit), why, at)
+
+
+def _exposed(course: Course, rule: ExposedRule) -> Judged:
+    exposed_s = _measured(course, rule.database, "exposed_ticks") / TICKS_PER_S
+    at = _moments(course, rule.database, lambda e: e.kind == "state")
+    span = _span(exposed_s, rule.target, rule.limit, "s")
+    why = f"{_who(course, rule.database)} served without a synchronized mirror for {span}"
+    return Judged(graded(rule.points, exposed_s, rule.target, rule.limit), why, at)
+
+
+def _lost(course: Course, rule: LostRule) -> Judged:
+    lost = _measured(course, rule.database, "lost_transactions")
+    at = _moments(course, rule.database, lambda e: bool(e.get("lost_transactions")))
+    why = f"Lost for good: {_span(lost, rule.target, rule.limit, 'committed transactions')}"
+    return Judged(graded(rule.points, lost, rule.target, rule.limit), why, at)
+
+
+def _condition(course: Course, rule: ConditionRule) -> Judged:
+    holds = course.holds_now(rule.when)
+    why = f"At the end {rule.when}." if holds else f"At the end it is not so that {rule.when}."
+    return Judged(rule.points if holds else 0.0, why)
+
+
+def _forbidden(course: Course, rule: ForbiddenRule) -> Judged:
+    broken = [state for state in course.scenario.forbidden if f"forbidden:{state.name}" in course.first_held]
+    if not broken:
+        return Judged(rule.points, "Nothing happened that must never happen.")
+    at = [tick for state in broken if (tick := course.first_held[f"forbidden:{state.name}"]) is not None]
+    share = round(rule.points / len(broken), 1)
+    losses = [
+        Loss(share, tick, f"{state.text}.", state.better) for state, tick in zip(broken, at, strict=True)
+    ]
+    return Judged(0.0, " ".join(f"{state.text}: {state.better}" for state in broken), at, losses)
+
+
+def _diagnosis(course: Course, rule: DiagnosisRule) -> Judged:
+    return _answered(course, rule, course.scenario.questions)
+
+
+def _prediction(course: Course, rule: PredictionRule) -> Judged:
+    return _answered(course, rule, course.scenario.predictions)
+
+
+def _answered(course: Course, rule: AnyRule, inquiries: Sequence[Inquiry]) -> Judged:
+    """Points by weight for right answers. While the drill runs nothing is told that anybody could use."""
+    if not course.over and not course.answers_at_once:
+        return Judged(0.0, LATER)
+    counted = [
+        inquiry
+        for inquiry in inquiries
+        if not course.over or counts(inquiry, course.answers[inquiry.name], course.given_up)
+    ]
+    if not counted:
+        return Judged(0.0, NO_OCCASION, counted=False)
+    weights = arithmetic.total(inquiry.weight for inquiry in counted)
+    points, said, at, losses = 0.0, [], [], []
+    for inquiry in counted:
+        answer = course.answers[inquiry.name]
+        if not course.over and (answer.asked_tick is None or answer.open):
+            continue
+        share = rule.points * inquiry.weight / weights
+        told = verdict(inquiry, answer)
+        said.append(told)
+        moment = answer.answered_tick if answer.answered_tick is not None else answer.asked_tick
+        at += [moment] if moment is not None else []
+        if answer.correct:
+            points += share
+        else:
+            losses.append(Loss(round(share, 1), moment, told, rule.better))
+    return Judged(points, " ".join(said) or LATER, at, losses)
+
+
+NO_OCCASION: Final = (
+    "Not counted, as the run took another course: these points follow the other parts of the score."
+)
+
+REFUSAL_RANGES: Final = ((1400, 1500), (3101, 3121), (5011, 5012))
+"""Errors that say "this command was wrong here": mirroring, RESTORE, no such database. Looking (954, 955, …) and
+mistyping (102, 156, …) cost nothing but time."""
+
+REFUSAL_ADVICE: Final[dict[int, str]] = {
+    1404: "wait until the mirror is done with what it does",
+    1406: "service can no longer be forced safely; remove the session and recover the copy",
+    1408: "restore the log backups that the future mirror lacks, WITH NORECOVERY",
+    1412: "restore the log backups that the future mirror lacks, WITH NORECOVERY",
+    1416: "the database is not mirrored on this server",
+    1418: "look at the endpoint and the port of the other server first",
+    1422: "wait for SYNCHRONIZED",
+    1426: "a witness is taken while all three see each other",
+    1431: "without quorum the session cannot be changed; SET PARTNER OFF needs none",
+    1439: "the session has no witness",
+    1447: "both partners have to be connected first",
+    1455: "service is forced on the mirror, and only while the principal is lost to all",
+    1456: "the other server has to be connected first",
+    1462: "redo has stopped on an error; mend that first",
+    1470: "this belongs on the principal",
+    1475: "back the log up on the principal and restore it on the mirror",
+    1477: "FAILOVER needs safety FULL",
+    1478: "restore the log backup that is missing on the future mirror",
+    3104: "the session has to be removed (SET PARTNER OFF) before RESTORE",
+    3117: "only a RESTORING database can be recovered",
+    3118: "there is no such database on this server",
+    5011: "there is no such database on this server",
+}
+"""What the refusal should have told."""
+
+
+def refusals(events: Sequence[Event]) -> list[tuple[Event, int]]:
+    """Every batch of the trainee in which a server refused something as wrong, with the error's number."""
+    found = []
+    for event in events:
+        if event.kind == "sql_done" and not facts.in_story(str(event.get("window", ""))):
+            wrong = [n for n in facts.errors(event) if any(a <= n < b for a, b in REFUSAL_RANGES)]
+            found += [(event, wrong[0])] if wrong else []
+    return found
+
+
+def _conduct(course: Course, rule: ConductRule) -> Judged:
+    losses = []
+    for event, number in refusals(course.events):
+        advice = REFUSAL_ADVICE.get(number, "read the message before the next command")
+        said = f"{event.server} refused a command with {number}."
+        cause = f"{' '.join(str(event.get('batch')).split())} on {event.server}"
+        losses.append(Loss(rule.refused, event.tick, said, f"{advice}.", cause))
+    for number, price in enumerate(rule.prices):
+        first = course.first_held.get(f"price:{rule.name}:{number}")
+        if first is not None:
+            losses.append(Loss(price.price, first, price.why, price.better))
+    if not losses:
+        return Judged(rule.points, "No command was refused, none did harm.")
+    why = " ".join(f"-{loss.points:g}: {loss.why} Better: {loss.better}" for loss in losses)
+    moments = [loss.tick for loss in losses if loss.tick is not None]
+    return Judged(rule.points - arithmetic.total(loss.points for loss in losses), why, moments, losses)
+
+
+def _disarmed(course: Course, besides_goals: float) -> list[Item]:
+    """Automatic failover that was given up; never more than was earned besides the goals."""
+    done = disarmed.found(course.events, course.scenario)
+    if not done:
+        return []
+    taken = round(min(disarmed.PRICE * len(done), disarmed.PRICE_MAX, besides_goals), 1)
+    why = f"Automatic failover was given up by command: {'; '.join(each.what for each in done)}."
+    better = (
+        "leave witness, safety FULL and session in place: only with them the mirror takes over by itself."
+    )
+    losses = tuple(
+        Loss(
+            round(taken / len(done), 1),
+            each.tick,
+            "Automatic failover was given up by command.",
+            better,
+            each.what,
+        )
+        for each in done
+    )
+    moments = tuple(each.tick / TICKS_PER_S for each in done)
+    return [Item("Automatic failover given up", 0.0 - taken, 0.0, why, moments, better, losses)]
+
+
+def _hints(course: Course, besides_goals: float) -> list[Item]:
+    """Hints cost what was said beforehand, and never more than was earned besides the goals."""
+    cost = arithmetic.total(hint.cost for hint in course.hints)
+    if not course.hints:
+        return []
+    taken = round(min(cost, besides_goals), 1)
+    why = f"{len(course.hints)} layer(s) of hints opened, {cost:g} point(s) by their price."
+    return [Item("Hints", 0.0 - taken, 0.0, why, tuple(hint.tick / TICKS_PER_S for hint in course.hints))]
+
+
+def _needless(course: Course, besides_goals: float) -> list[Item]:
+    """What was broken and mended for nothing; like hints never more than was earned besides the goals."""
+    done = needless.found(course.world, course.journal, course.events, course.scenario)
+    if not done:
+        return []
+    taken = round(min(needless.PRICE * len(done), needless.PRICE_MAX, besides_goals), 1)
+    why = f"Done and taken back within {needless.UNDONE_S:g} s: {'; '.join(each.what for each in done)}."
+    better = "look by T-SQL, the monitor and the error logs; nothing has to be broken for that."
+    losses = tuple(
+        Loss(round(taken / len(done), 1), each.tick, f"{each.what} was taken back at once.", better)
+        for each in done
+    )
+    moments = tuple(each.tick / TICKS_PER_S for each in done)
+    return [Item("Needless faults", 0.0 - taken, 0.0, why, moments, better, losses)]
+
+
+REWINDS_COST_MAX: Final = 10.0
+"""Points that all ways back together cost at most. Assumed: who learns from going back must not stop doing it."""
+
+
+def _rewinds(course: Course, besides_goals: float) -> list[Item]:
+    """Whoever goes back knows what comes: a run with it is worth less than the same one without."""
+    if not course.rewinds:
+        return []
+    ways = ", ".join(f"from {a / TICKS_PER_S:g} s to {b / TICKS_PER_S:g} s" for a, b in course.rewinds)
+    moments = tuple(to / TICKS_PER_S for _, to in course.rewinds)
+    taken = round(min(course.rewind_cost * len(course.rewinds), REWINDS_COST_MAX, besides_goals), 1)
+    return [Item("Rewinds", 0.0 - taken, 0.0, f"Gone back {len(course.rewinds)} time(s): {ways}.", moments)]
+
+
+RULES: Final[dict[str, Callable[[Course, Any], Judged]]] = {
+    "goals": _goals,
+    "downtime": _downtime,
+    "exposed": _exposed,
+    "lost_transactions": _lost,
+    "condition": _condition,
+    "forbidden": _forbidden,
+    "diagnosis": _diagnosis,
+    "prediction": _prediction,
+    "conduct": _conduct,
+}
+"""How each kind of rule is judged."""

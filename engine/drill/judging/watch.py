@@ -1,0 +1,172 @@
+"""A run played again and watched from everywhere: who served, who was protected, what stood against a failover."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring import facts
+from engine.drill.running.drill import Drill
+from engine.drill.time.slices import Slices, passing
+from engine.model import Tick, World
+from engine.protocol import availability, why
+from engine.stepwise import at_once
+
+SERVING, DOWN = "serving", "down"
+PROTECTED, EXPOSED, UNSERVED = "protected", "unprotected", "nothing to protect"
+HOLDS, FAILS = "holds", "does not hold"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of time in which one thing was so."""
+
+    from_tick: Tick
+    to_tick: Tick
+    what: str
+
+    @property
+    def ticks(self) -> Tick:
+        return self.to_tick - self.from_tick
+
+    def as_json(self) -> dict[str, object]:
+        return {"from_s": self.from_tick / TICKS_PER_S, "to_s": self.to_tick / TICKS_PER_S, "what": self.what}
+
+
+class Lane:
+    """One thing over time, noted whenever it changes."""
+
+    def __init__(self) -> None:
+        self._changes: list[tuple[Tick, str]] = []
+
+    def note(self, tick: Tick, what: str) -> None:
+        if self._changes and self._changes[-1][1] == what:
+            return
+        if self._changes and self._changes[-1][0] == tick:
+            self._changes.pop()
+            self.note(tick, what)
+        else:
+            self._changes.append((tick, what))
+
+    def spans(self, until: Tick) -> tuple[Span, ...]:
+        ends = [*(tick for tick, _ in self._changes[1:]), until]
+        return tuple(
+            Span(tick, end, what)
+            for (tick, what), end in zip(self._changes, ends, strict=True)
+            if end >= tick
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Precondition:
+    """One precondition of an automatic failover over the time in which the database had a mirror."""
+
+    name: str
+    seen_in: str
+    """Where a DBA could have seen it: the view or log, and the server."""
+    spans: tuple[Span, ...]
+    """Where it holds, where not; gaps while nothing mirrored the database."""
+
+    def at(self, tick: Tick) -> Span | None:
+        """How it was at *tick*; None: nothing mirrored the database."""
+        return next((span for span in reversed(self.spans) if span.from_tick <= tick), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """One database over a run."""
+
+    database: str
+    service: tuple[Span, ...]
+    where: tuple[Span, ...]
+    """The server that served it; empty text while none did."""
+    protection: tuple[Span, ...]
+    state: tuple[Span, ...]
+    """Mirroring state as the principal knew it, or NONE."""
+    preconditions: tuple[Precondition, ...]
+
+
+@dataclass(slots=True)
+class _Watched:
+    """Lanes of one database while they grow."""
+
+    service: Lane = field(default_factory=Lane)
+    where: Lane = field(default_factory=Lane)
+    protection: Lane = field(default_factory=Lane)
+    state: Lane = field(default_factory=Lane)
+    guards: dict[tuple[str, str], Lane] = field(default_factory=dict)
+    """(precondition, where it is seen) -> how it was; another mirror is another place to look at."""
+
+    def look(self, world: World, database: str) -> None:
+        account = world.availability[database]
+        serving = availability.serving_copies(world, database)
+        self.service.note(account.since_tick, SERVING if account.serving else DOWN)
+        protection = EXPOSED if account.exposed else PROTECTED if account.serving else UNSERVED
+        self.protection.note(account.since_tick, protection)
+        self.where.note(world.tick, serving[0].server if serving else "")
+        copy = facts.principal(world, database)
+        state = (
+            copy.mirror_state.name if copy is not None and copy.mirror_state is not None else facts.NO_SESSION
+        )
+        self.state.note(world.tick, state)
+        found = {(guard.name, guard.seen_in): guard.holds for guard in why.preconditions(world, database)}
+        lost = any(name == why.MIRROR_HAS_LOST and holds for (name, _), holds in found.items())
+        for key, holds in found.items():
+            if key[0] == why.WAS_IN_STEP and lost and key in self.guards:
+                continue  # as it was when the mirror last saw the principal
+            self.guards.setdefault(key, Lane()).note(world.tick, HOLDS if holds else FAILS)
+        for key, lane in self.guards.items():
+            if key not in found:
+                lane.note(world.tick, "")
+
+    def lanes(self, database: str, until: Tick) -> Lanes:
+        guards = tuple(
+            Precondition(name, seen_in, tuple(span for span in lane.spans(until) if span.what))
+            for (name, seen_in), lane in self.guards.items()
+        )
+        return Lanes(
+            database=database,
+            service=self.service.spans(until),
+            where=self.where.spans(until),
+            protection=self.protection.spans(until),
+            state=self.state.spans(until),
+            preconditions=guards,
+        )
+
+
+def watch(drill: Drill) -> dict[str, Lanes]:
+    """The lanes of every database of *drill*, from a run that is played again beside it."""
+    return at_once(watching(drill))
+
+
+def watching(drill: Drill) -> Slices[dict[str, Lanes]]:
+    """`watch` in slices."""
+    again = Drill(drill.scenario, drill.seed, drill.mode)
+    watched = {name: _Watched() for name in again.world.availability}
+    for name, each in watched.items():
+        each.look(again.world, name)
+    inputs = list(reversed(drill.journal))
+    for tick, databases in _moments(drill):
+        for _ in passing(again, tick):
+            yield again.tick / max(1, drill.tick)
+        while inputs and inputs[-1].tick <= tick and not again.finished:
+            again.do(inputs.pop().words)
+        for name in databases & set(watched) or set(watched):
+            watched[name].look(again.world, name)
+        yield again.tick / max(1, drill.tick)
+    assert again.state_hash() == drill.state_hash(), "a run that plays again to another end"
+    return {name: each.lanes(name, drill.tick) for name, each in watched.items()}
+
+
+def _moments(drill: Drill) -> Iterator[tuple[Tick, set[str]]]:
+    """Each tick at which something happened, with the databases it was about; none where it was about all."""
+    done = ((item.tick, None) for item in drill.journal)
+    told = ((event.tick, event.database) for event in drill.events)
+    both = heapq.merge(done, told, [(drill.tick, None)], key=itemgetter(0))
+    for tick, found in groupby(both, key=itemgetter(0)):
+        about = {database for _, database in found}
+        yield tick, set() if None in about else {name for name in about if name is not None}

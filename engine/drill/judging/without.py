@@ -1,0 +1,191 @@
+"""What a run would have come to without one of its deeds: it is played again with that deed left out.
+
+Left out with it is what only follows from it: a later line that cannot be done or is refused in the other run, and a
+session forced or removed for a service that would have come back by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring import facts
+from engine.drill.judging import difference
+from engine.drill.judging.difference import OutcomeRow
+from engine.drill.running.drill import Drill, End
+from engine.drill.running.solution import default_end
+from engine.drill.time.slices import Slices, passing
+from engine.inputs import Input, InputProblem
+from engine.model import Tick, ticks
+from engine.protocol import availability
+from engine.stepwise import at_once
+
+DEEDS_MAX: Final = 12
+"""Deeds of one run that are tried: those that the reference does not do come first, the earliest first. Assumed."""
+
+WORK_MAX: Final = 60 * 3600 * TICKS_PER_S
+"""Ticks times databases that all tries together may play: sixty hours of one database, half a minute. Assumed."""
+
+BACK_S: Final = 60.0
+"""Service that returns within this time needed no emergency measure. Assumed: several times a failover."""
+
+REFUSED_S: Final = 1.0
+"""So long a command is given to be refused; refusals come at once."""
+
+ASIDE: Final = frozenset({"answer", "hint", "note", "rewind", "finish"})
+"""Verbs that change nothing in the world."""
+
+_EMERGENCY: Final = re.compile(r"FORCE_SERVICE_ALLOW_DATA_LOSS|SET PARTNER OFF|WITH RECOVERY")
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One thing that the trainee did, and what the run would have come to without it."""
+
+    place: int
+    """Its place in the journal, from 0."""
+    tick: Tick
+    what: str
+    """The command, and where; or the act."""
+    outcomes: tuple[OutcomeRow, ...]
+    """Left: this run; right: without the deed. The same figures as beside the reference."""
+    points: float
+    """What the run without it scores more."""
+    gains: tuple[tuple[str, float], ...]
+    """Part of the score -> what it has more without the deed."""
+
+    def more(self, item: str) -> float:
+        return dict(self.gains).get(item, 0.0)
+
+
+def looks(item: Input) -> bool:
+    """Whether an input only asks a server for something."""
+    return item.verb == "sql" and facts.plain(item.args[1], keep_literals=False).startswith("SELECT")
+
+
+def told(item: Input) -> str:
+    """An input in words, as causes name it."""
+    if item.verb != "sql":
+        return item.words
+    return f"{' '.join(item.args[1].split())} on {item.args[0].partition('#')[0]}"
+
+
+def weigh(drill: Drill, asked: Sequence[int] | None = None) -> tuple[Deed, ...]:
+    """Each deed of a finished run with what it came to without it, the one that cost most first.
+
+    *asked*: places of the journal to try; None: those that changed something, at most DEEDS_MAX.
+    """
+    return at_once(weighing(drill, asked))
+
+
+def weighing(drill: Drill, asked: Sequence[int] | None = None) -> Slices[tuple[Deed, ...]]:
+    """`weigh` in slices."""
+    places = sorted(_candidates(drill) if asked is None else asked)
+    run = Drill(drill.scenario, drill.seed, drill.mode)
+    found: list[Deed] = []
+    work, width = 0, max(1, len(run.world.availability))
+    for number, item in enumerate(drill.journal):
+        for _ in passing(run, item.tick):
+            yield len(found) / max(1, len(places))
+        if number in places and work < WORK_MAX:
+            other = run.fork()
+            for _ in _play_on(other, drill, number + 1):
+                yield len(found) / len(places)
+            work += (other.tick - run.tick) * width
+            found.append(_deed(drill, other, number))
+        if len(found) == len(places) or run.finished:
+            break
+        run.do(item.words)
+    return tuple(sorted(found, key=lambda deed: (-deed.points, deed.tick)))
+
+
+def _candidates(drill: Drill) -> list[int]:
+    """Places of deeds that changed something; what the reference does, too, comes last."""
+    reference = " ".join(facts.plain(step.do, keep_literals=True) for step in drill.scenario.solution)
+    places = [n for n, item in enumerate(drill.journal) if item.verb not in ASIDE and not looks(item)]
+    known = {n for n in places if facts.plain(drill.journal[n].words, keep_literals=True) in reference}
+    return sorted(places, key=lambda n: (n in known, n))[:DEEDS_MAX]
+
+
+def _deed(drill: Drill, other: Drill, place: int) -> Deed:
+    mine, theirs = drill.score(), other.score()
+    before = {item.name: item.points for item in mine.items}
+    after = {item.name: item.points for item in theirs.items}
+    gains = {name: after.get(name, 0.0) - before.get(name, 0.0) for name in {**before, **after}}
+    item = drill.journal[place]
+    return Deed(
+        place,
+        item.tick,
+        told(item),
+        tuple(difference.outcomes(drill, other)),
+        round(theirs.total - mine.total, 1),
+        tuple((name, round(gain, 1)) for name, gain in gains.items() if gain),
+    )
+
+
+# --- the other run ------------------------------------------------------------------------------------------
+
+
+def _play_on(other: Drill, drill: Drill, place: int) -> Iterator[None]:
+    """The rest of the journal from *place*, without what only followed from the deed, and on to the drill's end."""
+    for item in drill.journal[place:]:
+        yield from _pass(other, drill, item.tick)
+        if other.finished:
+            return
+        if item.verb in ("answer", "rewind") or (item.verb == "sql" and _needless(other, drill, item)):
+            continue
+        try:
+            other.do(item.words)
+        except InputProblem:
+            continue  # there is nothing to do it to
+    over = drill.ended_by in (End.GOALS, End.FORBIDDEN, End.TIME)
+    yield from _pass(other, drill, max(drill.tick, default_end(other, drill.tick)) if over else drill.tick)
+
+
+def _pass(other: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
+    """Time up to *tick*; what is asked meanwhile and was answered in *drill* is answered as well as there."""
+    waiting = any(answer.choice is not None for answer in drill.answers.values())
+    while other.tick < tick and not other.finished:
+        yield from passing(other, min(tick, other.tick + 10 * TICKS_PER_S) if waiting else tick)
+        for asked in other.open_questions() if not other.finished else ():
+            answer, right = drill.answers[asked.name], other.answers[asked.name].right
+            if answer.choice is not None:
+                choice = right[0] if answer.correct and right else answer.choice
+                other.do(f"answer {asked.name} {choice}")
+
+
+def _needless(other: Drill, drill: Drill, item: Input) -> bool:
+    """Whether a batch of *drill* has no place in the other run."""
+    if looks(item):
+        return False
+    text = facts.plain(item.args[1], keep_literals=False)
+    if _EMERGENCY.search(text) and _comes_back(other, text):
+        return True
+    trial = other.fork()
+    try:
+        trial.do(item.words)
+    except InputProblem:
+        return True
+    trial.advance_to(other.tick + ticks(REFUSED_S))
+    return _refused(trial, item) and not _refused(drill, item)
+
+
+def _refused(drill: Drill, item: Input) -> bool:
+    return any(
+        event.kind == "sql_done"
+        and event.get("started_tick") == item.tick
+        and event.server == item.args[0].partition("#")[0]
+        and bool(facts.errors(event))
+        for event in drill.events
+    )
+
+
+def _comes_back(other: Drill, text: str) -> bool:
+    """Whether every database that *text* names is served, or would be within BACK_S, if nothing were done."""
+    named = [name for name in other.world.availability if name.upper() in text]
+    trial = other.fork()
+    trial.advance_to(other.tick + ticks(BACK_S))
+    return bool(named) and all(availability.serving_copies(trial.world, name) for name in named)

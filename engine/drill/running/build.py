@@ -1,0 +1,187 @@
+"""The start world of a scenario: everything has been running well for a long time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from engine import model, simulator
+from engine.chance import Chance
+from engine.drill.authoring.schema import Database, Scenario, Server, Session
+from engine.drill.running.preparation import prepare
+from engine.flow import Flow
+from engine.flow.sites import SITES
+from engine.model import DbState, Key, MirrorState, RecoveryModel, Role, Safety, WitnessState, World
+from engine.protocol import clients, jobs, network, quorum, roles, startup, streams, sync
+
+START_LOG_KB: Final = 1_000_000.0
+"""Where the log of every database stands at the start. Assumed; only differences matter."""
+
+FIRST_DATABASE_ID: Final = 5
+"""1 to 4 are the system databases. Documented."""
+
+KB_PER_MB: Final = 1024.0
+DELAYED_DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")
+
+
+def build_world(scenario: Scenario, seed: int) -> World:
+    """The world at tick 0: sessions at rest in their state, clients connected, flow at its steady rates.
+
+    Raises InputProblem for a [[before]] line that cannot be done.
+    """
+    world = start_world(scenario, seed)
+    prepare(world, [line.do for line in scenario.before])
+    return world
+
+
+def start_world(scenario: Scenario, seed: int) -> World:
+    """The same before the [[before]] lines."""
+    world = World(
+        seed=seed,
+        chance=Chance.from_seed(seed),
+        flow=Flow.empty(),
+        settings=model.Settings(**scenario.settings.model_dump()),
+    )
+    for host, server in enumerate(scenario.servers):
+        world.servers[server.name] = _server(server, host)
+    for link in scenario.links:
+        path = model.Link(**link.model_dump(exclude={"ends"}))
+        a, b = link.ends
+        world.links[a, b] = world.links[b, a] = path
+    sessions = {session.database: session for session in scenario.sessions}
+    each = [(database, name) for database in scenario.databases for name in database.names]
+    for number, (database, name) in enumerate(each):
+        world.availability[name] = model.Availability(database=name)
+        session = sessions.get(database.name)
+        named = database.model_copy(update={"name": name})
+        if session is None:
+            _add_alone(world, named, number)
+        else:
+            _add_mirrored(world, named, number, session)
+    _add_clients(world, scenario)
+    for key in sorted(world.copies):
+        if world.copies[key].db_state is DbState.ONLINE:
+            _start_flow(world, key)
+    startup.healthy(world)
+    streams.warm_start(world)
+    simulator.start_timers(world)
+    simulator.advance(world, 0)  # whatever the set-up has said is no news
+    return world
+
+
+def _server(server: Server, host: int) -> model.Server:
+    end = server.endpoint
+    endpoint = model.Endpoint(
+        port=end.port,
+        state=model.EndpointState[end.state],
+        role=end.role,
+        encryption=end.encryption,
+        algorithms=end.algorithms,
+        authentication="CERTIFICATE" if end.certificate else "WINDOWS NEGOTIATE",
+        certificate=end.certificate,
+    )
+    return model.Server(
+        name=server.name,
+        host=host,
+        version=server.version,
+        edition=server.edition,
+        cores=server.cores or SITES[server.site].cores,
+        site=server.site,
+        domain=server.domain,
+        service_account=server.service_account,
+        trace_flags=server.trace_flags,
+        max_worker_threads=server.max_worker_threads,
+        blocked_ports=server.blocked_ports,
+        jobs=tuple(job for database in server.jobs_for for job in jobs.standard_jobs(database)),
+        endpoint=endpoint,
+    )
+
+
+def _copy(database: Database, number: int, server: str) -> model.Copy:
+    return model.Copy(
+        server=server,
+        database=database.name,
+        database_id=FIRST_DATABASE_ID + number,
+        recovery_model=RecoveryModel[database.recovery_model],
+        family=1 + number,
+        end_of_log_kb=START_LOG_KB,
+        redone_kb=START_LOG_KB,
+        committed_kb=START_LOG_KB,
+        log_start_kb=START_LOG_KB,
+        last_log_backup_kb=START_LOG_KB,
+        workload=database.workload,
+        scale=database.scale,
+        size_kb=database.size_mb * KB_PER_MB,
+        log_size_kb=database.log_size_mb * KB_PER_MB,
+        log_max_kb=database.log_max_mb * KB_PER_MB,
+        compression_ratio=database.compression_ratio,
+        delayed_durability=DELAYED_DURABILITY.index(database.delayed_durability),
+        log_backup_every_s=database.log_backup_every,
+    )
+
+
+def _add_alone(world: World, database: Database, number: int) -> None:
+    server = database.server
+    assert server is not None, "checked: a database has a server or a session"
+    world.copies[server, database.name] = _copy(database, number, server)
+    for other in database.restored_on:
+        restored = replace(_copy(database, number, other), db_state=DbState.RESTORING)
+        world.copies[other, database.name] = restored
+
+
+def _add_mirrored(world: World, database: Database, number: int, session: Session) -> None:
+    """Both copies of a session as each of their servers knows it, and the witness's record."""
+    guid = world.new_session(database.name)
+    witness = session.witness
+    state = MirrorState[session.state]
+    for me, peer, role in (
+        (session.principal, session.mirror, Role.PRINCIPAL),
+        (session.mirror, session.principal, Role.MIRROR),
+    ):
+        world.copies[me, database.name] = replace(
+            _copy(database, number, me),
+            db_state=DbState.ONLINE if role is Role.PRINCIPAL else DbState.RESTORING,
+            guid=guid,
+            role=role,
+            mirror_state=state,
+            safety=Safety[session.safety],
+            partner=peer,
+            partner_address=address(world, peer),
+            witness=witness,
+            witness_address=address(world, witness) if witness else None,
+            witness_state=WitnessState.CONNECTED if witness else WitnessState.UNKNOWN,
+            timeout_s=session.timeout_s,
+            trace=roles.STEADY_TRACE[role, state, witness is not None],
+        )
+    network.open_contact(world, guid, session.principal, session.mirror)
+    if witness is not None:
+        for partner in (session.principal, session.mirror):
+            network.open_contact(world, guid, partner, witness)
+        sync.new_record(world, world.copies[session.principal, database.name], witness)
+
+
+def address(world: World, server: str) -> str:
+    """The network address of a server's endpoint, as SET PARTNER was given it."""
+    end = world.servers[server].endpoint
+    assert end is not None, "a scenario's servers have endpoints"
+    return f"TCP://{server}:{end.port}"
+
+
+def _add_clients(world: World, scenario: Scenario) -> None:
+    for client in scenario.clients:
+        keys = [(client.data_source, database) for database in client.databases]
+        serves = all(key in world.copies and quorum.serves(world, key) for key in keys)
+        world.clients[client.name] = model.Client(
+            **client.model_dump(),
+            connected_to=client.data_source if serves else None,
+            known_partner=world.copies[keys[0]].partner if serves else None,
+        )
+        if not serves:
+            clients.look_for_server(world, client.name)
+
+
+def _start_flow(world: World, owner: Key) -> None:
+    source = streams.add_source(world, owner, START_LOG_KB)
+    mirror = world.copies[owner].partner
+    if mirror is not None:
+        streams.attach(world, source, (mirror, owner[1]))

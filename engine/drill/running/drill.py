@@ -1,0 +1,354 @@
+"""A drill: scenario, seed and mode; its world; what has been done and what has happened; its end and its score."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+from engine import simulator
+from engine.chance import Chance
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring import facts
+from engine.drill.authoring.schema import Hint, Inject, Scenario
+from engine.drill.judging import report
+from engine.drill.running import comparison, locks, questions, rewind, seat
+from engine.drill.running.goals import NEWS, Opened, judge
+from engine.drill.running.modes import Mode
+from engine.drill.running.questions import Answer, Inquiry
+from engine.drill.running.state import HASH_EVERY, Awaited, DrillState, End, Standing, StateHash
+from engine.drill.time.kept import give_past, lengths_of
+from engine.events import Event
+from engine.inputs import Input, InputProblem, parse_line, parse_script
+from engine.model import Tick, ticks
+from engine.protocol import streams
+from engine.tsql.polling import only_reads
+
+__all__ = ["Awaited", "Drill", "End", "Mode", "play_inputs", "replay"]
+
+NO_REVERT_ALL: Final = (
+    "revert-all would take the story's faults back without anybody having found them: in a drill with points each "
+    "is undone by itself (power-on, plug-cable, mend, start-service, …); the lab and free play allow it"
+)
+"""Why `revert-all` is refused where something is scored."""
+
+TIMELINE_STREAM: Final = 0x7154
+"""Keeps the moments that a scenario draws apart from the world's own chance. Any number does."""
+
+
+SAMPLES_MAX: Final = 28_800
+"""Samples that are taken once a second: eight hours, the longest drill. Assumed."""
+SAMPLED_ROWS_MAX: Final = 360_000
+"""The same counted by databases: an hour of a hundred, some 30 MB; a day of them has 52 MB, a week 71. Assumed."""
+SAMPLED_EVERY: Final = ((300 * TICKS_PER_S, 2.0), (60 * TICKS_PER_S, 1.5), (10 * TICKS_PER_S, 1.0))
+"""(ticks between two samples, share of the two above from which on), the coarsest first: a week of one database has
+50,000 samples."""
+
+
+class Drill(DrillState):
+    """The one way to run a scenario. Reading its fields is free; change it by `do` and `advance_to` only.
+
+    Whole seconds are when goals, prices and conditional injects are looked at; within a tick, timers come first,
+    then that look, then the timeline's inputs, then the trainee's. So a run is the same in any slices.
+    """
+
+    def __init__(self, scenario: Scenario, seed: int | None = None, mode: Mode | str | None = None) -> None:
+        """Begin at tick 0; what is given is as for DrillState."""
+        super().__init__(scenario, seed, mode)
+        self._schedule()
+        self._give_due()
+        self._note_hash()
+
+    @property
+    def drill(self) -> Drill:
+        """Itself, as a history has a drill."""
+        return self
+
+    # --- time and deeds -------------------------------------------------------------------------------------
+
+    def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
+        """Let time pass until *tick* or the end of the drill, with *to_event* no further than the first tick with an
+        event; returns what happened."""
+        first = len(self.events)
+        while self.world.tick < tick and not self.finished and not (to_event and len(self.events) > first):
+            whole_second = (self.world.tick // TICKS_PER_S + 1) * TICKS_PER_S
+            due = self._waiting[0][0] if self._waiting else tick
+            self._take(
+                simulator.advance(self.world, min(tick, whole_second, due), (), self.samples, to_event)
+            )
+            if self.world.tick % TICKS_PER_S == 0:
+                self._look()
+            self._give_due()
+            if self.world.tick % HASH_EVERY == 0:
+                self._note_hash()
+        return self.events[first:]
+
+    def do(self, line: str) -> Input:
+        """Do an input line (without its time) now and write it into the journal, names as the world spells them.
+
+        Raises InputProblem, with nothing changed, for a line that cannot be done.
+        """
+        if self.finished:
+            raise InputProblem(f"the drill is over: {self.ended_by}")
+        item = simulator.resolve(self.world, parse_line(line, self.world.tick))
+        self._check_allowed(item)
+        untold: list[Event] = []
+        try:
+            simulator.perform(self.world, item)
+        except InputProblem:
+            if not seat.hides_refusal(self, item):
+                raise
+            untold = [seat.done(self.world, item)]
+        self.journal.append(item)
+        self._take(untold)
+        events = simulator.advance(self.world, self.world.tick)
+        self._take(seat.veiled(events, item) if seat.secret(self) else events)
+        if not only_reads(item):
+            self._note_hash()
+        if item.verb == "rewind":
+            self._came_back(item)
+        if item.verb == "finish":
+            self._end(End.ASKED)
+        return item
+
+    def finish(self) -> None:
+        """End the drill now."""
+        self.do("finish")
+
+    def hint(self, layer: int) -> str:
+        """Open a layer of the next hint (1 where to look, 2 what it means, 3 what to type) and return its text."""
+        hint = self.next_hint()
+        self.do(f"hint {layer}")
+        assert hint is not None, "do has refused to open a hint that is not there"
+        return (hint.look, hint.means, hint.type)[layer - 1]
+
+    def report(self) -> dict[str, Any]:
+        """The whole run as `run --json` prints it."""
+        return report.report(self)
+
+    # --- again ----------------------------------------------------------------------------------------------
+
+    def fork(self) -> Drill:
+        """An independent drill with the same past."""
+        twin = self.apart()
+        give_past(twin, self, lengths_of(self))
+        return twin
+
+    # --- inside ---------------------------------------------------------------------------------------------
+
+    def _schedule(self) -> None:
+        """Put the timeline's inputs where they belong; those with a condition wait for it."""
+        chance = Chance.from_seed(self.seed ^ TIMELINE_STREAM)
+        for number, inject in enumerate(self.scenario.timeline):
+            drawn = chance.uniform(*(inject.between or (0.0, 1.0)))
+            if inject.when is not None:
+                self._unfired[number] = inject
+            else:
+                self._queue(number, inject, ticks(drawn if inject.at is None else inject.at))
+
+    def _queue(self, number: int, inject: Inject, tick: Tick) -> None:
+        item = parse_line(inject.do.strip(), tick)
+        if item.verb == "sql":  # from a window of its own, so that it is nobody's conduct
+            item = replace(item, args=(f"{item.args[0].partition('#')[0]}#{facts.STORY}", *item.args[1:]))
+        heapq.heappush(self._waiting, (tick, number, item))
+
+    def _check_allowed(self, item: Input) -> None:
+        """Raises InputProblem for what neither the mode nor the story lets anybody do now."""
+        if item.verb == "hint" and self.next_hint() is None:
+            raise InputProblem("there is no hint" if self.terms.hints else "there are no hints in an exam")
+        if item.verb == "answer":
+            self._check_answer(*item.args)
+        if item.verb == "rewind":
+            if not self.terms.rewind:
+                raise InputProblem("in an exam there is no way back")
+            rewind.known_in(" ".join(item.args[1:]), self.scenario)
+        if item.verb in ("sql", "cancel") and facts.in_story(item.args[0]):
+            raise InputProblem(f"the window {item.args[0]} belongs to the story")
+        if self.mode is Mode.LAB:
+            return
+        if item.verb == "revert-all" and self.scenario.scored and not self.scenario.allow_revert_all:
+            raise InputProblem(NO_REVERT_ALL)
+        for lock in self.scenario.locked:
+            if lock.until is not None and self.world.tick >= ticks(lock.until):
+                continue
+            if item.verb == "revert-all" or locks.covers(locks.understood(lock.do, self.world), item):
+                raise InputProblem(lock.why)
+
+    def _check_answer(self, name: str, choice: str) -> None:
+        answer = self.answers.get(name, Answer())
+        if not answer.open:
+            given = answer.asked_tick is not None and answer.choice is not None
+            raise InputProblem(
+                f"{name} is answered already" if given else f"nothing waits for the answer {name}"
+            )
+        count = len(self._inquiry(name).texts)
+        if not choice.isdecimal() or len(choice) > 9 or not 1 <= int(choice) <= count:
+            raise InputProblem(f"the answer {name} is a number from 1 to {count}, not {choice!r}")
+
+    def _give_due(self) -> None:
+        """Do the timeline's inputs that are due."""
+        while self._waiting and self._waiting[0][0] <= self.world.tick and not self.finished:
+            item = heapq.heappop(self._waiting)[2]
+            self._take(simulator.advance(self.world, self.world.tick, [item]))
+
+    def _take(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if event.kind == "hint":
+                hint = self.next_hint()
+                assert hint is not None, "do has refused to open a hint that is not there"
+                event = self._opened(event, hint, int(event.get("layer")))
+            elif event.kind == "answer":
+                event = self._answered(event)
+            elif event.kind == "sql_done":
+                if not facts.in_story(str(event.get("window", ""))):
+                    self._batches.append(facts.conduct(event))
+            elif event.get("what") == "operation done":
+                self._operations.append(event)
+            self.events.append(event)
+
+    def _opened(self, event: Event, hint: Hint, layer: int) -> Event:
+        opened = any((o.goal, o.layer) == (hint.goal, layer) for o in self.hints)
+        cost = hint.cost[layer - 1] if self.terms.hints_cost and not opened else 0.0
+        self.hints.append(Opened(event.tick, hint.goal, layer, cost))
+        text = (hint.look, hint.means, hint.type)[layer - 1]
+        data = (("goal", hint.goal), ("layer", layer), ("cost", cost))
+        return Event(event.tick, "hint", None, None, text, data)
+
+    def _answered(self, event: Event) -> Event:
+        name, choice = str(event.get("question")), int(event.get("choice"))
+        inquiry = self._inquiry(name)
+        answer = self.answers[name] = questions.given(self.answers[name], choice, event.tick)
+        text = f"answered: {inquiry.texts[choice - 1]}"
+        data: tuple[tuple[str, Any], ...] = (("question", name), ("choice", choice))
+        if answer.right and self.terms.answers_at_once:
+            text, data = questions.verdict(inquiry, answer), (*data, ("right", answer.correct))
+        return replace(event, text=text, data=data)
+
+    def _came_back(self, item: Input) -> None:
+        """Note what is known already from the future that was given up."""
+        tick = self.world.tick
+        self.rewinds.append((ticks(float(item.args[0])), tick))
+        hints = {hint.goal: hint for hint in self.scenario.hints}
+        for known in rewind.known_in(" ".join(item.args[1:]), self.scenario):
+            if known.what == "hint":
+                event = Event(tick, "hint", None, None, "")
+                self.events.append(self._opened(event, hints[known.name], known.number))
+            elif known.what == "missed":
+                self.answers[known.name] = questions.missed(self.answers[known.name], tick)
+            else:
+                self.answers[known.name] = questions.given(self.answers[known.name], known.number, tick)
+
+    def _note_hash(self) -> None:
+        self.hashes.append(StateHash(self.world.tick, len(self.journal), self.world.state_hash()))
+
+    def _tell(self, kind: str, text: str, **data: Any) -> None:
+        self.events.append(Event(self.world.tick, kind, None, None, text, tuple(data.items())))
+
+    def _look(self) -> None:
+        """Once a second: what has come true, and whether the drill is over."""
+        seen, world = self._standing, self.world
+        if seen is None or world.sources != seen.sources or world.streams != seen.streams:
+            self._log_of = {name: report.log_of(world, name) for name in world.availability}
+            self._places = streams.places(world)
+            seen = None
+        if seen is None or world.servers != seen.servers:
+            seen = self._standing = Standing(
+                world.sources.copy(), world.streams.copy(), self._places, world.servers.copy()
+            )
+        if self.world.tick % self.samples.every == 0:  # one for each sample
+            self.logs.append(self._log_of)
+            self.standings.append(seen)
+            self._sample_less_often()
+        self._compare_failovers()
+        for number, inject in list(self._unfired.items()):
+            if inject.when is not None and self.holds(inject.when):
+                del self._unfired[number]
+                self._queue(number, inject, self.world.tick + ticks(inject.after))
+        for goal in self.scenario.goals:
+            state, news = judge(goal, self.goals[goal.name], self.holds(goal.when), self.world.tick)
+            self.goals[goal.name] = state
+            if news is not None:
+                self._tell("goal", NEWS[news].format(text=goal.text), goal=goal.name, news=news)
+        self._note_first_held()
+        if self.mode is Mode.LAB:
+            return
+        for inquiry in self.scenario.inquiries:
+            self._ask(inquiry)
+        if any(f.ends and f"forbidden:{f.name}" in self.first_held for f in self.scenario.forbidden):
+            self._end(End.FORBIDDEN)
+        elif self.goals and all(state.met for state in self.goals.values()) and not self._untold():
+            self._end(End.GOALS)
+        elif self.end_tick is not None and self.world.tick >= self.end_tick:
+            self._end(End.TIME)
+
+    def _sample_less_often(self) -> None:
+        """A run of days, or of many databases, is sampled more coarsely as it goes on; what is sampled stays."""
+        samples, width = self.samples, max(1, len(self.world.sources))
+        for every, share in SAMPLED_EVERY:
+            if samples.count >= share * SAMPLES_MAX or samples.count * width >= share * SAMPLED_ROWS_MAX:
+                samples.every = every
+                return
+
+    def _ask(self, inquiry: Inquiry) -> None:
+        name = inquiry.name
+        answer, news = questions.look(inquiry, self.answers[name], self.holds, self.world.tick)
+        self.answers[name] = answer
+        if news == "asked":
+            self._tell("question", inquiry.text, question=name, choices=inquiry.texts, pause=inquiry.pause,
+                       prediction=questions.predicts(inquiry), within_s=inquiry.within)  # fmt: skip
+        elif news == "missed":
+            self._tell("answer", f"no answer in time: {inquiry.text}", question=name, missed=True)
+        elif news == "judged" and self.terms.answers_at_once:
+            self._tell("answer", questions.verdict(inquiry, answer), question=name, right=answer.correct)
+
+    def _note_first_held(self) -> None:
+        for name, when, premise, text in self._watched:
+            if name in self.first_held or not self.holds(when):
+                continue
+            so = premise is None or self.holds(premise)
+            self.first_held[name] = self.world.tick if so else None
+            if so:
+                self._tell("score", text, rule=name)
+
+    def _compare_failovers(self) -> None:
+        """Find the published row for each new failover, while the world is still as it was when it began."""
+        for place in range(self._compared, len(self.world.failovers)):
+            found = comparison.published(self.world, self.world.failovers[place])
+            if found is not None:
+                self.published[place] = found
+            else:
+                self.unlike[place] = comparison.unlike(self.world, self.world.failovers[place])
+        self._compared = len(self.world.failovers)
+
+    def _end(self, why: End) -> None:
+        self.ended_by = why
+        self._tell("note", f"the drill is over: {why}", ended_by=why.name.lower())
+        for item in self.score().items:
+            self._tell("score", f"{item.name}: {item.points:g} of {item.max:g}. {item.why}",
+                       name=item.name, points=item.points, max=item.max)  # fmt: skip
+
+
+def replay(scenario: Scenario, seed: int, mode: Mode | str, lines: Iterable[str], tick: Tick = 0) -> Drill:
+    """The drill as it was at *tick* after the journal's *lines*. Raises InputProblem for a journal of another drill."""
+    inputs, problems = parse_script("\n".join(lines))
+    if problems:
+        raise InputProblem("; ".join(problems))
+    drill = Drill(scenario, seed, mode)
+    play_inputs(drill, inputs)
+    drill.advance_to(tick)
+    return drill
+
+
+def play_inputs(
+    drill: Drill, inputs: Iterable[Input], refused: Callable[[Input, InputProblem], None] | None = None
+) -> None:
+    """Do *inputs* at their times. One that cannot be done goes to *refused*, or raises InputProblem without it."""
+    for item in inputs:
+        drill.advance_to(item.tick)
+        try:
+            drill.do(item.words)
+        except InputProblem as problem:
+            if refused is None:
+                raise
+            refused(item, problem)

@@ -1,0 +1,59 @@
+"""Goals as they stand, and conditions that have held once: what a drill knows of its own course."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.drill.authoring.schema import Goal
+from engine.model import Tick, ticks
+
+
+@dataclass(frozen=True, slots=True)
+class GoalState:
+    """One goal: since when its condition holds, when it was reached, whether its time is over."""
+
+    since_tick: Tick | None = None
+    met_tick: Tick | None = None
+    missed_tick: Tick | None = None
+
+    @property
+    def met(self) -> bool:
+        return self.met_tick is not None
+
+
+NEWS = {
+    "met": "goal reached: {text}",
+    "lost": "goal no longer held: {text}",
+    "missed": "goal missed, its time is over: {text}",
+}
+"""What may be said of a goal, as its event says it."""
+
+
+def judge(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[GoalState, str | None]:
+    """The goal's state after a look at *tick*, and the news (a key of NEWS) if there is any.
+
+    A goal that is reached has to be kept; one that is not reached in its time is missed for good.
+    """
+    if tick < ticks(goal.after) or state.missed_tick is not None:
+        return state, None
+    if not holds:
+        news = "lost" if state.met else None
+        state = GoalState()
+    else:
+        since = tick if state.since_tick is None else state.since_tick
+        state, news = GoalState(since, state.met_tick), None
+        if not state.met and tick - since >= ticks(goal.hold):
+            state, news = GoalState(since, tick), "met"
+    if goal.within is not None and not state.met and tick >= ticks(goal.within):
+        return GoalState(state.since_tick, missed_tick=tick), "missed"
+    return state, news
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A hint that was opened, with what it costs."""
+
+    tick: Tick
+    goal: str
+    layer: int
+    cost: float

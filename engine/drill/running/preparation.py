@@ -1,0 +1,30 @@
+"""What was done before a drill starts: input lines at tick 0 that nobody hears of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine import simulator
+from engine.drill.authoring import facts
+from engine.inputs import parse_line
+from engine.model import World
+
+
+def prepare(world: World, lines: Iterable[str]) -> list[str]:
+    """Do *lines* now and forget that they were done; returns what a server refused or what takes time.
+
+    Raises InputProblem for a line that cannot be done.
+    """
+    refused: list[str] = []
+    for line in lines:
+        simulator.perform(world, parse_line(line.strip()))
+        for event in simulator.advance(world, world.tick):
+            if event.kind == "sql_done" and facts.errors(event):
+                refused.append(f"{line.strip()}: error {facts.errors(event)[0]}")
+        if world.batches:
+            refused.append(f"{line.strip()}: takes time")
+            world.batches.clear()
+    simulator.advance(world, world.tick)
+    world.sessions.clear()
+    world.faults.clear()  # as things have long been; `revert-all` does not undo it
+    return refused

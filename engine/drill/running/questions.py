@@ -1,0 +1,185 @@
+"""What a drill asks: questions about what has happened, and predictions of what will. Asked once, answered once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from engine.drill.authoring.schema import Prediction, Question
+from engine.model import Tick, ticks
+
+Inquiry = Question | Prediction
+
+LATER: Final = "Whether it was right is told when the drill is over."
+
+News = Literal["asked", "missed", "judged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One inquiry of a run: when it was asked, what was answered, and what is right."""
+
+    since_tick: Tick | None = None
+    """When its condition first held."""
+    asked_tick: Tick | None = None
+    answered_tick: Tick | None = None
+    choice: int | None = None
+    """Number of the choice, from 1."""
+    missed_tick: Tick | None = None
+    """When the time for an answer was over."""
+    judged_tick: Tick | None = None
+    right: tuple[int, ...] = ()
+    """Numbers of the right choices, once that is settled."""
+    why: str = ""
+    """The explanation, once it is settled which one fits the run."""
+    void_tick: Tick | None = None
+    """When it should have been asked, and its premise was not so. (One with `when` waits for another occasion.)"""
+
+    @property
+    def open(self) -> bool:
+        """It waits for an answer."""
+        return self.asked_tick is not None and self.choice is None and self.missed_tick is None
+
+    @property
+    def correct(self) -> bool:
+        return self.choice is not None and self.choice in self.right
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that waits for its answer, as it may be shown: nothing here tells what is right."""
+
+    name: str
+    prediction: bool
+    text: str
+    choices: tuple[str, ...]
+    asked_tick: Tick
+    until_tick: Tick | None
+
+
+def shown(inquiry: Inquiry, answer: Answer) -> Asked:
+    assert answer.asked_tick is not None, "only what has been asked is shown"
+    return Asked(
+        inquiry.name,
+        predicts(inquiry),
+        inquiry.text,
+        inquiry.texts,
+        answer.asked_tick,
+        _until(inquiry, answer.asked_tick),
+    )
+
+
+def predicts(inquiry: Inquiry) -> bool:
+    """It asks for what will be, not for what is."""
+    return isinstance(inquiry, Prediction)
+
+
+def counts(inquiry: Inquiry, answer: Answer, given_up: bool) -> bool:
+    """Whether it takes part in the score of a drill that is over.
+
+    Not where the run took another course: it was never asked, the drill ended before it could be judged, or none of
+    its choices came true although one was chosen. *given_up*: the trainee ended the drill, and with it what was
+    still to be asked.
+    """
+    if answer.void_tick is not None:
+        return False
+    if answer.asked_tick is None or (predicts(inquiry) and answer.judged_tick is None):
+        return given_up
+    return bool(answer.right) or answer.choice is None
+
+
+def settled(inquiry: Inquiry, answer: Answer) -> bool:
+    """Nothing about it is open any more: the drill need not wait for it."""
+    return not answer.open and (answer.judged_tick is not None or not predicts(inquiry))
+
+
+def look(
+    inquiry: Inquiry, answer: Answer, holds: Callable[[str], bool], tick: Tick
+) -> tuple[Answer, News | None]:
+    """The answer's state after a look at *tick*, and the news if there is any. *holds* tells conditions."""
+    if answer.void_tick is not None:
+        return answer, None
+    if answer.asked_tick is None:
+        return _maybe_ask(inquiry, answer, holds, tick)
+    if isinstance(inquiry, Prediction) and answer.judged_tick is None:
+        judged = _maybe_judge(inquiry, answer, answer.asked_tick, holds, tick)
+        if judged is not None:
+            return judged, "judged"
+    until = _until(inquiry, answer.asked_tick)
+    if answer.open and until is not None and tick >= until:
+        return replace(answer, missed_tick=tick), "missed"
+    return answer, None
+
+
+def _maybe_ask(
+    inquiry: Inquiry, answer: Answer, holds: Callable[[str], bool], tick: Tick
+) -> tuple[Answer, News | None]:
+    since = answer.since_tick
+    if since is None:
+        if inquiry.when is not None and not holds(inquiry.when):
+            return answer, None
+        since = tick if inquiry.when is not None else ticks(inquiry.at or 0.0)
+    if tick < since + ticks(inquiry.after):
+        return replace(answer, since_tick=since), None
+    if not all(holds(text) for text in (inquiry.when, inquiry.premise) if text is not None):
+        return replace(answer, since_tick=None, void_tick=tick if inquiry.when is None else None), None
+    right, why = _known(inquiry, holds)
+    asked = replace(answer, since_tick=since, asked_tick=tick, right=right, why=why)
+    return asked, "asked" if asked.open else None  # before a rewind it may have been answered already
+
+
+def _maybe_judge(
+    inquiry: Prediction, answer: Answer, asked: Tick, holds: Callable[[str], bool], tick: Tick
+) -> Answer | None:
+    if tick < asked + ticks(inquiry.judged_after):
+        return None
+    right = tuple(number for number, choice in enumerate(inquiry.choices, 1) if holds(choice.when))
+    return replace(
+        answer, judged_tick=tick, right=right, missed_tick=tick if answer.open else answer.missed_tick
+    )
+
+
+def _known(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple[tuple[int, ...], str]:
+    """The right choices of a question on the course that the run has taken, and why; a prediction's are not settled."""
+    if not isinstance(inquiry, Question):
+        return (), inquiry.why
+    fitting = next((other for other in inquiry.instead if holds(other.when)), inquiry)
+    return fitting.right, fitting.why
+
+
+def until(inquiry: Inquiry, answer: Answer) -> Tick | None:
+    """When the wait for its answer, or for its judgement once it is answered, is over; None: never."""
+    assert answer.asked_tick is not None, "only what has been asked is waited for"
+    if isinstance(inquiry, Prediction) and not answer.open:
+        return answer.asked_tick + ticks(inquiry.judged_after)
+    return _until(inquiry, answer.asked_tick)
+
+
+def _until(inquiry: Inquiry, asked: Tick) -> Tick | None:
+    return None if inquiry.within is None else asked + ticks(inquiry.within)
+
+
+def given(answer: Answer, choice: int, tick: Tick) -> Answer:
+    """The answer with *choice* given at *tick*."""
+    return replace(answer, answered_tick=tick, choice=choice)
+
+
+def missed(answer: Answer, tick: Tick) -> Answer:
+    """No answer will be taken any more."""
+    return replace(answer, missed_tick=tick)
+
+
+def verdict(inquiry: Inquiry, answer: Answer) -> str:
+    """What was said, what is right, and why, in sentences: only for when it may be told."""
+    if answer.asked_tick is None:
+        return f"{inquiry.text} It was never asked."
+    said = "Nobody answered." if answer.choice is None else f"You said: {_quoted(inquiry, (answer.choice,))}."
+    if isinstance(inquiry, Prediction) and answer.judged_tick is None:
+        return f"{inquiry.text} {said} The drill ended before it could be seen."
+    right = f"Right: {_quoted(inquiry, answer.right)}." if answer.right else "None of the choices came true."
+    return f"{inquiry.text} {said} {'That is right.' if answer.correct else right} {answer.why}"
+
+
+def _quoted(inquiry: Inquiry, numbers: tuple[int, ...]) -> str:
+    return " or ".join(f"“{inquiry.texts[number - 1].rstrip('.')}”" for number in numbers)

@@ -1,0 +1,65 @@
+"""Going back: how it is written into the journal, and what somebody who goes back knows already.
+
+A run that has gone back is the journal up to that moment, a line `rewind FROM …`, and what was done since. The line
+carries what was learnt in the future that is given up: opened hints stay opened (and paid for), answers stay given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from engine.drill.authoring.schema import Scenario
+from engine.drill.running.state import DrillState
+from engine.inputs import InputProblem, format_time
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Something that was learnt: a layer of a hint, an answer, or a question whose time ran out."""
+
+    what: str
+    """hint, answer or missed."""
+    name: str
+    """Of the hint's goal, or of the question."""
+    number: int = 0
+    """Layer or choice, from 1."""
+
+    def __str__(self) -> str:
+        return f"{self.what}:{self.name}" + (f":{self.number}" if self.number else "")
+
+
+def line(there: DrillState, here: DrillState, seen: Iterable[DrillState] = ()) -> str:
+    """The input line for coming back from *there* to *here*, knowing what was learnt there and in *seen*."""
+    known = [fact for drill in (there, *seen) for fact in _learnt(drill, here)]
+    return " ".join(["rewind", format_time(there.tick), *dict.fromkeys(map(str, known))])
+
+
+def _learnt(there: DrillState, here: DrillState) -> Iterator[Known]:
+    opened = {(hint.goal, hint.layer) for hint in here.hints}
+    yield from (Known("hint", h.goal, h.layer) for h in there.hints if (h.goal, h.layer) not in opened)
+    for name, answer in there.answers.items():
+        before = here.answers[name]
+        if before.choice is not None or before.missed_tick is not None:
+            continue
+        if answer.choice is not None:
+            yield Known("answer", name, answer.choice)
+        elif answer.missed_tick is not None:
+            yield Known("missed", name)
+
+
+def known_in(text: str, scenario: Scenario) -> list[Known]:
+    """What the words of a rewind line tell. Raises InputProblem for words that no such scenario gives."""
+    layers = {("hint", hint.goal): 3 for hint in scenario.hints}
+    choices = {("answer", inquiry.name): len(inquiry.texts) for inquiry in scenario.inquiries}
+    missed = {("missed", inquiry.name): 0 for inquiry in scenario.inquiries}
+    most = {**layers, **choices, **missed}
+    found = []
+    for word in text.split():
+        what, _, rest = word.partition(":")
+        name, _, number = rest.partition(":")
+        known = Known(what, name, int(number[:9]) if number.isdecimal() else 0)
+        if not min(1, most.get((what, name), -1)) <= known.number <= most.get((what, name), -1):
+            raise InputProblem(f"rewind: {word!r} is nothing that can be known in this drill")
+        found.append(known)
+    return found

@@ -1,0 +1,82 @@
+"""Playing a drill without a person: the reference solution, and nobody at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.schema import Scenario
+from engine.drill.running.drill import Drill
+from engine.drill.time.slices import Slices, passing
+from engine.inputs import parse_script
+from engine.model import Tick, ticks
+from engine.stepwise import at_once
+
+if TYPE_CHECKING:
+    from engine.drill.time.history import History
+
+SETTLE_S: Final = 120.0
+"""How long a run without an end of its own goes on after its last input: boot, start, resynchronize."""
+
+PATIENCE_S: Final = 3600.0
+"""How long a step of a solution waits for its condition where the scenario has no length."""
+
+Begin = Callable[[Scenario, int | None], Drill]
+"""Begins a drill of a scenario with a seed; a program with a window begins one that can be stopped."""
+
+
+def default_end(drill: Drill, last: Tick = 0) -> Tick:
+    """When a headless run ends unless told: the scenario's length, or some time after the *last* input."""
+    if drill.end_tick is not None:
+        return drill.end_tick
+    timeline = [inject.at or max(inject.between or (0.0,)) for inject in drill.scenario.timeline]
+    return max(last, ticks(max(timeline, default=0.0))) + ticks(SETTLE_S)
+
+
+def play_solution(drill: Drill) -> None:
+    """Play the scenario's reference solution to the end of the drill.
+
+    A step with a condition waits for it; `+5` counts from there, or from the step before. Raises InputProblem
+    for a step that cannot be done.
+    """
+    at_once(solving(drill))
+
+
+def solving(run: Drill | History) -> Slices[None]:
+    """`play_solution` in slices, in a drill or in a history that keeps the way back."""
+    drill = run if isinstance(run, Drill) else run.drill
+    expected = default_end(drill) if drill.end_tick is not None else ticks(PATIENCE_S)
+    for step in drill.scenario.solution:
+        (item,), _ = parse_script(step.do.strip())
+        if step.when is not None:
+            for _ in _waiting_for(run, drill, step.when):
+                yield min(1.0, drill.tick / expected)
+        relative = step.do.lstrip().startswith("+")
+        for _ in passing(run, item.tick + (drill.tick if relative else 0)):
+            yield min(1.0, drill.tick / expected)
+        if drill.finished:
+            return
+        run.do(item.words)
+    for _ in passing(run, default_end(drill, drill.tick)):
+        yield min(1.0, drill.tick / expected)
+
+
+def _waiting_for(run: Drill | History, drill: Drill, condition: str) -> Iterator[None]:
+    give_up = drill.tick + ticks(PATIENCE_S) if drill.end_tick is None else drill.end_tick
+    while not drill.finished and not drill.holds(condition) and drill.tick < give_up:
+        yield from passing(run, (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)
+
+
+def played(scenario: Scenario, seed: int | None = None, begin: Begin = Drill) -> Drill:
+    """A finished drill in which the reference solution was played."""
+    drill = begin(scenario, seed)
+    play_solution(drill)
+    return drill
+
+
+def left_alone(scenario: Scenario, seed: int | None = None, begin: Begin = Drill) -> Drill:
+    """A drill in which nobody did anything until its end."""
+    drill = begin(scenario, seed)
+    drill.advance_to(default_end(drill))
+    return drill

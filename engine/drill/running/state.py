@@ -1,0 +1,315 @@
+"""A drill as it stands: all that can be read of one, and nothing that changes it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Literal, Self
+
+from engine import arithmetic
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring import conditions, facts
+from engine.drill.authoring.conditions import Condition
+from engine.drill.authoring.references import names_of
+from engine.drill.authoring.scenario import varied
+from engine.drill.authoring.schema import ConditionRule, ConductRule, Goal, Hint, Inject, Scenario
+from engine.drill.judging import score
+from engine.drill.judging.score import Course, Score
+from engine.drill.running import questions
+from engine.drill.running.build import build_world
+from engine.drill.running.goals import GoalState, Opened
+from engine.drill.running.modes import TERMS, Mode, Terms
+from engine.drill.running.questions import Answer, Asked, Inquiry
+from engine.drill.time.event_log import EventLog
+from engine.events import Event
+from engine.flow import Place, Samples
+from engine.inputs import Input
+from engine.model import Key, Server, Tick, World, ticks
+
+HASH_EVERY: Final = 60 * TICKS_PER_S
+"""Ticks between two hashes of the state, beside those at each input. Assumed: fine enough to name the place of a
+divergence, and a few percent of a run at most."""
+
+
+_SMALL: Final = (
+    "goals", "first_held", "hints", "answers", "rewinds", "published", "unlike", "_waiting", "_unfired",
+)  # fmt: skip
+"""Fields that change in place and are copied with every kept moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateHash:
+    """The state's hash at *tick*, after so many inputs of the journal."""
+
+    tick: Tick
+    inputs: int
+    digest: str
+
+
+class End(StrEnum):
+    """Why a drill is over."""
+
+    GOALS = "all goals are reached"
+    TIME = "the time is over"
+    FORBIDDEN = "what must never happen has happened"
+    ASKED = "the drill was ended"
+
+
+class Holder(StrEnum):
+    """Why a drill is not over although its goals are reached."""
+
+    QUESTION = "question"
+    """One waits for its answer."""
+    PREDICTION = "prediction"
+    """One is still to come true or not."""
+    STORY = "story"
+    """Something is still to happen by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Who had which log and how each server was at one sample; the same object as long as nothing changes."""
+
+    sources: Mapping[int, Key]
+    streams: Mapping[int, Key | None]
+    """As in World."""
+    places: Mapping[Key, Place]
+    """The log and stream of each copy that has one."""
+    servers: Mapping[str, Server]
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """One thing for which a drill waits whose goals are all reached."""
+
+    what: Literal["answer", "judgement", "story"]
+    """An answer of the trainee; the moment at which a prediction is judged; the rest of the story."""
+    name: str
+    """Of the question; empty for the story."""
+    until_tick: Tick | None
+    """When the wait ends by itself; None: it does not, or is not told."""
+
+
+class DrillState:
+    """Scenario, seed and mode; the world; what has been done and has happened. `Drill` is what moves it on."""
+
+    def __init__(self, scenario: Scenario, seed: int | None = None, mode: Mode | str | None = None) -> None:
+        """At tick 0, nothing of the story scheduled. *seed* None: the scenario's own; *mode* None: practice, or free
+        play without a rubric.
+
+        The seed also picks the variant, which is then the drill's scenario.
+        """
+        self.seed = scenario.seed if seed is None else seed
+        self.scenario = scenario = varied(scenario, self.seed)
+        self.mode = Mode(mode or (Mode.PRACTICE if scenario.scored else Mode.LAB))
+        self.world: World = build_world(scenario, self.seed)
+        self.errorlog_before = self.world.errorlog.copy()
+        """What the ERRORLOGs held before the first event."""
+        self.states_before = {
+            key: None if copy.mirror_state is None else copy.mirror_state.name
+            for key, copy in self.world.copies.items()
+        }
+        """The mirroring state of each copy before the first event; None: not mirrored."""
+        self.events = EventLog()
+        self.journal: list[Input] = []
+        """What the trainee did; with scenario, seed and mode all that is needed to play it again."""
+        self.hashes: list[StateHash] = []
+        """At the start, at each whole minute and after each input that is more than a query: a replay has to come by
+        with the same."""
+        self.samples = Samples(every=TICKS_PER_S, exact=False)
+        self.logs: list[dict[str, Place | None]] = []
+        """For each entry of the samples: the log of each database then, and the stream that carried it."""
+        self.standings: list[Standing] = []
+        """For each entry of the samples."""
+        self.goals = {goal.name: GoalState() for goal in scenario.goals}
+        self.first_held: dict[str, Tick | None] = {}
+        """When each forbidden state and each price's act was first seen; None: what the price takes for granted was
+        not so then."""
+        self.hints: list[Opened] = []
+        self.answers = {inquiry.name: Answer() for inquiry in scenario.inquiries}
+        self.rewinds: list[tuple[Tick, Tick]] = []
+        """(from, to) of each time that somebody went back, oldest first."""
+        self.published: dict[int, tuple[float, str]] = {}
+        """Place in world.failovers -> published seconds and their reference, where comparable."""
+        self.unlike: dict[int, str] = {}
+        """Place in world.failovers -> why it cannot be compared, where it cannot."""
+        self.ended_by: End | None = None
+        self._batches: list[Event] = []
+        self._operations: list[Event] = []
+        self._conditions = _conditions(scenario)
+        self._watched = _watched(scenario)
+        self._compared = 0
+        self._standing: Standing | None = None
+        self._places: dict[Key, Place] = {}
+        self._log_of: dict[str, Place | None] = {}
+        self._waiting: list[tuple[Tick, int, Input]] = []
+        self._unfired: dict[int, Inject] = {}
+
+    @property
+    def tick(self) -> Tick:
+        return self.world.tick
+
+    @property
+    def terms(self) -> Terms:
+        """What its mode allows."""
+        return TERMS[self.mode]
+
+    @property
+    def finished(self) -> bool:
+        return self.ended_by is not None
+
+    @property
+    def end_tick(self) -> Tick | None:
+        """When the scenario's length is over; None: never."""
+        return None if self.scenario.length is None else ticks(self.scenario.length)
+
+    # --- what it is worth -----------------------------------------------------------------------------------
+
+    def score(self) -> Score:
+        """The score as it stands; final when the drill is finished."""
+        if self.mode is Mode.LAB:
+            return score.UNSCORED
+        return score.score(
+            Course(
+                scenario=self.scenario,
+                world=self.world,
+                events=self.events,
+                goals=self.goals,
+                first_held=self.first_held,
+                holds_now=self.holds,
+                hints=self.hints,
+                answers=self.answers,
+                over=self.finished,
+                left_early=self.ended_by is End.ASKED and bool(self._waiting),
+                given_up=self.ended_by is End.ASKED,
+                answers_at_once=self.terms.answers_at_once,
+                rewinds=self.rewinds,
+                rewind_cost=self.terms.rewind_cost,
+                journal=self.journal,
+            )
+        )
+
+    def progress(self) -> float | None:
+        """Percent of the goals' weights that are reached, a goal that has to hold counted by how long it has.
+
+        None where the mode does not tell it. Built on goals alone: it says nothing of faults still hidden.
+        """
+        if not self.terms.progress or not self.goals:
+            return None
+        weights = arithmetic.total(goal.weight for goal in self.scenario.goals)
+        return (
+            100.0
+            * arithmetic.total(goal.weight * self._share(goal) for goal in self.scenario.goals)
+            / weights
+        )
+
+    def _share(self, goal: Goal) -> float:
+        state = self.goals[goal.name]
+        if state.met or state.since_tick is None:
+            return float(state.met)
+        return min(1.0, (self.tick - state.since_tick) / max(1, ticks(goal.hold)))
+
+    def holds(self, text: str) -> bool:
+        """Whether a condition holds now. Raises ConditionProblem for one that cannot be understood."""
+        known = self._conditions.get(text)
+        if known is None:
+            known = self._conditions[text] = conditions.parse(text, names_of(self.scenario))
+        return known.holds(facts.Facts(self.world, self._batches, self._operations))
+
+    def open_questions(self) -> list[Asked]:
+        """What waits for an answer, oldest first; `answer NAME NUMBER` gives it."""
+        waiting = [self._inquiry(name) for name, answer in self.answers.items() if answer.open]
+        shown = [questions.shown(inquiry, self.answers[inquiry.name]) for inquiry in waiting]
+        return sorted(shown, key=lambda asked: asked.asked_tick)
+
+    def awaited(self) -> list[Awaited]:
+        """With every goal reached, what keeps the drill from ending; empty before, and where the mode tells nothing.
+
+        Of a story that is still to come only that it is: its moment and its kind are the drill's secret.
+        """
+        if self.finished or not (
+            self.terms.progress and self.goals and all(s.met for s in self.goals.values())
+        ):
+            return []
+        waiting = []
+        for inquiry in self.scenario.inquiries:
+            answer = self.answers[inquiry.name]
+            if answer.asked_tick is None or questions.settled(inquiry, answer):
+                continue
+            until = questions.until(inquiry, answer)
+            waiting.append(Awaited("answer" if answer.open else "judgement", inquiry.name, until))
+        return waiting or ([Awaited("story", "", None)] if self._waiting else [])
+
+    def next_hint(self) -> Hint | None:
+        """The hint for the first goal that is not reached; None without hints, and where the mode has none."""
+        if not self.terms.hints:
+            return None
+        by_goal = {hint.goal: hint for hint in self.scenario.hints}
+        return next((by_goal[g] for g, state in self.goals.items() if g in by_goal and not state.met), None)
+
+    def hint_cost(self, layer: int) -> float:
+        """Points that opening *layer* (1 to 3) of the next hint costs now; ones already open are free."""
+        hint = self.next_hint()
+        if hint is None or not self.terms.hints_cost:
+            return 0.0
+        opened = any(o.goal == hint.goal and o.layer == layer for o in self.hints)
+        return 0.0 if opened else hint.cost[layer - 1]
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    def state_hash(self) -> str:
+        return self.world.state_hash()
+
+    def apart(self) -> Self:
+        """A drill in the same state that still shares the record of the past: half a fork."""
+        twin = copy.copy(self)
+        twin.world = self.world.fork()
+        for name in _SMALL:
+            setattr(twin, name, copy.copy(getattr(self, name)))
+        return twin
+
+    def _inquiry(self, name: str) -> Inquiry:
+        return next(inquiry for inquiry in self.scenario.inquiries if inquiry.name == name)
+
+    def coming(self) -> list[tuple[Tick, Input]]:
+        """What the scenario does by itself from now on, as far as its moment is known, soonest first."""
+        return [(tick, item) for tick, _, item in sorted(self._waiting, key=lambda waiting: waiting[:2])]
+
+    def held_by(self) -> list[Holder]:
+        """What the drill still waits for although every goal is reached; empty while one is not."""
+        if self.finished or not self.goals or not all(state.met for state in self.goals.values()):
+            return []
+        return self._untold()
+
+    def _untold(self) -> list[Holder]:
+        """Parts of the story that are not over, each kind once."""
+        asked = [
+            (i, a) for i in self.scenario.inquiries if (a := self.answers[i.name]).asked_tick is not None
+        ]
+        left = [(i, a) for i, a in asked if not questions.settled(i, a)]
+        kinds = {"question": any(a.open for _, a in left), "prediction": any(not a.open for _, a in left)}
+        kinds["story"] = bool(self._waiting)
+        return [Holder(kind) for kind, there in kinds.items() if there]
+
+
+def _conditions(scenario: Scenario) -> dict[str, Condition]:
+    """Every condition of the scenario by its text."""
+    texts = [inject.when for inject in scenario.timeline if inject.when is not None]
+    texts += [goal.when for goal in scenario.goals] + [state.when for state in scenario.forbidden]
+    texts += [rule.when for rule in scenario.rubric if isinstance(rule, ConditionRule)]
+    texts += [inquiry.when for inquiry in scenario.inquiries if inquiry.when is not None]
+    names = names_of(scenario)
+    return {text: conditions.parse(text, names) for text in texts}
+
+
+def _watched(scenario: Scenario) -> list[tuple[str, str, str | None, str]]:
+    """What counts once it has held: its name, condition and premise, and what is said of it."""
+    watched: list[tuple[str, str, str | None, str]] = [
+        (f"forbidden:{f.name}", f.when, None, f.text) for f in scenario.forbidden
+    ]
+    for rule in scenario.rubric:
+        for i, price in enumerate(rule.prices if isinstance(rule, ConductRule) else ()):
+            watched.append((f"price:{rule.name}:{i}", price.when, price.premise, price.why))
+    return watched

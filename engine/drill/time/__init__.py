@@ -1,0 +1,1 @@
+"""A run's past: kept moments, looking back, branches, and playing a recorded run again."""

@@ -1,0 +1,210 @@
+"""Runs that share a past, as a tree: a branch is its parent, where it left it, and what was done since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from engine.drill.authoring.schema import Scenario
+from engine.drill.running.drill import Drill
+from engine.drill.running.modes import Mode
+from engine.drill.time.history import History
+from engine.drill.time.slices import Slices, again, part
+from engine.inputs import InputProblem, parse_script
+from engine.model import Tick
+from engine.stepwise import at_once
+
+MAIN: Final = "main"
+"""Name of the first branch until somebody gives it another."""
+
+BRANCHES_MAX: Final = 100
+"""Branches of one tree; more than anybody will compare."""
+
+NAME_LENGTH_MAX: Final = 60
+
+
+class BranchProblem(ValueError):
+    """What cannot be done with the branches; one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """Where a branch left its parent: the tick, and how many inputs of the parent's journal it shares."""
+
+    parent: str | None = None
+    tick: Tick = 0
+    inputs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A branch as it is stored: all of it but the past that it shares with its parent."""
+
+    name: str
+    root: Root
+    mode: Mode
+    lines: tuple[str, ...]
+    """Its journal since the root."""
+    until_tick: Tick
+    """How far it was run."""
+
+
+class Branches:
+    """A tree of runs of one scenario with one seed. One branch is current: the one that goes on."""
+
+    def __init__(self, history: History, stored: Sequence[Branch] = (), current: str = MAIN) -> None:
+        """*history* is that of the branch *current*; the others of *stored* are played when they are asked for."""
+        self._histories: dict[str, History | Branch] = {branch.name: branch for branch in stored}
+        self._histories[current] = history
+        self._roots: dict[str, Root] = {MAIN: Root()} if not stored else {b.name: b.root for b in stored}
+        self.current = current
+
+    @property
+    def history(self) -> History:
+        """The current branch's."""
+        return self.of(self.current)
+
+    def names(self) -> list[str]:
+        """Every branch, after its parent."""
+        return list(self._histories)
+
+    def of(self, name: str) -> History:
+        """The history of a branch. Raises BranchProblem, and InputProblem for a stored one of another drill."""
+        return at_once(self._recalling(name))
+
+    def recalling(self, *names: str) -> Slices[None]:
+        """Play those of *names*, or of all branches, that are only stored, in slices; then `of` has them at once."""
+        stored = [name for name in names or self._histories if isinstance(self._known(name), Branch)]
+        for number, name in enumerate(stored):
+            yield from part(self._recalling(name), number / len(stored), (number + 1) / len(stored))
+
+    def _recalling(self, name: str) -> Slices[History]:
+        found = self._known(name)
+        if isinstance(found, Branch):
+            past = self._lines(name)[: self._roots[name].inputs]
+            any_drill = self._any
+            found = yield from _playing(any_drill.scenario, any_drill.seed, found, past)
+            self._histories[name] = found
+        return found
+
+    def _lines(self, name: str) -> list[str]:
+        """The journal of a branch, whether it is played or only stored."""
+        found, root = self._known(name), self._roots[name]
+        if isinstance(found, History):
+            return [item.line for item in found.drill.journal]
+        past = [] if root.parent is None else self._lines(root.parent)[: root.inputs]
+        return [*past, *found.lines]
+
+    def _known(self, name: str) -> History | Branch:
+        if name not in self._histories:
+            raise BranchProblem(f"There is no branch {name!r}.")
+        return self._histories[name]
+
+    @property
+    def _any(self) -> Drill:
+        return next(h.drill for h in self._histories.values() if isinstance(h, History))
+
+    def root(self, name: str) -> Root:
+        """Where a branch comes from. Raises BranchProblem."""
+        self._known(name)
+        return self._roots[name]
+
+    # --- change ---------------------------------------------------------------------------------------------
+
+    def fork(self, tick: Tick, name: str | None = None, before: bool = False) -> History:
+        """A new branch that leaves the current one at *tick* and is the current one from now on.
+
+        What any branch has learnt of hints and answers stays known. Raises BranchProblem for a name that is taken,
+        and InputProblem in an exam that is not over.
+        """
+        return at_once(self.forking(tick, name, before))
+
+    def forking(self, tick: Tick, name: str | None = None, before: bool = False) -> Slices[History]:
+        """`fork` in slices; the tree is as it was until the last."""
+        name = self._free_name() if name is None else self._checked(name)
+        if len(self._histories) >= BRANCHES_MAX:
+            raise BranchProblem(f"There are {BRANCHES_MAX} branches already; remove one first.")
+        yield from part(self.recalling(), 0.0, 0.5)
+        others = [self.of(other).drill for other in self.names() if other != self.current]
+        forked = yield from part(self.history.forking(tick, before, others), 0.5, 1.0)
+        shared = len(forked.drill.journal) - 1
+        parent = self.current
+        while (further := self._roots[parent].parent) is not None and shared <= self._roots[parent].inputs:
+            parent = further  # the moment is older than this branch
+        self._histories[name] = forked
+        self._roots[name] = Root(parent, forked.drill.tick, shared)
+        self.current = name
+        return forked
+
+    def switch(self, name: str) -> History:
+        """Go on with another branch where it stands. Raises BranchProblem."""
+        history = self.of(name)
+        self.current = name
+        return history
+
+    def rename(self, name: str, to: str) -> None:
+        """Raises BranchProblem for a branch that is not there, and for a name that is taken or none."""
+        self._known(name)
+        if to == name:
+            return
+        new = self._checked(to)
+        named = {other: new if other == name else other for other in self._histories}
+        self._histories = {named[other]: history for other, history in self._histories.items()}
+        self._roots = {
+            named[other]: replace(root, parent=named.get(root.parent or ""))
+            for other, root in self._roots.items()
+        }
+        self.current = named[self.current]
+
+    def prune(self, name: str) -> None:
+        """Remove a branch and all that left it. Raises BranchProblem for the first one, and if the current one goes."""
+        if self.root(name).parent is None:
+            raise BranchProblem("The first branch is where all others come from; it stays.")
+        gone = {name}
+        for other, root in self._roots.items():  # parents come first
+            if root.parent in gone:
+                gone.add(other)
+        if self.current in gone:
+            raise BranchProblem("The current branch cannot be removed; switch to another one first.")
+        for other in sorted(gone):
+            del self._histories[other], self._roots[other]
+
+    def _free_name(self) -> str:
+        numbers = range(1, len(self._histories) + 1)
+        return next(name for n in numbers if (name := f"branch {n}") not in self._histories)
+
+    def _checked(self, name: str) -> str:
+        name = " ".join(name.split())
+        if not name or len(name) > NAME_LENGTH_MAX:
+            raise BranchProblem(f"A branch has a name of 1 to {NAME_LENGTH_MAX} characters.")
+        if name in self._histories:
+            raise BranchProblem(f"There is a branch {name!r} already.")
+        return name
+
+    # --- storing --------------------------------------------------------------------------------------------
+
+    def stored(self) -> list[Branch]:
+        """The whole tree, each branch after its parent."""
+        return [self._as_stored(name) for name in self._roots]
+
+    def _as_stored(self, name: str) -> Branch:
+        found, root = self._histories[name], self._roots[name]
+        if isinstance(found, Branch):
+            return replace(found, name=name, root=root)
+        lines = tuple(item.line for item in found.drill.journal[root.inputs :])
+        return Branch(name, root, found.drill.mode, lines, found.drill.tick)
+
+
+def grown(scenario: Scenario, seed: int, stored: Sequence[Branch]) -> Branches:
+    """The tree that *stored* describes; its first branch is played again. Raises InputProblem for another drill's."""
+    first = stored[0]
+    return Branches(at_once(_playing(scenario, seed, first, ())), stored, first.name)
+
+
+def _playing(scenario: Scenario, seed: int, branch: Branch, past: Iterable[str]) -> Slices[History]:
+    inputs, problems = parse_script("\n".join([*past, *branch.lines]))
+    if problems:
+        raise InputProblem("; ".join(problems))
+    history = History(Drill(scenario, seed, branch.mode))
+    return (yield from again(history, inputs, branch.until_tick))

@@ -1,0 +1,202 @@
+"""The events of a run in columns, a few bytes each; texts and fields that repeat are held once."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, Final, overload
+
+import numpy as np
+
+from engine.drill.time.packed import packed
+from engine.events import Event
+
+Array = np.ndarray[Any, Any]
+
+COLUMNS: Final = np.dtype(
+    [("tick", "i8"), ("kind", "i4"), ("server", "i4"), ("database", "i4"), ("text", "i4"), ("data", "i4")]
+)
+"""An event: its tick, and where its words and its fields stand in the tables. 28 bytes."""
+
+AT_ONCE: Final = 1_024
+"""Events that are taken out of the columns in one go when somebody reads them all. Assumed."""
+
+
+LONG: Final = ("sql", "sql_done")
+"""Kinds whose fields hold texts and results of any length: known by their hash."""
+
+
+class Words:
+    """Tables of what events say; they only grow, so that logs with the same past share them."""
+
+    def __init__(self) -> None:
+        self.texts: list[str | None] = []
+        self.data: list[tuple[tuple[str, Any], ...]] = []
+        self._text_places: dict[str | None, int] = {}
+        self._data_places: dict[object, int] = {}
+
+    def text(self, text: str | None) -> int:
+        """Where *text* stands."""
+        place = self._text_places.get(text)
+        if place is None:
+            place = self._text_places[text] = len(self.texts)
+            self.texts.append(text)
+        return place
+
+    def fields(self, event: Event) -> int:
+        """Where the fields of *event* stand."""
+        data = packed(event)
+        # Equal is not enough: 1, 1.0 and True are, and are written differently.
+        key: object = hashlib.blake2b(pickle.dumps(data)).digest() if event.kind in LONG else repr(data)
+        place = self._data_places.get(key)
+        if place is None:
+            place = self._data_places[key] = len(self.data)
+            self.data.append(data)
+        return place
+
+
+class EventLog(Sequence[Event]):
+    """A list of events that can only be added to. Reading one makes it anew; `of` finds those of a kind at once."""
+
+    def __init__(self, events: Iterable[Event] = (), words: Words | None = None) -> None:
+        self._words = Words() if words is None else words
+        self._columns = np.zeros(64, dtype=COLUMNS)
+        self._count = 0
+        self.extend(events)
+
+    def append(self, event: Event) -> None:
+        if self._count == len(self._columns):
+            grown = np.zeros(2 * self._count, dtype=COLUMNS)
+            grown[: self._count] = self._columns
+            self._columns = grown
+        word = self._words.text
+        self._columns[self._count] = (
+            event.tick,
+            word(event.kind),
+            word(event.server),
+            word(event.database),
+            word(event.text),
+            self._words.fields(event),
+        )
+        self._count += 1
+
+    def extend(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self.append(event)
+
+    def first(self, count: int) -> EventLog:
+        """The first *count* events, to go on from there on one's own."""
+        return self._with(self._columns[: min(count, self._count)])
+
+    def only(self, kinds: Collection[str]) -> EventLog:
+        """The events of these *kinds* as a log of their own."""
+        columns = self.columns
+        return self._with(columns[self._are(columns["kind"], kinds)])
+
+    def of(self, *kinds: str, about: str | None = None) -> Iterator[Event]:
+        """The events of these *kinds* in their order; *about*: only those of this database, or of none."""
+        columns = self.columns
+        columns = columns[self._are(columns["kind"], kinds)]
+        if about is not None:
+            databases = [self._words.text(about), self._words.text(None)]
+            columns = columns[np.isin(columns["database"], databases)]
+        return self._made(columns)
+
+    def agrees(self, other: EventLog) -> int:
+        """How many events at the beginning are surely the same; 0 for a log that shares no past with this one."""
+        if other._words is not self._words:
+            return 0
+        count = min(self._count, other._count)
+        unlike = self._columns[:count] != other._columns[:count]
+        return int(unlike.argmax()) if unlike.any() else count
+
+    def places(
+        self,
+        kinds: Collection[str] | None = None,
+        server: str | None = None,
+        first: int = 0,
+        until: int | None = None,
+    ) -> Array:
+        """Numbers, from *first* to before *until*, of the events of these *kinds* on *server*; None: of all."""
+        columns = self.columns[first:until]
+        wanted = np.ones(len(columns), dtype=bool)
+        if kinds is not None:
+            wanted &= self._are(columns["kind"], kinds)
+        if server is not None:
+            wanted &= columns["server"] == self._words.text(server)
+        return np.flatnonzero(wanted) + first
+
+    def rows(self, places: Array, names: Collection[str]) -> Iterator[tuple[Any, ...]]:
+        """(tick, the fields of these *names*, text) of the events with these numbers: thousands in a millisecond."""
+        found, fields = self.columns[places], {}
+        texts, data = self._words.texts, self._words.data
+        for place in np.unique(found["data"]).tolist():
+            by_name = dict(data[place])
+            fields[place] = tuple(by_name.get(name) for name in names)
+        of_each = (found[column].tolist() for column in ("tick", "data", "text"))
+        for tick, place, text in zip(*of_each, strict=True):
+            yield tick, *fields[place], texts[text]
+
+    @property
+    def columns(self) -> Array:
+        """One entry of `COLUMNS` for each event; equal numbers under `data` mean equal fields."""
+        return self._columns[: self._count]
+
+    # --- as a sequence ----------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, place: int) -> Event: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Event]: ...
+    def __getitem__(self, place: int | slice) -> Event | list[Event]:
+        found = self.columns[place]
+        if isinstance(place, slice):
+            return list(self._made(found))
+        return self._event(*found.item())
+
+    def __iter__(self) -> Iterator[Event]:
+        return self._made(self.columns)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (EventLog, list, tuple)):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    def _with(self, columns: Array) -> EventLog:
+        other = EventLog(words=self._words)
+        other._count = len(columns)
+        if other._count > len(other._columns):
+            other._columns = columns.copy()
+        else:
+            other._columns[: other._count] = columns
+        return other
+
+    def _are(self, column: Array, kinds: Collection[str]) -> Array:
+        """Which entries of *column* are one of *kinds*."""
+        return np.isin(column, [self._words.text(kind) for kind in kinds])
+
+    def _made(self, columns: Array) -> Iterator[Event]:
+        for at in range(0, len(columns), AT_ONCE):
+            for fields in columns[at : at + AT_ONCE].tolist():
+                yield self._event(*fields)
+
+    def _event(self, tick: int, kind: int, server: int, database: int, text: int, data: int) -> Event:
+        texts = self._words.texts
+        return Event(
+            tick, str(texts[kind]), texts[server], texts[database], str(texts[text]), self._words.data[data]
+        )
+
+
+def of(events: Iterable[Event], *kinds: str, about: str | None = None) -> Iterator[Event]:
+    """Those of *kinds* among *events*, *about* a database or none if one is named: at once where they are a log."""
+    if isinstance(events, EventLog):
+        return events.of(*kinds, about=about)
+    return (e for e in events if e.kind in kinds and (about is None or e.database in (None, about)))

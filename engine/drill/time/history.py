@@ -1,0 +1,208 @@
+"""A drill with the way back: kept moments along its run, and from them any other moment in a blink."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from engine import arithmetic
+from engine.arithmetic import log1p
+from engine.constants import TICKS_PER_S
+from engine.drill.judging.markers import Marker, markers
+from engine.drill.running import rewind
+from engine.drill.running.drill import Drill
+from engine.drill.running.modes import Mode
+from engine.drill.running.state import HASH_EVERY
+from engine.drill.time.kept import Kept, Lengths, keep, lengths_of
+from engine.drill.time.slices import Slices, again
+from engine.events import Event
+from engine.inputs import Input, InputProblem, parse_line
+from engine.model import Tick
+from engine.stepwise import at_once
+from engine.tsql.polling import only_reads
+
+KEEP_EVERY: Final = 15 * TICKS_PER_S
+"""Ticks between two kept moments, beside those at inputs. Assumed: a quarter of a minute is played again within
+10 ms, with a hundred databases too."""
+
+KEEP_EVENTS: Final = 250
+"""Events that cost as much: a hundred databases that fail over make thousands in seconds."""
+
+KEEP_TIMERS: Final = 400
+"""Timers that cost as much: a hundred databases that look for one another set hundreds a second, without an event.
+Fitted to an hour of faults, as is what stands beside it: 0.02 ms for one, 0.04 for an event, 12 for an input, 7 for 15
+seconds of a hundred databases."""
+
+KEEP_HASHES: Final = 1
+"""Hashes that cost as much, each with its input; a moment is kept before each such input while there is room."""
+
+KEEP_INPUTS: Final = 10
+"""Inputs that cost as much without a hash: queries that change nothing. Measured: 1 to 3 ms each on the lab."""
+
+RECENT: Final = 1_000
+"""Two hours of a hundred databases and some trouble, in the same unit: what lies further back is sought less often, and
+its moments lie further apart, the further the older. Assumed."""
+
+KEPT_MAX: Final = 480
+"""Kept moments of one run; of a long one half as many, as each shares less with the one before."""
+
+KEPT_ROWS_MAX: Final = 32_000
+"""The same counted by databases: 320 moments of a hundred, some 15 MB. Assumed."""
+
+
+class History:
+    """Stands in for a drill with whoever runs it: the same `do` and `advance_to`, and every moment stays in reach.
+
+    `drill` is the run as it stands. What `seek` returns is another drill, to look at; this one is not touched.
+    """
+
+    def __init__(self, drill: Drill) -> None:
+        self.drill = drill
+        self._kept = [keep(drill)]
+
+    # --- going on -------------------------------------------------------------------------------------------
+
+    def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
+        """Let time pass, as the drill does, keeping moments on the way."""
+        first = len(self.drill.events)
+        while self.drill.tick < tick and not self.drill.finished:
+            second = (self.drill.tick // TICKS_PER_S + 1) * TICKS_PER_S
+            new = self.drill.advance_to(min(tick, second), to_event)
+            if self._far():
+                self._keep(keep(self.drill, self._kept[-1]))
+            if to_event and new:
+                break
+        return self.drill.events[first:]
+
+    def do(self, line: str) -> Input:
+        """Do an input line, as the drill does; the moment before it is kept, unless it is a query that a monitoring
+        script may send every second. Raises InputProblem."""
+        if only_reads(parse_line(line, self.drill.tick)):
+            return self.drill.do(line)
+        before = keep(self.drill, self._kept[-1])
+        item = self.drill.do(line)
+        if (before.tick, before.inputs) != (self._kept[-1].tick, self._kept[-1].inputs):
+            self._keep(before)
+        return item
+
+    def _far(self) -> bool:
+        """The run has gone on since the last kept moment; the longer it is, the more that has to be."""
+        now = _cost(self.drill, lengths_of(self.drill))
+        gone = now - _cost_of(self._kept[-1])
+        return gone >= 1.0 and gone >= apart(0.0, now, _most(self.drill, now))
+
+    def _keep(self, moment: Kept[Drill]) -> None:
+        """Only a cache: what is dropped can be played again, and it is that which is soonest played for its age."""
+        now = _cost_of(moment)
+        most = _most(self.drill, now)
+        if len(self._kept) >= most:  # a long run: its moments lie far apart and share little
+            self._kept[-1].pack(moment)
+        self._kept.append(moment)
+        while len(self._kept) > most:
+            costs = [_cost_of(kept) for kept in self._kept]
+            gaps = [
+                (after - before) / apart(now - after, now, most)
+                for before, after in zip(costs, costs[2:], strict=False)
+            ]
+            del self._kept[1 + gaps.index(min(gaps))]
+
+    # --- looking back ---------------------------------------------------------------------------------------
+
+    def seek(self, tick: Tick, before: bool = False) -> Drill:
+        """An independent drill as this one was at *tick*: after all that was done then, or *before* any of it.
+
+        Raises InputProblem in an exam that is not over.
+        """
+        return at_once(self.seeking(tick, before))
+
+    def seeking(self, tick: Tick, before: bool = False) -> Slices[Drill]:
+        """`seek` in slices; raises InputProblem when it is called."""
+        if not self.drill.terms.rewind and not self.drill.finished:
+            raise InputProblem("in an exam there is no way back")
+        tick = min(max(0, tick), self.drill.tick)
+        done = self.drill.journal
+        inputs = arithmetic.total(item.tick < tick or (item.tick == tick and not before) for item in done)
+        if self._kept[0].tick > 0 or self._kept[0].inputs > 0:
+            self._learn_the_past()
+        kept = next(k for k in reversed(self._kept) if k.tick <= tick and k.inputs <= inputs)
+        return again(kept.again(self.drill), done[kept.inputs : inputs], tick)
+
+    def _learn_the_past(self) -> None:
+        """Play the run again up to where this history began, to have kept moments of that too.
+
+        In one go: a window makes its histories from the beginning.
+        """
+        first = self._kept[0]
+        past = History(Drill(self.drill.scenario, self.drill.seed, self.drill.mode))
+        _play_on(past, self.drill.journal[: first.inputs], first.tick)
+        self._kept = past._kept + self._kept
+
+    def markers(self) -> list[Marker]:
+        """Faults, detections, transitions, commands, hints, goals and the like, in their order."""
+        return markers(self.drill.events)
+
+    # --- going back -----------------------------------------------------------------------------------------
+
+    def fork(self, tick: Tick, before: bool = False, seen: Iterable[Drill] = ()) -> History:
+        """A history that leaves this one at *tick*, to go its own way; its journal says so.
+
+        What this run and those in *seen* have learnt stays known. Raises InputProblem in an exam that is not over;
+        what branches off a finished one is practice.
+        """
+        return at_once(self.forking(tick, before, seen))
+
+    def forking(self, tick: Tick, before: bool = False, seen: Iterable[Drill] = ()) -> Slices[History]:
+        """`fork` in slices: from an exam on, the whole run has to be taken once more as practice."""
+        back = self.seek(tick, before)
+        if back.terms.rewind:
+            other = History(back)
+            other._kept = [*(moment for moment in self._kept if moment.tick < back.tick), keep(back)]
+        else:
+            begun = History(Drill(back.scenario, back.seed, Mode.PRACTICE))
+            other = yield from again(begun, back.journal, back.tick)
+        other.do(rewind.line(self.drill, other.drill, seen))
+        return other
+
+    def take_back(self) -> None:
+        """Have the last input not done, as it could not be recorded; time stands where it was done."""
+        done = self.drill.journal[:-1]
+        tick = self.drill.journal[-1].tick
+        self._kept = [moment for moment in self._kept if moment.inputs <= len(done)]
+        last = self._kept[-1]
+        drill = last.again(self.drill)
+        _play_on(drill, done[last.inputs :], tick)
+        self.drill = drill
+
+
+def apart(age: float, now: float, most: int) -> float:
+    """How far apart *most* moments lie where they are *age* old, in a run that cost *now* to play: evenly at first,
+    then the further the older."""
+    return (RECENT + age) * log1p(now / RECENT) / most
+
+
+def _most(drill: Drill, now: float) -> int:
+    """How many moments of a run are kept that cost *now* to play."""
+    at_first = min(KEPT_MAX, KEPT_ROWS_MAX // max(1, len(drill.world.availability)))
+    return max(2, round(at_first * (1.0 + RECENT / (RECENT + now)) / 2.0))
+
+
+def _cost(drill: Drill, past: Lengths) -> float:
+    """What playing up to where *drill* is takes, in stretches of KEEP_EVERY without news."""
+    return (
+        drill.tick / KEEP_EVERY
+        + past.events / KEEP_EVENTS
+        + drill.world.counter / KEEP_TIMERS
+        + (past.hashes - drill.tick // HASH_EVERY) / KEEP_HASHES
+        + past.inputs / KEEP_INPUTS
+    )
+
+
+def _cost_of(kept: Kept[Drill]) -> float:
+    return _cost(kept.drill, kept.lengths)
+
+
+def _play_on(drill: Drill | History, inputs: Iterable[Input], tick: Tick) -> None:
+    for item in inputs:
+        drill.advance_to(item.tick)
+        drill.do(item.words)
+    drill.advance_to(tick)

@@ -1,0 +1,117 @@
+"""Long work in slices: a generator that tells after each what share is done, and returns what was wanted.
+
+Who has a window goes on with it between two frames, and may give it up; who has none
+takes it `at_once` (engine/stepwise.py).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from typing import Final, Protocol, TypeVar
+
+from engine.constants import TICKS_PER_S
+from engine.drill.running.state import DrillState
+from engine.events import Event
+from engine.inputs import Input, InputProblem
+from engine.model import Tick
+
+
+class Run(Protocol):
+    """A drill, or a history of one."""
+
+    @property
+    def drill(self) -> DrillState: ...
+
+    def do(self, line: str) -> Input: ...
+
+    def advance_to(self, tick: Tick) -> list[Event]: ...
+
+
+Done = TypeVar("Done")
+Kind = TypeVar("Kind", bound=Run)
+Slices = Generator[float, None, Done]
+"""Yields shares of the work, 0 to 1."""
+
+SLICE_ROWS: Final = 100 * TICKS_PER_S
+"""Ticks times databases of a run in one slice: a second of a hundred databases, some 3 ms, and 20 in the thick of
+faults. Assumed."""
+
+SQL_TICKS: Final = 5
+"""Ticks of a slice while T-SQL has more to do than it may at once: one turn of some ms (engine/tsql/work.py)."""
+
+
+def part(work: Slices[Done], start: float, end: float) -> Slices[Done]:
+    """*work* as the part from share *start* to share *end* of a larger one."""
+    while True:
+        try:
+            share = next(work)
+        except StopIteration as end_of_it:
+            found: Done = end_of_it.value
+            return found
+        yield start + share * (end - start)
+
+
+def stride(drill: DrillState, most: int) -> int:
+    """How many ticks, at most *most*, the run may go on before somebody looks at the clock."""
+    busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
+    return min(most, SQL_TICKS) if busy else most
+
+
+def passing(run: Run, tick: Tick) -> Iterator[None]:
+    """Time up to *tick*, or to the end of the drill."""
+    drill = run.drill
+    most = max(1, SLICE_ROWS // max(1, len(drill.world.availability)))
+    while drill.tick < tick and not drill.finished:
+        run.advance_to(min(tick, drill.tick + stride(drill, most)))
+        yield
+
+
+def playing(
+    run: Run,
+    inputs: Iterable[Input],
+    tick: Tick,
+    hashes: Iterable[tuple[Tick, str]] = (),
+    lenient: bool = False,
+) -> Slices[None]:
+    """Play *inputs* at their times, then on to *tick*.
+
+    Raises InputProblem for an input that cannot be done (*lenient*: it is passed over), and where the world is not
+    the one of *hashes*, as another engine plays another run. A hash of a tick at which inputs are still to come
+    cannot tell whether it was taken before or after them; it is passed over.
+    """
+    drill = run.drill
+    waiting, marks = deque(sorted(inputs, key=lambda item: item.tick)), deque(sorted(hashes))
+    end = max([tick, *(item.tick for item in waiting)])
+    begun = drill.tick
+    while waiting or (drill.tick < tick and not drill.finished):
+        stop = waiting[0].tick if waiting else tick
+        for _ in passing(run, min(stop, marks[0][0]) if marks else stop):
+            yield (drill.tick - begun) / max(1, end - begun)
+        here = bool(waiting) and (waiting[0].tick <= drill.tick or drill.finished)
+        while marks and marks[0][0] <= drill.tick:
+            at, wanted = marks.popleft()
+            if at == drill.tick and not here and drill.state_hash() != wanted:
+                raise InputProblem(
+                    f"at {at / TICKS_PER_S:g} s the world is not the one that was recorded; "
+                    "the run was made by another version"
+                )
+        if here:
+            try:
+                run.do(waiting.popleft().words)
+            except InputProblem:
+                if not lenient:
+                    raise
+            yield (drill.tick - begun) / max(1, end - begun)
+
+
+def again(
+    run: Kind,
+    inputs: Iterable[Input],
+    tick: Tick,
+    hashes: Iterable[tuple[Tick, str]] = (),
+    lenient: bool = False,
+) -> Slices[Kind]:
+    """`playing`, which comes to the *run* that has it all behind it."""
+    yield from playing(run, inputs, tick, hashes, lenient)
+    return run

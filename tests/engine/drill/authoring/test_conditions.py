@@ -1,0 +1,177 @@
+"""Conditions: what they mean, and where a wrong one is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.authoring import conditions
+from engine.drill.authoring.conditions import ConditionProblem
+from engine.drill.authoring.facts import Facts, Names
+from engine.events import Event
+from engine.model import World
+from tests.engine.worlds import DB, P, W, do, lab
+
+NAMES = Names(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",))
+
+
+def holds(text: str, world: World, *batches: Event) -> bool:
+    return conditions.parse(text, NAMES).holds(Facts(world, batches))
+
+
+@pytest.fixture(scope="module")
+def healthy() -> World:
+    return lab()
+
+
+@pytest.fixture(scope="module")
+def failed_over() -> World:
+    world = lab()
+    do(world, "power-off SERVER_A", then_s=30.0)
+    return world
+
+
+@pytest.mark.parametrize(
+    ("text", "at_first", "after_failover"),
+    [
+        ("Sales is SYNCHRONIZED", True, False),
+        ("Sales is not SYNCHRONIZED", False, True),
+        ("sales IS disconnected", False, True),
+        ("Sales is NONE", False, False),
+        ("Sales on SERVER_B is PRINCIPAL", False, True),
+        ("Sales on SERVER_B is RESTORING", True, False),
+        ("Sales on SERVER_W is ABSENT", True, True),
+        ("Sales serves", True, True),
+        ("Sales serves on SERVER_A", True, False),
+        ("witness of Sales is CONNECTED", True, True),
+        ("safety of Sales is FULL", True, True),
+        ("SERVER_A is RUNNING", True, False),
+        ("SERVER_A is OFF", False, True),
+        ("APP is CONNECTED", True, True),
+        ("APP on SERVER_B is CONNECTED", False, True),
+        ("downtime_s(Sales) > 2", False, True),
+        ("exposed_s(Sales) > 10", False, True),
+        ("lost_transactions(Sales) == 0", True, True),
+        ("automatic_failovers(Sales) >= 1 and manual_failovers(Sales) == 0", False, True),
+        ("time_s() >= 30", False, True),
+        ("transactions_per_s(Sales) > 200", True, True),
+        ("timeout_s(Sales) == 10", True, True),
+        ("log_used_percent(Sales) < 5", True, True),
+        ("Sales serves and not (SERVER_A is OFF or SERVER_B is OFF)", True, False),
+        ("Sales is SUSPENDED or Sales serves and SERVER_A is RUNNING", True, False),
+    ],
+)
+def test_meaning(text: str, at_first: bool, after_failover: bool, healthy: World, failed_over: World) -> None:
+    assert holds(text, healthy) is at_first
+    assert holds(text, failed_over) is after_failover
+
+
+def test_a_database_without_a_session_is_none_although_the_lost_mirror_still_believes_in_it() -> None:
+    world = lab()
+    do(world, "power-off SERVER_B", then_s=5.0)
+    from engine.protocol import commands
+
+    commands.partner_off(world, "SERVER_A", DB)
+    assert holds("Sales is NONE and Sales serves", world)
+
+
+# --- what was sent ------------------------------------------------------------------------------------------
+
+
+def batch(sql: str, *errors: int, server: str = "SERVER_A") -> Event:
+    messages = [{"number": number, "severity": 16} for number in (0, *errors)]
+    messages[0]["severity"] = 10
+    data = (("batch", sql), ("messages", messages), ("results", []))
+    return Event(0, "sql_done", server, None, "", data)
+
+
+OFF = "ALTER DATABASE [Sales]\n  set  partner OFF"
+
+
+@pytest.mark.parametrize(
+    ("text", "sent", "expected"),
+    [
+        ('ran "SET PARTNER OFF"', batch(OFF), True),
+        ('ran "SET PARTNER OFF" on SERVER_A', batch(OFF), True),
+        ('ran "SET PARTNER OFF" on SERVER_B', batch(OFF), False),
+        ('ran "SET PARTNER OFF"', batch(OFF, 1404), False),
+        ('tried "SET PARTNER OFF"', batch(OFF, 1404), True),
+        ("error 1404", batch(OFF, 1404), True),
+        ("error 1404 on SERVER_B", batch(OFF, 1404), False),
+        ("error 1431", batch(OFF, 1404), False),
+        ('ran "SET PARTNER OFF"', batch("-- SET PARTNER OFF"), False),
+        ('ran "SET PARTNER OFF"', batch("/* SET PARTNER OFF */ SELECT 1"), False),
+        ('ran "SET PARTNER OFF"', batch("PRINT 'SET PARTNER OFF'"), False),
+        ("""ran "SET WITNESS = 'TCP'" """, batch("ALTER DATABASE Sales SET WITNESS = 'tcp'"), True),
+    ],
+)
+def test_what_was_sent(text: str, sent: Event, expected: bool, healthy: World) -> None:
+    assert holds(text, healthy, sent) is expected
+
+
+# --- problems -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "expected"),
+    [
+        ("Sales is SYNCRONIZED", 10, "SYNCHRONIZED"),
+        ("Sale is SYNCHRONIZED", 1, "Sales"),
+        ("Sales is", 9, "a name"),
+        ("Sales ~ 3", 7, "is"),
+        ("downtim_s(Sales) < 3", 1, "downtime_s"),
+        ("downtime_s() < 3", 1, "downtime_s(database)"),
+        ("downtime_s(SERVER_A) < 3", 12, "Sales"),
+        ("time_s(Sales) > 1", 8, "time_s()"),
+        ("downtime_s(Sales)", 18, "<"),
+        ("(Sales serves", 14, ")"),
+        ("Sales serves Sales", 14, "and"),
+        ("Sales on APP is PRINCIPAL", 10, "SERVER_A"),
+        ("SERVER_A is SYNCHRONIZED", 13, "RUNNING"),
+        ("APP is RUNNING", 8, "CONNECTED"),
+        ('ran ""', 5, "T-SQL"),
+        ("", 1, "a name"),
+        ("__import__('os')", 12, "a name"),
+        ("Sales serves " * 60, 600, "600"),
+    ],
+)
+def test_problem(text: str, column: int, expected: str) -> None:
+    with pytest.raises(ConditionProblem) as caught:
+        conditions.parse(text, NAMES)
+    assert caught.value.column == column
+    assert expected in caught.value.expected
+
+
+def test_deep_nesting_is_read_and_bounded(healthy: World) -> None:
+    text = "not " * 140 + "Sales serves"
+    assert holds(text, healthy)
+    assert holds("(" * 290 + "Sales serves" + ")" * 290, healthy)
+
+
+def test_names_in_brackets() -> None:
+    names = Names(("My-DB",), ("A",), ())
+    world = lab()
+    assert conditions.parse("[my-db] is NONE", names).text == "[my-db] is NONE"
+    assert not conditions.parse(f"{W} is OFF", NAMES).holds(Facts(world, ()))
+
+
+def test_every_quantity_can_be_read(healthy: World) -> None:
+    from engine.drill.authoring.facts import QUANTITIES
+
+    for name, quantity in QUANTITIES.items():
+        argument = {None: "", "database": "Sales", "server": P}[quantity.of]
+        assert holds(f"{name}({argument}) >= 0", healthy), name
+        assert quantity.help
+
+
+def test_worker_threads_are_set_or_automatic() -> None:
+    world = lab()
+    assert holds("worker_threads(SERVER_A) == 576", world)
+    world.update_server(P, max_worker_threads=400)
+    assert holds("worker_threads(SERVER_A) == 400 and worker_threads(SERVER_B) == 576", world)
+
+
+def test_armed_is_seen_from_the_mirror_too(healthy: World) -> None:
+    assert holds("Sales is ARMED", healthy)
+    world = lab()
+    do(world, f"cut SERVER_B {W}", then_s=5.0)
+    assert holds("Sales is SYNCHRONIZED and witness of Sales is CONNECTED and not Sales is ARMED", world)

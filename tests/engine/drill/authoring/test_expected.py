@@ -1,0 +1,70 @@
+"""What is said where a value does not fit: for every field and every sort of value, in our words."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from engine.drill.authoring import schema
+from engine.drill.authoring.expected import EXPECTED, expected
+from engine.drill.authoring.scenario import ScenarioProblems, load_scenario
+from tests.engine.drill.texts import changed
+
+PARTS = sorted(
+    (
+        part
+        for part in vars(schema).values()
+        if isinstance(part, type) and issubclass(part, schema.Part) and part is not schema.Part
+    ),
+    key=lambda part: part.__name__,
+)
+SAID_OTHERWISE = {"missing", "extra_forbidden", "union_tag_not_found"}
+"""Of keys that are not there, or should not be: the sentence names the key."""
+VALUES: tuple[Any, ...] = (
+    True, -1, 10**30, 1e300, float("inf"), "", "x", "5 parsecs", "\u202e", "a" * 9000,
+    [], [1], ["a"], ["a"] * 600, [1] * 600, {}, {"a": 1}, {"kind": "x"}, [{"kind": "x"}], date(2005, 10, 22),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
+def test_no_word_of_pydantics_own_comes_through(part: type[BaseModel]) -> None:
+    for name, field in part.model_fields.items():
+        for value in VALUES:
+            try:
+                part.model_validate({field.alias or name: value})
+            except ValidationError as refused:
+                for error in refused.errors(include_url=False):
+                    if error["type"] not in SAID_OTHERWISE:
+                        assert "{" not in expected(error), (name, value)
+
+
+def test_every_line_of_the_table_is_needed() -> None:
+    seen = set()
+    for part in PARTS:
+        for name, field in part.model_fields.items():
+            for value in VALUES:
+                try:
+                    part.model_validate({field.alias or name: value})
+                except ValidationError as refused:
+                    seen |= {error["type"] for error in refused.errors(include_url=False)}
+    assert set(EXPECTED) - seen <= {
+        "int_from_float",
+        "model_attributes_type",
+    }  # of values that TOML can hold, too
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text", "wanted"),
+    [
+        ("minutes = 5", 'minutes = "soon"', "minutes: 'soon' does not fit", "a whole number"),
+        ("minutes = 5", "minutes = 5\nvariants = 0", "variants: 0 does not fit", "a table"),
+        ("minutes = 5", 'minutes = 5\n[[link]]\nends = ["SERVER_A"]', "link[0].ends: the list is too short", "more"),
+    ],
+)  # fmt: skip
+def test_it_says_what_and_where_and_what_was_expected(old: str, new: str, text: str, wanted: str) -> None:
+    with pytest.raises(ScenarioProblems) as caught:
+        load_scenario(changed((old, new)), "small.toml")
+    assert any(text in str(problem) and wanted in problem.expected for problem in caught.value.problems)

@@ -1,0 +1,86 @@
+"""What `check` says of scenarios that can be played but should not be shipped."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import pytest
+
+from engine.drill.authoring.lint import lint
+from engine.drill.authoring.scenario import load_scenario
+from tests.engine.drill.texts import SMALL, small
+
+
+def test_nothing_is_wrong_with_the_small_one() -> None:
+    assert lint(small(), "small.toml") == []
+
+
+FIRST_HINT = SMALL[SMALL.index("[[hint]]") : SMALL.rindex("[[hint]]")]
+SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('[[source]]\npaper = "Nobody\'s"\nsection = "None"\n', "", "published"),
+        ('skills = ["read-state"]\n', "", "trained"),
+        ('"read-state"', '"read-stat"', "there is no skill 'read-stat'"),
+        ('["read-state"]', '["queues", "queues"]', "'queues' stands there twice"),
+        ('facilitator = "Ask who notices first."\n', "", "instructor"),
+        (FIRST_HINT, "", "'served' has no hint"),
+        (SOLUTION, "", "no reference solution"),
+        ("+5 power-on SERVER_A", "+5 note done", "earns"),
+        ("+5 power-on SERVER_A", "+5 workload Sales Nothing", "cannot be done"),
+        (
+            'when = "Sales is SYNCHRONIZED and',
+            'when = "Sales serves or Sales is SYNCHRONIZED and',
+            "doing nothing",
+        ),
+        ("Sales serves on SERVER_B", "Sales serves", "before anything happens"),
+        ('type = "power-on SERVER_A"', 'type = "power-on SERVER_X, then wait"', "SERVER_X is not"),
+        (
+            'type = "power-on SERVER_A"',
+            'type = "sql SERVER_A ALTER DATABASE Orders SET PARTNER RESUME"',
+            "Orders is not",
+        ),
+        (
+            "when = 'ran \"SET PARTNER OFF\"'\nprice = 20",
+            'when = "SERVER_A is OFF"\nprice = 2',
+            "is at fault",
+        ),
+    ],
+)
+def test_lint(old: str, new: str, said: str) -> None:
+    found = lint(small((old, new)), "small.toml")
+    assert any(said in problem.text for problem in found), found
+    assert all(problem.line >= 1 for problem in found)
+
+
+def test_an_unknown_skill_is_found_where_it_stands_and_the_nearest_one_named() -> None:
+    scenario = small(('["read-state"]', '["read-state", "automatic-failovr"]'))
+    (problem,) = lint(scenario, "small.toml")
+    assert scenario.text.splitlines()[problem.line - 1][problem.column - 1 :].startswith("automatic-failovr")
+    assert problem.expected == "automatic-failover?"
+
+
+SECOND = """[[database]]
+name = "Orders"
+
+[[session]]
+database = "Orders"
+principal = "SERVER_A"
+mirror = "SERVER_B"
+
+[[session]]"""
+
+
+def test_a_fault_that_was_moved_behind_a_goal_is_named_at_the_goal() -> None:
+    """Judged from 31 s on it is reached by then, and the drill is over before anybody has noticed the fault."""
+    text = (files("assets") / "new_scenario.toml").read_text("utf-8").replace("[[session]]", SECOND)
+
+    def found(text: str) -> list[str]:
+        problems = lint(load_scenario(text, "x.toml"), "x.toml")
+        return [problem.where for problem in problems if "before anything happens" in problem.text]
+
+    assert found(text) == []
+    assert found(text.replace('at = "30s"', 'at = "90s"')) == ["goal[0].when"]

@@ -1,0 +1,122 @@
+"""A scenario from what was done: it loads, its solution solves it, doing nothing does not, and prompts are named."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.files import scenario_files
+from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, lint
+from engine.drill.authoring.recorded import TO_WRITE, CannotRecord, as_toml, prompts, scenario_from_drill
+from engine.drill.authoring.scenario import Scenario, load_scenario
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import left_alone, play_solution, played
+
+
+def done(lines: list[tuple[float, str]], end_s: float, name: str = "lab") -> Drill:
+    drill = Drill(scenario_files.find(name).load())
+    for t_s, line in lines:
+        drill.advance_to(round(t_s * 100))
+        drill.do(line)
+    drill.advance_to(round(end_s * 100))
+    return drill
+
+
+def saved(drill: Drill) -> Scenario:
+    return load_scenario(scenario_from_drill(drill, "my-drill"), "my-drill.toml")
+
+
+FAILURE = [
+    (30.0, "power-off SERVER_A"),
+    (60.0, 'sql SERVER_B SELECT "a\\b"\nFROM sys.database_mirroring -- "quoted"'),
+    (61.0, "note a remark"),
+    (90.0, "power-on SERVER_A"),
+]
+
+
+def test_faults_become_the_timeline_and_repairs_the_solution() -> None:
+    made = saved(done(FAILURE, 300.0))
+    assert [(inject.at, inject.do) for inject in made.timeline] == [(30.0, "power-off SERVER_A")]
+    assert [step.do.split()[:3] for step in made.solution] == [
+        ["60", "sql", "SERVER_B"],
+        ["90", "power-on", "SERVER_A"],
+    ]
+    assert 'SELECT "a\\b"\n' in made.solution[0].do
+    whens = {goal.when for goal in made.goals}
+    assert {"Sales serves on SERVER_B", "Sales is SYNCHRONIZED", "SERVER_A is RUNNING"} <= whens
+
+
+def test_several_acts_of_one_moment_are_told_as_they_came_out() -> None:
+    """While the clock stands still: pulled, plugged and pulled again is pulled; two repairs are two steps."""
+    pulled, plugged = "pull-cable SERVER_B", "plug-cable SERVER_B"
+    lines = [(30.0, pulled), (30.0, plugged), (30.0, pulled), (30.0, "cut SERVER_A SERVER_W")]
+    made = saved(done([*lines, (60.0, plugged), (60.0, "mend SERVER_A SERVER_W")], 200.0))
+    assert [(inject.at, inject.do) for inject in made.timeline] == [
+        (30.0, pulled),
+        (30.0, "cut SERVER_A SERVER_W"),
+    ]
+    assert [step.do for step in made.solution] == ["60 plug-cable SERVER_B", "60 mend SERVER_A SERVER_W"]
+    again = played(made)
+    assert any(event.kind == "state" and event.tick > 3000 for event in again.events)
+    assert again.score().total >= SOLUTION_POINTS_MIN
+
+
+def test_its_solution_solves_it_and_doing_nothing_does_not() -> None:
+    made = saved(done(FAILURE, 300.0))
+    assert played(made).score().total >= SOLUTION_POINTS_MIN
+    assert left_alone(made).score().total < NOTHING_POINTS_MAX
+
+
+def test_check_names_nothing_but_the_prompts() -> None:
+    made = saved(done(FAILURE, 300.0))
+    found = lint(made, "my-drill.toml")
+    asked = list(prompts(tomllib.loads(made.text)))
+    assert len(found) == len(asked) > 10
+    assert all("still to be written" in problem.text for problem in found)
+    assert {problem.where for problem in found} >= {"title", "brief", "solution[1].why", "skills[0]"}
+
+
+def test_nothing_is_left_to_write_when_it_is_written() -> None:
+    text = scenario_from_drill(done(FAILURE, 300.0), "my-drill")
+    written = text.replace(TO_WRITE, "Now it says ").replace('"to-write"', '"automatic-failover"')
+    assert lint(load_scenario(written, "my-drill.toml"), "my-drill.toml") == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([], "Nothing was mended"),
+        ([(30.0, "power-off SERVER_A")], "Nothing was mended"),
+        ([(30.0, "sql SERVER_A PRINT 'x'")], "makes no difference"),
+        ([(30.0, "power-off SERVER_A"), (60.0, "sql SERVER_B PRINT 'x'")], "makes no difference"),
+    ],
+)
+def test_a_run_that_makes_no_drill_is_refused_with_a_sentence(
+    lines: list[tuple[float, str]], said: str
+) -> None:
+    with pytest.raises(CannotRecord, match=said):
+        scenario_from_drill(done(lines, 120.0), "my-drill")
+
+
+def test_a_variant_becomes_a_drill_without_variants() -> None:
+    drill = Drill(scenario_files.find("forced-service").load(), 4711)
+    play_solution(drill)
+    made = saved(drill)
+    assert made.variants == {}
+    assert made.seed == 4711
+    assert played(made).score().total >= SOLUTION_POINTS_MIN
+
+
+_TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\r"), max_size=20)
+_PLAIN = st.one_of(_TEXTS, st.booleans(), st.integers(-(10**9), 10**9), st.floats(-1e9, 1e9))
+_TABLES = st.dictionaries(_TEXTS, st.one_of(_PLAIN, st.lists(_PLAIN, max_size=3)), max_size=4)
+
+
+@given(
+    st.dictionaries(_TEXTS, st.one_of(_PLAIN, _TABLES, st.lists(_TABLES, min_size=1, max_size=3)), max_size=4)
+)
+def test_what_is_written_is_read_again(data: dict[str, object]) -> None:
+    assert tomllib.loads(as_toml(data)) == data

@@ -1,0 +1,171 @@
+"""Reading scenarios: every mistake is told at once, with its place and what was expected."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+
+import pytest
+
+from engine import model
+from engine.drill.authoring import schema
+from engine.drill.authoring.problems import Problem
+from engine.drill.authoring.scenario import ScenarioProblems, load_scenario
+from tests.engine.drill.texts import FREE, SMALL, changed, small
+
+
+def problems(text: str, file: str = "small.toml") -> list[Problem]:
+    with pytest.raises(ScenarioProblems) as caught:
+        load_scenario(text, file)
+    return list(caught.value.problems)
+
+
+def line_of(text: str, part: str) -> int:
+    return text[: text.index(part)].count("\n") + 1
+
+
+def test_a_sound_file_is_read() -> None:
+    scenario = small()
+    assert scenario.name == "small"
+    assert scenario.text == SMALL
+    assert [server.name for server in scenario.servers] == ["SERVER_A", "SERVER_B", "SERVER_W"]
+    assert scenario.length == 300.0
+    assert scenario.timeline[0].at == 20.0
+
+
+def test_durations_may_have_units() -> None:
+    scenario = small(('at = "20s"', "at = 20.5"), ('length = "5min"', 'length = "0.1 h"'))
+    assert (scenario.timeline[0].at, scenario.length) == (20.5, 360.0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "said", "expected"),
+    [
+        ("minutes = 5", "minuts = 5", "minuts", "no key", "minutes?"),
+        ('brief = "SERVER_A will lose its power."', "", "", "'brief' is missing", ""),
+        ('level = "beginner"', 'level = "easy"', "level", "'easy'", "'beginner'"),
+        ("minutes = 5", 'minutes = "5"', "minutes", "'5'", "a whole number"),
+        ("seed = 3", "seed = -1", "seed", "-1", "at least 0"),
+        ("seed = 3", "seed = 3\nname = 'other'", "name", "'other'", "'small'"),
+        ('length = "5min"', 'length = "5 hours"', "length", "'5 hours'", "min or h"),
+        ('length = "5min"', 'length = "25h"', "length", "25h", "24 h"),
+        ('brief = "SERVER_A', 'brief = "\\u202eSERVER_A', "brief", "will lose", "U+202E"),
+        ('name = "SERVER_B"', 'name = "SERVER B"', "server[1].name", "'SERVER B'", "SERVER_A"),
+        ('name = "SERVER_B"', 'name = "server_a"', "server[1].name", "twice", "another name"),
+        ('name = "SERVER_B"', 'name = "SERVER_B"\nsite = "nex"', "server[1].site", "'nex'", "nec?"),
+        ('name = "SERVER_B"', 'name = "SERVER_B"\nversion = 2016', "server[1].version", "2016", "2014"),
+        (
+            'workload = "Workload1"',
+            'workload = "Workload9"',
+            "database[0].workload",
+            "'Workload9'",
+            "Workload",
+        ),
+        ('mirror = "SERVER_B"', 'mirror = "SERVER_C"', "session[0].mirror", "'SERVER_C'", "SERVER_"),
+        ('mirror = "SERVER_B"', 'mirror = "SERVER_A"', "session[0].mirror", "another part", ""),
+        ('database = "Sales"', 'database = "Sale"', "session[0].database", "'Sale'", "Sales?"),
+        ('databases = ["Sales"]', 'databases = ["Salt"]', "client[0].databases[0]", "'Salt'", "Sales?"),
+        ("power-off SERVER_A", "power-of SERVER_A", "timeline[0].do", "power-of", ""),
+        ("power-off SERVER_A", "power-off SERVER_Z", "timeline[0].do", "SERVER_Z", ""),
+        ("power-off SERVER_A", "finish", "timeline[0].do", "only the trainee", ""),
+        ('at = "20s"', "", "timeline[0]", "no time", "between"),
+        ('at = "20s"', 'at = 1\nwhen = "Sales serves"', "timeline[0]", "at and when", ""),
+        ('at = "20s"', "between = [30, 10]", "timeline[0].between", "empty", ""),
+        ('at = "20s"', "at = 1\nafter = 2", "timeline[0].after", "condition", ""),
+        ("Sales serves on SERVER_B", "Sales sleeps", "goal[0].when", "'sleeps'", "serves"),
+        ("hold = ", "within = 2\nhold = ", "goal[1].within", "cannot be reached", "3 s"),
+        ('goal = "protected"', 'goal = "protect"', "hint[1].goal", "'protect'", "protected?"),
+        ("+5 power-on SERVER_A", "+x power-on SERVER_A", "solution[0].do", "+x", ""),
+        ("+5 power-on SERVER_A", "+5 power-on SERVER_Q", "solution[0].do", "SERVER_Q", ""),
+        ('kind = "downtime"', 'kind = "downtim"', "rubric[1].kind", "'downtim'", "'downtime'"),
+        ('kind = "downtime"\n', "", "rubric[1]", "'kind' is missing", ""),
+        ("points = 40", "points = 41", "rubric", "101", "100"),
+        ('limit = "60s"', 'limit = "6s"', "rubric[1].limit", "not above", "10"),
+        ("refused = 4", "refusd = 4", "rubric[2].refusd", "no key", "refused?"),
+        ('kind = "conduct"', 'kind = "forbidden"', "rubric[2].refused", "no key", ""),
+        ('ran "SET PARTNER OFF"', "ran SET", "rubric[2].price[0].when", "'SET'", "quotes"),
+        ('length = "5min"\n', "", "", "must end", "length"),
+    ],
+)
+def test_problem(old: str, new: str, where: str, said: str, expected: str) -> None:
+    text = changed((old, new))
+    found = [p for p in problems(text) if p.where == where and said in p.text and expected in p.expected]
+    assert found, problems(text)
+    if new and where and where not in ("rubric",):
+        near = line_of(text, new)
+        assert abs(found[0].line - near) <= 3, "the place is not where the mistake is"
+
+
+def test_all_problems_at_once_in_the_order_of_the_file() -> None:
+    text = changed(
+        ("minutes = 5", "minuts = 5"), ('level = "beginner"', 'level = "easy"'), ("points = 30", "pts = 30")
+    )
+    found = problems(text)
+    assert {"minuts", "level", "rubric[1].pts", "rubric[2].pts"} <= {problem.where for problem in found}
+    assert [problem.line for problem in found] == sorted(problem.line for problem in found)
+
+
+def test_line_and_column_of_a_wrong_word_in_a_condition() -> None:
+    text = changed(("Sales is SYNCHRONIZED and", "Sales is SYNCRONIZED and"))
+    (found,) = problems(text)
+    assert found.line == line_of(text, "SYNCRONIZED")
+    row = text.splitlines()[found.line - 1]
+    assert row[found.column - 1 :].startswith("SYNCRONIZED")
+    assert str(found).startswith(f"small.toml:{found.line}:{found.column}: goal[1].when:")
+    assert json.dumps(found.as_json())
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("title = \n", 1), ("a = 1\na = 2\n", 2), ("x = [1,\n", 2), ("a = " + "[" * 5000 + "]" * 5000, 1)],
+)
+def test_what_is_not_toml(text: str, line: int) -> None:
+    (found,) = problems(text)
+    assert found.line >= line
+
+
+def test_a_huge_file_is_refused_before_it_is_parsed() -> None:
+    before = time.perf_counter()
+    (found,) = problems("a = 1\n" * 1_000_000)
+    assert "characters" in found.text
+    assert time.perf_counter() - before < 1.0
+
+
+def test_scenarios_without_a_score_need_no_end() -> None:
+    assert not small(text=FREE).scored
+
+
+def test_settings_are_those_of_the_model() -> None:
+    ours = {name: field.default for name, field in schema.Settings.model_fields.items()}
+    assert ours == {field.name: field.default for field in dataclasses.fields(model.Settings)}
+
+
+def test_the_schema_for_editors_knows_every_table() -> None:
+    made = schema.schema()
+    assert "name" not in made["required"]
+    assert {"server", "session", "timeline", "goal", "rubric", "locked"} <= set(made["properties"])
+    assert made["additionalProperties"] is False
+    assert json.dumps(made)
+
+
+def test_equal_databases_need_numbers_and_room_for_them() -> None:
+    many = FREE.replace('name = "Sales"\n', 'name = "Sales"\ncount = 3\n')
+    (found,) = problems(many)
+    assert found.line == line_of(many, 'name = "Sales"')
+    assert "Sales001" in found.expected
+    clash = FREE + '\n[[database]]\nname = "Sales2"\nserver = "SERVER_A"\n'
+    clash = clash.replace('name = "Sales"\n', 'name = "Sales1"\ncount = 3\n', 1)
+    clash = clash.replace('database = "Sales"', 'database = "Sales1"')
+    clash = clash.replace('databases = ["Sales"]', 'databases = ["Sales3"]')
+    (found,) = problems(clash)
+    assert "'Sales2' stands there twice" in found.text
+
+
+def test_the_json_schema_takes_a_variant_where_a_number_or_a_name_stands() -> None:
+    """Editors must not underline `scale = "{load}"`."""
+    parts = schema.schema()["$defs"]
+    for table, key in (("Database", "scale"), ("Server", "name"), ("Question", "right")):
+        stands = parts[table]["properties"][key]
+        taken = stands.get("items", stands)
+        assert any(rule.get("pattern", "").startswith("\\{") for rule in taken["anyOf"]), (table, key)

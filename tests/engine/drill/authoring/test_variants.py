@@ -1,0 +1,134 @@
+"""Variants: the seed picks, linked pools go together, every text follows, and `check` knows what is wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine.drill.authoring.lint import lint
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import load_scenario, varied
+from engine.drill.authoring.variants import combinations, picked
+from engine.drill.running.drill import Drill, replay
+from engine.drill.running.solution import played
+from tests.engine.drill.texts import changed
+
+POOLS = """
+[variants]
+at_s = [18, 20, 22]
+database = ["Sales", "Orders", "Stock"]
+
+[variants.site]
+principal = ["SERVER_A", "BERN"]
+mirror = ["SERVER_B", "BASEL"]
+
+[[source]]"""
+TEXT = changed(
+    ("\n[[source]]", POOLS),
+    ('at = "20s"', 'at = "{at_s}"'),
+    ("SERVER_A", "{principal}"),
+    ("SERVER_B", "{mirror}"),
+    ('principal = ["{principal}"', 'principal = ["SERVER_A"'),
+    ('mirror = ["{mirror}"', 'mirror = ["SERVER_B"'),
+    ("Sales", "{database}"),
+    ('database = ["{database}"', 'database = ["Sales"'),
+    ('at = "{at_s}"', 'at = "{at_s}s"'),
+)
+
+
+def load(text: str = TEXT, seed: int | None = None) -> Drill:
+    return Drill(load_scenario(text, "small.toml"), seed)
+
+
+def test_the_seed_picks_and_linked_pools_go_together() -> None:
+    seen = set()
+    for seed in range(40):
+        drill = load(seed=seed)
+        names = [server.name for server in drill.scenario.servers[:2]]
+        assert names in (["SERVER_A", "SERVER_B"], ["BERN", "BASEL"])
+        seen.add((names[0], drill.scenario.databases[0].name, drill.scenario.timeline[0].at))
+        assert load(seed=seed).scenario == drill.scenario
+    assert len(seen) > 12, "18 combinations, and hardly any comes up"
+
+
+def test_every_text_follows() -> None:
+    drill = load(
+        seed=next(s for s in range(99) if picked(load().scenario.variants, s)["principal"] == "BERN")
+    )
+    assert "BERN will lose its power" in drill.scenario.brief
+    assert drill.scenario.timeline[0].do == "power-off BERN"
+    assert "SERVER_A" not in str(drill.scenario.model_dump(exclude={"variants"}))
+    assert drill.scenario.solution[0].do == "+5 power-on BERN"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_solution_solves_each_variant_and_a_replay_is_the_same(seed: int) -> None:
+    drill = played(load().scenario, seed)
+    assert drill.score().total == 100.0
+    again = replay(load().scenario, seed, drill.mode, [item.line for item in drill.journal], drill.tick)
+    assert again.report() == drill.report()
+    of_the_variant = replay(
+        drill.scenario, seed, drill.mode, [item.line for item in drill.journal], drill.tick
+    )
+    assert of_the_variant.report() == drill.report(), "a variant is varied to itself"
+
+
+def test_a_text_that_is_one_placeholder_takes_the_kind_of_its_pick() -> None:
+    text = changed(("\n[[source]]", '\n[variants]\nsize = [100, 200]\n\n[[source]]'),
+                   ('workload = "Workload1"', 'workload = "Workload1"\nsize_mb = "{size}"'))  # fmt: skip
+    with pytest.raises(ScenarioProblems, match="a number"):
+        load_scenario(text.replace("[100, 200]", '["100", "200"]'), "small.toml")
+    sizes = {
+        load(text.replace("[100, 200]", "[100.0, 200.0]"), seed).scenario.databases[0].size_mb
+        for seed in range(9)
+    }
+    assert sizes == {100.0, 200.0}
+
+
+def test_a_file_without_variants_keeps_its_braces() -> None:
+    text = changed(("lose its power", "lose its {power}"))
+    scenario = load_scenario(text, "small.toml")
+    assert "{power}" in scenario.brief
+    assert varied(scenario, 99) is scenario
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("at_s = [18, 20, 22]", "at_s = 18", "no pool"),
+        ("at_s = [18, 20, 22]", "at_s = [18]", "no pool"),
+        ("at_s = [18, 20, 22]", 'at_s = [18, "20"]', "not of one kind"),
+        ("at_s = [18, 20, 22]", f'at_s = ["{"x" * 201}", "20"]', "too long"),
+        ("at_s = [18, 20, 22]", "AtS = [18, 20]", "no name for a variant"),
+        ('mirror = ["SERVER_B", "BASEL"]', 'mirror = ["SERVER_B"]', "no pool"),
+        ('mirror = ["SERVER_B", "BASEL"]', 'mirror = ["SERVER_B", "BASEL", "BRIG"]', "not equally long"),
+        ('database = ["Sales"', 'principal = ["X", "Y"]\ndatabase = ["Sales"', "two pools 'principal'"),
+        ("power-off {principal}", "power-off {principel}", "no variant 'principel'"),
+    ],
+)
+def test_what_is_wrong_with_variants(old: str, new: str, said: str) -> None:
+    with pytest.raises(ScenarioProblems, match=said) as caught:
+        load_scenario(changed((old, new), text=TEXT), "small.toml")
+    assert all(problem.line > 5 for problem in caught.value.problems)
+
+
+def test_check_tries_every_combination() -> None:
+    assert lint(load_scenario(TEXT, "small.toml"), "small.toml") == []
+    unused = changed(("at_s = [18, 20, 22]", 'at_s = [18, 20, 22]\nnever = ["a", "b"]'), text=TEXT)
+    (problem,) = lint(load_scenario(unused, "small.toml"), "small.toml")
+    assert "'never' is used nowhere" in problem.text
+    clash = changed(('principal = ["SERVER_A", "BERN"]', 'principal = ["SERVER_A", "BASEL"]'), text=TEXT)
+    seed = next(s for s in range(99) if picked(load().scenario.variants, s)["principal"] == "SERVER_A")
+    scenario = load_scenario(clash.replace("seed = 3", f"seed = {seed}"), "small.toml")
+    assert any(
+        "BASEL" in problem.text and "twice" in problem.text for problem in lint(scenario, "small.toml")
+    )
+
+
+def test_of_many_combinations_every_entry_is_tried() -> None:
+    pools = {f"pool_{n}": list(range(5)) for n in range(6)}
+    tried = list(combinations(pools))
+    assert len(tried) == 5
+    assert all({picks[name] for picks in tried} == set(range(5)) for name in pools)
+    assert json.dumps(tried)

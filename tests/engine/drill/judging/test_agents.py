@@ -1,0 +1,141 @@
+"""Agents rank as they should, tricks earn nothing, and the ranking sees when they do."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.files import scenario_files
+from engine.drill.judging.agents import AGENTS, Ranking, Standing, rank, table, wrong_in
+from tests.engine.drill.running.test_questions import CHANGES
+from tests.engine.drill.texts import small
+
+TWINS = {agent.name: agent.twin for agent in AGENTS if agent.twin is not None}
+
+
+@pytest.fixture(scope="module")
+def ranking() -> Ranking:
+    return rank(small())
+
+
+def test_the_order_in_the_small_one(ranking: Ranking) -> None:
+    assert ranking.wrong == ()
+    assert ranking.standings[0].agent == "reference"
+    assert ranking.of("reference").total == 100.0
+    assert ranking.of("reference").finished
+    assert ranking.of("nothing") == Standing("nothing", 10.0, finished=False)
+    assert ranking.of("revert-all") == Standing("revert-all", 10.0, finished=False), "it is refused"
+    assert ranking.of("worst").total == 0.0
+
+
+def test_each_trick_costs_or_gains_nothing(ranking: Ranking) -> None:
+    farming = ranking.of("hint farming")
+    assert farming.hints_cost > 0.0
+    assert farming.total == 100.0 - farming.hints_cost - 2.0, "each hint, and one way back"
+    assert ranking.of("wrong first, then back").total == 98.0, "one way back"
+    assert ranking.of("no-op and undo").total == 98.0, "one cable pulled for nothing"
+    assert ranking.of("stalling").total <= 100.0
+    left = ranking.of("leaving at once")
+    assert (left.total, left.finished) == (0.0, False)
+
+
+def test_the_same_seed_is_the_same_ranking(ranking: Ranking) -> None:
+    assert rank(small()) == ranking
+    assert any(rank(small(), seed).standings != ranking.standings for seed in (11, 12, 13))
+
+
+def test_questions_change_nothing_about_the_order() -> None:
+    lines = ("22 answer next 1", "25 answer cause 2", "55 answer role 2", "+1 power-on SERVER_A")
+    solution = "\n".join(f'[[solution]]\ndo = "{line}"\nwhy = "So it is."' for line in lines)
+    steps = (
+        '[[solution]]\nwhen = "Sales serves on SERVER_B"\ndo = "+5 power-on SERVER_A"\nwhy',
+        f"{solution}\nwhy",
+    )
+    scenario = small(
+        *CHANGES, steps, ('"So it is."\nwhy = "It joins as the mirror by itself."', '"It joins."')
+    )
+    found = rank(scenario)
+    assert found.wrong == ()
+    assert found.of("stalling").total < 100.0, "its answers come too late"
+
+
+def test_a_reference_that_cannot_be_played_is_told() -> None:
+    found = rank(small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")))
+    assert found.standings == ()
+    assert "cannot be played" in found.wrong[0]
+    assert "cannot be played" in table([found])
+
+
+@pytest.mark.parametrize("name", ["automatic-failover", "forced-service", "split-brain", "wrong-port"])
+def test_shipped_drills_are_in_order(name: str) -> None:
+    found = rank(scenario_files.find(name).load())
+    assert found.wrong == ()
+
+
+# --- what the ranking sees ----------------------------------------------------------------------------------
+
+
+def standings(**changed: Standing) -> list[Standing]:
+    fair = {
+        "reference": Standing("reference", 100.0, True),
+        "nothing": Standing("nothing", 10.0, False),
+        "worst": Standing("worst", 0.0, False),
+    }
+    return list({**fair, **changed}.values())
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        Standing("stalling", 99.9, True),
+        Standing("stalling", 100.0, True, aids=1),
+        Standing("stalling", 100.0, True, last_deed_s=60.0),
+        Standing("stalling", 100.0, False),
+    ],
+)
+def test_behind_the_reference_is_where_a_trick_belongs(behind: Standing) -> None:
+    assert behind.key > Standing("reference", 100.0, True).key
+    assert wrong_in(standings(stalling=behind), TWINS) == []
+
+
+def test_acting_early_is_no_trick_where_nothing_is_to_come() -> None:
+    found = rank(scenario_files.find("wrong-port").load())
+    assert "before the failure" in dict(found.allowed)
+    assert found.wrong == ()
+    story = rank(scenario_files.find("no-witness").load())
+    assert "before the failure" not in dict(story.allowed)
+    assert story.of("before the failure").total < 90.0
+
+
+def test_a_fair_order_is_not_wrong() -> None:
+    assert wrong_in(standings(other=Standing("random 1", 80.0, True)), TWINS) == []
+
+
+@pytest.mark.parametrize(
+    ("standing", "said"),
+    [
+        (Standing("reference", 90.0, True), "the reference earns 90"),
+        (Standing("reference", 100.0, False), "the reference earns 100"),
+        (Standing("nothing", 40.0, False), "doing nothing earns 40"),
+        (Standing("nothing", 20.0, True), "doing nothing earns 20"),
+        (Standing("worst", 11.0, False), "doing the worst earns 11"),
+        (Standing("stalling", 101.0, True), "stalling earns 101, the reference 100"),
+        (Standing("leaving at once", 30.0, False), "leaving at once earns 30, nothing 10"),
+        (Standing("hint farming", 100.0, True, hints_cost=5.0), "has used hints"),
+        (Standing("stalling", 100.0, True), "stalling ranks level with or before the reference"),
+        (Standing("stalling", 100.0, True, reached_s=90.0), "stalling ranks level with or before"),
+        (Standing("random 1", 100.0, False), "random 1 has not finished and earns 100, a finisher 50"),
+    ],
+)
+def test_what_is_out_of_order(standing: Standing, said: str) -> None:
+    low = Standing("random 2", 50.0, True)
+    found = wrong_in([*standings(**{standing.agent: standing}), low], TWINS)
+    assert any(text.startswith(said) or said in text for text in found), found
+
+
+def test_the_table(ranking: Ranking) -> None:
+    lines = table([ranking]).splitlines()
+    assert lines[0].split()[:3] == ["reference", "nothing", "worst"]
+    assert lines[1].split()[:4] == ["small", "100", "(10)", "(0)"]
+    assert lines[-1] == "1 scenario(s), all in order"
+    bad = Ranking("small", 3, ranking.standings, ("stalling earns 101, the reference 100",))
+    assert table([bad]).endswith("small: stalling earns 101, the reference 100\n1 thing(s) out of order")

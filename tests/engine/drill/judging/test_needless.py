@@ -1,0 +1,74 @@
+"""What is broken and mended for nothing costs points; what belongs to the way out does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.running.drill import Drill
+from tests.engine.drill.texts import drill
+
+SUSPEND = "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND"
+RESUME = "sql SERVER_A ALTER DATABASE Sales SET PARTNER RESUME"
+
+
+def played(*lines: tuple[float, str], changes: tuple[tuple[str, str], ...] = ()) -> Drill:
+    """Each (second, line), then the reference's own act, to the end."""
+    taken = drill(*changes)
+    for at_s, line in [*lines, (80.0, "power-on SERVER_A")]:
+        taken.advance_to(round(at_s * 100))
+        taken.do(line)
+    taken.advance_to(taken.end_tick or 0)
+    return taken
+
+
+def price(taken: Drill) -> float:
+    return sum(item.points for item in taken.score().items if item.name == "Needless faults")
+
+
+def test_the_reference_alone_costs_nothing() -> None:
+    assert price(played()) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [("pull-cable SERVER_W", "plug-cable SERVER_W"), ("cut SERVER_B SERVER_W", "mend SERVER_W SERVER_B")],
+)
+def test_back_and_forth_costs(first: str, then: str) -> None:
+    taken = played((2, first), (3, then))
+    assert price(taken) == -2.0
+    (item,) = [item for item in taken.score().items if item.name == "Needless faults"]
+    assert item.at_s == (2.0,)
+    assert first in item.why
+    assert item.losses[0].better
+
+
+def test_a_command_and_its_opposite_cost() -> None:
+    assert price(played((2, SUSPEND), (5, RESUME))) == -2.0
+    assert price(played((2, RESUME))) == 0.0, "it was refused or did nothing"
+
+
+def test_what_stays_longer_has_its_price_elsewhere() -> None:
+    assert price(played((2, "pull-cable SERVER_W"), (62.01, "plug-cable SERVER_W"))) == 0.0
+
+
+def test_it_never_costs_more_than_ten() -> None:
+    lines = [(2.0 + n, f"{verb} SERVER_W") for n in range(0, 16, 2) for verb in ("pull-cable",)]
+    both = [each for at, line in lines for each in ((at, line), (at + 0.5, line.replace("pull", "plug")))]
+    assert price(played(*both)) == -10.0
+
+
+def test_what_the_reference_does_itself_is_needed() -> None:
+    step = '[[solution]]\ndo = "2 pull-cable SERVER_W"\nwhy = "Part of the way."\n\n[[solution]]\nwhen'
+    changes = (("[[solution]]\nwhen", step),)
+    assert price(played((2, "pull-cable SERVER_W"), (3, "plug-cable SERVER_W"), changes=changes)) == 0.0
+
+
+def test_switching_off_what_hangs_is_a_cure() -> None:
+    changes = (('do = "power-off SERVER_A"', 'do = "hang SERVER_A"'),)
+    taken = drill(*changes)
+    taken.advance_to(2500)
+    taken.do("power-off SERVER_A")
+    taken.advance_to(2600)
+    taken.do("power-on SERVER_A")
+    taken.advance_to(taken.end_tick or 0)
+    assert price(taken) == 0.0

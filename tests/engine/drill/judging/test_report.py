@@ -1,0 +1,142 @@
+"""The report of a run: the fixed fields, of plain types, with published times only where conditions match."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from engine.drill.running.solution import played
+from engine.flow import COUNTERS
+from tests.engine.drill.texts import FREE, drill, run, small
+
+STEPS = ("failed_t_s", "detected_t_s", "redo_done_t_s", "decided_t_s", "online_t_s", "undo_done_t_s")
+
+
+def report(*lines: str, until_s: float = 80.0, changes: tuple[tuple[str, str], ...] = ()) -> dict[str, Any]:
+    """The report of a run without a story in which *lines* are done at 30 s."""
+    taken = run(drill(*changes, text=FREE), 30)
+    for line in lines:
+        taken.do(line)
+    return run(taken, until_s).report()
+
+
+def test_it_has_the_fixed_fields_and_is_json() -> None:
+    made = played(small()).report()
+    assert json.loads(json.dumps(made, allow_nan=False)) == made
+    assert set(made) >= {
+        "scenario", "seed", "version", "ended_at_s", "state_hash", "events", "failovers", "availability", "sql",
+        "score", "readings",
+    }  # fmt: skip
+    assert set(made["score"]) >= {"total", "items"}
+    assert set(made["score"]["items"][0]) >= {"name", "points", "max", "why"}
+    assert {event["kind"] for event in made["events"]} >= {
+        "fault", "state", "role", "trace", "errorlog", "client", "goal", "score",
+    }  # fmt: skip
+    assert all({"t_s", "kind", "text"} <= set(event) for event in made["events"])
+
+
+def test_a_failover_has_its_six_steps_in_order_and_the_published_row() -> None:
+    made = report("power-off SERVER_A")
+    (failover,) = made["failovers"]
+    assert (failover["kind"], failover["cause"]) == ("automatic", "power-off")
+    assert (failover["from_server"], failover["to_server"]) == ("SERVER_A", "SERVER_B")
+    stamps = [failover[step] for step in STEPS]
+    assert stamps == sorted(stamps)
+    assert stamps[0] == 30.0
+    assert failover["failover_s"] == pytest.approx(failover["online_t_s"] - failover["detected_t_s"])
+    assert failover["published_s"] == 2.6
+    assert "Table 6" in failover["published_ref"]
+
+
+@pytest.mark.parametrize(
+    ("line", "idle", "loaded"),
+    [
+        ("sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", 20.5, 32.2),
+        ("sql SERVER_A SHUTDOWN WITH NOWAIT", 5.7, 8.5),
+        ("stop-service SERVER_A", 3.2, 10.8),
+        ("shutdown-server SERVER_A", 10.2, 15.8),
+        ("power-off SERVER_A", 2.2, 2.6),
+        ("pull-cable SERVER_A", 1.9, 3.1),
+    ],
+)
+def test_each_cause_of_table_6_has_its_row(line: str, idle: float, loaded: float) -> None:
+    for workload, published in (("Workload1", loaded), ("none", idle)):
+        made = report(line, changes=(('workload = "Workload1"', f'workload = "{workload}"'),), until_s=120)
+        (failover,) = made["failovers"]
+        assert failover["published_s"] == published, workload
+        assert failover["failover_s"] == pytest.approx(published, rel=0.6), workload
+
+
+NEWER = tuple(
+    (f'name = "{server}"', f'name = "{server}"\nversion = 2008') for server in ("SERVER_B", "SERVER_W")
+)
+"""Mirror and witness: with an older witness there would be no automatic failover."""
+
+
+@pytest.mark.parametrize(
+    ("lines", "changes"),
+    [
+        (("hang SERVER_A",), ()),  # not in the table
+        (("slow-disk SERVER_B data factor=5", "power-off SERVER_A"), ()),
+        (("power-off SERVER_A",), (('workload = "Workload1"', 'workload = "Workload2"'),)),
+        (("power-off SERVER_A",), (('workload = "Workload1"', 'workload = "Workload1"\nscale = 2'),)),
+        (("power-off SERVER_A",), NEWER),
+        (("degrade SERVER_A SERVER_B rtt_ms=50", "power-off SERVER_A"), ()),
+    ],
+)
+def test_unlike_conditions_are_not_compared(
+    lines: tuple[str, ...], changes: tuple[tuple[str, str], ...]
+) -> None:
+    made = report(*lines, changes=changes)
+    assert len(made["failovers"]) == 1
+    assert "published_s" not in made["failovers"][0]
+
+
+def test_a_cancelled_failover_is_none() -> None:
+    made = report("pull-cable SERVER_A", "plug-cable SERVER_A")
+    assert made["failovers"] == []
+
+
+def test_availability_in_all_and_of_each_database() -> None:
+    made = report("power-off SERVER_A")["availability"]
+    assert made["downtime_s"] == made["databases"]["Sales"]["downtime_s"] > 2.0
+    assert made["exposed_s"] > 40.0
+    assert (made["lost_transactions"], made["lost_kb"]) == (0, 0.0)
+
+
+def test_readings_once_a_second() -> None:
+    made = report("power-off SERVER_A")["readings"]
+    assert made["t_s"] == [float(second) for second in range(1, 81)]
+    for counter in COUNTERS:
+        assert len(made[counter]) == 80
+    assert made["transactions_per_s"][28] > 200.0
+    assert made["transactions_per_s"][32] < 50.0
+    assert made["transactions_per_s"][-1] > 200.0, "the new principal's row"
+
+
+def test_readings_of_several_databases() -> None:
+    second = '[[database]]\nname = "Stock"\nserver = "SERVER_B"\n\n[[client]]'
+    made = report(changes=(("[[client]]", second),), until_s=31)["readings"]
+    assert set(made["databases"]) == {"Sales", "Stock"}
+    assert made["database"] == "Sales"
+    assert made["databases"]["Sales"]["transactions_per_s"] == made["transactions_per_s"]
+    assert made["databases"]["Stock"]["transactions_per_s"][-1] == 0.0
+
+
+def test_sql_with_its_messages() -> None:
+    made = report("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")["sql"]
+    (batch,) = made
+    assert (batch["t_s"], batch["server"]) == (30.0, "SERVER_B")
+    assert "FAILOVER" in batch["batch"]
+    assert batch["messages"][0]["number"] == 1470
+    assert set(batch["messages"][0]) >= {"number", "severity", "state", "line", "text"}
+    assert batch["results"] == []
+
+
+def test_a_select_has_columns_and_rows() -> None:
+    made = report("sql SERVER_A SELECT name FROM sys.databases WHERE name = 'Sales'")["sql"]
+    (result,) = made[0]["results"]
+    assert result["columns"] == ["name"]
+    assert result["rows"] == [["Sales"]]

@@ -1,0 +1,225 @@
+"""The data of a debrief: failovers, reasons, losses, mistakes with a moment to try again, and the reference."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.files import scenario_files
+from engine.drill.judging.review import Review, review, same_act
+from engine.drill.running.drill import Drill, Mode
+from engine.drill.running.solution import left_alone, play_solution, played
+from engine.drill.time.history import History
+from engine.inputs import parse_line
+from tests.engine.drill.running.test_questions import asking
+from tests.engine.drill.texts import FREE, drill, run, small
+
+
+def of(name: str, *steps: tuple[float, str]) -> tuple[Drill, Review]:
+    taken = Drill(scenario_files.find(name).load())
+    for at_s, line in steps:
+        run(taken, at_s)
+        taken.do(line)
+    taken.advance_to(taken.end_tick or 0)
+    return taken, review(taken)
+
+
+def test_a_flawless_run_has_no_mistakes() -> None:
+    found = review(played(small()))
+    assert (found.total, found.mistakes) == (100.0, ())
+    assert found.planned == ("SERVER_B serves", "SERVER_A is the mirror again")
+    assert found.ended == "all goals are reached"
+    assert {marker.kind for marker in found.happened} >= {
+        "fault",
+        "detection",
+        "transition",
+        "repair",
+        "goal",
+    }
+    assert found.reference is not None
+    assert [step.done_tick for step in found.reference.steps] == [step.tick for step in found.reference.steps]
+    assert found.reference.besides == ()
+    assert found.reference.parted is None
+    assert all(row.delta == 0.0 for row in found.reference.outcomes)
+
+
+def test_a_failover_beside_the_published_row() -> None:
+    (failover,) = review(played(small())).failovers
+    assert (failover.kind, failover.from_server, failover.to_server) == ("automatic", "SERVER_A", "SERVER_B")
+    assert [phase.name for phase in failover.phases] == [
+        "detection",
+        "redo",
+        "decision",
+        "role change",
+        "undo",
+    ]
+    assert failover.published_s == 2.6
+    assert failover.took_s == pytest.approx(2.6, rel=0.25)
+    assert "Table 6" in failover.published_ref
+    assert failover.unlike == ""
+
+
+def test_a_failover_that_may_not_be_compared() -> None:
+    (failover,) = review(played(small(("timeout", "timeout"), text=OTHER))).failovers
+    assert failover.published_s is None
+    assert "1,000 connections" in failover.unlike
+
+
+OTHER = small()._text.replace('workload = "Workload1"', 'workload = "Workload1"\nscale = 0.5') + "# timeout\n"
+
+
+def test_an_outage_that_ended_by_itself() -> None:
+    (outage,) = review(played(small())).outages
+    assert (outage.server, outage.failed_over, outage.against) == ("SERVER_A", True, ())
+    assert outage.verdict == "SERVER_B took over by itself."
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("why-no-failover-safety-off", "safety is FULL"),
+        ("why-no-failover-witness", "mirror and witness are connected"),
+        ("why-no-failover-not-synchronized", "the mirror was SYNCHRONIZED when it last saw the principal"),
+        ("no-witness", "a witness is configured"),
+    ],
+)
+def test_why_nobody_took_over(name: str, expected: str) -> None:
+    found = review(left_alone(scenario_files.find(name).load()))
+    outage = found.outages[0]
+    assert not outage.failed_over
+    assert expected in [guard.name for guard, _ in outage.against]
+    assert f"“{expected}” did not hold, since" in outage.verdict
+    assert "seen in sys.database_mirroring" in outage.verdict
+
+
+def test_the_witness_alone_is_blamed_when_it_is_the_witness_alone() -> None:
+    found = review(left_alone(scenario_files.find("why-no-failover-witness").load()))
+    assert [guard.name for guard, _ in found.outages[0].against] == ["mirror and witness are connected"]
+
+
+def test_lost_transactions() -> None:
+    found = review(played(scenario_files.find("forced-service").load()))
+    (lost,) = found.lost
+    assert (lost.database, lost.server) == ("Sales", "SERVER_B")
+    assert lost.transactions > 1000
+    (failover,) = found.failovers
+    assert failover.phases[0].name == "until it was ordered"
+
+
+# --- mistakes -----------------------------------------------------------------------------------------------
+
+
+def test_each_mistake_has_its_cause_and_a_moment_to_try_again() -> None:
+    taken, found = of(
+        "automatic-failover",
+        (30, "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"),
+        (100, "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"),
+    )
+    refused, removed = sorted((m for m in found.mistakes if m.rule == "Conduct"), key=lambda m: m.tick)
+    assert (refused.tick, refused.size, refused.points) == (3000, "mistake", 3.0)
+    assert refused.cause == "ALTER DATABASE Sales SET PARTNER FAILOVER on SERVER_B"
+    assert refused.better == "this belongs on the principal."
+    assert (removed.retry_tick, removed.size) == (9_800, "blunder")
+    assert "SET PARTNER OFF on SERVER_B, at 100 s" in removed.cause
+    history = History(taken)
+    before = history.fork(removed.retry_tick, before=True).drill
+    assert before.journal[-1].line.startswith("98 rewind 900")
+    assert before.holds('not ran "SET PARTNER OFF"'), "tried again before the mistake"
+
+
+def test_time_that_was_lost_is_tried_again_from_where_it_began() -> None:
+    _, found = of("automatic-failover")
+    (exposed,) = [m for m in found.mistakes if m.rule == "Time unprotected"]
+    lanes = found.lanes["Sales"]
+    assert (
+        exposed.retry_tick == next(span for span in lanes.protection if span.what == "unprotected").from_tick
+    )
+    (goal,) = [m for m in found.mistakes if m.rule == "End state"]
+    assert goal.cause == "Never done: power-on SERVER_A"
+    assert goal.retry_tick == next(s.tick for s in found.reference.steps if "power-on" in s.line)  # type: ignore[union-attr]
+
+
+def test_mistakes_cost_what_is_missing() -> None:
+    for steps in (
+        (),
+        ((100, "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"),),
+        ((300, "power-on SERVER_A"),),
+    ):
+        taken, found = of("automatic-failover", *steps)
+        score = taken.score()
+        missing = sum(item.max - item.points for item in score.items if item.name in ("End state", "Conduct"))
+        told = sum(m.points for m in found.mistakes if m.rule in ("End state", "Conduct"))
+        if score.finished:
+            assert told == pytest.approx(missing)
+        assert all(m.better and m.what for m in found.mistakes)
+        assert all(0 <= m.retry_tick <= m.tick <= taken.tick for m in found.mistakes)
+
+
+def test_a_wrong_answer_is_a_mistake() -> None:
+    taken = run(asking(), 21)
+    taken.do("answer next 2")
+    run(taken, 60)
+    taken.do("answer cause 2")
+    taken.do("answer role 2")
+    taken.do("power-on SERVER_A")
+    run(taken, 300)
+    (wrong,) = review(taken).mistakes
+    assert (wrong.rule, wrong.points, wrong.tick) == ("Prediction", 10.0, 2100)
+    assert "The mirror was in step" in wrong.what
+
+
+# --- the reference ------------------------------------------------------------------------------------------
+
+
+def test_what_the_reference_did_differently() -> None:
+    taken = run(drill(), 100)
+    taken.do("sql SERVER_B select 1 as looked")
+    taken.do("power-on SERVER_A")
+    run(taken, 300)
+    found = review(taken).reference
+    assert found is not None
+    assert [(step.line, step.done_tick) for step in found.steps] == [("power-on SERVER_A", 10_000)]
+    assert [item.words for item in found.besides] == ["sql SERVER_B select 1 as looked"]
+    assert found.parted is not None
+    assert found.parted.right is not None
+    assert found.parted.right.text == "power-on SERVER_A"
+    outcome = {row.name: row.delta for row in found.outcomes}
+    assert outcome["exposed_s"] < -60.0, "the reference was faster"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("power-on A", "power-on A", True),
+        ("power-on A", "power-on B", False),
+        ("power-on A", "power-off A", False),
+        ("sql A SELECT 1", "sql A#2 select * from sys.databases", True),
+        ("sql A SELECT 1", "sql B SELECT 1", False),
+        ("sql A ALTER DATABASE [Sales] SET PARTNER OFF;", "sql A alter database Sales set partner off", True),
+        (
+            "sql A ALTER DATABASE Sales SET PARTNER OFF",
+            "sql A ALTER DATABASE Sales SET PARTNER RESUME",
+            False,
+        ),
+    ],
+)
+def test_the_same_act(one: str, other: str, same: bool) -> None:
+    assert same_act(parse_line(one), parse_line(other)) is same
+
+
+def test_free_play_is_reviewed_without_points() -> None:
+    taken = run(drill(text=FREE), 20)
+    taken.do("power-off SERVER_A")
+    run(taken, 60)
+    taken.finish()
+    found = review(taken)
+    assert (found.total, found.mistakes, found.reference) == (None, (), None)
+    assert found.outages[0].failed_over
+
+
+def test_it_is_plain_data() -> None:
+    taken = drill(mode=Mode.GUIDED)
+    play_solution(taken)
+    plain = json.loads(json.dumps(review(taken).as_json()))
+    assert plain["lanes"]["Sales"]["service"][0]["what"] == "serving"

@@ -1,0 +1,104 @@
+"""Points: graded, explained, dated; none for outcome or conduct without the finish; hints cost what they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.judging.score import Item, graded
+from engine.drill.running.drill import Mode
+from tests.engine.drill.texts import drill, run
+
+PROTECT = "power-on SERVER_A"
+OFF = "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"
+
+
+@pytest.mark.parametrize(("value", "points"), [(0, 30), (10, 30), (35, 15), (60, 0), (600, 0)])
+def test_graded_in_a_straight_line(value: float, points: float) -> None:
+    assert graded(30.0, value, target=10.0, limit=60.0) == points
+
+
+def item(items: tuple[Item, ...], name: str) -> Item:
+    return next(each for each in items if each.name == name)
+
+
+def test_a_finisher_has_all_points() -> None:
+    taken = run(drill(), 40)
+    taken.do(PROTECT)
+    run(taken, 300)
+    score = taken.score()
+    assert score.finished
+    assert score.total == 100.0
+    assert item(score.items, "End state").at_s, "goals without their moments"
+    assert 20.0 in item(score.items, "Downtime").at_s
+    assert all(each.why for each in score.items)
+    assert not any(each.better for each in score.items)
+
+
+def test_without_the_finish_only_goals_count() -> None:
+    taken = run(drill(), 300)
+    score = taken.score()
+    assert taken.finished
+    assert not score.finished
+    assert score.total == 10.0  # one goal of weight 1 in 4
+    assert "1 of 2" in item(score.items, "Downtime").why
+    assert item(score.items, "End state").better
+
+
+def test_refused_commands_and_prices_cost_conduct() -> None:
+    taken = run(drill(), 5)
+    taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
+    run(taken, 40)
+    taken.do(PROTECT)
+    run(taken, 300)
+    conduct = item(taken.score().items, "Conduct")
+    assert conduct.points == 26.0
+    assert "1470" in conduct.why
+    assert conduct.at_s == (5.0,)
+
+
+def test_a_price_is_paid_once() -> None:
+    taken = run(drill(), 5)
+    taken.do(OFF)
+    run(taken, 7)
+    assert [e.text for e in taken.events if e.kind == "score"] == ["The session was removed."]
+    run(taken, 9)
+    assert len([e for e in taken.events if e.kind == "score"]) == 1
+
+
+def test_looking_and_mistyping_cost_nothing() -> None:
+    taken = run(drill(), 5)
+    taken.do("sql SERVER_B USE Sales")
+    taken.do("sql SERVER_B SELEC 1")
+    run(taken, 40)
+    taken.do(PROTECT)
+    run(taken, 300)
+    assert item(taken.score().items, "Conduct").points == 30.0
+
+
+@pytest.mark.parametrize(("mode", "cost"), [(Mode.PRACTICE, 3.0), (Mode.GUIDED, 0.0)])
+def test_hints_cost_in_practice(mode: Mode, cost: float) -> None:
+    taken = run(drill(mode=mode), 40)
+    assert taken.hint_cost(2) == (2.0 if cost else 0.0)
+    assert taken.hint(1) == "Look at SERVER_A."
+    assert taken.hint(2) == "It is off."
+    assert taken.hint(2) == "It is off."
+    assert taken.hint_cost(2) == 0.0
+    taken.do(PROTECT)
+    run(taken, 300)
+    assert taken.score().total == 100.0 - cost
+
+
+def test_hints_never_cost_more_than_was_earned_besides_the_goals() -> None:
+    taken = run(drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
+    for layer in (1, 2, 3):
+        taken.hint(layer)
+    taken.do(PROTECT)
+    run(taken, 300)
+    assert taken.score().total == 40.0, "who finishes keeps the points for the goals"
+
+
+def test_a_score_is_told_as_events() -> None:
+    taken = run(drill(), 300)
+    told = [e for e in taken.events if e.kind == "score"]
+    assert [e.get("name") for e in told] == ["End state", "Downtime", "Conduct"]
+    assert sum(e.get("points") for e in told) == taken.score().total

@@ -1,0 +1,71 @@
+"""What is seen by watching a run again adds up to the engine's own accounts; preconditions are dated."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from engine.drill.authoring.facts import account
+from engine.drill.judging.agents import at_random, worst
+from engine.drill.judging.watch import DOWN, EXPOSED, FAILS, HOLDS, Lanes, Precondition, Span, watch
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import left_alone, played
+from engine.protocol.why import MIRROR_HAS_LOST, WAS_IN_STEP
+from tests.engine.drill.texts import drill, run, small
+
+
+def total(spans: tuple[Span, ...], what: str) -> int:
+    return sum(span.ticks for span in spans if span.what == what)
+
+
+def guard(lanes: Lanes, word: str) -> Precondition:
+    (found,) = [each for each in lanes.preconditions if word in each.name]
+    return found
+
+
+@pytest.mark.parametrize("play", [played, left_alone, worst, *(at_random(n) for n in range(1, 6))])
+def test_lanes_add_up_to_the_accounts(play) -> None:  # type: ignore[no-untyped-def]
+    taken: Drill = play(small(), 3)
+    lanes = watch(taken)["Sales"]
+    known = account(taken.world, "Sales")
+    assert (total(lanes.service, DOWN), total(lanes.protection, EXPOSED)) == (
+        known.down_ticks,
+        known.exposed_ticks,
+    )
+    for spans in (lanes.service, lanes.where, lanes.protection, lanes.state):
+        assert (spans[0].from_tick, spans[-1].to_tick) == (0, taken.tick)
+        assert all(a.to_tick == b.from_tick and a.what != b.what for a, b in pairwise(spans))
+
+
+def test_who_served_and_in_what_state() -> None:
+    lanes = watch(played(small()))["Sales"]
+    assert [span.what for span in lanes.where] == ["SERVER_A", "", "SERVER_B"]
+    states = [span.what for span in lanes.state]
+    assert (states[0], states[-1]) == ("SYNCHRONIZED", "SYNCHRONIZED")
+    assert {"DISCONNECTED", "SYNCHRONIZING"} <= set(states)
+
+
+def test_a_precondition_since_when_it_did_not_hold() -> None:
+    taken = run(drill(), 7)
+    taken.do("cut SERVER_B SERVER_W")
+    run(taken, 40)
+    lanes = watch(taken)["Sales"]
+    witness = guard(lanes, "mirror and witness are connected")
+    assert [span.what for span in witness.spans] == [HOLDS, FAILS]
+    assert 700 < witness.spans[1].from_tick < 900
+    assert witness.at(0) == witness.spans[0]
+    in_step = guard(lanes, WAS_IN_STEP)
+    assert [span.what for span in in_step.spans] == [HOLDS], "it was, whatever else kept it from being armed"
+    lost = guard(lanes, MIRROR_HAS_LOST)
+    assert lost.spans[-1].what == HOLDS
+    assert lost.spans[-1].from_tick > 2000
+
+
+def test_without_a_mirror_there_are_no_preconditions() -> None:
+    taken = run(drill(), 5)
+    taken.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
+    run(taken, 15)
+    lanes = watch(taken)["Sales"]
+    assert max(span.to_tick for each in lanes.preconditions for span in each.spans) == 500
+    assert guard(lanes, "safety is FULL").at(400) is not None

@@ -1,0 +1,133 @@
+"""What a run would have come to without one of its deeds, and where it is tried again."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from engine.drill.judging.review import Review, review
+from engine.drill.judging.without import DEEDS_MAX, Deed, weigh, weighing
+from engine.drill.running.drill import Drill
+from engine.drill.time.history import History
+from tests.engine.drill.test_course import FORCE, sabotage
+from tests.engine.drill.texts import drill, run, small
+
+PARTNER_OFF = "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"
+
+
+@cache
+def sabotaged() -> tuple[Drill, Review]:
+    taken = sabotage()
+    return taken, review(taken)
+
+
+def figures(deed: Deed) -> dict[str, tuple[float, float]]:
+    return {row.name: (row.left, row.right) for row in deed.outcomes}
+
+
+def test_the_blunder_that_made_the_difference_comes_first() -> None:
+    taken, found = sabotaged()
+    first = found.mistakes[0]
+    assert first.without is not None
+    assert first.without.what == "ALTER DATABASE Sales SET WITNESS OFF on SERVER_A"
+    assert first.without.points > 30.0
+    here, there = figures(first.without)["downtime_s"]
+    assert there < 10.0 < here, "the mirror takes over by itself, and nobody forces anything"
+    assert figures(first.without)["score"][1] == taken.score().total + first.without.points
+
+
+def test_what_the_run_without_it_scores_is_what_playing_it_scores() -> None:
+    """The other run, played by hand: without the deed, and without what only followed from it."""
+    (deed,) = weigh(sabotaged()[0], [0])
+    again = Drill(sabotaged()[0].scenario)
+    for at_s, line in ((100.0, "power-on SERVER_A"), (100.0, "answer whose-word 2")):
+        run(again, at_s).do(line)
+    run(again, 900)
+    assert figures(deed)["downtime_s"][1] == again.report()["availability"]["downtime_s"]
+    assert figures(deed)["score"][1] == again.score().total
+
+
+def test_the_run_itself_is_not_touched() -> None:
+    taken, _ = sabotaged()
+    before = (taken.state_hash(), len(taken.journal), taken.score())
+    assert weigh(taken) == weigh(taken)
+    assert (taken.state_hash(), len(taken.journal), taken.score()) == before
+
+
+def test_a_retry_starts_two_seconds_before_the_deed_that_caused_it() -> None:
+    taken, found = sabotaged()
+    by_what = {m.without.what: m for m in found.mistakes if m.without is not None and m.rule == "Conduct"}
+    forced = by_what["ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS on SERVER_B"]
+    assert forced.tick > 8070 + 300, "it was seen when the role was taken, seconds later"
+    assert forced.retry_tick == 8070 - 200
+    back = History(taken).fork(forced.retry_tick, before=True).drill
+    assert not any("FORCE" in item.line for item in back.journal)
+    assert not back.holds("Sales on SERVER_B is PRINCIPAL")
+
+
+def test_lost_transactions_lead_to_the_statement_that_lost_them() -> None:
+    lost = ('name = "Downtime"\npoints = 30\n', 'name = "Downtime"\npoints = 20\n')
+    rule = (
+        '\n[[rubric]]\nkind = "conduct"',
+        '\n[[rubric]]\nkind = "lost_transactions"\nname = "Lost"\npoints = 10\nlimit = 1\nbetter = "Wait."\n'
+        '\n[[rubric]]\nkind = "conduct"',
+    )
+    off = ('witness = "SERVER_W"\n', 'safety = "OFF"\n')
+    taken = run(drill(lost, rule, off), 10)
+    taken.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
+    run(taken, 50).do(FORCE)
+    run(taken, 300)
+    (loss,) = [m for m in review(taken).mistakes if m.rule == "Lost"]
+    assert (loss.retry_tick, "FORCE_SERVICE" in loss.cause) == (4800, True)
+    assert loss.without is not None
+    assert figures(loss.without)["lost_transactions"][1] == 0
+
+
+def test_a_deed_that_no_rule_speaks_of_is_among_what_cost_points() -> None:
+    unpriced = (
+        "when = 'ran \"SET PARTNER OFF\"'\nprice = 20",
+        "when = 'ran \"SET PARTNER OFF\" on SERVER_W'\nprice = 20",
+    )
+    taken = run(drill(unpriced), 5)
+    taken.do("stop-service SERVER_B")
+    run(taken, 300)
+    (first, *_) = review(taken).mistakes
+    assert first.without is not None
+    assert first.without.what == "stop-service SERVER_B"
+    assert first.retry_tick == 300
+
+
+def test_what_only_followed_is_left_out_with_it() -> None:
+    """Without the command that ended the session the commands that set it up again have nothing to do."""
+    taken = run(drill(), 5)
+    taken.do("pull-cable SERVER_W")
+    run(taken, 10).do("plug-cable SERVER_W")
+    run(taken, 40).do("power-on SERVER_A")
+    run(taken, 300)
+    (deed,) = weigh(taken, [0])
+    assert deed.points == 2.0, "the needless fault is gone, and mending it as well"
+
+
+def test_the_work_is_bounded_and_can_be_given_up() -> None:
+    taken = drill()
+    for n in range(2 * DEEDS_MAX):
+        run(taken, 2 + n / 2).do(f"workload Sales Workload1 scale={1 + n / 100}")
+    run(taken, 300)
+    shares = []
+    slices = weighing(taken)
+    for share in slices:
+        shares.append(share)
+        if len(shares) > 5:
+            break
+    slices.close()
+    assert all(0.0 <= share <= 1.0 for share in shares)
+    assert len(weigh(taken)) <= DEEDS_MAX
+
+
+@pytest.mark.parametrize("line", ["note nothing", "sql SERVER_A SELECT 1"])
+def test_what_changes_nothing_is_not_tried(line: str) -> None:
+    taken = run(drill(), 5)
+    taken.do(line)
+    assert weigh(run(taken, 300)) == ()
+    assert small().solution

@@ -1,0 +1,80 @@
+"""The start world: at rest, whole, and staying so when nobody does anything."""
+
+from __future__ import annotations
+
+from engine.drill.running.build import build_world
+from engine.model import MirrorState, Role, Safety, World
+from engine.protocol import quorum
+from tests.engine.drill.texts import FREE, drill, run, small
+
+
+def world(*changes: tuple[str, str]) -> World:
+    return build_world(small(*changes, text=FREE), seed=1)
+
+
+def test_it_is_whole_and_silent() -> None:
+    made = world()
+    principal, mirror = made.copies["SERVER_A", "Sales"], made.copies["SERVER_B", "Sales"]
+    assert (principal.role, mirror.role) == (Role.PRINCIPAL, Role.MIRROR)
+    assert principal.mirror_state is mirror.mirror_state is MirrorState.SYNCHRONIZED
+    assert principal.guid == mirror.guid
+    assert quorum.sees_partner(made, principal)
+    assert quorum.sees_witness(made, mirror)
+    assert quorum.witness_sees(made, principal, "SERVER_A")
+    assert made.clients["APP"].connected_to == "SERVER_A"
+    assert made.tick == 0
+
+
+def test_nothing_happens_by_itself() -> None:
+    taken = run(drill(text=FREE), 600)
+    assert taken.events == []
+    reading = taken.report()["readings"]
+    assert max(reading["transactions_per_s"]) < 245.0
+    assert min(reading["transactions_per_s"]) > 230.0, "clients work from the first second on"
+
+
+def test_links_servers_and_sessions_are_as_written() -> None:
+    made = world(
+        ('name = "SERVER_B"', 'name = "SERVER_B"\nversion = 2012\ncores = 4\n[server.endpoint]\nport = 7022'),
+        ('witness = "SERVER_W"', 'safety = "OFF"\ntimeout_s = 20'),
+        ("[[client]]", '[[link]]\nends = ["SERVER_A", "SERVER_B"]\nrtt_ms = 50\n\n[[client]]'),
+        ("[[source]]", "[settings]\nboot_s = 5\n\n[[source]]"),
+    )
+    assert made.links["SERVER_A", "SERVER_B"].rtt_ms == made.links["SERVER_B", "SERVER_A"].rtt_ms == 50
+    assert (made.servers["SERVER_B"].version, made.servers["SERVER_B"].cores) == (2012, 4)
+    copy = made.copies["SERVER_A", "Sales"]
+    assert (copy.safety, copy.timeout_s, copy.witness) == (Safety.OFF, 20, None)
+    assert copy.partner_address == "TCP://SERVER_B:7022"
+    assert made.settings.boot_s == 5
+
+
+def test_a_session_may_start_suspended() -> None:
+    made = world(('witness = "SERVER_W"', 'witness = "SERVER_W"\nstate = "SUSPENDED"'))
+    assert {copy.mirror_state for copy in made.copies.values()} == {MirrorState.SUSPENDED}
+
+
+def test_an_application_without_its_database_looks_for_it() -> None:
+    taken = run(drill(('data_source = "SERVER_A"', 'data_source = "SERVER_B"'),
+                      ('failover_partner = "SERVER_B"', 'failover_partner = "SERVER_A"'), text=FREE), 10)  # fmt: skip
+    assert taken.world.clients["APP"].connected_to == "SERVER_A"
+
+
+def test_equal_databases_are_numbered_on() -> None:
+    made = world(
+        ('[[database]]\nname = "Sales"', '[[database]]\nname = "Sales098"\ncount = 3'),
+        ('database = "Sales"', 'database = "Sales098"'),
+        ('databases = ["Sales"]', 'databases = ["Sales099"]'),
+    )
+    assert list(made.availability) == ["Sales098", "Sales099", "Sales100"]
+    principals = [made.copies["SERVER_A", name] for name in made.availability]
+    assert len({copy.guid for copy in principals}) == len({copy.source for copy in principals}) == 3
+    assert {copy.mirror_state for copy in made.copies.values()} == {MirrorState.SYNCHRONIZED}
+
+
+def test_few_worker_threads_hold_the_clients_back() -> None:
+    few = ('name = "SERVER_A"', 'name = "SERVER_A"\nmax_worker_threads = 20')
+    taken = run(drill(few, text=FREE), 60)
+    assert taken.holds("transactions_per_s(Sales) < 120 and worker_threads(SERVER_A) == 20")
+    taken.do("""sql SERVER_A EXEC sp_configure 'show advanced options', 1; RECONFIGURE;
+    EXEC sp_configure 'max worker threads', 0; RECONFIGURE""")
+    assert run(taken, 120).holds("transactions_per_s(Sales) > 230")

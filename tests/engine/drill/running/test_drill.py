@@ -1,0 +1,267 @@
+"""A drill: the same run in any slices, again from its journal, and apart from its forks."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.drill.running.drill import Drill, End, Mode, play_inputs, replay
+from engine.drill.running.solution import left_alone, played
+from engine.inputs import InputProblem, parse_line, parse_script
+from tests.engine.drill.texts import FREE, SMALL, drill, run, small
+
+LINES = st.sampled_from(
+    (
+        "power-on SERVER_A",
+        "power-off SERVER_B",
+        "pull-cable SERVER_B",
+        "plug-cable SERVER_B",
+        "stop-service SERVER_W",
+        "start-service SERVER_W",
+        "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER",
+        "sql SERVER_B ALTER DATABASE Sales SET PARTNER SUSPEND",
+        "sql SERVER_B ALTER DATABASE Sales SET PARTNER RESUME",
+        "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF",
+        "sql SERVER_A#2 USE master\n\n  WAITFOR DELAY '00:00:07'\r\n\tSELECT name FROM sys.databases  ",
+        "workload Sales Workload1 scale=0.5",
+        "hint 1",
+        "note nothing to see",
+    )
+)
+DEEDS = st.lists(st.tuples(st.integers(0, 6000), LINES), max_size=8)
+CUTS = st.lists(st.integers(1, 7000), max_size=8)
+
+
+def take(deeds: list[tuple[int, str]], cuts: list[int], text: str = SMALL) -> Drill:
+    """A drill with *deeds* at their ticks, run to tick 7000 with stops at *cuts*."""
+    taken = drill(text=text)
+    stops = sorted(
+        [*((tick, line) for tick, line in deeds), *((tick, "") for tick in cuts)], key=lambda s: s[0]
+    )
+    for tick, line in stops:
+        taken.advance_to(tick)
+        if line and not taken.finished:
+            try:
+                taken.do(line)
+            except InputProblem:
+                assert line.startswith("hint"), line
+    taken.advance_to(7000)
+    return taken
+
+
+@settings(max_examples=40, deadline=None)
+@given(deeds=DEEDS, cuts=CUTS)
+def test_the_same_run_in_any_slices_and_from_its_journal(
+    deeds: list[tuple[int, str]], cuts: list[int]
+) -> None:
+    story = SMALL.replace('at = "20s"', 'when = "time_s() >= 17"\nafter = "0.7s"')
+    whole, sliced = take(deeds, [], story), take(deeds, cuts, story)
+    again = replay(whole.scenario, whole.seed, whole.mode, [item.line for item in whole.journal], 7000)
+    for other in (sliced, again):
+        assert other.state_hash() == whole.state_hash()
+        assert other.events == whole.events
+        assert other.report() == whole.report()
+
+
+@given(text=st.text(alphabet="aB \t\n\r#'=;+1\x0b\x0c\x85\u2028", max_size=16))
+def test_any_text_reads_back_from_the_journal_as_it_was_done(text: str) -> None:
+    try:
+        item = parse_line(f"sql SERVER_A {text}", 4125)
+    except InputProblem:
+        assert not text.strip()
+        return
+    assert parse_script(item.line) == ([item], [])
+
+
+def test_another_seed_is_another_run() -> None:
+    assert played(small(), seed=4).state_hash() != played(small(), seed=5).state_hash()
+
+
+def test_a_fork_goes_its_own_way() -> None:
+    taken = run(drill(), 30)
+    fork = taken.fork()
+    fork.do("power-on SERVER_A")
+    run(fork, 60)
+    assert taken.tick == 3000
+    assert not taken.journal
+    assert taken.samples.count == 30
+    run(taken, 60)
+    assert taken.state_hash() == run(drill(), 60).state_hash()
+    assert fork.state_hash() != taken.state_hash()
+    assert len(fork.events) != len(taken.events)
+
+
+def test_names_are_spelled_as_the_world_does() -> None:
+    taken = run(drill(), 1)
+    assert taken.do("stop-service server_w").words == "stop-service SERVER_W"
+    assert taken.journal[0].line == "1 stop-service SERVER_W"
+
+
+@pytest.mark.parametrize("line", ["dance SERVER_A", "power-off SERVER_Z", "workload Sales Nothing", "hint 4"])
+def test_what_cannot_be_done_changes_nothing(line: str) -> None:
+    taken = run(drill(), 1)
+    before, events = taken.state_hash(), len(taken.events)
+    with pytest.raises(InputProblem):
+        taken.do(line)
+    assert not taken.journal
+    assert (taken.state_hash(), len(taken.events)) == (before, events)
+
+
+# --- its end ------------------------------------------------------------------------------------------------
+
+
+def test_it_ends_when_all_goals_are_reached() -> None:
+    taken = played(small())
+    assert taken.ended_by is End.GOALS
+    at = taken.tick
+    run(taken, 300)
+    assert taken.tick == at
+    with pytest.raises(InputProblem, match="over"):
+        taken.do("note more")
+
+
+def test_it_ends_with_its_time() -> None:
+    taken = left_alone(small())
+    assert (taken.ended_by, taken.tick) == (End.TIME, 30_000)
+
+
+def test_it_ends_when_asked_and_again_so_in_a_replay() -> None:
+    taken = run(drill(), 3.5)
+    taken.finish()
+    assert (taken.ended_by, taken.tick) == (End.ASKED, 350)
+    again = replay(taken.scenario, taken.seed, taken.mode, [item.line for item in taken.journal], 9000)
+    assert (again.ended_by, again.tick) == (End.ASKED, 350)
+
+
+def test_it_does_not_end_before_its_story_is_told() -> None:
+    taken = drill(
+        ("Sales serves on SERVER_B", "Sales serves"),
+        ('when = "Sales is SYNC', 'when = "Sales serves or Sales is SYNC'),
+    )
+    run(taken, 19)
+    assert all(state.met for state in taken.goals.values())
+    assert not taken.finished
+
+
+def test_a_forbidden_state_may_end_it() -> None:
+    forbidden = (
+        '[[forbidden]]\nname = "f"\ntext = "down"\nwhen = "not Sales serves"\nends = true\nbetter = "no"\n'
+    )
+    taken = run(drill(("[[solution]]", forbidden + "[[solution]]")), 100)
+    assert taken.ended_by is End.FORBIDDEN
+    assert taken.tick == 2100
+
+
+def test_free_play_has_no_end_and_no_score() -> None:
+    taken = run(drill(text=FREE), 700)
+    assert taken.mode is Mode.LAB
+    assert not taken.finished
+    assert not taken.score().scored
+
+
+def test_a_drill_may_be_taken_as_free_play() -> None:
+    lock = '[[locked]]\ndo = "power-on SERVER_A"\nwhy = "no spare part"\n'
+    taken = run(drill(("[[solution]]", lock + "[[solution]]"), mode=Mode.LAB), 40)
+    taken.do("power-on SERVER_A")
+    run(taken, 400)
+    assert taken.tick == 40_000
+    assert not taken.finished
+    assert not taken.score().scored
+    taken.finish()
+    assert taken.finished
+
+
+# --- story --------------------------------------------------------------------------------------------------
+
+
+def when_down(taken: Drill) -> int:
+    run(taken, 200)
+    return next(e.tick for e in taken.events if e.kind == "fault")
+
+
+def test_a_moment_of_the_window_comes_from_the_seed() -> None:
+    scenario = small(('at = "20s"', "between = [20, 60]"))
+    moments = {when_down(Drill(scenario, seed)) for seed in range(6)}
+    assert len(moments) > 3
+    assert all(2000 <= moment < 6000 for moment in moments)
+    assert when_down(Drill(scenario, 2)) == when_down(Drill(scenario, 2))
+
+
+def test_an_inject_may_wait_for_a_condition() -> None:
+    assert when_down(drill(('at = "20s"', 'when = "time_s() >= 30"\nafter = "2.5s"'))) == 3250
+
+
+def test_what_the_story_locks_cannot_be_done_until_its_time() -> None:
+    lock = '[[locked]]\ndo = "power-on SERVER_A"\nuntil = "50s"\nwhy = "no spare part"\n'
+    taken = run(drill(("[[solution]]", lock + "[[solution]]")), 40)
+    with pytest.raises(InputProblem, match="no spare part"):
+        taken.do("power-on server_a")
+    taken.do("note the lock is for SERVER_A alone")
+    run(taken, 50)
+    taken.do("power-on SERVER_A")
+
+
+def test_nobody_takes_all_back_at_once_where_something_is_scored() -> None:
+    with pytest.raises(InputProblem, match="the lab and free play allow it"):
+        run(drill(), 40).do("revert-all")
+    run(drill(mode=Mode.LAB), 40).do("revert-all")
+    allowed = ("seed = 3", "seed = 3\nallow_revert_all = true")
+    run(drill(allowed), 40).do("revert-all")
+
+
+def test_a_lock_goes_before_what_the_scenario_allows() -> None:
+    lock = '[[locked]]\ndo = "power-on SERVER_A"\nwhy = "no spare part"\n'
+    taken = run(
+        drill(("seed = 3", "seed = 3\nallow_revert_all = true"), ("[[solution]]", lock + "[[solution]]")), 40
+    )
+    with pytest.raises(InputProblem, match="no spare part"):
+        taken.do("revert-all")
+
+
+def test_an_exam_has_no_hints() -> None:
+    taken = run(drill(mode=Mode.EXAM), 40)
+    assert taken.next_hint() is None
+    with pytest.raises(InputProblem, match="exam"):
+        taken.do("hint 1")
+
+
+def test_a_hint_is_an_event_with_its_text_and_its_cost() -> None:
+    taken = run(drill(), 40)
+    taken.hint(2)
+    (event,) = [e for e in taken.events if e.kind == "hint"]
+    assert (event.text, event.get("layer"), event.get("cost")) == ("It is off.", 2, 2.0)
+
+
+def test_inputs_that_cannot_be_done_are_handed_back() -> None:
+    refused: list[str] = []
+    inputs, _ = parse_script("1 workload Sales Nothing\n2 note fine\n")
+    taken = drill()
+    play_inputs(taken, inputs, lambda item, problem: refused.append(str(problem)))
+    assert len(refused) == 1
+    assert len(taken.journal) == 1
+
+
+def test_long_operations_count_when_they_are_done() -> None:
+    taken = run(drill(text=FREE), 20)
+    taken.do("bulk-load Sales rows=1000000 batch_rows=10000")
+    run(taken, 30)
+    assert taken.holds("operations_kb(Sales) == 0"), "the load is under way"
+    twin = run(taken.fork(), 80)
+    assert twin.holds("operations_kb(Sales) == 200000")
+    assert taken.holds("operations_kb(Sales) == 0")
+
+
+def test_each_sample_knows_who_had_the_log_and_how_the_servers_were() -> None:
+    taken = drill()
+    taken.advance_to(500)
+    taken.do("pull-cable SERVER_B")
+    taken.advance_to(900)
+    assert len(taken.standings) == len(taken.logs) == taken.samples.count
+    up = [standing.servers["SERVER_B"].nic_up for standing in taken.standings]
+    assert up == [True] * 5 + [False] * 4  # whole seconds come before what is done in them
+    assert taken.standings[0].sources == taken.world.sources
+    assert taken.standings[0].streams == taken.world.streams
+    twin = taken.fork()
+    twin.advance_to(1200)
+    assert len(taken.standings) == 9

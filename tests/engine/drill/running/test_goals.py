@@ -1,0 +1,49 @@
+"""Goals: reached after they have held, lost when they no longer do, missed when their time is over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.drill.authoring.schema import Goal
+from engine.drill.running.goals import GoalState, judge
+
+
+def course(goal: Goal, truth: str) -> list[str | None]:
+    """News of each second of *truth* (T: holds, -: does not)."""
+    state, news = GoalState(), []
+    for second, sign in enumerate(truth):
+        state, said = judge(goal, state, sign == "T", second * 100)
+        news.append(said)
+    return news
+
+
+def goal(**fields: Any) -> Goal:
+    return Goal(name="g", text="g", when="Sales serves", **fields)
+
+
+def test_reached_at_once() -> None:
+    assert course(goal(), "-TT") == [None, "met", None]
+
+
+def test_it_has_to_hold() -> None:
+    assert course(goal(hold=2), "-TT-TTT") == [None] * 6 + ["met"]
+
+
+def test_it_has_to_be_kept() -> None:
+    assert course(goal(), "T-T") == ["met", "lost", "met"]
+
+
+def test_not_judged_before_its_time() -> None:
+    assert course(goal(after=2), "TTTT") == [None, None, "met", None]
+
+
+def test_missed_for_good() -> None:
+    assert course(goal(within=2), "---TT") == [None, None, "missed", None, None]
+
+
+def test_reached_in_the_last_second() -> None:
+    assert course(goal(within=2), "--T-") == [None, None, "met", "missed"]
+
+
+def test_holding_too_late_is_missed() -> None:
+    assert course(goal(within=2, hold=2), "-TTT")[2] == "missed"

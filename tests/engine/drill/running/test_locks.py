@@ -1,0 +1,47 @@
+"""Locks: whole lines, their first words, links from either end; and what cannot be locked."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.running import locks
+from engine.inputs import InputProblem, parse_line
+from tests.engine.drill.texts import drill, run, small
+from tests.engine.worlds import lab
+
+
+@pytest.mark.parametrize(
+    ("lock", "line", "kept"),
+    [
+        ("power-on server_a", "power-on SERVER_A", True),
+        ("power-on SERVER_A", "power-on SERVER_B", False),
+        ("workload", "workload Sales none scale=0.5", True),
+        ("workload Sales", "workload Sales none", True),
+        ("workload Sales Workload1", "workload Sales none", False),
+        ("degrade SERVER_A SERVER_B", "degrade SERVER_B SERVER_A rtt_ms=1", True),
+        ("degrade SERVER_A SERVER_B", "degrade SERVER_A SERVER_W rtt_ms=1", False),
+        ("degrade", "degrade SERVER_A SERVER_W rtt_ms=1", True),
+        ("mend SERVER_A SERVER_B", "cut SERVER_A SERVER_B", False),
+        ("copy-file SERVER_A SERVER_B", "copy-file SERVER_A SERVER_B D:\\x.bak", True),
+        ("sql SERVER_A", "sql SERVER_A SELECT 1", True),
+    ],
+)
+def test_what_a_lock_keeps_away(lock: str, line: str, kept: bool) -> None:
+    assert locks.covers(locks.understood(lock, lab()), parse_line(line)) is kept
+
+
+@pytest.mark.parametrize("lock", ["swich-on SERVER_A", "power-on SERVER_Z", "cut SERVER_A", "finish now"])
+def test_what_cannot_be_locked(lock: str) -> None:
+    with pytest.raises(ScenarioProblems) as caught:
+        small(("[[client]]", f'[[locked]]\ndo = "{lock}"\nwhy = "no"\n\n[[client]]'))
+    (problem,) = caught.value.problems
+    assert problem.where.startswith("locked")
+
+
+def test_the_reason_is_told() -> None:
+    taken = run(
+        drill(("[[client]]", '[[locked]]\ndo = "workload"\nwhy = "they have to work"\n\n[[client]]')), 5
+    )
+    with pytest.raises(InputProblem, match="they have to work"):
+        taken.do("workload Sales none")

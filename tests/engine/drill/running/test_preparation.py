@@ -1,0 +1,111 @@
+"""What was done before a drill starts, and what the story does: seen in the world, charged to nobody."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.authoring.lint import lint
+from engine.drill.authoring.scenario import ScenarioProblems
+from engine.drill.judging.score import refusals
+from engine.inputs import InputProblem
+from engine.model import DbState
+from tests.engine.drill.texts import FREE, drill, run, small
+
+
+def before(*lines: str) -> tuple[str, str]:
+    tables = "".join(f'[[before]]\ndo = "{line}"\n\n' for line in lines)
+    return "[[client]]", f"{tables}[[client]]"
+
+
+def test_lines_before_the_start_are_done_and_unseen() -> None:
+    lines = ("add-drive SERVER_A E", "stop-agent SERVER_A", "sql SERVER_B EXEC sp_addlinkedserver REPORTS")
+    taken = drill(before(*lines), text=FREE)
+    assert taken.holds("linked_servers(SERVER_B) == 1 and linked_servers(SERVER_A) == 0")
+    assert [volume.letter for volume in taken.world.servers["SERVER_A"].volumes] == ["E"]
+    run(taken, 10)
+    assert taken.events == []
+    taken.do("revert-all")
+    assert not taken.world.servers["SERVER_A"].agent_running, (
+        "so it has long been; it is no fault of the drill"
+    )
+
+
+def test_what_they_change_counts_from_the_start() -> None:
+    taken = drill(before("sql SERVER_B ALTER ENDPOINT Mirroring STATE = STOPPED"), text=FREE)
+    assert taken.holds("SERVER_A is LISTENING and SERVER_B is not LISTENING")
+    assert run(taken, 5).holds('Sales is DISCONNECTED and not tried "ALTER ENDPOINT"')
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("sql SERVER_A ALTER DATABASE Nothing SET PARTNER OFF", "5011"),
+        ("sql SERVER_A WAITFOR DELAY '00:00:10'", "takes time"),
+        ("grow-volume SERVER_A E", "cannot be done"),
+    ],
+)
+def test_check_names_lines_that_cannot_stand_there(line: str, said: str) -> None:
+    found = lint(small(before(line)), "small.toml")
+    assert any(said in problem.text and problem.where.startswith("before") for problem in found), found
+
+
+def test_a_copy_may_have_been_restored_elsewhere() -> None:
+    session = FREE[FREE.index("[[session]]") : FREE.index("[[client]]")]
+    alone = (
+        'workload = "Workload1"',
+        'workload = "Workload1"\nserver = "SERVER_A"\nrestored_on = ["SERVER_B"]',
+    )
+    taken = run(drill(alone, (session, ""), text=FREE), 3)
+    assert taken.world.copies["SERVER_B", "Sales"].db_state is DbState.RESTORING
+    assert taken.holds("Sales serves on SERVER_A and Sales is NONE")
+    taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER = 'TCP://SERVER_A:5022'")
+    taken.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER = 'TCP://SERVER_B:5022'")
+    assert run(taken, 30).holds("Sales is SYNCHRONIZED")
+    with pytest.raises(ScenarioProblems, match="has a mirror already"):
+        small(alone, text=FREE)
+
+
+STORY = """
+[[timeline]]
+at = "5s"
+do = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"
+
+[[source]]"""
+
+
+def test_what_the_story_sends_is_nobodys_conduct() -> None:
+    taken = run(drill(("\n[[source]]", STORY), text=FREE), 10)
+    (batch,) = taken.report()["sql"]
+    assert (batch["window"], batch["messages"][0]["number"]) == ("SERVER_B#story", 1470)
+    assert not taken.holds('tried "FAILOVER" or error 1470')
+    assert refusals(taken.events) == []
+    taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
+    assert run(taken, 11).holds('tried "FAILOVER" and error 1470')
+    assert [number for _, number in refusals(taken.events)] == [1470]
+
+
+def test_nobody_hides_behind_the_story() -> None:
+    taken = drill(text=FREE)
+    with pytest.raises(InputProblem, match="belongs to the story"):
+        taken.do("sql SERVER_A#story ALTER DATABASE Sales SET PARTNER OFF")
+    taken.do("sql SERVER_A#2 SELECT 1")
+
+
+def test_conditions_see_what_surrounds_a_database() -> None:
+    lines = (
+        "sql SERVER_A CREATE LOGIN shop WITH PASSWORD = 'x'; USE Sales; CREATE USER shop FOR LOGIN shop",
+        "sql SERVER_A USE msdb; EXEC sp_add_job 'load'; EXEC sp_dbmmonitoraddmonitoring; "
+        "EXEC sp_dbmmonitorchangealert Sales, 2, 100, 1; EXEC sp_dbmmonitorchangealert Sales, 5, 8, 1",
+        "copy-jobs SERVER_A SERVER_B",
+        "sql SERVER_W ALTER ENDPOINT Mirroring FOR DATABASE_MIRRORING (ENCRYPTION = SUPPORTED)",
+    )
+    taken = run(drill(before(*lines), text=FREE), 65)
+    assert taken.holds("orphans(SERVER_A) == 0 and orphans(SERVER_B) == 1")
+    assert taken.holds("enabled_jobs(SERVER_A) == 1 and enabled_jobs(SERVER_B) == 0")
+    assert taken.holds("thresholds(SERVER_A) == 1 and thresholds(SERVER_B) == 0")
+    assert taken.holds("monitor_age_s(SERVER_A) < 60 and monitor_age_s(SERVER_B) > 1000000")
+    assert taken.holds("SERVER_A is ENCRYPTING and SERVER_W is not ENCRYPTING and version(SERVER_A) == 2005")
+    taken.do("corrupt-page SERVER_B Sales")
+    assert taken.holds("damaged_pages(Sales) == 1 and installs(SERVER_B) == 0")
+    taken.do("upgrade SERVER_W 2005")
+    assert run(taken, 400).holds("installs(SERVER_W) == 1")

@@ -1,0 +1,196 @@
+"""Questions and predictions: asked at their moment, answered once, judged by what was, and nothing told before."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.running.drill import Drill, Mode
+from engine.inputs import InputProblem
+from tests.engine.drill.texts import drill, run, small
+
+ASKED = """
+[[question]]
+name = "cause"
+text = "What has failed?"
+when = "not Sales serves"
+after = "2s"
+within = "60s"
+choices = ["The witness.", "The power of SERVER_A.", "The network."]
+right = [2]
+why = "Nothing of SERVER_A answers, and the others see each other."
+weight = 3
+
+[[question]]
+name = "role"
+text = "Who leads now?"
+at = "50s"
+choices = ["SERVER_A", "SERVER_B"]
+right = [2]
+why = "It took over."
+
+[[predict]]
+name = "next"
+text = "What will happen?"
+when = "SERVER_A is OFF"
+judged_after = "15s"
+why = "The mirror was in step and sees the witness."
+
+[[predict.choice]]
+text = "SERVER_B takes over by itself."
+when = "automatic_failovers(Sales) > 0"
+
+[[predict.choice]]
+text = "Sales waits for SERVER_A."
+when = "automatic_failovers(Sales) == 0"
+
+[[solution]]"""
+RULES = """
+[[rubric]]
+kind = "diagnosis"
+name = "Diagnosis"
+points = 20
+better = "Look before you answer."
+
+[[rubric]]
+kind = "prediction"
+name = "Prediction"
+points = 10
+better = "Go through the preconditions."
+
+[[rubric]]
+kind = "conduct\""""
+CHANGES = (
+    ("\n[[solution]]", ASKED),
+    ('\n[[rubric]]\nkind = "conduct"', RULES),
+    ('name = "Downtime"\npoints = 30', 'name = "Downtime"\npoints = 0'),
+)
+
+
+def asking(mode: Mode | None = None, *more: tuple[str, str]) -> Drill:
+    return drill(*CHANGES, *more, mode=mode)
+
+
+def kinds(taken: Drill, kind: str) -> list[tuple[float, str]]:
+    return [(event.t_s, str(event.get("question"))) for event in taken.events if event.kind == kind]
+
+
+def test_each_is_asked_at_its_moment() -> None:
+    taken = run(asking(), 60)
+    assert kinds(taken, "question") == [(21.0, "next"), (23.0, "cause"), (50.0, "role")]
+    assert [asked.name for asked in taken.open_questions()] == ["cause", "role"]
+    asked = taken.open_questions()[0]
+    assert (asked.choices[1], asked.prediction, asked.until_tick) == ("The power of SERVER_A.", False, 8300)
+
+
+def test_right_answers_have_their_points_when_the_drill_is_over() -> None:
+    taken = run(asking(), 21)
+    taken.do("answer next 1")
+    run(taken, 60)
+    taken.do("answer cause 2")
+    taken.do("answer role 1")
+    taken.do("power-on SERVER_A")
+    before = {item.name: item.points for item in taken.score().items}
+    assert (before["Diagnosis"], before["Prediction"]) == (0.0, 0.0)
+    run(taken, 300)
+    items = {item.name: item for item in taken.score().items}
+    assert (items["Diagnosis"].points, items["Prediction"].points) == (15.0, 10.0)
+    (loss,) = items["Diagnosis"].losses
+    assert (loss.points, loss.tick) == (5.0, 6000)
+    assert "“SERVER_B”" in loss.why
+    assert "It took over." in loss.why
+
+
+def test_no_answer_no_points() -> None:
+    taken = run(asking(), 60)
+    taken.do("power-on SERVER_A")
+    run(taken, 300)
+    assert {item.points for item in taken.score().items if item.name in ("Diagnosis", "Prediction")} == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("at_s", "line", "said"),
+    [
+        (21, "answer cause 2", "nothing waits"),
+        (21, "answer nonsense 1", "nothing waits"),
+        (21, "answer next 3", "from 1 to 2"),
+        (21, "answer next 1.5", "from 1 to 2"),
+        (31, "answer next 1", "nothing waits"),
+        (90, "answer cause 2", "nothing waits"),
+    ],
+)
+def test_what_cannot_be_answered(at_s: float, line: str, said: str) -> None:
+    taken = run(asking(), at_s)
+    with pytest.raises(InputProblem, match=said):
+        taken.do(line)
+    assert not taken.journal
+
+
+def test_the_first_answer_counts() -> None:
+    taken = run(asking(), 21)
+    taken.do("answer next 2")
+    with pytest.raises(InputProblem, match="already"):
+        taken.do("answer next 1")
+
+
+@pytest.mark.parametrize("mode", [Mode.PRACTICE, Mode.EXAM])
+def test_nothing_tells_what_is_right_before_the_end(mode: Mode) -> None:
+    taken = run(asking(mode), 21)
+    taken.do("answer next 1")
+    run(taken, 60)
+    taken.do("answer cause 2")
+    run(taken, 70)
+    told = json.dumps([event.as_json() for event in taken.events]) + json.dumps(taken.report()["questions"])
+    told += json.dumps(taken.report()["score"])
+    for secret in ("in step and sees the witness", "the others see each other", '"right"', '"correct"'):
+        assert secret not in told
+    wrong = run(asking(mode), 21)
+    wrong.do("answer next 2")
+    run(wrong, 60)
+    wrong.do("answer cause 1")
+    run(wrong, 70)
+    assert wrong.score().total == taken.score().total, "the running score gives it away"
+
+
+def test_guided_tells_at_once() -> None:
+    taken = run(asking(Mode.GUIDED), 60)
+    taken.do("answer cause 1")
+    event = taken.events[-1]
+    assert (event.kind, event.get("right")) == ("answer", False)
+    assert "the others see each other" in event.text
+    assert "Who leads now? Right" not in str(taken.report()["score"]), "an open one is not told"
+
+
+def test_free_play_asks_nothing() -> None:
+    assert not kinds(run(asking(Mode.LAB), 60), "question")
+
+
+def test_the_drill_waits_for_what_it_has_asked() -> None:
+    taken = run(asking(), 51)
+    taken.do("answer cause 2")
+    taken.do("power-on SERVER_A")
+    run(taken, 200)
+    assert all(state.met for state in taken.goals.values())
+    assert not taken.finished
+    taken.do("answer role 2")
+    run(taken, 202)
+    assert taken.finished
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('right = [2]\nwhy = "Nothing', 'right = [4]\nwhy = "Nothing'), "not so many choices"),
+        (('at = "50s"\n', ""), "no time is given"),
+        (('at = "50s"\n', 'at = "50s"\nwhen = "Sales serves"\n'), "at and when is given"),
+        (('name = "role"', 'name = "next"'), "twice"),
+        (('kind = "diagnosis"', 'kind = "forbidden"'), "nothing is earned by it"),
+        (('when = "automatic_failovers(Sales) > 0"', 'when = "automatic_failovers(Salez) > 0"'), "Salez"),
+        (("+5 power-on SERVER_A", "+5 answer cuase 2"), "cuase"),
+    ],
+)
+def test_what_is_wrong_with_a_question(change: tuple[str, str], said: str) -> None:
+    with pytest.raises(ScenarioProblems, match=said):
+        small(*CHANGES, change)

@@ -1,0 +1,114 @@
+"""Going back is written down, gives back nothing that was learnt, and does not exist in an exam."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.running import rewind
+from engine.drill.running.drill import Drill, Mode, replay
+from engine.inputs import InputProblem
+from tests.engine.drill.running.test_questions import CHANGES, asking
+from tests.engine.drill.texts import drill, run, small
+
+
+def gone_back(live: Drill, to_s: float) -> Drill:
+    """A drill at *to_s* that knows what *live* knows."""
+    early = [item.line for item in live.journal if item.tick < to_s * 100]
+    back = replay(live.scenario, live.seed, live.mode, early, round(to_s * 100))
+    back.do(rewind.line(live, back))
+    return back
+
+
+def test_hints_stay_opened_and_paid_for() -> None:
+    taken = run(drill(), 40)
+    taken.hint(2)
+    run(taken, 100)
+    back = gone_back(taken, 30)
+    assert back.journal[-1].line == "30 rewind 100 hint:protected:2"
+    assert [(o.goal, o.layer, o.cost) for o in back.hints] == [("protected", 2, 2.0)]
+    assert [e.text for e in back.events if e.kind == "hint"] == ["It is off."]
+    back.do("power-on SERVER_A")
+    run(back, 300)
+    assert back.score().total == 96.0, "a hint and a way back"
+    (item,) = [item for item in back.score().items if item.name == "Rewinds"]
+    assert "from 100 s to 30 s" in item.why
+    assert item.points == -2.0
+    assert back.report()["rewinds"] == [{"from_s": 100.0, "to_s": 30.0}]
+
+
+def test_answers_stay_given_and_missed_ones_missed() -> None:
+    taken = run(asking(), 24)
+    taken.do("answer cause 1")
+    run(taken, 60)
+    back = gone_back(taken, 10)
+    assert back.journal[-1].line == "10 rewind 60 answer:cause:1 missed:next"
+    run(back, 55)
+    assert [asked.name for asked in back.open_questions()] == ["role"]
+    with pytest.raises(InputProblem, match="already"):
+        back.do("answer cause 2")
+    again = gone_back(run(back, 60), 5)
+    assert again.journal[-1].line == "5 rewind 60 answer:cause:1 missed:next", "known for ever"
+
+
+def test_a_run_with_a_rewind_replays() -> None:
+    taken = run(asking(), 24)
+    taken.do("answer cause 1")
+    back = run(gone_back(taken, 10), 70)
+    lines = [item.line for item in back.journal]
+    again = replay(small(*CHANGES), back.seed, back.mode, lines, 7000)
+    assert again.report() == back.report()
+
+
+def test_the_state_knows_nothing_of_it() -> None:
+    taken = run(drill(), 40)
+    back = run(gone_back(taken, 30), 40)
+    assert back.state_hash() == taken.state_hash()
+
+
+def test_an_exam_has_no_way_back() -> None:
+    taken = run(drill(mode=Mode.EXAM), 30)
+    with pytest.raises(InputProblem, match="no way back"):
+        taken.do("rewind 40")
+
+
+@pytest.mark.parametrize(
+    "word", ["hint:nothing:1", "hint:served:4", "hint:served", "answer:cause:1", "secret"]
+)
+def test_only_what_can_be_known_is_taken(word: str) -> None:
+    taken = run(drill(), 30)
+    with pytest.raises(InputProblem, match="known"):
+        taken.do(f"rewind 40 {word}")
+    assert not taken.journal
+
+
+# --- modes --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("mode", "told"), [(Mode.GUIDED, True), (Mode.EXAM, False), (Mode.LAB, False)])
+def test_progress_is_told_where_the_mode_tells_it(mode: Mode, told: bool) -> None:
+    taken = drill(mode=mode)
+    assert (taken.progress() is not None) is told
+
+
+def test_progress_goes_by_weight_and_by_how_long_a_goal_holds() -> None:
+    taken = drill(mode=Mode.GUIDED)
+    assert taken.progress() == pytest.approx(75.0 * 0.0)
+    run(taken, 40)
+    assert taken.progress() == 25.0
+    taken.do("power-on SERVER_A")
+    seen = []
+    while not taken.finished:
+        run(taken, taken.tick / 100 + 1)
+        seen.append(taken.progress())
+    assert seen[-3:] == [pytest.approx(50.0), pytest.approx(75.0), 100.0]
+
+
+def test_who_leaves_before_the_story_is_told_has_not_finished() -> None:
+    later = '[[timeline]]\nat = "200s"\ndo = "power-off SERVER_W"\n\n[[goal]]'
+    taken = run(drill(('\n[[goal]]\nname = "served"', f'\n{later}\nname = "served"')), 40)
+    taken.do("power-on SERVER_A")
+    run(taken, 150)
+    assert all(state.met for state in taken.goals.values())
+    taken.finish()
+    assert not taken.score().finished
+    assert taken.score().total == 40.0

@@ -1,0 +1,62 @@
+"""In an exam nothing tells of the truth: two worlds that look alike from outside give the same answers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine.drill.running import seat
+from engine.drill.running.drill import Drill, Mode
+from engine.inputs import InputProblem
+from tests.engine.drill.texts import drill, run
+
+HIDDEN = (
+    '[[goal]]\nname = "served"',
+    '[[timeline]]\nat = "5s"\ndo = "close-firewall SERVER_W 5022"\n\n[[goal]]\nname = "served"',
+)
+"""A firewall that is closed beside connections that live: nobody sees anything of it yet."""
+
+
+def worlds(mode: Mode = Mode.EXAM) -> tuple[Drill, Drill]:
+    return run(drill(mode=mode), 10), run(drill(HIDDEN, mode=mode), 10)
+
+
+def answers(taken: Drill, line: str) -> str:
+    """All that a line tells whoever types it."""
+    known = len(taken.events)
+    try:
+        done = taken.do(line).words
+    except InputProblem as problem:
+        return str(problem)
+    return json.dumps([done, *[event.as_json() for event in taken.events[known:]]])
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["open-firewall SERVER_W 5022", "mend SERVER_A SERVER_B", "power-on SERVER_A", "plug-cable SERVER_W", "revert-all",
+     "start-service SERVER_B", "hint 1", "rewind 5", "answer nothing 1"],
+)  # fmt: skip
+def test_a_repair_tells_nothing_of_what_was_broken(line: str) -> None:
+    healthy, broken = worlds()
+    assert answers(healthy, line) == answers(broken, line)
+
+
+def test_who_practises_is_told() -> None:
+    healthy, broken = worlds(Mode.PRACTICE)
+    assert answers(healthy, "open-firewall SERVER_W 5022") != answers(broken, "open-firewall SERVER_W 5022")
+
+
+def test_the_truth_is_secret_until_the_exam_is_over() -> None:
+    taken = drill(mode=Mode.EXAM)
+    with pytest.raises(InputProblem, match="only the servers answer"):
+        seat.ask(taken)
+    taken.finish()
+    seat.ask(taken)
+    seat.ask(drill(mode=Mode.PRACTICE))
+
+
+def test_what_an_exam_keeps_secret_the_world_still_does() -> None:
+    _, broken = worlds()
+    broken.do("open-firewall SERVER_W 5022")
+    assert not any(fault.reverted_tick is None for fault in broken.world.faults)

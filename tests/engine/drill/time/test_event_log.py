@@ -1,0 +1,102 @@
+"""Events in columns: what comes out is what went in, what repeats is held once, and forks share their past."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.judging.report import plain
+from engine.drill.running.drill import Drill
+from engine.drill.time.event_log import EventLog, of
+from engine.drill.time.history import History
+from engine.drill.time.kept import keep
+from engine.drill.time.packed import ROWS_AS_THEY_ARE, Packed
+from engine.events import Event
+from tests.engine.drill.texts import drill, run
+
+SOME = [
+    Event(1, "state", "SERVER_A", "Sales", "SYNCHRONIZED -> DISCONNECTED", (("new", "DISCONNECTED"),)),
+    Event(2, "log", None, None, "freed", (("kb", 1),)),
+    Event(2, "log", None, None, "freed", (("kb", 1.0),)),
+    Event(2, "log", None, None, "freed", (("kb", True),)),
+    Event(9, "sql_done", "SERVER_B", None, "", (("batch", "SELECT 1"), ("results", [{"rows": [[1]]}]))),
+    Event(9, "state", "SERVER_B", "Sales", "SYNCHRONIZED -> DISCONNECTED", (("new", "DISCONNECTED"),)),
+]
+
+
+def test_what_comes_out_is_what_went_in() -> None:
+    log = EventLog(SOME)
+    assert repr(list(log)) == repr(SOME), "1, 1.0 and True stay what they are"
+    assert log == SOME
+    assert log != SOME[1:]
+    assert (log[0], log[-1], log[1:3], len(log)) == (SOME[0], SOME[-1], SOME[1:3], len(SOME))
+    with pytest.raises(IndexError):
+        log[len(SOME)]
+
+
+def test_what_repeats_is_held_once() -> None:
+    log = EventLog(
+        Event(tick, "state", "SERVER_A", "Sales", "lost", (("why", "x" * 50),)) for tick in range(5_000)
+    )
+    assert log[0].data is log[-1].data
+    assert log[0].text is log[-1].text
+    assert log.columns.nbytes == 28 * len(log)
+
+
+def test_those_of_a_kind_or_of_a_server() -> None:
+    log = EventLog(SOME)
+    wanted = [event for event in SOME if event.kind in ("state", "sql_done")]
+    assert list(log.of("state", "sql_done")) == wanted == list(of(SOME, "state", "sql_done"))
+    assert log.only({"state"}) == [SOME[0], SOME[5]]
+    assert log.places(("state", "log"), "SERVER_B").tolist() == [5]
+    assert log.places(first=4).tolist() == [4, 5]
+    wanted_rows = [(e.tick, e.get("kb"), e.get("new"), e.text) for e in SOME[:4]]
+    assert repr(list(log.rows(log.places(until=4), ("kb", "new")))) == repr(wanted_rows)
+
+
+def test_a_fork_goes_its_own_way_and_knows_how_far_they_agree() -> None:
+    log = EventLog(SOME)
+    fork = log.first(3)
+    assert (fork.agrees(log), log.agrees(fork)) == (3, 3)
+    fork.append(SOME[4])
+    log.append(SOME[0])
+    assert fork == [*SOME[:3], SOME[4]]
+    assert log == [*SOME, SOME[0]]
+    assert log.agrees(fork) == 3
+    assert log.agrees(EventLog(SOME)) == 0, "nothing is known of a log with another past"
+
+
+def test_a_moment_of_a_run_agrees_with_it() -> None:
+    taken = run(drill(), 5)
+    kept = keep(taken)
+    run(taken, 100)
+    past: Drill = kept.again(taken)
+    assert taken.events.agrees(past.events) == len(past.events) == kept.events < len(taken.events)
+    run(past, 100)
+    assert taken.events.agrees(past.events) == len(past.events) == len(taken.events)
+
+
+def test_large_result_sets_are_packed_and_read_as_before() -> None:
+    taken = run(drill(), 5)
+    taken.do("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
+    run(taken, 8)
+    *_, done = taken.events.of("sql_done")
+    results = done.get("results")
+    assert isinstance(results, Packed)
+    (one,) = results
+    assert results[0] == one
+    assert results == Packed([one])
+    assert len(one["rows"]) > ROWS_AS_THEY_ARE
+    assert len(results._packed) < len(repr(results)) / 2
+    assert plain(results) == [plain(one)]
+    assert taken.report()["sql"][-1]["results"] == [plain(one)]
+
+
+def test_a_batch_that_is_played_again_takes_no_more_room() -> None:
+    history = History(drill())
+    history.do("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
+    history.advance_to(3_000)
+    held = len(history.drill.events._words.data)
+    for tick in (0, 500, 1_000, 0, 2_900):
+        again = history.seek(tick)
+        assert history.drill.events.agrees(again.events) == len(again.events)
+    assert len(history.drill.events._words.data) == held

@@ -1,0 +1,142 @@
+"""Any moment of a run again, exactly; and what leaves the run there."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.drill.judging.markers import markers
+from engine.drill.running.drill import Drill, Mode, replay
+from engine.drill.running.solution import play_solution
+from engine.drill.time import history as module
+from engine.drill.time.history import History
+from engine.inputs import InputProblem
+from tests.engine.drill.running.test_drill import LINES
+from tests.engine.drill.texts import FREE, drill, small
+
+DEEDS = st.lists(st.tuples(st.integers(0, 6000), LINES), max_size=6)
+
+
+def lived(deeds: list[tuple[int, str]], until: int = 8000) -> History:
+    history = History(drill(text=FREE))
+    for tick, line in sorted(deeds):
+        history.advance_to(tick)
+        try:
+            history.do(line)
+        except InputProblem:
+            assert line.startswith("hint")
+    history.advance_to(until)
+    return history
+
+
+def exact(history: History, tick: int, before: bool) -> Drill:
+    """The same moment played from the start."""
+    lines = [i.line for i in history.drill.journal if i.tick < tick or (i.tick == tick and not before)]
+    return replay(history.drill.scenario, history.drill.seed, history.drill.mode, lines, tick)
+
+
+@settings(max_examples=30, deadline=None)
+@given(deeds=DEEDS, tick=st.integers(-10, 9000), before=st.booleans())
+def test_a_sought_moment_is_the_moment_as_it_was(
+    deeds: list[tuple[int, str]], tick: int, before: bool
+) -> None:
+    history = lived(deeds)
+    end = history.drill.state_hash()
+    for sought in (tick, *(at for at, _ in deeds)):
+        found = history.seek(sought, before)
+        wanted = exact(history, min(max(0, sought), 8000), before)
+        assert found.report() == wanted.report()
+    assert history.drill.state_hash() == end
+
+
+@settings(max_examples=30, deadline=None)
+@given(deeds=DEEDS)
+def test_from_event_to_event_it_is_the_same_run(deeds: list[tuple[int, str]]) -> None:
+    whole, stops = lived(deeds), lived(deeds, until=0)
+    while stops.drill.tick < whole.drill.tick:
+        new = stops.advance_to(whole.drill.tick, to_event=True)
+        assert {event.tick for event in new} <= {stops.drill.tick}
+        assert new or stops.drill.tick == whole.drill.tick
+    assert stops.drill.report() == whole.drill.report()
+
+
+def test_what_lies_far_from_any_kept_moment_is_sought_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "KEPT_MAX", 2)
+    history = lived([(3000, "power-off SERVER_A")], until=100_000)
+    tick = max(range(10_000, 100_000, 10_000), key=lambda at: len(list(history.seeking(at))))
+    shares = list(history.seeking(tick))
+    assert len(shares) > 5
+    assert shares == sorted(shares)
+    assert history.seek(tick).report() == exact(history, tick, False).report()
+
+
+def test_what_is_sought_goes_its_own_way() -> None:
+    history = lived([(3000, "power-off SERVER_A")])
+    found = history.seek(2000)
+    found.do("stop-service SERVER_W")
+    found.advance_to(8000)
+    assert found.state_hash() != history.drill.state_hash()
+    assert history.drill.state_hash() == exact(history, 8000, False).state_hash()
+
+
+def test_kept_moments_are_thinned_out_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "KEPT_MAX", 8)
+    history = lived([(at, f"note {at}") for at in range(0, 30_000, 700)], until=40_000)
+    assert len(history._kept) <= 8
+    for tick in (0, 1, 699, 700, 20_000, 40_000):
+        assert history.seek(tick).report() == exact(history, tick, False).report()
+
+
+def test_the_past_of_a_drill_that_comes_with_one() -> None:
+    before = lived([(1000, "power-off SERVER_A"), (3000, "power-on SERVER_A")], until=5000)
+    history = History(before.drill)
+    history.advance_to(9000)
+    for tick in (500, 2000, 4000, 7000):
+        assert history.seek(tick).report() == exact(history, tick, False).report()
+
+
+def test_an_exam_can_be_looked_back_on_only_when_it_is_over() -> None:
+    history = History(drill(mode=Mode.EXAM))
+    history.advance_to(4000)
+    for way in (history.seek, history.fork):
+        with pytest.raises(InputProblem, match="exam"):
+            way(2000)
+    history.do("finish")
+    assert history.seek(2000).tick == 2000
+    retry = history.fork(2000)
+    assert retry.drill.mode is Mode.PRACTICE
+    assert retry.drill.journal[-1].line == "20 rewind 40"
+    retry.do("hint 1")
+
+
+def test_a_fork_knows_its_past_and_writes_down_where_it_comes_from() -> None:
+    history = History(drill())
+    history.advance_to(4000)
+    history.do("hint 2")
+    history.advance_to(9000)
+    fork = history.fork(3000)
+    assert [item.line for item in fork.drill.journal] == ["30 rewind 90 hint:protected:2"]
+    fork.advance_to(5000)
+    fork.do("power-on SERVER_A")
+    fork.advance_to(12_000)
+    lines = [item.line for item in fork.drill.journal]
+    assert fork.drill.report() == replay(small(), 3, Mode.PRACTICE, lines, 12_000).report()
+    for tick in (2000, 3000, 5500):
+        assert fork.seek(tick).report() == exact(fork, tick, False).report()
+
+
+def test_marks_of_every_kind() -> None:
+    taken = drill()
+    play_solution(taken)
+    again = drill()
+    again.advance_to(100)
+    for line in ("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER", "hint 1", "note here", "rewind 2"):
+        again.do(line)
+    again.do("sql SERVER_A SELECT 1 AS one")
+    again.finish()
+    found = {mark.kind for mark in (*markers(taken.events), *markers(again.events))}
+    assert found >= {"fault", "repair", "detection", "transition", "command", "refusal", "hint", "goal"}
+    assert found >= {"note", "rewind", "end"}
+    (failed,) = [mark for mark in markers(taken.events) if mark.kind == "fault"]
+    assert (failed.tick, failed.text) == (2000, "power-off SERVER_A")

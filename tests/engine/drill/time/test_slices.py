@@ -1,0 +1,134 @@
+"""Long work in slices: the same as in one go, a little at a time, and given up without a trace."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.judging.review import review, reviewing
+from engine.drill.running.drill import Drill, Mode
+from engine.drill.running.solution import play_solution, solving
+from engine.drill.time.branches import Branches, grown
+from engine.drill.time.history import History
+from engine.drill.time.slices import SLICE_ROWS, Slices, again, part
+from engine.inputs import Input, InputProblem
+from engine.stepwise import at_once
+from tests.engine.drill.texts import drill
+
+LINES = ((1000, "power-off SERVER_A"), (3000, "power-on SERVER_A"), (3000, "note mended"))
+END = 40_000
+JOURNAL = tuple(
+    Input(tick, verb, tuple(words)) for tick, (verb, *words) in ((tick, line.split()) for tick, line in LINES)
+)
+
+
+def lived() -> History:
+    history = History(drill())
+    for tick, line in LINES:
+        history.advance_to(tick)
+        history.do(line)
+    history.advance_to(END)
+    return history
+
+
+def shares_of(work: Slices[object]) -> list[float]:
+    return list(work)
+
+
+def test_a_run_played_in_slices_is_the_same_run() -> None:
+    whole, history = lived(), History(drill())
+    longest, before = 0, 0
+    for share in again(history, JOURNAL, END):
+        assert 0.0 <= share <= 1.0
+        longest, before = max(longest, history.drill.tick - before), history.drill.tick
+    assert longest <= SLICE_ROWS
+    assert history.drill.report() == whole.drill.report()
+    assert history.seek(2000).state_hash() == whole.seek(2000).state_hash()
+
+
+def test_another_world_than_the_recorded_one_is_refused() -> None:
+    right = lived().seek(2000).state_hash()
+    at_once(again(History(drill()), JOURNAL, END, [(2000, right)]))
+    with pytest.raises(InputProblem, match="at 20 s the world is not the one"):
+        at_once(again(History(drill()), JOURNAL, END, [(2000, "0" * 32)]))
+
+
+def test_an_input_after_the_end_of_the_drill_is_refused_and_does_not_keep_it_going_for_ever() -> None:
+    over = [Input(1000, "finish"), Input(2000, "note", ("late",))]
+    with pytest.raises(InputProblem, match="over"):
+        at_once(again(drill(), over, 3000))
+    assert at_once(again(drill(), over, 3000, lenient=True)).tick == 1000
+
+
+def test_a_debrief_in_slices_tells_the_same() -> None:
+    over = drill()
+    play_solution(over)
+    slices = reviewing(over)
+    assert next(slices) < 1.0
+    assert at_once(reviewing(over)) == review(over)
+    shares = shares_of(reviewing(over))
+    assert len(shares) > 10
+    assert shares == sorted(shares)
+
+
+def test_a_solution_played_into_a_history_can_be_looked_back_on() -> None:
+    history, whole = History(drill()), drill()
+    at_once(solving(history))
+    play_solution(whole)
+    assert history.drill.state_hash() == whole.state_hash()
+    assert history.seek(0).tick == 0
+
+
+def test_a_tree_is_as_it_was_until_the_last_slice_of_a_fork() -> None:
+    tree = Branches(lived())
+    tree.fork(2000, "early")
+    stored = grown(tree.history.drill.scenario, tree.history.drill.seed, tree.stored())
+    given_up = stored.forking(1500)
+    next(given_up)
+    given_up.close()
+    assert (stored.names(), stored.current) == (["main", "early"], "main")
+    forked = at_once(stored.forking(1500))
+    assert stored.names() == ["main", "early", "branch 1"]
+    assert forked.drill.state_hash() == stored.history.drill.state_hash()
+
+
+def test_stored_branches_are_recalled_in_slices() -> None:
+    tree = Branches(lived())
+    tree.fork(2000, "early").advance_to(30_000)
+    stored = grown(tree.history.drill.scenario, tree.history.drill.seed, tree.stored())
+    assert shares_of(stored.recalling())
+    assert shares_of(stored.recalling()) == []  # they are there
+    assert stored.of("early").drill.state_hash() == tree.of("early").drill.state_hash()
+
+
+def test_an_exam_branches_as_practice_in_slices() -> None:
+    history = History(drill(mode=Mode.EXAM))
+    history.advance_to(4000)
+    history.do("finish")
+    assert shares_of(history.forking(2000))
+    retry = history.fork(2000)
+    assert retry.drill.mode is Mode.PRACTICE
+    assert retry.seek(500).tick == 500
+
+
+def test_what_could_not_be_recorded_is_taken_back() -> None:
+    history, other = History(drill()), History(drill())
+    for run in (history, other):
+        run.advance_to(1000)
+        run.do("power-off SERVER_A")
+        run.advance_to(2000)
+    history.do("power-on SERVER_A")
+    history.take_back()
+    assert history.drill.report() == other.drill.report()
+    for run in (history, other):
+        run.advance_to(2500)
+    assert history.drill.report() == other.drill.report()
+    assert history.seek(1500).state_hash() == other.seek(1500).state_hash()
+
+
+def test_a_part_of_a_larger_work_tells_its_share_of_that() -> None:
+    def half() -> Slices[Drill | None]:
+        yield 0.0
+        yield 0.5
+        return None
+
+    assert shares_of(part(half(), 0.5, 1.0)) == [0.5, 0.75]

@@ -1,0 +1,105 @@
+"""A recorded run plays again to the same states; where it does not, the first divergence has a name."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import play_solution
+from engine.drill.running.state import StateHash
+from engine.drill.time.verify import Divergence, divergence, verify, verify_report
+from engine.inputs import InputProblem
+from tests.engine.drill.texts import drill, small
+
+
+@pytest.fixture(scope="module")
+def taken() -> Drill:
+    drilled = drill()
+    play_solution(drilled)
+    return drilled
+
+
+def check(
+    taken: Drill, *changes: tuple[str, str], hashes: list[StateHash] | None = None
+) -> Divergence | None:
+    lines = [item.line for item in taken.journal]
+    return verify(small(*changes), taken.seed, taken.mode, lines, hashes or taken.hashes, taken.tick)
+
+
+def test_the_same_run_is_the_same(taken: Drill) -> None:
+    assert check(taken) is None
+    assert verify_report(small(), json.loads(json.dumps(taken.report()))) is None
+
+
+def test_a_changed_scenario_parts_where_the_change_shows(taken: Drill) -> None:
+    found = check(taken, ('at = "20s"', 'at = "20.5s"'))
+    assert found is not None
+    assert found.agreed == taken.hashes[0]
+    assert found.expected == taken.hashes[1]
+    assert found.lines == (taken.journal[0].line,)
+    assert str(found).startswith("it is the same until 0 s and another one at ")
+    assert "power-on SERVER_A" in str(found)
+
+
+def test_a_report_names_the_first_event(taken: Drill) -> None:
+    found = verify_report(small(('at = "20s"', 'at = "20.5s"')), json.loads(json.dumps(taken.report())))
+    assert "recorded fault at 20 s (power-off SERVER_A), now fault at 20.5 s (power-off SERVER_A)" in str(
+        found
+    )
+
+
+def test_one_wrong_hash_is_found(taken: Drill) -> None:
+    for place in range(len(taken.hashes)):
+        hashes = taken.hashes.copy()
+        hashes[place] = dataclasses.replace(hashes[place], digest="0" * 32)
+        found = check(taken, hashes=hashes)
+        assert found is not None
+        assert found.expected == hashes[place]
+        assert found.agreed == (hashes[place - 1] if place else None)
+
+
+def test_a_longer_record_is_another_run(taken: Drill) -> None:
+    found = check(taken, hashes=[*taken.hashes, StateHash(90_000, 1, "0" * 32)])
+    assert found is not None
+    assert "the replay ends there" in str(found)
+
+
+@pytest.mark.parametrize(("key", "value"), [("state_hash", "0" * 32), ("ended_at_s", 1.0)])
+def test_another_end_is_found(taken: Drill, key: str, value: object) -> None:
+    """All hashes on the way are the run's own; only what it is said to have come to is not."""
+    report = json.loads(json.dumps(taken.report()))
+    assert verify_report(taken.scenario, report) is None
+    found = verify_report(taken.scenario, report | {key: value})
+    assert found is not None
+    assert found.expected != found.found
+
+
+def test_lines_that_make_no_sense_are_refused(taken: Drill) -> None:
+    with pytest.raises(InputProblem, match="dance"):
+        verify(small(), 3, "practice", ["1 dance"], [], 100)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("score", {"total": 99.5}, "score.total is recorded as 99.5"),
+        ("score", None, "score is recorded as None"),
+        ("mode", "exam", "mode is recorded as exam"),
+        ("scenario", "another", "scenario is recorded as another"),
+        ("title", "Another", "title is recorded as Another"),
+        ("ended_by", "asked", "ended_by is recorded as asked"),
+        ("availability", {"downtime_s": 0.0}, "availability.downtime_s is recorded as 0.0"),
+        ("goals", [], "goals is recorded as []"),
+    ],
+)
+def test_a_report_that_claims_something_else_is_found(
+    taken: Drill, name: str, value: object, said: str
+) -> None:
+    report = json.loads(json.dumps(taken.report()))
+    report[name] = report[name] | value if isinstance(value, dict) else value
+    found = divergence(taken, report)
+    assert found is not None
+    assert said in str(found)
