@@ -115,7 +115,9 @@ class Appearance(QObject):
         """Text one step larger (1) or smaller (-1)."""
         scales, now = settings.FONT_SCALES, self._store.get(settings.FONT_SCALE)
         near = min(range(len(scales)), key=lambda index: abs(scales[index] - now))
-        self.set_font_scale(scales[max(0, min(len(scales) - 1, near + step))])
+        wanted = scales[max(0, min(len(scales) - 1, near + step))]
+        if wanted != now:
+            self.set_font_scale(wanted)
 
     def toggle_contrast(self) -> None:
         """High contrast, or back to the theme of before."""

@@ -342,8 +342,11 @@ class _Margin(QWidget):
 
 def _common(one: str, other: str) -> int:
     """How many characters both begin with."""
-    shorter = min(len(one), len(other))
-    return next((n for n in range(shorter) if one[n] != other[n]), shorter)
+    low, high = 0, min(len(one), len(other))
+    while low < high:  # slices are compared many times as fast as characters
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
+    return low
 
 
 def _plain(selected: str) -> str:

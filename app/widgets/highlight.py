@@ -134,4 +134,4 @@ class _Reading:
 
 def utf16_length(text: str) -> int:
     """Qt counts in UTF-16 units."""
-    return len(text) + sum(ord(sign) > 0xFFFF for sign in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

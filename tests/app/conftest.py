@@ -42,6 +42,8 @@ def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
     from PySide6.QtWidgets import QApplication, QWidget
     from shiboken6 import isValid
 
+    from app.widgets import theme
+
     if QApplication.topLevelWidgets():  # pytest lets go of what the test before was given only by now
         gc.collect()
     gc.freeze()  # modules and what tests before left: looking through them again took a third of a test's time
@@ -52,8 +54,15 @@ def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
         QTest.keyRelease(QWidget(), Qt.Key.Key_Shift)
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     gc.collect()
+    app = QApplication.instance()
+    if (
+        isinstance(app, QApplication)
+        and app.property("styled")
+        and app.font().pointSizeF() != theme.BASE_POINTS
+    ):
+        theme.apply(app, theme.LIGHT)  # without a window: with one, another size of text takes half a second
     windows = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]
     assert not windows, f"windows left open: {windows}"
-    timers = [found for found in gc.get_objects() if isinstance(found, QTimer) and isValid(found)]
+    timers = [found for found in gc.get_objects() if issubclass(type(found), QTimer) and isValid(found)]
     running = [timer for timer in timers if timer.isActive()]
     assert not running, f"timers left running: {running}"

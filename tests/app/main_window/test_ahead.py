@@ -64,12 +64,11 @@ print(*sorted(name for name in set(sys.modules) - before if name in LATER))
 
 def test_the_first_drill_and_query_load_nothing_more() -> None:
     """The list is whole: without it they load exactly what is on it, with it nothing of weight."""
-    loaded = []
-    for arguments in ([], ["ahead"]):
-        done = subprocess.run(
-            [sys.executable, "-c", FIRST_BATCHES, *arguments], capture_output=True, text=True, check=True
-        )
-        loaded.append([set(line.split()) for line in done.stdout.splitlines()])
+    both = [
+        subprocess.Popen([sys.executable, "-c", FIRST_BATCHES, *arguments], stdout=subprocess.PIPE, text=True)
+        for arguments in ([], ["ahead"])
+    ]
+    loaded = [[set(line.split()) for line in each.communicate()[0].splitlines()] for each in both]
     assert loaded[0][1] == set(LATER)
     assert {"sqlglot", "llvmlite"} <= loaded[0][0]
     assert loaded[1] == [{"nothing"}, set()]

@@ -95,7 +95,6 @@ def test_a_program_that_was_killed_while_presenting_comes_back_as_it_was(
     window = shown(qtbot, profile, store)
     assert (window.appearance.layout, store.get(settings.FONT_SCALE)) == (AUTHOR, 1.25)
     assert not window.presenting.on
-    window.appearance.set_font_scale(1.0)
 
 
 def test_each_profile_keeps_its_own_layout(lab: MainWindow) -> None:
@@ -129,7 +128,6 @@ def test_large_text_widens_the_brief(qapp: QApplication, lab: MainWindow) -> Non
     assert lab.desk.docks["brief"].width() > before
     assert lab.transport._speed.font().pointSizeF() == pytest.approx(2.0 * theme.BASE_POINTS * 1.05)
     assert lab.history._title.font().pointSizeF() == pytest.approx(2.0 * theme.BASE_POINTS * 1.8)
-    lab.appearance.set_font_scale(1.0)
 
 
 # --- recent files -------------------------------------------------------------------------------------------
@@ -213,7 +211,6 @@ def test_with_the_largest_text_a_small_screen_holds_the_window(
     hands.say_yes()
     assert lab.session.drill is not None
     assert lab.session.drill.finished
-    lab.appearance.set_font_scale(1.0)
 
 
 def test_what_a_panel_has_no_room_for_can_be_scrolled_to(qapp: QApplication, lab: MainWindow) -> None:
@@ -311,7 +308,6 @@ def test_a_desk_without_room_for_three_columns_has_two_and_takes_the_others_back
     assert docks["timing"].isHidden()
     lab.appearance.reset_layout()
     assert not docks["timing"].isHidden()
-    lab.appearance.set_font_scale(1.0)
 
 
 def test_a_narrow_layout_comes_back_at_the_next_start(

@@ -86,7 +86,6 @@ def test_start_page_and_brief_have_room_for_their_words(
         for t in found
         if t.box.right() > window.width() and "Qt" not in type(t.widget).__name__
     ]
-    window.appearance.set_font_scale(1.0)
     assert not faults
 
 

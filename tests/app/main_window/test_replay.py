@@ -189,7 +189,6 @@ def test_names_of_branches_are_whole_however_large_the_text_is(hands: Hands) -> 
     found = [text.words for text in painted.texts(page.tree.viewport())]
     assert any("branch 1" in words for words in found)
     assert not [words for words in found if painted.ELLIPSIS in words]
-    window.appearance.set_font_scale(1.0)
 
 
 def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot: QtBot, monkeypatch) -> None:  # type: ignore[no-untyped-def]
@@ -520,7 +519,6 @@ def test_who_does_not_wait_for_the_reference_keeps_the_run(hands: Hands) -> None
     assert session.loading
     assert not window.loading.words.isVisible()
     assert window.loading.bar.isVisible()
-    window.appearance.set_font_scale(1.0)
     session.cancel()
     assert window.pages.currentWidget() is window.debrief
     assert window.play.branches is tree

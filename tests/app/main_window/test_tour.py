@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from app import settings
 from app.main_window import MainWindow
 from app.settings import WindowSettings
+from app.widgets import theme
 from app.words import language
 from tests.app.main_window.conftest import Hands, shown
 
@@ -58,15 +59,15 @@ def test_it_is_offered_once_and_leaves_the_keyboard_alone(
 @pytest.mark.parametrize("scale", [1.0, 2.0])
 @pytest.mark.parametrize("words", [language.ENGLISH, language.GERMAN])
 def test_it_points_at_what_is_in_sight_and_stays_in_the_window(
-    qtbot: Any, hands: Hands, store: WindowSettings, profile: Any, words: str, scale: float
+    qtbot: Any, qapp: QApplication, store: WindowSettings, profile: Any, words: str, scale: float
 ) -> None:
     language.use(words)
+    store.set(settings.FONT_SCALE, scale)
+    theme.apply(qapp, theme.LIGHT, scale)
     toured = shown(qtbot, profile, store)
     toured.choose("lab")
     toured.brief.started.emit("lab")
     toured.session.pause()
-    toured.appearance.set_font_scale(scale)
-    toured.resize(1366, 768)
     toured.desk.docks["timing"].raise_()  # so that the monitor is behind it
     tour, titles = toured.tour, []
     toured.actions_by_name["help.tour"].trigger()
@@ -88,7 +89,6 @@ def test_it_points_at_what_is_in_sight_and_stays_in_the_window(
         assert tour.text.height() <= lines.height() + tour.text.fontMetrics().height(), titles[-1]
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
         QApplication.processEvents()
-    toured.appearance.set_font_scale(1.0)
     language.use(language.ENGLISH)
     assert len(titles) == 7
     assert len(set(titles)) == len(titles)

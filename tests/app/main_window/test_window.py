@@ -144,7 +144,10 @@ def test_text_can_be_made_larger(hands: Hands, store: WindowSettings) -> None:
     hands.press(Key.Key_Plus, Mod.ControlModifier)
     QApplication.processEvents()
     assert window.picker.font().pointSizeF() == pytest.approx(before * 1.1)
-    for _ in settings.FONT_SCALES:
+    store.set(settings.FONT_SCALE, settings.FONT_SCALES[-2])
+    window.appearance.step_font(1)
+    assert store.get(settings.FONT_SCALE) == settings.FONT_SCALES[-1]
+    with hands.qtbot.assertNotEmitted(window.appearance.changed):
         window.appearance.step_font(1)
     assert store.get(settings.FONT_SCALE) == settings.FONT_SCALES[-1]
     hands.press(Key.Key_0, Mod.ControlModifier)
