@@ -87,7 +87,9 @@ class Tour(QFrame):
         self._column, self._buttons = column, buttons
         self._placing = QTimer(self, singleShot=True, interval=0)
         """Once more when what was brought to the front has its place."""
-        self._placing.timeout.connect(self._place)
+        self._placing.timeout.connect(self._follow)
+        self._pointed_at = QRect()
+        """What of the thing was in sight when the bubble was placed."""
         parent.installEventFilter(self)
         self.hide()
         self._ring.hide()
@@ -165,7 +167,7 @@ class Tour(QFrame):
         self.text.setFixedHeight(self.text.heightForWidth(width - 32))
         self._column.activate()
         self.resize(width, self._column.sizeHint().height())
-        around = _in_sight(widget, self._over)
+        around = self._pointed_at = _in_sight(widget, self._over)
         self._ring.setGeometry(around.adjusted(-4, -4, 4, 4).intersected(self._over.rect()))
         self._ring.show()
         self._ring.raise_()
@@ -184,9 +186,17 @@ class Tour(QFrame):
         self.move(best.topLeft())
         self.raise_()
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest) and not self.isHidden():
+    def _follow(self) -> None:
+        """Place it again if the thing stands elsewhere; always to do so would ask for the next layout, for ever."""
+        widget = self.stop_shown.widget()
+        if widget is not None and _in_sight(widget, self._over) != self._pointed_at:
             self._place()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize and not self.isHidden():
+            self._place()
+        elif event.type() is QEvent.Type.LayoutRequest and not self.isHidden():
+            self._placing.start()
         return bool(super().eventFilter(watched, event))
 
     def changeEvent(self, event: QEvent) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtWidgets import QApplication
 
 from app import settings
@@ -54,6 +54,28 @@ def test_it_is_offered_once_and_leaves_the_keyboard_alone(
     again.choose("lab")
     again.brief.started.emit("lab")
     assert not again.tour.isVisible()
+
+
+class Layouts(QObject):
+    """Counts the layouts that are asked of what it watches."""
+
+    count = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() is QEvent.Type.LayoutRequest
+        return False
+
+
+def test_the_window_comes_to_rest_while_it_stands(toured: MainWindow) -> None:
+    """Placing the bubble asked for a layout, which placed the bubble: a processor was busy as long as it stood."""
+    for _ in range(20):
+        QApplication.processEvents()
+    layouts = Layouts()
+    toured.installEventFilter(layouts)
+    for _ in range(20):
+        QApplication.processEvents()
+    assert toured.tour.isVisible()
+    assert layouts.count == 0
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0])
