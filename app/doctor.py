@@ -75,7 +75,7 @@ def _read_the_profile() -> tuple[bool, str]:
         return True, f"{folder} will be made at the first start"
     with open_profile(folder) as profile:
         finished, faults = len(profile.results()), profile.faults()
-    return not faults, " ".join(faults) or f"{folder} is sound and holds {finished} finished run(s)"
+    return not faults, " ".join(faults) or f"{folder} is intact and holds {finished} finished run(s)"
 
 
 @contextmanager
@@ -101,9 +101,9 @@ def export(target: Path) -> int:
 def _golden() -> Finding:
     here, there = golden.play(), golden.recorded()
     if here == there:
-        return Finding("replay", True, "a recorded run plays the same here, to the bit")
+        return Finding("replay", True, "a recorded run replays identically here, to the bit")
     if here.events == there.events:
         text = "a recorded run plays differently here in the last digits: runs of other machines are refused here"
         return Finding("replay", False, text)
-    text = "a recorded run plays differently here: results cannot be compared with those of other machines"
+    text = "a recorded run replays differently here: results cannot be compared with those of other machines"
     return Finding("replay", False, text)

@@ -83,7 +83,7 @@ class WindowSettings:
     def problem(self) -> str:
         """Write to disk now; why that cannot be, as a sentence in the language that is in use by now, or empty."""
         if self._in_the_way is not None:
-            said = tr("{file} is no file: the window starts with its usual settings, and keeps none.")
+            said = tr("{file} is not a file: the window starts with its usual settings and saves none.")
             return said.format(file=self._in_the_way)
         # Qt's status stays with an object for good; a new one of the same file writes what the other could not.
         fresh = QSettings(self._store.fileName(), self._store.format())

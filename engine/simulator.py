@@ -92,7 +92,7 @@ VERB_HANDLERS: Final[dict[str, Callable[[World, Input], None]]] = {
     "answer": lambda world, item: world.emit(
         "answer", f"{item.args[0]}: {item.args[1]}", question=item.args[0], choice=item.args[1]
     ),
-    "rewind": lambda world, item: world.emit("note", "back to this moment", rewound_from_s=item.args[0]),
+    "rewind": lambda world, item: world.emit("note", "rewound to this moment", rewound_from_s=item.args[0]),
     "finish": lambda world, item: world.emit("note", "the drill is to end here"),
 }
 """What each verb of an input line does."""

@@ -192,12 +192,12 @@ def _told(drill: Drill) -> list[str]:
         lines.append(f"{failover['kind']} failover {way} ({failover['cause']}): {took_text}{published}")
     for attempt in report["attempts"]:
         way = f"{attempt['from_server']} -> {attempt['to_server']}"
-        lines.append(f"{attempt['kind']} failover {way} came to nothing: {attempt['why']}")
+        lines.append(f"{attempt['kind']} failover {way} failed: {attempt['why']}")
     for part in report.get("failed_parts", ()):
         lines.append(f"not in this report, an error of ours: {part['part']} ({part['error']})")
     sums = report["availability"]
     lines.append(
-        f"downtime {sums['downtime_s']:g} s, exposed {sums['exposed_s']:g} s, "
+        f"downtime {sums['downtime_s']:g} s, unprotected {sums['exposed_s']:g} s, "
         f"lost transactions {sums['lost_transactions']}"
     )
     lines += [f"[{'x' if goal['met'] else ' '}] {goal['text']}" for goal in report["goals"]]

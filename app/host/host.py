@@ -42,13 +42,11 @@ SQL_TICKS: Final = 5
 AT_ONCE_S: Final = 0.05
 """A session's `at_once_s` at first: three frames, in which nobody misses a bar. Assumed."""
 
-READ_ONLY: Final = mark(
-    "You are looking at {moment}, where nothing can be done any more: return to now, or go on from here."
-)
+READ_ONLY: Final = mark("You are looking back at {moment}: return to now, or continue from here, to act.")
 NO_RUN: Final = mark("There is no run in which this could be done.")
-OVER: Final = mark("This run is over: it can be looked at, but nothing can be done in it.")
-NOT_YET: Final = mark("A run is being played again: wait for it, or cancel it.")
-ANSWER_FIRST: Final = mark("Time stands still until the question in the brief is answered.")
+OVER: Final = mark("This run is over: you can look back at it, but no longer act in it.")
+NOT_YET: Final = mark("A run is being replayed: wait, or cancel.")
+ANSWER_FIRST: Final = mark("The clock is paused until you answer the question in the brief.")
 
 
 class Host:
@@ -209,7 +207,7 @@ class Host:
         *lenient*: an input that cannot be done here is passed over. *at_once_s*: as for `work`.
         """
         slices = again(History(Drill(scenario, seed, mode)), inputs, tick, hashes, lenient)
-        said = tr("The journal cannot be played again: {problem}")
+        said = tr("The journal cannot be replayed: {problem}")
         self.work(
             slices, self.loaded.emit, failed=lambda fault: self._refuse(fault, said), at_once_s=at_once_s
         )
@@ -317,7 +315,7 @@ class Host:
         try:
             seat.ask(drill)
             if drill.holds(condition):
-                self.refused.emit(tr("It holds already: {condition}").format(condition=condition))
+                self.refused.emit(tr("The condition holds already: {condition}").format(condition=condition))
                 return
         except (ConditionProblem, InputProblem) as problem:
             self.refused.emit(_sentence(said_of(str(problem))))
@@ -552,9 +550,9 @@ class Host:
             self._drop()
             self._beat()
             if search.condition and not search.found:
-                self.refused.emit(tr("Within an hour of simulated time it did not come to that."))
+                self.refused.emit(tr("The condition did not hold within an hour of simulated time."))
             elif search.kinds and not search.found:
-                self.refused.emit(tr("Nothing has happened for an hour of simulated time."))
+                self.refused.emit(tr("Nothing happened within an hour of simulated time."))
         else:
             done = self.drill.tick - search.start_tick
             self.progress.emit(done / (search.until_tick - search.start_tick))

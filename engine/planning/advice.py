@@ -66,11 +66,11 @@ def _verdict(found: Assessment) -> Finding:
     topic = "Safety level"
     if found.full_fits:
         both = "Both levels fit; " if found.off_fits else "FULL fits, OFF does not: "
-        why = "FULL loses no committed work and, with a witness, fails over by itself."
+        why = "FULL loses no committed work and, with a witness, fails over automatically."
         return Finding(topic, Tone.OK, both + why)
     if found.off_fits and not _wants_no_loss(found.goals):
-        text = f"OFF fits, FULL does not: {_too_much(found)}. With OFF the mirror takes over only by force, "
-        return Finding(topic, Tone.WARN, text + "and what it has not hardened by then is lost.")
+        text = f"OFF fits, FULL does not: {_too_much(found)}. With OFF service can only be forced, "
+        return Finding(topic, Tone.WARN, text + "and log that the mirror has not hardened by then is lost.")
     off = "OFF falls behind" if _off_grows(found) else "OFF may lose more than allowed"
     return Finding(topic, Tone.BAD, f"Neither level fits: {_too_much(found)}, and {off}. {_remedy(found)}")
 
@@ -120,9 +120,9 @@ def _full(found: Assessment) -> Finding:
 
 def _off(found: Assessment) -> Finding:
     off, growth = found.off, found.off.send_queue_growth_kb_per_s
-    head = f"{figure(off.transactions_per_s)} transactions/s and {duration(off.response_s)} response; nobody waits"
+    head = f"{figure(off.transactions_per_s)} transactions/s and {duration(off.response_s)} response; no commit waits"
     if not _off_grows(found):
-        text = f"{head} and the send queue stays short: about {size(off.unhardened_kb)} are on their way."
+        text = f"{head} and the send queue stays short: about {size(off.unhardened_kb)} in transit."
         return Finding("Safety OFF", Tone.OK if found.off_fits else Tone.WARN, text)
     text = (
         f"{head}, but the send queue grows by {size(growth)}/s, {size(growth * HOUR_S)} an hour, without end."
@@ -136,9 +136,11 @@ def _off(found: Assessment) -> Finding:
 def _loss(found: Assessment) -> Iterator[Finding]:
     topic = "Lost if the principal fails"
     if found.plan.safety is Mode.NONE:
-        yield Finding(topic, Tone.BAD, "All since the last log backup that was copied away.")
+        yield Finding(topic, Tone.BAD, "All work since the last log backup that is stored elsewhere.")
     elif found.plan.safety is Mode.FULL:
-        yield Finding(topic, Tone.OK, "No committed work while SYNCHRONIZED: both disks have it first.")
+        yield Finding(
+            topic, Tone.OK, "No committed work while SYNCHRONIZED: it is hardened on both servers first."
+        )
     elif _off_grows(found):
         yield Finding(topic, Tone.BAD, _growing_loss(found))
     else:
@@ -146,7 +148,7 @@ def _loss(found: Assessment) -> Iterator[Finding]:
         transactions = figure(kb / found.plan.workload.log_kb_per_transaction, 2)
         work = f"{duration(found.seconds_of_log(kb))} of work or {transactions} transactions"
         fits = found.loss_fits(kb)
-        text = f"About {size(kb)} of log: {work}." + ("" if fits else " More than may be lost.")
+        text = f"About {size(kb)} of log: {work}." + ("" if fits else " More than the acceptable loss.")
         yield Finding(topic, Tone.OK if fits else Tone.BAD, text)
 
 
@@ -157,27 +159,27 @@ def _growing_loss(found: Assessment) -> str:
         f"({duration(found.seconds_of_log(growth * HOUR_S))} of work)."
     )
     if _wants_no_loss(found.goals):
-        text += " Nothing may be lost."
+        text += " No loss is acceptable."
     elif found.rpo_reached_s is not None:
-        text += f" What may be lost is passed after {duration(found.rpo_reached_s)}."
+        text += f" The acceptable loss is exceeded after {duration(found.rpo_reached_s)}."
     return text
 
 
 CAUSES_IN_WORDS: Final = {
-    Cause.POWER_OFF: "the principal's server dies (automatic, with a witness)",
-    Cause.TIMEOUT: "it hangs and the partner timeout of 10 s has to pass first",
-    Cause.MANUAL: "somebody fails over by command",
-    Cause.FORCED: "service is forced, counted from the command",
+    Cause.POWER_OFF: "when the principal's server fails (automatic, with a witness)",
+    Cause.TIMEOUT: "when it hangs, after the partner timeout of 10 s",
+    Cause.MANUAL: "for a manual failover",
+    Cause.FORCED: "for forced service, counted from the command",
 }
 
 
 def _failovers(found: Assessment) -> Iterator[Finding]:
     parts = [
-        f"{figure(each.low_s, 2)} to {figure(each.high_s, 2)} s when {CAUSES_IN_WORDS[each.cause]}"
+        f"{figure(each.low_s, 2)} to {figure(each.high_s, 2)} s {CAUSES_IN_WORDS[each.cause]}"
         for each in found.failovers
     ]
     if parts:
-        yield Finding("Time without service", Tone.INFO, f"{'; '.join(parts)}.")
+        yield Finding("Downtime", Tone.INFO, f"{'; '.join(parts)}.")
 
 
 # --- why ----------------------------------------------------------------------------------------------------
@@ -189,13 +191,13 @@ def _binding(found: Assessment) -> Finding:
     if resource is not Resource.CLIENTS:
         more = "sent log" if found.plan.safety is Mode.OFF and _off_grows(found) else "transactions"
         text += f" Twice as good, it would give {percent(gain)} more {more}."
-    return Finding("What binds", Tone.INFO, text)
+    return Finding("Bottleneck", Tone.INFO, text)
 
 
 def _clients(found: Assessment) -> str:
     if found.plan.workload.think_s > 0.0:
-        return "Nothing of the link or the disks: the clients ask for no more."
-    return "Nothing of link, disks or CPU by itself: the transactions' own delays set the pace."
+        return "Neither link nor disks: the clients request no more."
+    return "No single part of link, disks or CPU: the transactions' own delays set the pace."
 
 
 def _round_trip(found: Assessment) -> str:
@@ -205,8 +207,8 @@ def _round_trip(found: Assessment) -> str:
         held_ms = plan.rtt_ms + handling_ms(plan.site, setup.stream)
         window_kb = stream_kb_per_s(plan.site, setup.stream) * held_ms / 1000.0
         why = (
-            f"with {size(window_kb)} unanswered at a time the session sends {size(limit)}/s at most, "
-            f"and the workload writes {size(wanted)}/s."
+            f"with {size(window_kb)} unacknowledged at a time the session sends {size(limit)}/s "
+            f"at most, and the workload writes {size(wanted)}/s."
         )
     else:
         why = f"each of {figure(plan.workload.connections * plan.scale)} connections waits for it at every commit."
@@ -239,7 +241,10 @@ def _log_disk(found: Assessment) -> str:
 
 def _acknowledgement(found: Assessment) -> str:
     passed = duration(found.plan.site.ack_latency_ms / 1000.0)
-    return f"The mirror's answer: on this site {passed} pass from its disk to the waiting commit, beyond the wire."
+    return (
+        f"The mirror's acknowledgement: at this site it takes {passed} from the mirror's disk "
+        "to the waiting commit, besides the network."
+    )
 
 
 def _cpu(found: Assessment) -> str:
@@ -264,7 +269,7 @@ def _limits(found: Assessment) -> Finding:
         f"FULL stays within the goals {_range(limits.full_rtt_ms, limits.full_mbps)}; "
         f"OFF sends all that is written {_range(limits.off_rtt_ms, limits.off_mbps)}."
     )
-    return Finding("How far each goes", Tone.INFO, text)
+    return Finding("Range of each level", Tone.INFO, text)
 
 
 def _rtt(ms: float) -> str:
@@ -307,8 +312,8 @@ def _redo(found: Assessment) -> Iterator[Finding]:
     growth = found.chosen.redo_queue_growth_kb_per_s
     if growth > 0.0:
         text = (
-            f"The mirror redoes {size(found.chosen.redo_kb_per_s)}/s and gets more: its redo queue grows by "
-            f"{size(growth)}/s, and a failover has to wait for all of it."
+            f"The mirror redoes {size(found.chosen.redo_kb_per_s)}/s and receives more: its redo "
+            f"queue grows by {size(growth)}/s, and a failover has to wait for all of it."
         )
         yield Finding("Redo", Tone.BAD, text)
 
@@ -317,17 +322,17 @@ def _backlog(found: Assessment) -> Iterator[Finding]:
     backlog, paused_s = found.backlog, found.goals.suspended_s
     if found.plan.safety is Mode.NONE or backlog.kb <= 0.0:
         return
-    head = f"{duration(paused_s)} of pause leave {size(backlog.kb)}"
+    head = f"A pause of {duration(paused_s)} leaves {size(backlog.kb)}"
     if backlog.send_s == NEVER:
-        yield Finding("Catching up", Tone.BAD, f"{head}; under this load the mirror never has it.")
+        yield Finding("Catching up", Tone.BAD, f"{head}; under this load the mirror never catches up.")
         return
     if backlog.redo_s == NEVER:
-        redone = "; under this load it is never all redone"
+        redone = "; its redo never completes"
     elif backlog.redo_s > 1.05 * backlog.send_s:
         redone = f"; the mirror has redone it after {duration(backlog.redo_s)}"
     else:
-        redone = ", and the mirror redoes it as it comes"
-    text = f"{head}. Sending it takes {duration(backlog.send_s)} while work goes on{redone}."
+        redone = ", and the mirror redoes it as it arrives"
+    text = f"{head}. Sending it takes {duration(backlog.send_s)} under load{redone}."
     yield Finding("Catching up", Tone.WARN if backlog.redo_s > paused_s else Tone.INFO, text)
 
 
@@ -337,7 +342,8 @@ def _volume(found: Assessment) -> Iterator[Finding]:
     seconds = found.volume_full_s
     written = size(found.alone.log_kb_per_s)
     text = (
-        f"While the session is suspended or disconnected no log can be reused: {written}/s "
-        f"fill {figure(found.plan.log_volume_gb)} GB in {duration(seconds)}; then the database halts."
+        f"While the session is suspended or disconnected no log can be reused: {written}/s fill "
+        f"{figure(found.plan.log_volume_gb)} GB in {duration(seconds)}; then the database accepts "
+        "no more writes."
     )
     yield Finding("Log volume", Tone.WARN if seconds < SHORT_VOLUME_S else Tone.INFO, text)

@@ -172,7 +172,7 @@ def set_drive(world: World, item: Input) -> None:
     if item.verb == "add-drive" and there:
         raise InputProblem(f"{server} has a drive {letter}: already")
     if item.verb == "grow-volume" and volumes.size_kb(state, letter) is None:
-        lacks = "is as large as need be" if there else "does not exist"
+        lacks = "is already as large as allowed" if there else "does not exist"
         raise InputProblem(f"drive {letter}: of {server} {lacks}")
     if size_kb < (volumes.size_kb(state, letter) or 1.0):
         raise InputProblem(f"drive {letter}: of {server} cannot become smaller")
@@ -261,9 +261,7 @@ def _firewall(world: World, item: Input) -> Before:
     before = world.servers[server].blocked_ports
     closed = item.verb == "close-firewall"
     if closed == (port in before):
-        raise InputProblem(
-            f"the firewall of {server} lets port {port} through {'not ' if closed else ''}already"
-        )
+        raise InputProblem(f"the firewall of {server} {'blocks' if closed else 'allows'} port {port} already")
     after = (*before, port) if closed else tuple(p for p in before if p != port)
     world.update_server(server, blocked_ports=after, refused=())
     network.reassess(world)
@@ -321,7 +319,9 @@ def _renew(world: World, item: Input) -> Before:
             _set_expiry(world, found.thumbprint, before["expires_tick"])
             world.faults[index] = replace(fault, reverted_tick=world.tick)
             return ()
-    raise InputProblem(f"nobody has made {name} of {server.name} expire; create a new one")
+    raise InputProblem(
+        f"the expiry date of {name} on {server.name} was not changed here; create a new certificate"
+    )
 
 
 def _corrupt(world: World, item: Input) -> Before:
@@ -349,7 +349,7 @@ def _transaction(world: World, item: Input) -> Before:
         return ()
     server = next((key[0] for key in keys if quorum.serves(world, key)), None)
     if server is None:
-        raise InputProblem(f"{database} does not serve")
+        raise InputProblem(f"{database} is down")
     if world.copies[server, database].active_from_kb is not None:
         raise InputProblem(f"a transaction is open in {database} already")
     logspace.hold_transaction(world, server, database)

@@ -20,7 +20,7 @@ def _update(world: World, failover: Failover, **changes: Any) -> Failover:
 
 def _step(world: World, failover: Failover, step: str, server: str | None = None) -> None:
     text = f"{failover.kind} failover {failover.from_server} -> {failover.to_server}"
-    text += f" came to nothing: {failover.why}" if failover.why else f": {step}"
+    text += f" failed: {failover.why}" if failover.why else f": {step}"
     world.emit("failover", text, server=server or failover.to_server, database=failover.database,
                step=step, failover_kind=failover.kind, cause=failover.cause,
                **({"why": failover.why} if failover.why else {}))  # fmt: skip

@@ -247,7 +247,7 @@ def effect_of(world: World, fault: Fault) -> str:
         return f"{hit[0]} on {fault.args[0]} meets I/O errors" if hit else ""
     names = set(fault.args[:2])
     if fault.verb in ("slow-disk", "slow-cpu", "degrade"):
-        return "in force from the next write or packet on"
+        return "takes effect at the next write or packet"
     link = fault.verb in ("cut", "black-hole", "cut-one-way", "reset-link")
     lost = [
         key

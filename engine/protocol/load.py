@@ -29,10 +29,10 @@ def start_operation(world: World, item: Input) -> None:
     keys = [(copy.server, database) for copy in world.copies_of(database)]
     key = next((key for key in keys if quorum.serves(world, key)), None)
     if key is None:
-        raise InputProblem(f"{database} does not serve")
+        raise InputProblem(f"{database} is down")
     copy = world.copies[key]
     if copy.operation is not None:
-        raise InputProblem(f"there is still running in {database}: {copy.operation.name}")
+        raise InputProblem(f"still running in {database}: {copy.operation.name}")
     if item.verb == "bulk-load":
         operation = bulk_load(item.option("rows", 93e6), max(1.0, item.option("batch_rows", 1e6)))
     else:

@@ -209,7 +209,7 @@ def _note_seen(world: World, server: str) -> None:
     answers = 0
     for number, line in enumerate(new):
         if answers >= ANSWERS_MAX:
-            left = f"SQL Server Agent is behind: {len(new) - number} messages are not looked at for alerts"
+            left = f"SQL Server Agent is behind: {len(new) - number} messages are not checked for alerts"
             world.emit("note", left, server=server)
             break
         answers += _answer_message(world, server, line[1], line[2], line[4])

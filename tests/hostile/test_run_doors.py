@@ -124,5 +124,5 @@ def test_the_window_shows_what_it_has_found_itself(
     window.show_home()
     _open(window, file, good | {"inputs": ["nan power-off SERVER_B"]})
     assert window.pages.currentWidget() is window.picker
-    assert "cannot be played again" in window.notice.text
+    assert "cannot be replayed" in window.notice.text
     window.close()

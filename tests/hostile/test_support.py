@@ -30,7 +30,7 @@ def _bundle(folder: Path, file: Path) -> dict[str, str]:
                 run, 100, f"1 sql SERVER_A BACKUP LOG Sales TO DISK='/home/gerda/{number}.trn' -- GERDA"
             )
         findings = [
-            Finding("profile", False, "/srv/Gerda Sand/profile is sound and holds 12 finished run(s)"),
+            Finding("profile", False, "/srv/Gerda Sand/profile is intact and holds 12 finished run(s)"),
             Finding("window", True, "Qt 6.8.1 starts on xcb"),
             Finding("profile", False, "Tree 5 page 7: btreeInitPage() returns error code 11 for gerda_s"),
         ]
@@ -53,7 +53,7 @@ def test_it_holds_what_helps(profile_folder: Path, tmp_path: Path) -> None:
         "1 sql SERVER_A BACKUP LOG Sales TO DISK='…' --…",
     ]
     assert members["findings.txt"].splitlines() == [
-        "FAIL profile: … is sound and holds 12 finished run(s)",
+        "FAIL profile: … is intact and holds 12 finished run(s)",
         "ok   window: Qt 6.8.1 starts on xcb",
         "FAIL profile: Tree 5 page 7: btreeInitPage() returns error code 11 for …",
     ]

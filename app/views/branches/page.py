@@ -33,7 +33,7 @@ TIPS = (
     mark("Name; ● marks the branch that is played"),
     mark("Where it leaves the branch above"),
     mark("How far it was run"),
-    mark("Time without service"),
+    mark("Downtime"),
     mark("Committed transactions that are gone"),
     mark("Points so far, or in the end"),
 )

@@ -16,7 +16,7 @@ from app.words.language import mark, tr
 from app.words.sentences import said as said_of
 
 DETECTION: Final = mark("detection")
-ORDERED: Final = mark("until it was ordered")
+ORDERED: Final = mark("until the command")
 """The phase before a failover that somebody gave the order for."""
 
 PHASES: Final = (

@@ -39,7 +39,7 @@ ENDED: Final = {
     "time": mark("the time was over"),
     "forbidden": mark("something happened that must never happen"),
     "asked": mark("you ended it"),
-    None: mark("it was left"),
+    None: mark("it was abandoned"),
 }
 
 EXPORTS: Final = (

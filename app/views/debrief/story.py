@@ -130,15 +130,15 @@ def _against(outage: Outage) -> str:
     if outage.by in ("automatic", "manual"):
         return ""
     if not outage.against:
-        return tr("Nothing mirrored the database then, or there was no time for more.")
+        return tr("The database was not mirrored then, or the outage was too short for a failover.")
     said = [
-        tr("“{what}” was not so {since}").format(
+        tr("“{what}” did not hold {since}").format(
             what=tr(guard.name),
-            since=tr("since {moment}").format(moment=moment(since)) if since else tr("from the start"),
+            since=tr("from {moment} on").format(moment=moment(since)) if since else tr("from the start"),
         )
         for guard, since in outage.against
     ]
-    return tr("Nobody took over by itself: {reasons}.").format(reasons=", ".join(said))
+    return tr("Automatic failover was not possible: {reasons}.").format(reasons=", ".join(said))
 
 
 def _loss(review: Review, number: int) -> QWidget:

@@ -21,11 +21,11 @@ class Fix:
 _POINTS: Final = '\n[[rubric]]\nkind = "{kind}"\nname = "{name}"\npoints = 10\n'
 
 FIXES: Final = {
-    ("nothing is earned by it", "question"): Fix(
+    ("this earns no points", "question"): Fix(
         mark("Add a rule that gives points for questions"),
         _POINTS.format(kind="diagnosis", name="Questions answered"),
     ),
-    ("nothing is earned by it", "predict"): Fix(
+    ("this earns no points", "predict"): Fix(
         mark("Add a rule that gives points for predictions"),
         _POINTS.format(kind="prediction", name="Predictions"),
     ),

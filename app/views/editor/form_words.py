@@ -145,7 +145,7 @@ LABELS: Final[Mapping[str, str]] = {
 
 KINDS: Final = {
     "goals": mark("Goals reached"),
-    "downtime": mark("Time without service"),
+    "downtime": mark("Downtime"),
     "exposed": mark("Time without protection"),
     "lost_transactions": mark("Lost transactions"),
     "condition": mark("A condition at the end"),

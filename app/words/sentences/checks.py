@@ -14,14 +14,14 @@ SENTENCES: Final = (
     mark("profile"),
     mark("a new profile was made and written; read back: {text}"),
     mark("{path} will be made at the first start"),
-    mark("{path} is sound and holds {n} finished run(s)"),
+    mark("{path} is intact and holds {n} finished run(s)"),
     mark("replay"),
     mark("{n} font families"),
     mark("Qt {word} starts on {name}"),
     mark("Qt finds no font. On Debian or Ubuntu: sudo apt-get install fonts-dejavu-core"),
-    mark("a recorded run plays the same here, to the bit"),
+    mark("a recorded run replays identically here, to the bit"),
     mark(
-        "a recorded run plays the same here, except in the last digits: hashes of other machines will differ"
+        "a recorded run replays identically here, except in the last digits: hashes of other machines will differ"
     ),
-    mark("a recorded run plays differently here: results cannot be compared with those of other machines"),
+    mark("a recorded run replays differently here: results cannot be compared with those of other machines"),
 )

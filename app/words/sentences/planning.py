@@ -11,18 +11,20 @@ SENTENCES: Final = (
     mark("Safety FULL"),
     mark("Safety OFF"),
     mark("Lost if the principal fails"),
-    mark("Time without service"),
-    mark("What binds"),
-    mark("How far each goes"),
+    mark("Downtime"),
+    mark("Bottleneck"),
+    mark("Range of each level"),
     mark("Compression"),
     mark("Redo"),
     mark("Catching up"),
     mark("Log volume"),
-    mark("Both levels fit; FULL loses no committed work and, with a witness, fails over by itself."),
-    mark("FULL fits, OFF does not: FULL loses no committed work and, with a witness, fails over by itself."),
+    mark("Both levels fit; FULL loses no committed work and, with a witness, fails over automatically."),
     mark(
-        "OFF fits, FULL does not: {why}. With OFF the mirror takes over only by force, and what it has not "
-        "hardened by then is lost."
+        "FULL fits, OFF does not: FULL loses no committed work and, with a witness, fails over automatically."
+    ),
+    mark(
+        "OFF fits, FULL does not: {why}. With OFF service can only be forced, and log that the "
+        "mirror has not hardened by then is lost."
     ),
     mark("Neither level fits: {why}, and OFF falls behind. {what}"),
     mark("Neither level fits: {why}, and OFF may lose more than allowed. {what}"),
@@ -40,44 +42,43 @@ SENTENCES: Final = (
     mark("Responses take longer than the {figure} allowed."),
     mark("Responses take longer than the {figure} allowed, as they do without mirroring."),
     mark(
-        "{n} transactions/s and {figure} response; nobody waits and the send queue stays short: about "
-        "{size} are on their way."
+        "{n} transactions/s and {figure} response; no commit waits and the send queue stays "
+        "short: about {size} in transit."
     ),
     mark(
-        "{n} transactions/s and {figure} response; nobody waits, but the send queue grows by {size}/s, "
-        "{other_size} an hour, without end."
+        "{n} transactions/s and {figure} response; no commit waits, but the send queue grows by "
+        "{size}/s, {other_size} an hour, without end."
     ),
-    mark("All since the last log backup that was copied away."),
-    mark("No committed work while SYNCHRONIZED: both disks have it first."),
+    mark("All work since the last log backup that is stored elsewhere."),
+    mark("No committed work while SYNCHRONIZED: it is hardened on both servers first."),
     mark("About {size} of log: {figure} of work or {n} transactions."),
-    mark("More than may be lost."),
+    mark("More than the acceptable loss."),
     mark("The whole send queue: {size} after a minute, {other_size} after an hour ({figure} of work)."),
-    mark("Nothing may be lost."),
-    mark("What may be lost is passed after {figure}."),
+    mark("No loss is acceptable."),
+    mark("The acceptable loss is exceeded after {figure}."),
     mark("{whys}."),
-    mark("{least} to {most} s when the principal's server dies (automatic, with a witness)"),
-    mark("{least} to {most} s when it hangs and the partner timeout of 10 s has to pass first"),
-    mark("{least} to {most} s when somebody fails over by command"),
-    mark("{least} to {most} s when service is forced, counted from the command"),
+    mark("{least} to {most} s when the principal's server fails (automatic, with a witness)"),
+    mark("{least} to {most} s when it hangs, after the partner timeout of 10 s"),
+    mark("{least} to {most} s for a manual failover"),
+    mark("{least} to {most} s for forced service, counted from the command"),
     mark("Twice as good, it would give {share} more sent log."),
     mark("Twice as good, it would give {share} more transactions."),
-    mark("Nothing of the link or the disks: the clients ask for no more."),
-    mark("Nothing of link, disks or CPU by itself: the transactions' own delays set the pace."),
+    mark("Neither link nor disks: the clients request no more."),
+    mark("No single part of link, disks or CPU: the transactions' own delays set the pace."),
     mark("The round trip of {figure}: {why}"),
     mark(
-        "with {size} unanswered at a time the session sends {rate}/s at most, and the workload writes "
-        "{other_size}/s."
+        "with {size} unacknowledged at a time the session sends {rate}/s at most, and the "
+        "workload writes {other_size}/s."
     ),
     mark("each of {n} connections waits for it at every commit."),
     mark("The bandwidth: {n} Mbps carry {size}/s of log, and the workload writes {other_size}/s."),
     mark(
-        "Packet loss: with {share} lost, the session keeps fewer packets under way and waits for those "
-        "that are sent again."
+        "Packet loss: with {share} lost, the session keeps fewer packets in transit and waits for retransmissions."
     ),
     mark("The log disks: one write of up to {size} takes {figure}, on each side."),
     mark(
-        "The mirror's answer: on this site {figure} pass from its disk to the waiting commit, beyond the "
-        "wire."
+        "The mirror's acknowledgement: at this site it takes {figure} from the mirror's disk to "
+        "the waiting commit, besides the network."
     ),
     mark("The CPU: {share} of the principal's are in use."),
     mark(
@@ -93,25 +94,24 @@ SENTENCES: Final = (
     mark("Only versions from 2008 on compress the log stream."),
     mark("With a stream that shrinks to {share}, FULL would give {n} transactions/s and {figure} response."),
     mark(
-        "The mirror redoes {size}/s and gets more: its redo queue grows by {other_size}/s, and a failover "
-        "has to wait for all of it."
+        "The mirror redoes {size}/s and receives more: its redo queue grows by {other_size}/s, "
+        "and a failover has to wait for all of it."
     ),
-    mark("{figure} of pause leave {size}; under this load the mirror never has it."),
+    mark("A pause of {figure} leaves {size}; under this load the mirror never catches up."),
     mark(
-        "{figure} of pause leave {size}. Sending it takes {other_figure} while work goes on; under this "
-        "load it is never all redone."
-    ),
-    mark(
-        "{figure} of pause leave {size}. Sending it takes {other_figure} while work goes on; the mirror "
-        "has redone it after {wait}."
+        "A pause of {figure} leaves {size}. Sending it takes {other_figure} under load; its redo never completes."
     ),
     mark(
-        "{figure} of pause leave {size}. Sending it takes {other_figure} while work goes on, and the "
-        "mirror redoes it as it comes."
+        "A pause of {figure} leaves {size}. Sending it takes {other_figure} under load; the "
+        "mirror has redone it after {wait}."
     ),
     mark(
-        "While the session is suspended or disconnected no log can be reused: {rate}/s fill {gb} GB in "
-        "{figure}; then the database halts."
+        "A pause of {figure} leaves {size}. Sending it takes {other_figure} under load, and the "
+        "mirror redoes it as it arrives."
+    ),
+    mark(
+        "While the session is suspended or disconnected no log can be reused: {rate}/s fill {gb} "
+        "GB in {figure}; then the database accepts no more writes."
     ),
     mark("minimal change below 20 ms, worse above"),
     mark("steadily worse; check goals from 2 ms on"),

@@ -54,36 +54,36 @@ def _unplayed(scenario: Scenario, file: str) -> tuple[list[Problem], bool]:
     try:
         refused = prepare(start_world(scenario, scenario.seed), [line.do for line in scenario.before])
     except InputProblem as problem:
-        finder.add(("before", 0), f"a line cannot be done: {problem}", "lines that can be done")
+        finder.add(("before", 0), f"a line cannot be carried out: {problem}", "lines that can be carried out")
         return finder.problems, False
     for said in refused:
-        finder.add(("before", 0), said, "lines that are done at once, and without an error")
+        finder.add(("before", 0), said, "lines that take effect at once and without an error")
     _after_the_end(scenario, finder)
     if scenario.variants:
         _variants(scenario, finder)
     playable = not any(problem.where.startswith("variants") for problem in finder.problems)
     if scenario.goals and not scenario.scored:
-        finder.add((), "there are goals and no points for them", "[[rubric]] tables")
+        finder.add((), "there are goals, but no points for them", "[[rubric]] tables")
     return finder.problems, playable
 
 
 def _texts(scenario: Scenario, finder: Finder) -> None:
     if not scenario.sources:
-        finder.add((), "nothing says where this is published", "a [[source]] table")
+        finder.add((), "no publication is named", "a [[source]] table")
     if scenario.scored and not scenario.skills:
-        finder.add((), "nothing says what is trained", "skills = [...]")
+        finder.add((), "no skill is named", "skills = [...]")
     _skills(scenario, finder)
     if scenario.fidelity is None:
-        finder.add((), "nothing says how far the simulation can be trusted here", "a [fidelity] table")
+        finder.add((), "the limits of the simulation are not described", "a [fidelity] table")
     if scenario.facilitator is None:
-        finder.add((), "there are no notes for the instructor", 'facilitator = "..."')
+        finder.add((), "notes for the instructor are missing", 'facilitator = "..."')
     hinted = {hint.goal for hint in scenario.hints}
     for number, goal in enumerate(scenario.goals):
         if goal.name not in hinted:
             finder.add(("goal", number), f"the goal {goal.name!r} has no hint", "a [[hint]] for it")
     _hint_lines(scenario, finder)
     for path, asked in recorded.prompts(tomllib.loads(scenario.text)):
-        finder.add(path, f"this is still to be written: {asked}", "words of your own")
+        finder.add(path, f"text still to be written: {asked}", "a text of your own")
 
 
 def _after_the_end(scenario: Scenario, finder: Finder) -> None:
@@ -99,7 +99,7 @@ def _after_the_end(scenario: Scenario, finder: Finder) -> None:
     times += [(("predict", number, "at"), asked.at) for number, asked in enumerate(scenario.predictions)]
     for path, time_s in times:
         if time_s is not None and time_s >= scenario.length:
-            found = f"this comes after the drill is over, at {scenario.length:g} s"
+            found = f"this comes after the end of the drill, at {scenario.length:g} s"
             finder.add(path, found, "an earlier time, or a longer length", 0)
 
 
@@ -109,7 +109,7 @@ def _skills(scenario: Scenario, finder: Finder) -> None:
     for number, key in enumerate(scenario.skills):
         path: Path = ("skills", number)
         if key in scenario.skills[:number]:
-            finder.add(path, f"{key!r} stands there twice", "each skill once", 0)
+            finder.add(path, f"{key!r} is listed twice", "each skill once", 0)
         elif key not in by_key() and path not in to_write:
             near = difflib.get_close_matches(key, by_key(), 1, cutoff=0.5)
             finder.add(
@@ -143,7 +143,9 @@ def _hint_lines(scenario: Scenario, finder: Finder) -> None:
         unknown = [name for name in typed if name not in known]
         unknown += [m[1] for m in _ALTERED.finditer(hint.type) if m[1] not in names.databases]
         for name in unknown:
-            finder.add(("hint", number, "type"), f"{name} is not in this scenario", "a name that is", 0)
+            finder.add(
+                ("hint", number, "type"), f"{name} is not in this scenario", "a name from this scenario", 0
+            )
 
 
 def _variants(scenario: Scenario, finder: Finder) -> None:
@@ -169,7 +171,7 @@ def _starts_unreached(scenario: Scenario, finder: Finder) -> None:
 
 
 def _too_early(number: int, finder: Finder) -> None:
-    expected = "after = the time of the failure, or a condition that begins as false"
+    expected = "after = the time of the failure, or a condition that is false at the start"
     finder.add(("goal", number, "when"), "the goal is reached before anything happens", expected, 0)
 
 
@@ -180,13 +182,15 @@ def _solution(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> No
     try:
         drill = played(scenario, seed, begin)
     except InputProblem as problem:
-        finder.add(("solution", 0), f"a step cannot be done: {problem}", "steps that can be done")
+        finder.add(
+            ("solution", 0), f"a step cannot be carried out: {problem}", "steps that can be carried out"
+        )
         return
     score = drill.score()
     flawless = {rule.name for rule in scenario.rubric if rule.kind in ("conduct", "diagnosis", "prediction")}
     for item in score.items:
         if item.name in flawless and item.points < item.max:
-            found = f"the reference solution is at fault with seed {seed}: {item.name}: {item.why}"
+            found = f"the reference solution loses points with seed {seed}: {item.name}: {item.why}"
             finder.add(("solution", 0), found, "steps and answers that cost nothing")
     if score.total < SOLUTION_POINTS_MIN:
         lost = "; ".join(
@@ -208,5 +212,5 @@ def _nothing(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> Non
                 _too_early(number, finder)
         found = f"doing nothing earns {total:g} points"
         finder.add(
-            ("goal", 0), found, f"less than {NOTHING_POINTS_MAX:g}: goals that need an act, with weight"
+            ("goal", 0), found, f"less than {NOTHING_POINTS_MAX:g}: goals that need an action, with weight"
         )

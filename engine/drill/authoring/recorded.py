@@ -85,7 +85,9 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     story = [item for item in journal if _tells(item)]
     acts = [item for item in journal if not _tells(item) and item.verb not in LEFT_OUT]
     if not acts:
-        raise CannotRecord("Nothing was mended in this run: a drill needs an act that makes a difference.")
+        raise CannotRecord(
+            "Nothing was repaired in this run: a drill needs an action that makes a difference."
+        )
     last_s = max(item.tick for item in (*story, *acts)) / TICKS_PER_S
     length_s = round(max(last_s, drill.world.t_s) + ROOM_S)
     goals = _goals(drill, acts)
@@ -98,14 +100,14 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     try:
         solved = played(trial, trial.seed)
     except InputProblem as problem:
-        raise CannotRecord(f"What was done cannot be done again as a solution: {problem}.") from problem
+        raise CannotRecord(f"Your actions cannot be replayed as a solution: {problem}.") from problem
     alone = left_alone(trial, trial.seed)
     reached = [goal for goal in goals if solved.goals[goal["name"]].met]
     asking = [goal for goal in reached if not alone.goals[goal["name"]].met]
     if not asking:
         raise CannotRecord(
-            "What was done makes no difference at the end: break something, mend it, go on until all is well. "
-            "T-SQL counts as what the trainee does, not as what breaks."
+            "Your actions make no difference at the end: break something, repair it, continue "
+            "until all is well. T-SQL counts as the trainee's action, not as a fault."
         )
     least = (len(reached) - len(asking)) * ASKING_SHARE / (1.0 - ASKING_SHARE) / len(asking)
     weight = max(1, math.ceil(least))
@@ -156,14 +158,14 @@ def _base(drill: Drill, name: str, length_s: float) -> dict[str, Any]:
     kept: dict[str, Any] = {key: data[key] for key in KEPT if key in data}
     return {
         "title": f"{TO_WRITE}a title ({name})",
-        "summary": f"{TO_WRITE}one sentence about what happens and what is asked",
+        "summary": f"{TO_WRITE}one sentence: what happens, and what the task is",
         "level": data["level"],
         "minutes": max(1, round(length_s / 60.0)),
         "skills": list(UNNAMED),
         "seed": drill.seed,
         "length": length_s,
-        "brief": f"{TO_WRITE}who the trainee is, what is at stake, what is asked; not what will break",
-        "facilitator": f"{TO_WRITE}what to ask the class, and what is easily overlooked",
+        "brief": f"{TO_WRITE}the trainee's role, what is at stake, the task; not what will break",
+        "facilitator": f"{TO_WRITE}questions for the class, and common mistakes",
         **kept,
     }
 
@@ -184,7 +186,7 @@ def _hint(goal: str) -> dict[str, Any]:
     return {
         "goal": goal,
         "look": f"{TO_WRITE}where to look",
-        "means": f"{TO_WRITE}what is to be seen there, and what it means",
+        "means": f"{TO_WRITE}what to see there, and what it means",
         "type": f"{TO_WRITE}what to type",
     }
 
@@ -245,7 +247,7 @@ def slug(words: str) -> str:
 def _rubric(downtime_s: float, lost: int | float) -> list[dict[str, Any]]:
     """Points by outcome first, with the recorded run as the measure."""
     target_s = max(downtime_s + SLACK_S, downtime_s * TARGET_SHARE)
-    better = f"{TO_WRITE}what the best run does better"
+    better = f"{TO_WRITE}advice for the full points"
     return [
         {"kind": "goals", "name": "End state", "points": POINTS["goals"], "better": better},
         {"kind": "downtime", "name": "Downtime", "points": POINTS["downtime"], "target": round(target_s, 1),

@@ -95,7 +95,7 @@ def _check_unique(scenario: Scenario, finder: Finder) -> None:
         seen: set[str] = set()
         for path, name in group:
             if name.lower() in seen:
-                finder.add(path, f"{name!r} stands there twice", "another name", 0)
+                finder.add(path, f"{name!r} is listed twice", "another name", 0)
             seen.add(name.lower())
 
 
@@ -113,7 +113,7 @@ def _check_servers(scenario: Scenario, finder: Finder) -> None:
         if len(pair) < 2:
             finder.add(("link", i, "ends"), "both ends are the same", "two ends", 0)
         if pair in pairs:
-            finder.add(("link", i, "ends"), "this link stands there twice", "one table for each pair", 0)
+            finder.add(("link", i, "ends"), "this link is listed twice", "one table for each pair", 0)
         pairs.add(pair)
 
 
@@ -134,7 +134,7 @@ def _check_databases(scenario: Scenario, finder: Finder, names: Names) -> None:
         if session is None and database.server in database.restored_on:
             finder.add((*path, "restored_on"), f"{database.server} has the original", "other servers", 0)
         if session is None and database.server is None:
-            finder.add(path, f"nothing says where {database.name} is", "server = … or a [[session]]")
+            finder.add(path, f"no server is named for {database.name}", "server = … or a [[session]]")
         if session is not None and database.server not in (None, session.principal):
             finder.add(
                 (*path, "server"), f"its session has the principal {session.principal}", "no server here", 0
@@ -143,7 +143,7 @@ def _check_databases(scenario: Scenario, finder: Finder, names: Names) -> None:
             finder.add((*path, "recovery_model"), "a mirrored database has recovery model FULL", "FULL", 0)
         if database.log_size_mb > database.log_max_mb:
             expected = f"at least log_size_mb ({database.log_size_mb:g})"
-            finder.add((*path, "log_max_mb"), "the log is larger than it may become", expected, 0)
+            finder.add((*path, "log_max_mb"), "the log is larger than its maximum", expected, 0)
 
 
 def _check_sessions(scenario: Scenario, finder: Finder, names: Names) -> None:
@@ -162,10 +162,10 @@ def _check_sessions(scenario: Scenario, finder: Finder, names: Names) -> None:
         used: list[str] = []
         for key, server in parts.items():
             if _known(finder, (*path, key), server, names.servers, "server") and server in used:
-                finder.add((*path, key), f"{server} has another part in this session", "another server", 0)
+                finder.add((*path, key), f"{server} has another role in this session", "another server", 0)
             used += [server] if server else []
         if session.safety == "OFF" and "Standard" in {editions.get(server) for server in used[:2]}:
-            finder.add((*path, "safety"), "Standard edition mirrors with safety FULL only", "FULL", 0)
+            finder.add((*path, "safety"), "Standard edition supports safety FULL only", "FULL", 0)
 
 
 def _check_clients(scenario: Scenario, finder: Finder, names: Names) -> None:
@@ -192,7 +192,7 @@ def _check_lines(scenario: Scenario, finder: Finder) -> None:
             finder.add((*path, "do"), str(problem), offset=0)
         else:
             if item.verb in TRAINEE_VERBS:
-                finder.add((*path, "do"), f"only the trainee gives {item.verb}", "another verb", 0)
+                finder.add((*path, "do"), f"{item.verb} is reserved for the trainee", "another verb", 0)
         _check_when(inject, ("at", "between", "when"), path, finder)
     for i, lock in enumerate(scenario.locked):
         try:
@@ -307,9 +307,9 @@ def _check_inquiries(scenario: Scenario, finder: Finder) -> None:
             if isinstance(inquiry, Question):
                 _check_right(inquiry, path, finder)
         if inquiries and scenario.scored and kind not in kinds:
-            finder.add((table, 0), "nothing is earned by it", f'a rule of kind "{kind}"')
+            finder.add((table, 0), "this earns no points", f'a rule of kind "{kind}"')
         if kind in kinds and not inquiries:
-            finder.add(("rubric",), f'nothing is asked for the rule of kind "{kind}"', f"a [[{table}]] table")
+            finder.add(("rubric",), f'the rule of kind "{kind}" has no question', f"a [[{table}]] table")
 
 
 def _check_right(question: Question, path: Path, finder: Finder) -> None:
@@ -319,7 +319,7 @@ def _check_right(question: Question, path: Path, finder: Finder) -> None:
     for where, right in numbers.items():
         if max(right) > len(question.choices):
             expected = f"numbers from 1 to {len(question.choices)}"
-            finder.add(where, "there are not so many choices", expected, 0)
+            finder.add(where, "there are fewer choices", expected, 0)
 
 
 def _check_rubric(scenario: Scenario, finder: Finder, names: Names) -> None:

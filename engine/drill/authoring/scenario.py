@@ -226,7 +226,7 @@ def _explain(finder: Finder, data: Any, error: ErrorDetails) -> None:
     elif kind == "union_tag_invalid":
         finder.add((*path, "kind"), f"{error['ctx']['tag']!r} is not known here", expected(error), 0)
     elif kind == "value_error":
-        finder.add(path, f"{_short(given)} cannot stand here", expected(error), 0)
+        finder.add(path, f"{_short(given)} is not allowed here", expected(error), 0)
     else:
         finder.add(path, f"{_short(given)} does not fit", expected(error), 0)
 

@@ -76,7 +76,7 @@ def _moment(text: str) -> str:
     try:
         year = datetime.fromisoformat(text).year
     except ValueError:
-        raise ValueError("expected a day and a time that there are") from None
+        raise ValueError("expected a valid date and time") from None
     if not 1990 <= year <= 2100:
         raise ValueError("expected a year from 1990 to 2100")
     return text

@@ -90,7 +90,7 @@ def problems(data: Mapping[str, Any]) -> list[Found]:
     if variants is None:
         return []
     if not isinstance(variants, dict):
-        return [((VARIANTS,), "this is no table", "[variants] with pools such as size = [10, 20]")]
+        return [((VARIANTS,), "not a table", "[variants] with pools such as size = [10, 20]")]
     found = [problem for name, pool in variants.items() for problem in _pool(name, pool)]
     names = [name for group in groups(variants) for name in group] if not found else []
     for name in sorted({name for name in names if names.count(name) > 1}):
@@ -123,19 +123,23 @@ def _pool(name: str, pool: Any) -> Iterator[Found]:
     ]
     yield from before
     if not pool:
-        yield path, "there is no pool in it", "pools that are picked together"
+        yield path, "no pool in it", "pools that are picked together"
     elif not before and len({len(entries) for entries in pool.values()}) > 1:
         sizes = ", ".join(f"{inner} has {len(entries)}" for inner, entries in pool.items())
-        yield path, f"the pools are not equally long: {sizes}", "as many entries in each, as they go together"
+        yield (
+            path,
+            f"the pools are not equally long: {sizes}",
+            ("the same number of entries in each, as they are picked together"),
+        )
 
 
 def _entries(path: Path, name: str, pool: Any) -> Iterator[Found]:
     if not _NAME.match(name):
-        yield path, f"{name!r} is no name for a variant", "small letters, digits and _, at most 30"
+        yield path, f"{name!r} is not a valid name of a variant", "small letters, digits and _, at most 30"
     if not isinstance(pool, list) or not 2 <= len(pool) <= POOL_MAX:
-        yield path, "this is no pool", f"a list of 2 to {POOL_MAX} entries"
+        yield path, "not a pool", f"a list of 2 to {POOL_MAX} entries"
     elif not all(type(entry) in (str, int, float) for entry in pool) or len({type(e) for e in pool}) > 1:
-        yield path, "the entries are not of one kind", "texts only, or numbers only"
+        yield path, "the entries have different types", "texts only, or numbers only"
     elif any(isinstance(entry, str) and len(entry) > ENTRY_LENGTH_MAX for entry in pool):
         yield path, "an entry is too long", f"at most {ENTRY_LENGTH_MAX} characters"
 

@@ -90,7 +90,7 @@ def _attempts(drill: DrillState) -> list[dict[str, Any]]:
     ]
 
 
-UNDECIDED: Final = "it was not decided when the run ended"
+UNDECIDED: Final = "not decided when the run ended"
 
 
 def _sql(drill: DrillState) -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ PHASES: Final = (
 )
 """From step, to step, name: what a failover's time goes into. Undo runs while clients work again."""
 
-ORDERED: Final = {"detection": "until it was ordered"}
+ORDERED: Final = {"detection": "until the command"}
 """Phases by another name where somebody gave the order."""
 
 
@@ -157,7 +157,7 @@ def reviewing(drill: Drill) -> Slices[Review]:
     return Review(
         title=drill.scenario.title,
         planned=tuple(goal.text for goal in drill.scenario.goals),
-        ended=str(drill.ended_by or "it was left"),
+        ended=str(drill.ended_by or "it was abandoned"),
         total=score.total if score.scored else None,
         happened=tuple(markers(drill.events)),
         lanes=lanes,
@@ -244,9 +244,9 @@ def _outage(drill: Drill, lanes: Lanes, span: Span) -> Outage:
         else tuple(_against(lanes, span, span.to_tick if done is None else done.detected_tick))
     )
     if automatic and done is not None:
-        verdict = told = f"{done.to_server} took over by itself."
+        verdict = told = f"{done.to_server} took over automatically."
     elif done is not None:
-        told = f"{done.to_server} took over because it was told to ({done.kind})."
+        told = f"{done.to_server} took over by command ({done.kind})."
         verdict = told if done.kind == "manual" else f"{told} {_reasons(against)}"
     else:
         told = "There was no failover."
@@ -275,15 +275,15 @@ def _against(lanes: Lanes, outage: Span, end: Tick) -> list[tuple[Precondition, 
 
 def _reasons(against: Sequence[tuple[Precondition, Tick]]) -> str:
     if not against:
-        return "Nothing mirrored the database then, or there was no time for more."
+        return "The database was not mirrored then, or the outage was too short for a failover."
     said = [
-        f"“{guard.name}” did not hold, {_since(since)} (seen in {guard.seen_in})" for guard, since in against
+        f"“{guard.name}” did not hold {_since(since)} (seen in {guard.seen_in})" for guard, since in against
     ]
-    return f"Nobody took over by itself: {'; '.join(said)}."
+    return f"Automatic failover was not possible: {'; '.join(said)}."
 
 
 def _since(tick: Tick) -> str:
-    return f"since {tick / TICKS_PER_S:g} s" if tick > 0 else "since the start"
+    return f"from {tick / TICKS_PER_S:g} s on" if tick > 0 else "from the start"
 
 
 # --- the reference ------------------------------------------------------------------------------------------

@@ -153,7 +153,7 @@ def _withheld(course: Course, item: Item, reached: int) -> Item:
     goals = len(course.scenario.goals)
     missing = f"Counts once all goals are reached ({reached} of {goals} are)."
     if reached == goals:
-        missing = "Does not count: the drill was ended before its story was told."
+        missing = "Does not count: the drill ended before its faults had happened."
     return Item(item.name, 0.0, item.max, f"{item.why} {missing}", item.at_s, item.better, item.losses)
 
 
@@ -221,51 +221,53 @@ def _measured(course: Course, database: str | None, name: str) -> float:
     return float(arithmetic.total(getattr(facts.account(course.world, each), name) for each in names))
 
 
-def _who(course: Course, database: str | None) -> str:
-    names = list(course.world.availability)
-    return database or (names[0] if len(names) == 1 else "Together the databases")
+def _who(course: Course, database: str | None) -> tuple[str, str]:
+    """The databases of a rule, and the verb that goes with them."""
+    names = [database] if database else list(course.world.availability)
+    return (names[0], "was") if len(names) == 1 else ("Together the databases", "were")
 
 
 def _moments(course: Course, database: str | None, wanted: Callable[[Event], bool]) -> list[Tick]:
     return [e.tick for e in course.events if database in (None, e.database) and wanted(e)]
 
 
-def _span(measured: float, target: float, limit: float, unit: str) -> str:
-    return f"{measured:g} {unit}; all points up to {target:g}, none from {limit:g} on."
+def _span(measured: float, target: float, limit: float) -> str:
+    return f"{measured:g} s; full points up to {target:g} s, none after {limit:g} s."
 
 
 def _downtime(course: Course, rule: DowntimeRule) -> Judged:
     down_s = _measured(course, rule.database, "down_ticks") / TICKS_PER_S
     at = _moments(course, rule.database, lambda e: e.kind == "availability" and e.get("serving") is not None)
-    why = f"{_who(course, rule.database)} did not serve for {_span(down_s, rule.target, rule.limit, 's')}"
+    subject, be = _who(course, rule.database)
+    why = f"{subject} {be} down for {_span(down_s, rule.target, rule.limit)}"
     return Judged(graded(rule.points, down_s, rule.target, rule.limit), why, at)
 
 
 def _exposed(course: Course, rule: ExposedRule) -> Judged:
     exposed_s = _measured(course, rule.database, "exposed_ticks") / TICKS_PER_S
     at = _moments(course, rule.database, lambda e: e.kind == "state")
-    span = _span(exposed_s, rule.target, rule.limit, "s")
-    why = f"{_who(course, rule.database)} served without a synchronized mirror for {span}"
+    subject, _ = _who(course, rule.database)
+    why = f"{subject} ran unprotected for {_span(exposed_s, rule.target, rule.limit)}"
     return Judged(graded(rule.points, exposed_s, rule.target, rule.limit), why, at)
 
 
 def _lost(course: Course, rule: LostRule) -> Judged:
     lost = _measured(course, rule.database, "lost_transactions")
     at = _moments(course, rule.database, lambda e: bool(e.get("lost_transactions")))
-    why = f"Lost for good: {_span(lost, rule.target, rule.limit, 'committed transactions')}"
+    why = f"Committed transactions lost: {lost:g}; full points up to {rule.target:g}, none from {rule.limit:g} on."
     return Judged(graded(rule.points, lost, rule.target, rule.limit), why, at)
 
 
 def _condition(course: Course, rule: ConditionRule) -> Judged:
     holds = course.holds_now(rule.when)
-    why = f"At the end {rule.when}." if holds else f"At the end it is not so that {rule.when}."
+    why = f"This held at the end: {rule.when}." if holds else f"This did not hold at the end: {rule.when}."
     return Judged(rule.points if holds else 0.0, why)
 
 
 def _forbidden(course: Course, rule: ForbiddenRule) -> Judged:
     broken = [state for state in course.scenario.forbidden if f"forbidden:{state.name}" in course.first_held]
     if not broken:
-        return Judged(rule.points, "Nothing happened that must never happen.")
+        return Judged(rule.points, "No forbidden state was reached.")
     at = [tick for state in broken if (tick := course.first_held[f"forbidden:{state.name}"]) is not None]
     share = round(rule.points / len(broken), 1)
     losses = [
@@ -320,21 +322,21 @@ REFUSAL_RANGES: Final = ((1400, 1500), (3101, 3121), (5011, 5012))
 mistyping (102, 156, …) cost nothing but time."""
 
 REFUSAL_ADVICE: Final[dict[int, str]] = {
-    1404: "wait until the mirror is done with what it does",
+    1404: "wait until the mirror has finished its current task",
     1406: "service can no longer be forced safely; remove the session and recover the copy",
     1408: "restore the log backups that the future mirror lacks, WITH NORECOVERY",
     1412: "restore the log backups that the future mirror lacks, WITH NORECOVERY",
     1416: "the database is not mirrored on this server",
-    1418: "look at the endpoint and the port of the other server first",
+    1418: "check endpoint and port of the other server first",
     1422: "wait for SYNCHRONIZED",
-    1426: "a witness is taken while all three see each other",
+    1426: "a witness can be set while all three servers are connected",
     1431: "without quorum the session cannot be changed; SET PARTNER OFF needs none",
     1439: "the session has no witness",
     1447: "both partners have to be connected first",
-    1455: "service is forced on the mirror, and only while the principal is lost to all",
+    1455: "service can be forced only on the mirror, and only while the principal is lost",
     1456: "the other server has to be connected first",
-    1462: "redo has stopped on an error; mend that first",
-    1470: "this belongs on the principal",
+    1462: "redo has stopped on an error; repair that first",
+    1470: "run this on the principal",
     1475: "back the log up on the principal and restore it on the mirror",
     1477: "FAILOVER needs safety FULL",
     1478: "restore the log backup that is missing on the future mirror",
@@ -368,7 +370,7 @@ def _conduct(course: Course, rule: ConductRule) -> Judged:
         if first is not None:
             losses.append(Loss(price.price, first, price.why, price.better))
     if not losses:
-        return Judged(rule.points, "No command was refused, none did harm.")
+        return Judged(rule.points, "No command was refused or harmful.")
     why = " ".join(f"-{loss.points:g}: {loss.why} Better: {loss.better}" for loss in losses)
     moments = [loss.tick for loss in losses if loss.tick is not None]
     return Judged(rule.points - arithmetic.total(loss.points for loss in losses), why, moments, losses)
@@ -380,22 +382,20 @@ def _disarmed(course: Course, besides_goals: float) -> list[Item]:
     if not done:
         return []
     taken = round(min(disarmed.PRICE * len(done), disarmed.PRICE_MAX, besides_goals), 1)
-    why = f"Automatic failover was given up by command: {'; '.join(each.what for each in done)}."
-    better = (
-        "leave witness, safety FULL and session in place: only with them the mirror takes over by itself."
-    )
+    why = f"Automatic failover was disabled by command: {'; '.join(each.what for each in done)}."
+    better = "keep witness, safety FULL and session: without them there is no automatic failover."
     losses = tuple(
         Loss(
             round(taken / len(done), 1),
             each.tick,
-            "Automatic failover was given up by command.",
+            "Automatic failover was disabled by command.",
             better,
             each.what,
         )
         for each in done
     )
     moments = tuple(each.tick / TICKS_PER_S for each in done)
-    return [Item("Automatic failover given up", 0.0 - taken, 0.0, why, moments, better, losses)]
+    return [Item("Automatic failover disabled", 0.0 - taken, 0.0, why, moments, better, losses)]
 
 
 def _hints(course: Course, besides_goals: float) -> list[Item]:
@@ -414,10 +414,10 @@ def _needless(course: Course, besides_goals: float) -> list[Item]:
     if not done:
         return []
     taken = round(min(needless.PRICE * len(done), needless.PRICE_MAX, besides_goals), 1)
-    why = f"Done and taken back within {needless.UNDONE_S:g} s: {'; '.join(each.what for each in done)}."
-    better = "look by T-SQL, the monitor and the error logs; nothing has to be broken for that."
+    why = f"Done and undone within {needless.UNDONE_S:g} s: {'; '.join(each.what for each in done)}."
+    better = "use T-SQL, the monitor and the error logs to investigate; nothing has to be broken for that."
     losses = tuple(
-        Loss(round(taken / len(done), 1), each.tick, f"{each.what} was taken back at once.", better)
+        Loss(round(taken / len(done), 1), each.tick, f"{each.what} was undone at once.", better)
         for each in done
     )
     moments = tuple(each.tick / TICKS_PER_S for each in done)
@@ -435,7 +435,7 @@ def _rewinds(course: Course, besides_goals: float) -> list[Item]:
     ways = ", ".join(f"from {a / TICKS_PER_S:g} s to {b / TICKS_PER_S:g} s" for a, b in course.rewinds)
     moments = tuple(to / TICKS_PER_S for _, to in course.rewinds)
     taken = round(min(course.rewind_cost * len(course.rewinds), REWINDS_COST_MAX, besides_goals), 1)
-    return [Item("Rewinds", 0.0 - taken, 0.0, f"Gone back {len(course.rewinds)} time(s): {ways}.", moments)]
+    return [Item("Rewinds", 0.0 - taken, 0.0, f"Rewound {len(course.rewinds)} time(s): {ways}.", moments)]
 
 
 RULES: Final[dict[str, Callable[[Course, Any], Judged]]] = {

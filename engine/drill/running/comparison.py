@@ -36,23 +36,23 @@ def unlike(world: World, failover: Failover) -> str:
     copy = world.copies.get((failover.to_server, failover.database))
     servers = [failover.from_server, failover.to_server]
     if failover.cause not in FAILOVER_S:
-        return f"the table has no row for this cause ({failover.cause})"
+        return f"the published table has no row for this cause ({failover.cause})"
     if failover.kind != ("manual" if failover.cause == "manual" else "automatic"):
-        return f"the table has no {failover.kind} failover for this cause"
+        return f"the published table has no {failover.kind} failover for this cause"
     if copy is None or copy.safety is not Safety.FULL:
-        return "it was measured with SAFETY FULL"
+        return "the paper measured with SAFETY FULL"
     if copy.witness is None:
-        return "it was measured with a witness"
+        return "the paper measured with a witness"
     if sum(other.server == failover.to_server for other in world.copies.values()) > 1:
-        return "it was measured with one mirrored database"
+        return "the paper measured with one mirrored database"
     if failover.under_load and copy.workload != "Workload1":
-        return f"it was measured with Workload1, not {copy.workload}"
+        return f"the paper measured with Workload1, not {copy.workload}"
     if failover.under_load and not SCALE_RANGE[0] <= copy.scale <= SCALE_RANGE[1]:
-        return f"it was measured with 1,000 connections, not {copy.scale:g} times as many"
+        return f"the paper measured with 1,000 connections, not {copy.scale:g} times as many"
     if not all(_as_published(world.servers[server]) for server in servers):
-        return "it was measured with SQL Server 2005 on other hardware, with nothing slowed down"
+        return "the paper measured with SQL Server 2005 on other hardware, with nothing slowed down"
     if not all(_local(world, a, b) for a in servers for b in (*servers, copy.witness) if a != b):
-        return "it was measured on a local network"
+        return "the paper measured on a local network"
     return ""
 
 

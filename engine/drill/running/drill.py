@@ -28,8 +28,9 @@ from engine.tsql.polling import only_reads
 __all__ = ["Awaited", "Drill", "End", "Mode", "play_inputs", "replay"]
 
 NO_REVERT_ALL: Final = (
-    "revert-all would take the story's faults back without anybody having found them: in a drill with points each "
-    "is undone by itself (power-on, plug-cable, mend, start-service, …); the lab and free play allow it"
+    "revert-all would undo the story's faults before they are found: in a drill with points each "
+    "is undone on its own (power-on, plug-cable, mend, start-service, …); the lab and free play "
+    "allow it"
 )
 """Why `revert-all` is refused where something is scored."""
 
@@ -161,7 +162,7 @@ class Drill(DrillState):
             self._check_answer(*item.args)
         if item.verb == "rewind":
             if not self.terms.rewind:
-                raise InputProblem("in an exam there is no way back")
+                raise InputProblem("an exam cannot be rewound")
             rewind.known_in(" ".join(item.args[1:]), self.scenario)
         if item.verb in ("sql", "cancel") and facts.in_story(item.args[0]):
             raise InputProblem(f"the window {item.args[0]} belongs to the story")
@@ -180,7 +181,7 @@ class Drill(DrillState):
         if not answer.open:
             given = answer.asked_tick is not None and answer.choice is not None
             raise InputProblem(
-                f"{name} is answered already" if given else f"nothing waits for the answer {name}"
+                f"{name} is answered already" if given else f"there is no open question {name}"
             )
         count = len(self._inquiry(name).texts)
         if not choice.isdecimal() or len(choice) > 9 or not 1 <= int(choice) <= count:

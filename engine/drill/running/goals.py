@@ -24,7 +24,7 @@ class GoalState:
 NEWS = {
     "met": "goal reached: {text}",
     "lost": "goal no longer held: {text}",
-    "missed": "goal missed, its time is over: {text}",
+    "missed": "goal missed, its deadline has passed: {text}",
 }
 """What may be said of a goal, as its event says it."""
 

@@ -11,7 +11,7 @@ from engine.model import Tick, ticks
 
 Inquiry = Question | Prediction
 
-LATER: Final = "Whether it was right is told when the drill is over."
+LATER: Final = "The right answer is shown when the drill is over."
 
 News = Literal["asked", "missed", "judged"]
 
@@ -174,9 +174,13 @@ def verdict(inquiry: Inquiry, answer: Answer) -> str:
     """What was said, what is right, and why, in sentences: only for when it may be told."""
     if answer.asked_tick is None:
         return f"{inquiry.text} It was never asked."
-    said = "Nobody answered." if answer.choice is None else f"You said: {_quoted(inquiry, (answer.choice,))}."
+    said = (
+        "No answer was given."
+        if answer.choice is None
+        else f"You said: {_quoted(inquiry, (answer.choice,))}."
+    )
     if isinstance(inquiry, Prediction) and answer.judged_tick is None:
-        return f"{inquiry.text} {said} The drill ended before it could be seen."
+        return f"{inquiry.text} {said} The drill ended before the outcome."
     right = f"Right: {_quoted(inquiry, answer.right)}." if answer.right else "None of the choices came true."
     return f"{inquiry.text} {said} {'That is right.' if answer.correct else right} {answer.why}"
 

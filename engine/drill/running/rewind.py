@@ -60,6 +60,6 @@ def known_in(text: str, scenario: Scenario) -> list[Known]:
         name, _, number = rest.partition(":")
         known = Known(what, name, int(number[:9]) if number.isdecimal() else 0)
         if not min(1, most.get((what, name), -1)) <= known.number <= most.get((what, name), -1):
-            raise InputProblem(f"rewind: {word!r} is nothing that can be known in this drill")
+            raise InputProblem(f"rewind: {word!r} is unknown in this drill")
         found.append(known)
     return found

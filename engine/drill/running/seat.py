@@ -16,7 +16,7 @@ from engine.inputs import Input, InputProblem
 from engine.model import World
 from engine.protocol import faults
 
-SECRET: Final = "in an exam only the servers answer: ask them, or let time pass"
+SECRET: Final = "in an exam only the servers give information: query them, or let time pass"
 """Why a question about the truth is refused; the same whatever is true."""
 
 

@@ -52,8 +52,8 @@ class End(StrEnum):
     """Why a drill is over."""
 
     GOALS = "all goals are reached"
-    TIME = "the time is over"
-    FORBIDDEN = "what must never happen has happened"
+    TIME = "the time is up"
+    FORBIDDEN = "a forbidden state was reached"
     ASKED = "the drill was ended"
 
 

@@ -160,7 +160,7 @@ class Branches:
     def prune(self, name: str) -> None:
         """Remove a branch and all that left it. Raises BranchProblem for the first one, and if the current one goes."""
         if self.root(name).parent is None:
-            raise BranchProblem("The first branch is where all others come from; it stays.")
+            raise BranchProblem("The first branch cannot be removed: all others start in it.")
         gone = {name}
         for other, root in self._roots.items():  # parents come first
             if root.parent in gone:

@@ -118,7 +118,7 @@ class History:
     def seeking(self, tick: Tick, before: bool = False) -> Slices[Drill]:
         """`seek` in slices; raises InputProblem when it is called."""
         if not self.drill.terms.rewind and not self.drill.finished:
-            raise InputProblem("in an exam there is no way back")
+            raise InputProblem("an exam cannot be rewound")
         tick = min(max(0, tick), self.drill.tick)
         done = self.drill.journal
         inputs = arithmetic.total(item.tick < tick or (item.tick == tick and not before) for item in done)

@@ -93,8 +93,8 @@ def playing(
             at, wanted = marks.popleft()
             if at == drill.tick and not here and drill.state_hash() != wanted:
                 raise InputProblem(
-                    f"at {at / TICKS_PER_S:g} s the world is not the one that was recorded; "
-                    "the run was made by another version"
+                    f"at {at / TICKS_PER_S:g} s the state differs from the recorded one; the run "
+                    "was made by another version"
                 )
         if here:
             try:

@@ -40,7 +40,7 @@ class Divergence:
     def __str__(self) -> str:
         if self.claim is not None:
             place, said, so = self.claim
-            return f"the states are the same, but {place} is recorded as {said}, and the run gives {so}"
+            return f"the states are the same, but {place} is recorded as {said}, and the replay gives {so}"
         agreed, at = self.agreed, self.expected or self.found
         since = (
             f"it is the same until {agreed.tick / TICKS_PER_S:g} s" if agreed else "it differs from the start"

@@ -500,7 +500,9 @@ def scored() -> Scenario:
 def test_an_exam_answers_no_condition(scored: Scenario, condition: str) -> None:
     desk = Desk(scored, mode=Mode.EXAM)
     desk.session.run_until(condition)
-    assert desk.heard("refused") == ["In an exam only the servers answer: ask them, or let time pass."]
+    assert desk.heard("refused") == [
+        "In an exam only the servers give information: ask them, or let time pass."
+    ]
     assert not desk.session.busy
 
 
@@ -509,7 +511,7 @@ def test_an_exam_stops_at_nothing_hidden(scored: Scenario, door: str) -> None:
     desk = Desk(scored, mode=Mode.EXAM)
     getattr(desk.session, door)()
     assert not desk.session.busy
-    assert "only the servers answer" in desk.heard("refused")[0]
+    assert "only the servers give information" in desk.heard("refused")[0]
     practice = Desk(scored, mode=Mode.PRACTICE)
     getattr(practice.session, door)()
     assert practice.session.busy

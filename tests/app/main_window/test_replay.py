@@ -68,7 +68,7 @@ def test_a_click_on_the_time_line_looks_back_and_the_bar_leads_out(hands: Hands)
     assert hands.drill.world.servers["SERVER_A"].powered
     assert "running" in window.topology.summary.split(";")[0]
     window.do("power-off SERVER_B")
-    assert "nothing can be done" in window.notice.text
+    assert "return to now" in window.notice.text
     hands.click(window.replay.bar.now)
     assert not window.replay.bar.isVisible()
     assert hands.drill is live
@@ -136,7 +136,7 @@ def test_an_exam_has_no_way_back(hands: Hands) -> None:
     window = hands.window
     click_at(hands, 30.0)
     assert hands.drill is live
-    assert "no way back" in window.notice.text
+    assert "cannot be rewound" in window.notice.text
     window.branches.show()
     assert window.pages.currentWidget() is window.desk_page
     by_doing.save_as_scenario(window)
@@ -430,7 +430,7 @@ def test_a_run_in_which_nothing_was_mended_says_why_it_becomes_no_scenario(
     begin(hands, "lab", "lab")
     hands.wait(10.0)
     by_doing.write(hands.window, tmp_path / "idle.toml")
-    assert "Nothing was mended in this run" in hands.window.notice.text
+    assert "Nothing was repaired in this run" in hands.window.notice.text
     assert not (tmp_path / "idle.toml").exists()
 
 
@@ -547,7 +547,7 @@ def test_going_on_from_a_moment_waits_for_branches_that_are_only_stored(
     window.play.go_on(hands.drill.tick)
     assert session.loading
     assert not session.do("power-off SERVER_A")
-    assert "being played again" in window.notice.text
+    assert "being replayed" in window.notice.text
     session.cancel()
     assert tree.names() == ["main", "branch 1"]
     window.play.go_on(hands.drill.tick)

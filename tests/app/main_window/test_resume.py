@@ -121,7 +121,7 @@ def test_a_journal_that_no_longer_fits_is_refused_with_a_sentence(hands: Hands, 
     profile.checkpoint(run.run_id, 200, "0" * 32)
     window.resume(run.run_id)
     hands.search()
-    assert "not the one that was recorded" in window.notice.text
+    assert "differs from the recorded one" in window.notice.text
     assert window.pages.currentWidget() is window.picker
     assert profile.unfinished()  # nothing is thrown away
 

@@ -336,7 +336,7 @@ def test_an_exam_closes_what_no_server_was_asked_for_and_gives_it_back(
     assert "events" not in open_docks(window)
     window.timeline.moment_chosen.emit(1.0)
     assert not window.session.looking_back
-    assert "no way back" in window.notice.text
+    assert "cannot be rewound" in window.notice.text
     window.appearance.keep_layout()
     play_lab(hands)
     assert open_docks(window) == usual

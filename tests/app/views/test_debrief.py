@@ -69,7 +69,7 @@ def test_phases_add_up_to_the_failover(report: dict[str, Any]) -> None:
     for failover in report["failovers"]:
         seconds = dict(phases_of(failover))
         between = sum(
-            seconds[name] for name in seconds if name not in ("detection", "until it was ordered", "undo")
+            seconds[name] for name in seconds if name not in ("detection", "until the command", "undo")
         )
         assert between == pytest.approx(failover["failover_s"])
 

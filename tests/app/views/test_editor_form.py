@@ -363,7 +363,7 @@ def test_variant_is_shown_and_may_be_typed_where_a_number_stands(form: Form) -> 
 def test_kind_of_a_rule_brings_its_fields(form: Form) -> None:
     go_to(form, "rubric")
     assert ("rubric", 0, "target") not in form._rows
-    choose(form, ("rubric", 0, "kind"), "Time without service")
+    choose(form, ("rubric", 0, "kind"), "Downtime")
     assert ("rubric", 0, "target") in form._rows
     assert difference(said(form)[0]) == ['-kind = "goals"', '+kind = "downtime"']
 

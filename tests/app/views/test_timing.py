@@ -77,15 +77,15 @@ def test_without_load_the_other_column_counts(timing: Timing, run: Any) -> None:
 
 def test_unlike_conditions_are_refused_in_words(timing: Timing, run: Any) -> None:
     run.world.failovers = [failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
-    run.unlike = {0: "it was measured with Workload1, not Workload2"}
+    run.unlike = {0: "the paper measured with Workload1, not Workload2"}
     timing.show_drill(run)
-    assert timing.verdict.text() == "Not compared: it was measured with Workload1, not Workload2."
+    assert timing.verdict.text() == "Not compared: the paper measured with Workload1, not Workload2."
     assert [row[1:] for row in cells(timing.comparison)[1:]] == [["–", "–"], ["–", "–"]]
 
 
 def test_a_cause_that_the_table_does_not_have(timing: Timing, run: Any) -> None:
     run.world.failovers = [failover("forced", "cut", 4100, 82, 4, 101, 160, 40)]
-    run.unlike = {0: "the table has no row for this cause (cut)"}
+    run.unlike = {0: "the published table has no row for this cause (cut)"}
     timing.show_drill(run)
     assert cells(timing.comparison) == []
     assert "no row for this cause" in timing.verdict.text()

@@ -55,9 +55,9 @@ def in_german() -> Iterator[None]:
             "Zeile 3: die Zeit 9 liegt nicht zwischen 0 und 5 Sekunden",
         ),
         (
-            "Sales did not serve for 12.5 s; all points up to 30, none from 120 on. "
+            "Sales was down for 12.5 s; full points up to 30 s, none after 120 s. "
             "Counts once all goals are reached (0 of 2 are).",
-            "Sales war 12,5 s nicht in Betrieb; alle Punkte bis 30, keine ab 120. "
+            "Sales war 12,5 s außer Betrieb; volle Punkte bis 30 s, keine nach 120 s. "
             "Zählt, sobald alle Ziele erreicht sind (0 von 2).",
         ),
         (
@@ -67,10 +67,10 @@ def in_german() -> Iterator[None]:
             "-2,5: Some author's reason. Besser: something else: of the author's.",
         ),
         (
-            "There was no failover. Nobody took over by itself: “safety is FULL” did not hold, since 3.5 s "
+            "There was no failover. Automatic failover was not possible: “safety is FULL” did not hold from 3.5 s on "
             "(seen in sys.database_mirroring on SERVER_B: mirroring_safety_level_desc).",
-            "Es gab kein Failover. Niemand hat von selbst übernommen: „die Sicherheit ist FULL“ galt nicht, seit 3,5 s "
-            "(zu sehen in sys.database_mirroring auf SERVER_B: mirroring_safety_level_desc).",
+            "Es gab kein Failover. Ein automatisches Failover war nicht möglich: „die Sicherheit ist FULL“ "
+            "galt ab 3,5 s nicht (zu sehen in sys.database_mirroring auf SERVER_B: mirroring_safety_level_desc).",
         ),
     ],
 )

@@ -85,15 +85,16 @@ def test_what_binds_is_what_helps_most(plan: Plan, resource: Resource) -> None:
     binding = assess(plan).binding
     assert binding.resource is resource
     assert (binding.gain > 0.0) is (resource is not Resource.CLIENTS)
-    assert about("What binds", plan).text
+    assert about("Bottleneck", plan).text
 
 
 def test_the_round_trip_sentence_tells_a_full_window_from_waiting_commits() -> None:
     assert (
-        "64 KB unanswered at a time the session sends 610 KB/s" in about("What binds", Plan(rtt_ms=100)).text
+        "64 KB unacknowledged at a time the session sends 610 KB/s"
+        in about("Bottleneck", Plan(rtt_ms=100)).text
     )
     few = own_workload(10, 0.0, 2.0, 100)
-    assert "each of 10 connections waits" in about("What binds", Plan(workload=few, rtt_ms=50)).text
+    assert "each of 10 connections waits" in about("Bottleneck", Plan(workload=few, rtt_ms=50)).text
 
 
 def test_loss_follows_the_safety_level() -> None:
@@ -105,8 +106,8 @@ def test_loss_follows_the_safety_level() -> None:
     far = about(topic, Plan(safety=OFF, rtt_ms=100), Goals(rpo_s=10))
     assert far.tone is Tone.BAD
     assert far.text.startswith("The whole send queue: 6.4")
-    assert re.search(r"passed after 6\d\.?\d* s", far.text)
-    assert about(topic, Plan(safety=OFF), Goals(rpo_kb=1.0)).text.endswith("More than may be lost.")
+    assert re.search(r"exceeded after 6\d\.?\d* s", far.text)
+    assert about(topic, Plan(safety=OFF), Goals(rpo_kb=1.0)).text.endswith("More than the acceptable loss.")
     assert about(topic, Plan(safety=Mode.NONE)).tone is Tone.BAD
 
 
@@ -151,7 +152,7 @@ def test_bulk_loads_fill_the_whitepapers_40_gb_in_slightly_over_two_hours() -> N
 
 def test_without_a_mirror_nothing_is_said_of_sessions() -> None:
     topics = {each.topic for each in advice(Plan(safety=Mode.NONE))}
-    assert not topics & {"Log volume", "Catching up", "Time without service"}
+    assert not topics & {"Log volume", "Catching up", "Downtime"}
     assert topics & {"Safety FULL", "Safety OFF"}
 
 

@@ -99,7 +99,7 @@ def test_a_copy_fails_with_its_link() -> None:
         ([f"create-linked-server {P} OTHER"], f"create-linked-server {P} other", "already"),
         ([], f"add-drive {P} D", "has a drive D: already"),
         ([], f"add-drive {P} DD", "one letter"),
-        ([], f"grow-volume {P} D", "as large as need be"),
+        ([], f"grow-volume {P} D", "as large as allowed"),
         ([], f"grow-volume {P} X", "does not exist"),
         ([f"add-drive {P} E size_gb=50"], f"grow-volume {P} E size_gb=10", "cannot become smaller"),
         ([], f"open-firewall {P} 5022", "already"),

@@ -22,15 +22,15 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('[[source]]\npaper = "Nobody\'s"\nsection = "None"\n', "", "published"),
-        ('skills = ["read-state"]\n', "", "trained"),
+        ('[[source]]\npaper = "Nobody\'s"\nsection = "None"\n', "", "no publication"),
+        ('skills = ["read-state"]\n', "", "no skill"),
         ('"read-state"', '"read-stat"', "there is no skill 'read-stat'"),
-        ('["read-state"]', '["queues", "queues"]', "'queues' stands there twice"),
+        ('["read-state"]', '["queues", "queues"]', "'queues' is listed twice"),
         ('facilitator = "Ask who notices first."\n', "", "instructor"),
         (FIRST_HINT, "", "'served' has no hint"),
         (SOLUTION, "", "no reference solution"),
         ("+5 power-on SERVER_A", "+5 note done", "earns"),
-        ("+5 power-on SERVER_A", "+5 workload Sales Nothing", "cannot be done"),
+        ("+5 power-on SERVER_A", "+5 workload Sales Nothing", "cannot be carried out"),
         (
             'when = "Sales is SYNCHRONIZED and',
             'when = "Sales serves or Sales is SYNCHRONIZED and',
@@ -46,7 +46,7 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
         (
             "when = 'ran \"SET PARTNER OFF\"'\nprice = 20",
             'when = "SERVER_A is OFF"\nprice = 2',
-            "is at fault",
+            "loses points",
         ),
     ],
 )

@@ -88,10 +88,10 @@ def test_nothing_is_left_to_write_when_it_is_written() -> None:
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ([], "Nothing was mended"),
-        ([(30.0, "power-off SERVER_A")], "Nothing was mended"),
-        ([(30.0, "sql SERVER_A PRINT 'x'")], "makes no difference"),
-        ([(30.0, "power-off SERVER_A"), (60.0, "sql SERVER_B PRINT 'x'")], "makes no difference"),
+        ([], "Nothing was repaired"),
+        ([(30.0, "power-off SERVER_A")], "Nothing was repaired"),
+        ([(30.0, "sql SERVER_A PRINT 'x'")], "make no difference"),
+        ([(30.0, "power-off SERVER_A"), (60.0, "sql SERVER_B PRINT 'x'")], "make no difference"),
     ],
 )
 def test_a_run_that_makes_no_drill_is_refused_with_a_sentence(

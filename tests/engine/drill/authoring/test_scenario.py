@@ -63,12 +63,12 @@ def test_durations_may_have_units() -> None:
             "Workload",
         ),
         ('mirror = "SERVER_B"', 'mirror = "SERVER_C"', "session[0].mirror", "'SERVER_C'", "SERVER_"),
-        ('mirror = "SERVER_B"', 'mirror = "SERVER_A"', "session[0].mirror", "another part", ""),
+        ('mirror = "SERVER_B"', 'mirror = "SERVER_A"', "session[0].mirror", "another role", ""),
         ('database = "Sales"', 'database = "Sale"', "session[0].database", "'Sale'", "Sales?"),
         ('databases = ["Sales"]', 'databases = ["Salt"]', "client[0].databases[0]", "'Salt'", "Sales?"),
         ("power-off SERVER_A", "power-of SERVER_A", "timeline[0].do", "power-of", ""),
         ("power-off SERVER_A", "power-off SERVER_Z", "timeline[0].do", "SERVER_Z", ""),
-        ("power-off SERVER_A", "finish", "timeline[0].do", "only the trainee", ""),
+        ("power-off SERVER_A", "finish", "timeline[0].do", "reserved for the trainee", ""),
         ('at = "20s"', "", "timeline[0]", "no time", "between"),
         ('at = "20s"', 'at = 1\nwhen = "Sales serves"', "timeline[0]", "at and when", ""),
         ('at = "20s"', "between = [30, 10]", "timeline[0].between", "empty", ""),
@@ -159,7 +159,7 @@ def test_equal_databases_need_numbers_and_room_for_them() -> None:
     clash = clash.replace('database = "Sales"', 'database = "Sales1"')
     clash = clash.replace('databases = ["Sales"]', 'databases = ["Sales3"]')
     (found,) = problems(clash)
-    assert "'Sales2' stands there twice" in found.text
+    assert "'Sales2' is listed twice" in found.text
 
 
 def test_the_json_schema_takes_a_variant_where_a_number_or_a_name_stands() -> None:

@@ -96,12 +96,12 @@ def test_a_file_without_variants_keeps_its_braces() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("at_s = [18, 20, 22]", "at_s = 18", "no pool"),
-        ("at_s = [18, 20, 22]", "at_s = [18]", "no pool"),
-        ("at_s = [18, 20, 22]", 'at_s = [18, "20"]', "not of one kind"),
+        ("at_s = [18, 20, 22]", "at_s = 18", "not a pool"),
+        ("at_s = [18, 20, 22]", "at_s = [18]", "not a pool"),
+        ("at_s = [18, 20, 22]", 'at_s = [18, "20"]', "have different types"),
         ("at_s = [18, 20, 22]", f'at_s = ["{"x" * 201}", "20"]', "too long"),
-        ("at_s = [18, 20, 22]", "AtS = [18, 20]", "no name for a variant"),
-        ('mirror = ["SERVER_B", "BASEL"]', 'mirror = ["SERVER_B"]', "no pool"),
+        ("at_s = [18, 20, 22]", "AtS = [18, 20]", "not a valid name of a variant"),
+        ('mirror = ["SERVER_B", "BASEL"]', 'mirror = ["SERVER_B"]', "not a pool"),
         ('mirror = ["SERVER_B", "BASEL"]', 'mirror = ["SERVER_B", "BASEL", "BRIG"]', "not equally long"),
         ('database = ["Sales"', 'principal = ["X", "Y"]\ndatabase = ["Sales"', "two pools 'principal'"),
         ("power-off {principal}", "power-off {principel}", "no variant 'principel'"),

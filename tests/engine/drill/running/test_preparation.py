@@ -41,7 +41,7 @@ def test_what_they_change_counts_from_the_start() -> None:
     [
         ("sql SERVER_A ALTER DATABASE Nothing SET PARTNER OFF", "5011"),
         ("sql SERVER_A WAITFOR DELAY '00:00:10'", "takes time"),
-        ("grow-volume SERVER_A E", "cannot be done"),
+        ("grow-volume SERVER_A E", "cannot be carried out"),
     ],
 )
 def test_check_names_lines_that_cannot_stand_there(line: str, said: str) -> None:

@@ -67,7 +67,7 @@ def test_the_state_knows_nothing_of_it() -> None:
 
 def test_an_exam_has_no_way_back() -> None:
     taken = run(drill(mode=Mode.EXAM), 30)
-    with pytest.raises(InputProblem, match="no way back"):
+    with pytest.raises(InputProblem, match="cannot be rewound"):
         taken.do("rewind 40")
 
 

@@ -49,7 +49,7 @@ def test_who_practises_is_told() -> None:
 
 def test_the_truth_is_secret_until_the_exam_is_over() -> None:
     taken = drill(mode=Mode.EXAM)
-    with pytest.raises(InputProblem, match="only the servers answer"):
+    with pytest.raises(InputProblem, match="only the servers give information"):
         seat.ask(taken)
     taken.finish()
     seat.ask(taken)
