@@ -501,7 +501,7 @@ def test_an_exam_answers_no_condition(scored: Scenario, condition: str) -> None:
     desk = Desk(scored, mode=Mode.EXAM)
     desk.session.run_until(condition)
     assert desk.heard("refused") == [
-        "In an exam only the servers give information: ask them, or let time pass."
+        "In an exam only the servers give information: query them, or let time pass."
     ]
     assert not desk.session.busy
 
