@@ -89,6 +89,13 @@ VERSIONS: Final = (2005, 2008, 2012, 2014)
 EDITIONS: Final = ("Enterprise", "Developer", "Standard", "Workgroup", "Express")
 """Editions that are told apart."""
 
+ENTERPRISE: Final = ("Enterprise", "Developer")
+"""Editions with all features (Developer is Enterprise under another licence): safety OFF, database snapshots, indexes
+built online, several redo threads. Documented [DOC: features supported by the editions]."""
+
+WITNESS_ONLY: Final = ("Express", "Workgroup")
+"""Editions whose endpoint may be a witness and nothing else. Documented [DOC: CREATE ENDPOINT]."""
+
 ENDPOINT_REDIAL_S: Final = 0.25
 """An instance that has reconfigured its own endpoint calls its partners again. Assumed; below the time in which
 mirror and witness agree on a failover (0.61 s [WP, Table 5]), else every change of an endpoint would end in one."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from engine import arithmetic
-from engine.constants import BACKUP_LEAST_S, COMPATIBILITY, PAGE_KB
+from engine.constants import BACKUP_LEAST_S, COMPATIBILITY, ENTERPRISE, PAGE_KB
 from engine.messages import Message, SqlError, text_of
-from engine.model import Copy, DbFile, DbState, Key, RecoveryModel, Role, Tick, World, ticks
+from engine.model import Copy, DbFile, DbState, Key, RecoveryModel, Role, Server, Tick, World, ticks
 from engine.protocol import (
     chain,
     clock,
@@ -97,6 +97,8 @@ def backup_database(
     each followed by 3013.
     """
     title = "BACKUP DATABASE"
+    if compression:
+        _need_compression(world.servers[server])
     if database.lower() in SYSTEM_DATABASES:
         return _system_backup(database)
     copy = _may_back_up(world, server, database, title)
@@ -280,6 +282,14 @@ def note_failure(world: World, server: str, database: str, problem: SqlError) ->
 
 def _key(copy: Copy) -> Key:
     return copy.server, copy.database
+
+
+def _need_compression(server: Server) -> None:
+    """155 before 2008, 1844 in 2008 for less than Enterprise, then for less than Standard [DOC: backup compression]."""
+    if server.version < 2008:
+        raise SqlError(155, "COMPRESSION", "BACKUP")
+    if server.edition not in (*ENTERPRISE, *(("Standard",) if server.version > 2008 else ())):
+        raise SqlError(1844, "BACKUP DATABASE WITH COMPRESSION", f"{server.edition} Edition (64-bit)")
 
 
 def _may_back_up(world: World, server: str, database: str, title: str, *, damaged: bool = False) -> Copy:

@@ -274,6 +274,8 @@ def _tcp(world: World, item: Input) -> Before:
 
 
 def _agent(world: World, item: Input) -> Before:
+    if world.servers[item.args[0]].edition == "Express":
+        raise InputProblem("Express edition has no SQL Server Agent")
     world.update_server(item.args[0], agent_running=item.verb == "start-agent")
     return ()
 

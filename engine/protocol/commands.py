@@ -11,7 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from engine.constants import PARTNER_TIMEOUT_S, PARTNER_TIMEOUT_S_MAX, PARTNER_TIMEOUT_S_MIN, RECOVERY_LOG_KB
+from engine.constants import (
+    ENTERPRISE,
+    PARTNER_TIMEOUT_S,
+    PARTNER_TIMEOUT_S_MAX,
+    PARTNER_TIMEOUT_S_MIN,
+    RECOVERY_LOG_KB,
+)
 from engine.messages import Message, SqlError
 from engine.model import (
     Copy,
@@ -232,7 +238,7 @@ def partner_safety(world: World, server: str, database: str, level: str) -> Outc
     """SET PARTNER SAFETY FULL|OFF (also SET SAFETY): on the principal, both partners connected."""
     copy = _on_principal(world, server, database)
     wanted = Safety[level.upper()]
-    if world.servers[server].edition == "Standard" and wanted is not copy.safety:
+    if world.servers[server].edition not in ENTERPRISE and wanted is not copy.safety:
         raise SqlError(1473)
     _need_quorum(world, copy)
     _need_connection(world, copy)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from engine.constants import ENTERPRISE
 from engine.messages import Message, SqlError
 from engine.model import Availability, Copy, DbState, MirrorState, Role, Snapshot, World
 from engine.protocol import commands, errorlog, files, jobs, losses, snapshots, streams, volumes
@@ -90,9 +91,6 @@ def _remove(world: World, copy: Copy, verb: str) -> None:
 
 # --- snapshots -------------------------------------------------------------------------------------
 
-SNAPSHOT_EDITIONS: Final = ("Enterprise", "Developer")
-"""Editions that have snapshots, up to 2014. Documented."""
-
 
 def create_snapshot(
     world: World, server: str, name: str, source: str, files: tuple[tuple[str, str], ...]
@@ -105,8 +103,8 @@ def create_snapshot(
     """
     state = world.servers[server]
     _need_free_name(world, server, name)
-    if state.edition not in SNAPSHOT_EDITIONS:
-        raise SqlError(1844, "Database Snapshot", f"{state.edition} Edition")
+    if state.edition not in ENTERPRISE:
+        raise SqlError(1844, "Database Snapshot", f"{state.edition} Edition (64-bit)")
     if snapshots.find(world, server, source) is not None:
         raise SqlError(5093)
     try:

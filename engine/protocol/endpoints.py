@@ -8,14 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from engine.constants import ENDPOINT_REDIAL_S
+from engine.constants import ENDPOINT_REDIAL_S, WITNESS_ONLY
 from engine.messages import Message, SqlError
 from engine.model import Endpoint, EndpointState, Server, World
 from engine.protocol import errorlog, network, security, session
-
-WITNESS_ONLY: Final = ("Express", "Workgroup", "Web")
-"""Editions whose endpoint may be a witness and nothing else. Documented [DOC: CREATE ENDPOINT]."""
-
 
 ADDRESS_NOT_AVAILABLE: Final = 0x2741
 """Error 10049 of Windows Sockets: the address is none of this computer. Documented."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.constants import ENTERPRISE
 from engine.flow.operations import bulk_load, index_build
 from engine.flow.sites import WORKLOADS
 from engine.inputs import Input, InputProblem
@@ -36,6 +37,8 @@ def start_operation(world: World, item: Input) -> None:
     if item.verb == "bulk-load":
         operation = bulk_load(item.option("rows", 93e6), max(1.0, item.option("batch_rows", 1e6)))
     else:
+        if "online" in item.args and world.servers[key[0]].edition not in ENTERPRISE:
+            raise InputProblem(f"{world.servers[key[0]].edition} edition builds no index online (1712)")
         operation = index_build(item.option("size", 1.0), online="online" in item.args)
     minimal = copy.bulk_changes or copy.recovery_model is RecoveryModel.BULK_LOGGED
     world.update_copy(key, operation=operation, bulk_changes=minimal)

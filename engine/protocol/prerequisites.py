@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from engine.constants import ENTERPRISE, WITNESS_ONLY
 from engine.flow import redo_threads
 from engine.flow.setup import worker_threads
 from engine.messages import SqlError
 from engine.model import Copy, DbState, RecoveryModel, Role, Server, World
 from engine.protocol import addresses, errorlog, lineage, network, security, streams
 
-NO_PARTNER: Final = ("Express", "Workgroup", "Web")
-"""Editions that may be a witness only. Documented [WP, DOC]."""
-
 
 def own_side(world: World, copy: Copy, address: str) -> None:
     """The copy's own server and database can take part: 1463, 1465, 1418."""
     server = world.servers[copy.server]
-    if server.edition in NO_PARTNER:
+    if server.edition in WITNESS_ONLY:
         raise SqlError(1463)
     if copy.recovery_model is not RecoveryModel.FULL:
         raise SqlError(1465, copy.database)
@@ -47,7 +43,7 @@ def same_product(a: Server, b: Server) -> bool:
 
 
 def _family(edition: str) -> str:
-    return "Enterprise" if edition in ("Enterprise", "Developer") else edition
+    return "Enterprise" if edition in ENTERPRISE else edition
 
 
 def version_fits(world: World, principal: str, mirror: str) -> bool:
@@ -107,7 +103,7 @@ def _threads(world: World, server: str, one_more_mirror: bool) -> int:
     ]
     mirrors = sum(role is Role.MIRROR for role in here) + one_more_mirror
     principals = len(here) + 1 - mirrors
-    return 1 + 2 * principals + (3 + redo_threads(state.cores, state.edition != "Standard")) * mirrors
+    return 1 + 2 * principals + (3 + redo_threads(state.cores, state.edition in ENTERPRISE)) * mirrors
 
 
 def _threads_allowed(server: Server) -> int:

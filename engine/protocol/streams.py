@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 from engine import arithmetic, flow
+from engine.constants import ENTERPRISE
 from engine.flow import NOWHERE, Crossing, Place, SourceSetup, StreamSetup, recovery
 from engine.flow.setup import Site, Workload
 from engine.flow.sites import SITES, WORKLOADS
@@ -359,7 +360,7 @@ def _stream_setup(world: World, owner: Key, receiver: Key | None) -> StreamSetup
         bandwidth_mbps=_bandwidth_left_mbps(world, copy.server, other.server, path.bandwidth_mbps),
         compression_ratio=copy.compression_ratio if compressed else 1.0,
         encryption=security.encrypted(world, copy.server, other.server),
-        enterprise=server.edition != "Standard",
+        enterprise=server.edition in ENTERPRISE,
         target_log_disk_factor=peer.log_disk_factor,
         target_data_disk_factor=peer.data_disk_factor,
         target_cpu_factor=peer.cpu_factor,

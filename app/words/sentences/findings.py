@@ -78,6 +78,8 @@ SENTENCES: Final = (
     mark("another server"),
     mark("{server} has another role in this session"),
     mark("Standard edition supports safety FULL only"),
+    mark("{edition} edition can only be a witness"),
+    mark("{edition} edition has endpoints of role WITNESS only"),
     mark("another verb"),
     mark("{verb} is reserved for the trainee"),
     mark("one line for each [[solution]]"),

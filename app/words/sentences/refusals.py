@@ -47,6 +47,8 @@ SENTENCES: Final = (
     mark("{server} does not run without drive {drive} (power-off stops it)"),
     mark("{server} has version {word}; it cannot go back to {name}"),
     mark("{server} cannot be upgraded now"),
+    mark("{edition} edition builds no index online (1712)"),
+    mark("Express edition has no SQL Server Agent"),
     mark("a port is a number from 1 to 65535, not {name}"),
     mark("the firewall of {server} allows port {port} already"),
     mark("the firewall of {server} blocks port {port} already"),

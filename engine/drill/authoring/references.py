@@ -8,6 +8,7 @@ from typing import Final
 
 from engine import arithmetic, simulator
 from engine.chance import Chance
+from engine.constants import WITNESS_ONLY
 from engine.drill.authoring import conditions
 from engine.drill.authoring.conditions import ConditionProblem
 from engine.drill.authoring.facts import Names
@@ -50,6 +51,7 @@ def check_references(scenario: Scenario, finder: Finder) -> None:
     _check_unique(scenario, finder)
     _check_servers(scenario, finder)
     _check_databases(scenario, finder, names)
+    _check_editions(scenario, finder)
     _check_sessions(scenario, finder, names)
     _check_clients(scenario, finder, names)
     _check_lines(scenario, finder)
@@ -146,6 +148,13 @@ def _check_databases(scenario: Scenario, finder: Finder, names: Names) -> None:
             finder.add((*path, "log_max_mb"), "the log is larger than its maximum", expected, 0)
 
 
+def _check_editions(scenario: Scenario, finder: Finder) -> None:
+    for i, server in enumerate(scenario.servers):
+        if server.edition in WITNESS_ONLY and server.endpoint.role != "WITNESS":
+            wrong = f"{server.edition} edition has endpoints of role WITNESS only"
+            finder.add(("server", i, "endpoint", "role"), wrong, "WITNESS", 0)
+
+
 def _check_sessions(scenario: Scenario, finder: Finder, names: Names) -> None:
     editions = {server.name: server.edition for server in scenario.servers}
     written = [database.name for database in scenario.databases]
@@ -164,6 +173,10 @@ def _check_sessions(scenario: Scenario, finder: Finder, names: Names) -> None:
             if _known(finder, (*path, key), server, names.servers, "server") and server in used:
                 finder.add((*path, key), f"{server} has another role in this session", "another server", 0)
             used += [server] if server else []
+        for key in ("principal", "mirror"):
+            edition = editions.get(parts[key] or "")
+            if edition in WITNESS_ONLY:
+                finder.add((*path, key), f"{edition} edition can only be a witness", "another server", 0)
         if session.safety == "OFF" and "Standard" in {editions.get(server) for server in used[:2]}:
             finder.add((*path, "safety"), "Standard edition supports safety FULL only", "FULL", 0)
 

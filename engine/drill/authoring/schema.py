@@ -174,8 +174,8 @@ class Server(Part):
     """Name of the computer and of its instance."""
     version: Literal[2005, 2008, 2012, 2014] = 2005
     """SQL Server version by year. 2008 and later compress the log stream to the mirror."""
-    edition: Literal["Enterprise", "Standard"] = "Enterprise"
-    """Standard supports safety FULL only."""
+    edition: Literal["Enterprise", "Developer", "Standard", "Workgroup", "Express"] = "Enterprise"
+    """Standard supports safety FULL only; Workgroup and Express can be a witness and nothing else."""
     cores: int | None = Field(default=None, ge=1, le=256)
     """Processor cores. None: as many as the hardware of the site has."""
     site: Line = "nec"

@@ -85,6 +85,7 @@ def _server(server: Server, host: int) -> model.Server:
         host=host,
         version=server.version,
         edition=server.edition,
+        agent_running=server.edition != "Express",
         cores=server.cores or SITES[server.site].cores,
         site=server.site,
         domain=server.domain,

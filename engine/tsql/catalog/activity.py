@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine import arithmetic
+from engine.constants import ENTERPRISE
 from engine.flow import redo_threads
 from engine.model import Role
 from engine.tsql.catalog import locking
@@ -37,7 +38,7 @@ def _mirroring_requests(context: Context) -> Iterable[Record]:
 
 def _redo_threads(context: Context) -> int:
     """2005 has one, whatever the machine; later versions follow the published formula."""
-    enterprise = context.server.edition in ("Enterprise", "Developer")
+    enterprise = context.server.edition in ENTERPRISE
     return redo_threads(context.server.cores, enterprise) if context.version >= 2008 else 1
 
 

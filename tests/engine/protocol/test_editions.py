@@ -1,0 +1,130 @@
+"""What an edition may be and do: Express and Workgroup a witness, Standard safety FULL, the rest by feature.
+
+[DOC: prerequisites, restrictions and recommendations for database mirroring; features supported by the editions]
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import simulator
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import load_scenario
+from engine.inputs import InputProblem, parse_line
+from engine.model import Role, World
+from tests.engine.worlds import DB, MIRROR, M, P, W, do, lab
+
+
+def said(world: World, server: str, sql: str, then_s: float = 1.0) -> list[tuple[int, str]]:
+    done = [event for event in do(world, f"sql {server} {sql}", then_s=then_s) if event.kind == "sql_done"]
+    return [(message["number"], message["text"]) for message in done[-1].get("messages")]
+
+
+def numbers(world: World, server: str, sql: str) -> list[int]:
+    return [number for number, _ in said(world, server, sql)]
+
+
+@pytest.mark.parametrize("edition", ["Express", "Workgroup"])
+def test_small_editions_are_a_witness_and_nothing_else(edition: str) -> None:
+    world = lab(witness=False)
+    world.update_server(W, edition=edition, endpoint=None)
+    create = (
+        "CREATE ENDPOINT Mirroring STATE=STARTED AS TCP (LISTENER_PORT=5022) FOR DATABASE_MIRRORING (ROLE={})"
+    )
+    assert numbers(world, W, create.format("ALL")) == [7878]
+    assert numbers(world, W, create.format("WITNESS")) == [0]
+    assert numbers(world, W, "ALTER ENDPOINT Mirroring FOR DATABASE_MIRRORING (ROLE = PARTNER)") == [7878]
+    assert numbers(world, P, f"ALTER DATABASE {DB} SET WITNESS = 'TCP://SERVER_W:5022'") == [0]
+    do(world, f"power-off {P}")
+    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    world = lab(witness=False)
+    world.update_server(P, edition=edition)
+    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
+    assert numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER = 'TCP://SERVER_B:5022'") == [1463]
+
+
+def test_standard_mirrors_with_safety_full_and_has_no_enterprise_features() -> None:
+    world = lab()
+    for name in (P, M):
+        world.update_server(name, edition="Standard")
+    assert numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER SAFETY OFF") == [1473]
+    assert numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER SAFETY FULL") == [0]
+    snapshot = f"CREATE DATABASE s ON (NAME = {DB}, FILENAME = 'D:\\s.ss') AS SNAPSHOT OF {DB}"
+    assert said(world, P, snapshot) == [
+        (1844, "Database Snapshot is not supported on Standard Edition (64-bit).")
+    ]
+    with pytest.raises(InputProblem, match="1712"):
+        simulator.perform(world, parse_line(f"rebuild-index {DB} online", world.tick))
+    simulator.perform(world, parse_line(f"rebuild-index {DB} offline", world.tick))
+
+
+@pytest.mark.parametrize(
+    ("version", "edition", "number"),
+    [
+        (2005, "Enterprise", 155),
+        (2008, "Enterprise", 3014),
+        (2008, "Standard", 1844),
+        (2012, "Standard", 3014),
+        (2014, "Express", 1844),
+    ],
+)
+def test_compressed_backups_by_version_and_edition(version: int, edition: str, number: int) -> None:
+    world = lab()
+    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
+    world.servers[P] = replace(world.servers[P], version=version, edition=edition)
+    told = said(world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\x.bak' WITH COMPRESSION", then_s=2_000.0)
+    assert number in [found for found, _ in told]
+
+
+def test_express_has_no_agent() -> None:
+    world = lab()
+    world.update_server(W, edition="Express", agent_running=False)
+    with pytest.raises(InputProblem, match="no SQL Server Agent"):
+        simulator.perform(world, parse_line(f"start-agent {W}", world.tick))
+
+
+SCENARIO = """
+title = "Small witness"
+[[server]]
+name = "A"
+edition = "{a}"
+[[server]]
+name = "B"
+[[server]]
+name = "W"
+edition = "Express"
+[server.endpoint]
+role = "{role}"
+[[database]]
+name = "Sales"
+[[session]]
+database = "Sales"
+principal = "A"
+mirror = "B"
+witness = "W"
+"""
+
+
+@pytest.mark.parametrize(
+    ("a", "role", "words"),
+    [
+        ("Enterprise", "WITNESS", []),
+        ("Enterprise", "ALL", ["Express edition has endpoints of role WITNESS only"]),
+        (
+            "Workgroup",
+            "WITNESS",
+            ["Workgroup edition has endpoints", "Workgroup edition can only be a witness"],
+        ),
+    ],
+)
+def test_a_scenario_says_what_an_edition_cannot_be(a: str, role: str, words: list[str]) -> None:
+    problems: list[str] = []
+    try:
+        load_scenario(SCENARIO.format(a=a, role=role), "small.toml")
+    except ScenarioProblems as found:
+        problems = [str(problem) for problem in found.problems if "edition" in problem.text]
+    assert len(problems) == len(words)
+    for problem, start in zip(problems, words, strict=True):
+        assert start in problem
