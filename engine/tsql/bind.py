@@ -12,7 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql import infer
+from engine.tsql import forms, infer
 from engine.tsql.grouping import Grouping, check_aggregates, has_aggregate, value_of
 from engine.tsql.infer import Kind, convert_to, text, wrapped
 from engine.tsql.names import NOTHING, Column, Columns, Names, Source, Space
@@ -97,7 +97,7 @@ class Binder(Grouping):
         if not isinstance(node, exp.Query):
             self.expr(node)
             return None
-        _refuse_order(node)
+        refuse_order(node)
         return self.query(node)
 
     def at_most_one_row(self, node: exp.Expr) -> None:
@@ -147,7 +147,7 @@ class Binder(Grouping):
         assert self.space is not None
         name, inner = str(cte.alias), cte.this
         named = [str(column.name) for column in cte.args["alias"].columns]
-        _refuse_order(inner)
+        refuse_order(inner)
         recursive = isinstance(inner, exp.Union) and any(
             isinstance(table.this, exp.Identifier) and table.name.lower() == name.lower() and not table.db
             for table in inner.args["expression"].find_all(exp.Table)
@@ -157,6 +157,7 @@ class Binder(Grouping):
             self.space.ctes[name.lower()] = _renamed(anchor, named)
             self.query(inner.args["expression"])
             columns = anchor
+            cte.meta[forms.RECURSIVE] = [column for column, _ in _renamed(anchor, named) or ()]
         else:
             columns = self.query(inner)
         self.space.ctes[name.lower()] = self._derived(_renamed(columns, named), name, bool(named))
@@ -290,7 +291,7 @@ class Binder(Grouping):
             applied = node.this.this if isinstance(node.this, exp.Subquery) else None
             columns = None
             if isinstance(applied, exp.Query | exp.Values):
-                _refuse_order(applied)
+                refuse_order(applied)
                 columns = _renamed(self.query(applied), named)
             elif isinstance(node.this, exp.Dot | exp.Anonymous) and named:
                 columns = tuple((column, None) for column in named)
@@ -325,7 +326,7 @@ class Binder(Grouping):
         if not name:
             raise SqlError(102, ")")
         inner = node if isinstance(node, exp.Values) else node.this
-        _refuse_order(inner)
+        refuse_order(inner)
         if isinstance(node, exp.Values):
             columns = self._values(node)
         else:
@@ -432,7 +433,7 @@ def _column_name(projection: exp.Expr) -> str:
     return str(projection.name) if isinstance(projection, exp.Column) else ""
 
 
-def _refuse_order(node: exp.Expr) -> None:
+def refuse_order(node: exp.Expr) -> None:
     """Raises 1033: ORDER BY inside a query decides nothing without TOP, OFFSET or FOR XML."""
     if not isinstance(node, exp.Select | exp.SetOperation) or node.args.get("order") is None:
         return

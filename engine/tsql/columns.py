@@ -335,16 +335,20 @@ class _Reader:
         )
 
     def expression(self) -> str:
-        """A default: a constant, a call, or anything in brackets."""
+        """A default: constants, calls, or anything in brackets, joined by signs."""
         first = self.place
-        if self.token.is_op("-", "+"):
+        while True:
+            while self.token.is_op("-", "+", "~"):
+                self.take()
+            if not self.token.is_op("("):
+                if self.token.kind == "end" or self.token.kind == "op":
+                    raise self.problem()
+                self.take()
+            if self.token.is_op("("):
+                self.brackets()
+            if not self.token.is_op("+", "-", "*", "/", "%", "&", "|", "^"):
+                break
             self.take()
-        if not self.token.is_op("("):
-            if self.token.kind == "end" or self.token.is_op(",", ")"):
-                raise self.problem()
-            self.take()
-        if self.token.is_op("("):
-            self.brackets()
         return self.text[self.tokens[first].start : self.tokens[self.place - 1].end]
 
     def table_constraint(self, columns: list[ColumnDefinition]) -> None:

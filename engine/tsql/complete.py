@@ -27,7 +27,19 @@ OR ORDER OUTER THEN TOP UNION WHEN WHERE COUNT SUM MIN MAX
 """
 _QUERY_KEYWORDS: Final = frozenset(_KEYWORDS.split())
 _OURS: Final = frozenset(
-    {"add", "sub", "mul", "div", "mod", "xor", "text", "decimal_text", *xmltext.FUNCTIONS}
+    {
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "mod",
+        "xor",
+        "text",
+        "decimal_text",
+        "top_percent",
+        "recursion",
+        *xmltext.FUNCTIONS,
+    }
 )
 _OPTIONS: Final = {
     "BACKUP": frozenset({"INIT", "NOINIT", "FORMAT", "COPY_ONLY", "NORECOVERY", "NO_TRUNCATE", "STATS"}),

@@ -218,8 +218,10 @@ def _set_session(machine: Machine, statement: s.SetSession) -> None:
         options.pop("DATEFORMAT", None)
         options.pop("DATEFIRST", None)
     harmless = settings.WITHOUT_EFFECT.get(words[0], value)
-    if value in ("ON", "OFF") and value != harmless:
+    if (value in ("ON", "OFF") and value != harmless) or words[0] in settings.IGNORED:
         machine.not_simulated(f"SET {' '.join(words)}")
+    elif words[0] in settings.PARTLY and value == ("OFF" if words[0] == "ANSI_WARNINGS" else "ON"):
+        machine.remark(settings.PARTLY[words[0]])
     names = words[:-1] if len(words) > 1 else words
     for name in names if value in ("ON", "OFF") else names[:1]:
         options[name] = value
@@ -234,6 +236,7 @@ def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
 
 
 def _create_view(machine: Machine, statement: s.CreateView) -> None:
+    plans.check_view(statement.query)
     for table in plans.references("statement", statement.query).tables:
         sources.described(machine, table)  # a view needs its tables when it is made
     plan = machine.plan("statement", statement.query)

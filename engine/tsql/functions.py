@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
@@ -32,6 +34,21 @@ from engine.tsql.values import (
 
 
 @strict
+def _top_percent(count: Scalar, percent: Scalar) -> Scalar:
+    """Rows of TOP (percent) PERCENT: the next whole number. Documented [DOC: TOP]. Raises 1031."""
+    share = Fraction(str(to_number(percent)))
+    if not 0 <= share <= 100:
+        raise SqlError(1031)
+    return math.ceil(whole(count) * share / 100)
+
+
+def _recursion(level: Scalar, most: Scalar) -> Scalar:
+    """How often the recursive part of a common table expression has been run. Raises 530."""
+    if whole(most) and whole(level) > whole(most):
+        raise SqlError(530, most)
+    return level
+
+
 def datalength(value: Scalar, kind: Scalar = "") -> Scalar:
     """Bytes of the value, as a value of the type *kind* if that is known. Documented [DOC: each type's page]."""
     type_ = type_of(str(kind), 0) if kind else None
@@ -246,6 +263,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "choose": _choose,
     "len": strict(lambda value: len(to_text(value).rstrip(" "))),
     "datalength": datalength,
+    "top_percent": _top_percent,
+    "recursion": _recursion,
     "left": _left,
     "right": _right,
     "substring": _substring,

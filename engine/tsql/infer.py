@@ -179,16 +179,18 @@ def _arithmetic(binder: Binder, node: exp.Expr) -> Kind:
         chain.append(chain[-1].this)
     kind = binder.expr(chain[-1].this)
     for part in reversed(chain):
-        kind = _operation(part, kind, binder.expr(part.args["expression"]))
+        kind = _operation(part, kind, binder.expr(part.args["expression"]), binder.names.settings.concat_null)
     return kind
 
 
-def _operation(node: exp.Expr, left: Kind, right: Kind) -> Kind:
+def _operation(node: exp.Expr, left: Kind, right: Kind, concat_null: bool) -> Kind:
     if left is None or right is None:
         return None
     sign = _SIGNS[type(node)]
     kind = arithmetic(sign, left, right)
     name = "joined" if kind.is_text or (kind.is_binary and sign == "+") else "operate"
+    if name == "joined" and not concat_null:
+        name = "pasted"
     node.meta["call"] = (name, sign, str(kind))
     for side, given in (("this", left), ("expression", right)):
         value = node.args[side]

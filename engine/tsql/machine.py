@@ -407,6 +407,9 @@ class Machine(Output):
 
     def scratch(self) -> Scratch:
         """The SQLite of this slice."""
+        if self._scratch is not None and self._scratch.forgiving != self.settings.forgiving:
+            self._scratch.close()
+            self._scratch = None
         if self._scratch is None:
             self.meter.add(SCRATCH_WORK)
             self._scratch = Scratch(self.context, partial(sources.fetch, self), self.meter)
@@ -507,7 +510,13 @@ class Machine(Output):
         return bool(rows and rows[0][0])
 
     def select(self, plan: Plan) -> tuple[tuple[str, ...], list[Row]]:
-        return self.scratch().select(plan, self.value_of)
+        scratch = self.scratch()
+        scratch.warnings.clear()
+        try:
+            return scratch.select(plan, self.value_of)
+        finally:
+            for number in sorted(scratch.warnings):
+                self.say_number(number)
 
     def declare(self, statement: s.Declare) -> None:
         for item in statement.variables:

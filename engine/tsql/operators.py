@@ -145,6 +145,12 @@ def joined(kind: Scalar, *parts: Scalar) -> Scalar:
     return "".join(map(to_text, parts))[:size]
 
 
+def pasted(kind: Scalar, *parts: Scalar) -> Scalar:
+    """The same under SET CONCAT_NULL_YIELDS_NULL OFF: NULL is nothing. Documented."""
+    empty = b"" if type_of(str(kind)).is_binary else ""
+    return joined(kind, *(empty if part is None else part for part in parts))
+
+
 def inverted(kind: Scalar, value: Scalar) -> Scalar:
     """~value: all bits of its type turned over."""
     if value is None:
@@ -233,6 +239,7 @@ def _checked(number: int | float) -> int | float:
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "operate": operate,
     "joined": joined,
+    "pasted": pasted,
     "inverted": inverted,
     "negated": negated,
     "add": add,

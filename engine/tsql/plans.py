@@ -159,6 +159,11 @@ def check_statement(text: str, line: int) -> bool:
     return bool(_translate().check_statement(text, line))
 
 
+def check_view(text: str) -> None:
+    """Raises 1033 for the query of a view with ORDER BY and without TOP."""
+    _translate().check_view(text)
+
+
 def check_condition(text: str, line: int) -> None:
     """Raises SyntaxProblem unless *text* reads as a condition (4145 if it is a value)."""
     _translate().check_condition(text, line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from engine.tsql import outputs, plans
@@ -188,6 +189,10 @@ class _Compiler(Definitions):
             assert isinstance(done, Do)
             assert isinstance(done.statement, s.Execute | s.ExecuteString)
             self.actions[-1] = Do(s.InsertExec(target, done.statement))
+            return 0
+        words = [token.upper for token in self.tokens[verb : self.place]]
+        if ("CURRENT", "OF") in pairwise(words):
+            self.do(line, s.NotSimulated(f"{word} … WHERE CURRENT OF"))
             return 0
         if self.token.is_op(")"):
             raise self.problem()

@@ -149,13 +149,26 @@ def _stored(machine: Machine, plan: Plan, rows: list[Row], before: int = 0) -> l
 
 def _update(machine: Machine, plan: Plan) -> None:
     assert plan.target is not None
-    changes = _stored(machine, plan, machine.select(plan)[1], before=1)
+    rows = machine.select(plan)[1]
+    if plan.assigns:
+        rows = _assign_from(machine, plan, rows)
+    changes = _stored(machine, plan, rows, before=1)
     before = sources.table(machine, plan.target)
     table = tables.update(plan.target.parts[-1], before, plan.columns, changes)
     table = sources.change(machine, plan.target, before, table, "UPDATE")
     places = sorted({int(str(row[0])) - 1 for row in changes})
     machine.touched = [("UPDATE", before.rows[place], table.rows[place]) for place in places]
     machine.say_rows(len({row[0] for row in changes}))
+
+
+def _assign_from(machine: Machine, plan: Plan, rows: list[Row]) -> list[Row]:
+    """UPDATE … SET @v = value: the variables take those of the last row; the rows without them."""
+    width = 1 + len(plan.columns)
+    for place, name in enumerate(plan.assigns, start=width):
+        if rows:
+            kind = plan.kinds[place] if place < len(plan.kinds) else None
+            machine.set_variable(name, rows[-1][place], kind)
+    return [row[:width] for row in rows]
 
 
 def _delete(machine: Machine, plan: Plan) -> None:

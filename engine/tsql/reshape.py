@@ -8,6 +8,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
+from engine.tsql import forms
 from engine.tsql.catalog.shapes import TABLE_FUNCTIONS
 from engine.tsql.plans import Unsimulated
 
@@ -22,7 +23,7 @@ PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
 """Columns of the table of a function that take its arguments (NULL: every row); of others all rows come."""
 
 
-RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous)
+RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous, exp.CTE)
 """Without one of these in it a tree stays as it is."""
 
 
@@ -32,6 +33,7 @@ def reshaped(tree: exp.Expr) -> exp.Expr:
         raise SqlError(8623)
     if sum(1 for _ in tree.find_all(exp.Window)) > WINDOWS_MAX:
         raise SqlError(8623)
+    forms.count_recursion(tree)
     for source in list(tree.find_all(exp.Subquery, exp.Values)):
         _name_columns_inside(source)
     for select in reversed(list(tree.find_all(exp.Select))):
@@ -133,7 +135,7 @@ def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None
     """A function of tables: a join with all it can return, on its arguments."""
     name, arguments, parts = _call_of(call)
     if name == "nodes":
-        raise Unsimulated("the method nodes() of XML")
+        raise Unsimulated("the method nodes() of xml")
     if name not in TABLE_FUNCTIONS:
         raise Unsimulated(f"the function {'.'.join(parts)}()")
     table = _function_table(parts, alias or name)
@@ -179,6 +181,8 @@ def _call(table: exp.Table) -> None:
     """FROM function(arguments): the rows of its table that match."""
     parts: tuple[str, ...]
     name, arguments, parts = _call_of(table.this)
+    if name == "nodes":
+        raise Unsimulated("the method nodes() of xml")
     if name not in TABLE_FUNCTIONS:
         return
     parts = (*(part.name for part in (table.args.get("db"),) if part is not None), *parts)
@@ -236,6 +240,9 @@ def _apply_select(
     names = columns or [_named(projection) for projection in inner.expressions]
     values = [_value(projection) for projection in inner.expressions]
     if inner.args.get("from_") is None:
+        where = inner.args.get("where")
+        if where is not None and outer:
+            values = [exp.Case(ifs=[exp.If(this=where.this.copy(), true=value)]) for value in values]
         _substitute(select, join, alias, dict(zip(names, values, strict=False)))
         join.pop()
         if inner.args.get("where") is not None and not outer:

@@ -9,7 +9,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql import forxml
+from engine.tsql import forms, forxml
 from engine.tsql.bind import bound
 from engine.tsql.cost import NO_QUERY, Query
 from engine.tsql.cost_tree import cost_of
@@ -50,6 +50,8 @@ def rewriting(tree: exp.Expr, names: Names) -> Generator[int, None, tuple[str, R
     query = Rewritten()
     nodes = list(tree.walk())  # a walk costs as much as what is done in it: none for what is not there
     yield len(nodes) * BIND_WORK
+    if _has(nodes, forms.BEFORE):
+        forms.write_out(tree)
     columns = bound(tree, names)
     query.outputs = tuple(name for name, _ in columns or ())
     query.kinds = tuple(kind for _, kind in columns or ())
@@ -209,6 +211,7 @@ def _rewrite_parameter(node: exp.Expr, query: Rewritten) -> exp.Expr:
 # --- expressions ----------------------------------------------------------------------------------------
 
 _DATE_PART_FIRST: Final = frozenset({"dateadd", "datediff", "datepart", "datename", "datediff_big"})
+XML_METHODS: Final = frozenset({"value", "exist", "query", "modify"})
 _KNOWN_UDF: Final = frozenset({"agent_datetime", "fn_varbintohexstr", "fn_varbintohexsubstring"})
 
 
@@ -238,6 +241,8 @@ def _rewrite_dot(node: exp.Expr, query: Rewritten) -> exp.Expr:
         return _call("xml_text", node.this)
     if name in _KNOWN_UDF:
         return call
+    if name in XML_METHODS and len(call.expressions) <= 2:
+        raise Unsimulated(f"the method {name}() of xml")
     written = node.sql(dialect="tsql").split("(")[0].replace("t_", "")
     mangled = f"u{len(query.functions)}_{name}"
     query.functions[mangled] = written
@@ -251,8 +256,8 @@ def _operator(name: str) -> Callable[[exp.Expr, Rewritten], exp.Expr]:
         typed = node.meta.get("call")
         if typed is None:
             return _flat(name, node.this, node.args["expression"])
-        if typed[0] == "joined":
-            return _flat("joined", node.this, node.args["expression"], exp.Literal.string(typed[2]))
+        if typed[0] in ("joined", "pasted"):
+            return _flat(typed[0], node.this, node.args["expression"], exp.Literal.string(typed[2]))
         sign, kind = exp.Literal.string(typed[1]), exp.Literal.string(typed[2])
         return _call("operate", sign, kind, node.this, node.args["expression"])
 
@@ -283,7 +288,9 @@ def _unary(node: exp.Expr, query: Rewritten) -> exp.Expr:
 def _flat(name: str, left: exp.Expr, right: exp.Expr, kind: exp.Expr | None = None) -> exp.Expr:
     """a + b + c as one call: a text of a hundred parts would be nested deeper than SQLite reads."""
     first = [kind] if kind is not None else []
-    same = isinstance(left, exp.Anonymous) and left.this == f"t_{name}" and name in ("add", "joined")
+    same = (
+        isinstance(left, exp.Anonymous) and left.this == f"t_{name}" and name in ("add", "joined", "pasted")
+    )
     if same and len(left.expressions) < ARGUMENTS_MAX:
         return _call(name, *first, *left.expressions[len(first) :], right)
     return _call(name, *first, left, right)
@@ -429,12 +436,11 @@ def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
     limit = node.args.get("limit")
     options = limit.args.get("limit_options") if limit is not None else None
     if limit is not None and options is not None:
-        if options.args.get("percent"):
-            if limit.expression.name != "100":
-                raise Unsimulated("TOP … PERCENT other than 100")
+        percent, ties = bool(options.args.get("percent")), bool(options.args.get("with_ties"))
+        if percent and limit.expression.name == "100":
             node.set("limit", None)
-        if options.args.get("with_ties"):
-            raise Unsimulated("TOP … WITH TIES")
+        elif percent or ties:
+            forms.limit_by_count(node, limit, percent, ties)
     if node.args.get("into") is not None:
         raise Unsimulated("SELECT … INTO inside a query")
     if (

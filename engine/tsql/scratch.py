@@ -107,6 +107,9 @@ class Scratch:
         self._effort = 0
         self._long: set[tuple[Call | Scalar, ...]] = set()
         """Calls with long texts that have been counted for this query."""
+        self.forgiving = settings_of(context.session.options).forgiving
+        self.warnings: set[int] = set()
+        """Messages about values that are NULL instead of an error: SET ARITHABORT and ANSI_WARNINGS are OFF."""
         self._connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=16)
         for limit, value in _LIMITS:
             self._connection.setlimit(limit, value)
@@ -244,6 +247,9 @@ class Scratch:
                     finite(value)
                 return finite(function(*arguments))  # type: ignore[no-any-return]
             except SqlError as problem:
+                if self.forgiving and problem.number in FORGIVEN:
+                    self.warnings.add(FORGIVEN[problem.number])
+                    return None
                 self._problem = problem
                 raise
 
@@ -274,6 +280,10 @@ class Scratch:
             if match is not None:
                 return make(match, plan)
         return Unsimulated(f"this query ({text})")
+
+
+FORGIVEN: Final = {8134: 3607, 8115: 3606, 220: 3606, 232: 3606}
+"""Errors of arithmetic and the warnings in their place. Documented [DOC: SET ARITHABORT]."""
 
 
 def check_calls(plan: Plan, version: int) -> None:

@@ -101,3 +101,12 @@ WITHOUT_EFFECT: Final = {
     "IMPLICIT_TRANSACTIONS": "OFF", "IDENTITY_INSERT": "OFF", "OFFSETS": "OFF", "FIPS_FLAGGER": "OFF",
 }  # fmt: skip
 """Options that change nothing here, and the value that says what is so anyway: any other one is "not simulated"."""
+
+IGNORED: Final = frozenset({"TEXTSIZE", "QUERY_GOVERNOR_COST_LIMIT", "CONTEXT_INFO", "DISABLE_DEF_CNST_CHK"})
+"""Options that change nothing here, whatever their value."""
+
+PARTLY: Final = {
+    "ANSI_WARNINGS": "SET ANSI_WARNINGS OFF for texts that are too long: they stay refused",
+    "ANSI_DEFAULTS": "SET ANSI_DEFAULTS for more than ANSI_NULLS and QUOTED_IDENTIFIER",
+}
+"""Options of which a part is simulated."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -11,6 +11,8 @@ from sqlglot.errors import UnsupportedError
 
 from engine.messages import SqlError
 from engine.stepwise import at_once
+from engine.tsql import forms
+from engine.tsql.bind import refuse_order
 from engine.tsql.dialect import Unreadable, read
 from engine.tsql.lexer import SyntaxProblem, Token, TooLong, tokens_of
 from engine.tsql.names import NOTHING, Names
@@ -66,7 +68,14 @@ PLANS_KEPT: Final = 400_000
 
 @remembered(TREES_KEPT)
 def _parsed(text: str) -> exp.Expr:
-    return read(_readable(text))
+    tree = read(_readable(text))
+    forms.check(tree)
+    return tree
+
+
+def check_view(text: str) -> None:
+    """Raises 1033: the query of a view has no order of its own."""
+    refuse_order(_parsed(text))
 
 
 def _tree(text: str, line: int) -> exp.Expr:
@@ -95,7 +104,18 @@ def _readable(text: str, depth: int = 0) -> str:
     if depth > COMPOUNDS_MAX:
         raise SyntaxProblem(1, 191)
     out, copied = "", 0
+    left_out = _left_out(tokens)
     for place, token in enumerate(tokens):
+        if place in left_out:
+            out += text[copied : token.start]
+            copied = token.end
+            continue
+        if token.upper == "REAL" and tokens[place + 1].is_op(")", ","):  # sqlglot takes it for float
+            out += text[copied : token.start] + "float(24)"
+            copied = token.end
+        if token.is_op("$") and tokens[place + 1].kind == "number" and token.end == tokens[place + 1].start:
+            out += text[copied : token.start] + f"CAST({tokens[place + 1].text} AS money)"
+            copied = tokens[place + 1].end
         if token.kind == "word" and token.text.startswith("#"):
             out += text[copied : token.start] + f"[{token.text}]"
             copied = token.end
@@ -116,6 +136,48 @@ def _readable(text: str, depth: int = 0) -> str:
         out += text[copied : token.start] + f"= {left} {token.text[:-1]} ({value})"
         copied = tokens[end - 1].end
     return out + text[copied:]
+
+
+def _top(tokens: Sequence[Token]) -> tuple[int, int]:
+    """Numbers of the first token of TOP (n) behind INSERT, UPDATE or DELETE and of the one behind it; 0 if none."""
+    first = tokens[0].upper
+    if first not in ("INSERT", "UPDATE", "DELETE") or tokens[1].upper != "TOP":
+        return 0, 0
+    return 1, _behind_brackets(tokens, 2) if tokens[2].is_op("(") else 3
+
+
+def _behind_brackets(tokens: Sequence[Token], place: int) -> int:
+    level = 0
+    while tokens[place].kind != "end":
+        level += tokens[place].is_op("(") - tokens[place].is_op(")")
+        place += 1
+        if level == 0:
+            break
+    return place
+
+
+def _left_out(tokens: Sequence[Token]) -> frozenset[int]:
+    """Numbers of tokens that sqlglot cannot read and that are seen to elsewhere: TOP of a change, hints of INSERT."""
+    first, behind = _top(tokens)
+    found = set(range(first, behind))
+    if tokens[0].upper == "INSERT":
+        place = max(1, behind)
+        while tokens[place].kind in ("word", "quoted", "variable") or tokens[place].is_op("."):
+            if tokens[place].upper == "WITH" and tokens[place + 1].is_op("("):
+                found |= set(range(place, _behind_brackets(tokens, place + 1)))
+                break
+            place += 1
+    return frozenset(found)
+
+
+def _most(text: str) -> str:
+    """The number in UPDATE TOP (number); empty without TOP."""
+    tokens = tokens_of(text)
+    first, behind = _top(tokens)
+    number = "".join(token.text for token in tokens[first + 1 : behind]).strip("()")
+    if behind and (not number.isdigit() or tokens[behind].upper == "PERCENT"):
+        raise Unsimulated("TOP of a change other than TOP (number)")
+    return number
 
 
 COMPOUNDS_MAX: Final = 3
@@ -158,9 +220,11 @@ _KNOWN: Final[Recall[Stepwise[Plan]]] = Recall(PLANS_KEPT)
 def _planning(text: str, names: Names) -> Planning:
     tree = _tree(text, 1)
     yield len(text)
+    most = _most(text)
     for kind, build in _PLANS:
         if isinstance(tree, kind):
-            return (yield from build(tree, names))
+            made = yield from build(tree, names)
+            return replace(made, sql=f"SELECT * FROM ({made.sql}) LIMIT {most}") if most else made
     raise Unsimulated(type(tree).__name__.upper())
 
 
@@ -221,7 +285,7 @@ def _own_names(tree: exp.Expr) -> set[str]:
     """Names that the statement itself gives: of its common table expressions, and what UPDATE or DELETE may name."""
     own = {node.alias.lower() for node in tree.find_all(exp.CTE)}
     if isinstance(tree, exp.Update | exp.Delete):
-        own |= {node.alias.lower() for node in tree.find_all(exp.Table, exp.Subquery)} | {"top"}
+        own |= {node.alias.lower() for node in tree.find_all(exp.Table, exp.Subquery)}
     return own
 
 
@@ -336,32 +400,39 @@ def _plan_insert(tree: exp.Expr, names: Names) -> Planning:
 
 def _plan_update(tree: exp.Expr, names: Names) -> Planning:
     """The row numbers and new values as a SELECT."""
-    pairs = [
-        pair for pair in tree.expressions if isinstance(pair, exp.EQ) and isinstance(pair.this, exp.Column)
-    ]
+    pairs, variables = _changes(tree)
     if any(pair.expression is None or pair.expression.is_star for pair in pairs):
         raise SqlError(102, "*")
-    if len(pairs) != len(tree.expressions) or tree.args.get("returning") is not None:
-        raise Unsimulated("UPDATE that sets variables or has OUTPUT")
-    values = [pair.expression for pair in pairs]
+    if tree.args.get("returning") is not None:
+        raise Unsimulated("this form of UPDATE … OUTPUT")
+    values = [pair.expression for pair in (*pairs, *variables)]
     columns = tuple(pair.this.name for pair in pairs)
     sql, query, target = yield from _row_numbers(tree, values, names)
-    return _plan("update", sql, query, target=target, columns=columns)
+    assigns = tuple(variable_name(pair.this) for pair in variables)
+    return _plan("update", sql, query, target=target, columns=columns, assigns=assigns)
+
+
+def _changes(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:
+    """What SET gives to columns and to variables; `@v = a = 1` does both."""
+    columns: list[exp.EQ] = []
+    variables: list[exp.EQ] = []
+    for pair in tree.expressions:
+        if not isinstance(pair, exp.EQ) or not isinstance(pair.this, exp.Column | exp.Parameter):
+            raise Unsimulated("this form of UPDATE")
+        value = pair.expression
+        if isinstance(pair.this, exp.Parameter) and isinstance(value, exp.EQ):
+            columns.append(value)
+            pair = exp.EQ(this=pair.this, expression=value.expression.copy())
+        (columns if isinstance(pair.this, exp.Column) else variables).append(pair)
+    return columns, variables
 
 
 def _plan_delete(tree: exp.Expr, names: Names) -> Planning:
     """The row numbers as a SELECT."""
     if tree.args.get("returning") is not None:
         raise Unsimulated("DELETE … OUTPUT")
-    tables = tree.args.get("tables") or []
-    most = ""
-    if tables and tables[0].name.lower() == "top":  # TOP (1) reads as a table with a column 1
-        most = ", ".join(column.name for column in tables[0].args["alias"].columns)
-        if not most.isdigit() or len(tables) > 1:
-            raise Unsimulated("DELETE TOP other than TOP (number) FROM table")
-        tree.set("tables", None)
     sql, query, target = yield from _row_numbers(tree, [], names)
-    return _plan("delete", f"{sql} LIMIT {most}" if most else sql, query, target=target)
+    return _plan("delete", sql, query, target=target)
 
 
 def _row_numbers(
