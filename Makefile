@@ -21,6 +21,7 @@ format:
 	.venv/bin/ruff format --check
 lint:
 	.venv/bin/ruff check
+	.venv/bin/vulture
 types:
 	.venv/bin/mypy
 pytest:

@@ -576,8 +576,6 @@ class Settings:
     resume_on_mirror: bool = True
     """SET PARTNER RESUME is taken by either partner (the pages disagree)."""
     witness_off_on_mirror: bool = True
-    async_backlog_unsynchronizes: bool = False
-    """With safety OFF a new backlog turns SYNCHRONIZED back into SYNCHRONIZING."""
     boot_s: float = 60.0
     restart_service_s: float = 4.0
     start_time: str = "2005-10-22T12:00:00"

@@ -206,11 +206,6 @@ def _settle(world: World) -> None:
     world.changed.clear()
 
 
-def next_event_tick(world: World) -> int | None:
-    """When the protocol will act next, if nobody does anything."""
-    return world.timers[0][0] if world.timers else None
-
-
 def start_timers(world: World) -> None:
     """Set the timers that run by themselves from the beginning."""
     for (server, database), copy in sorted(world.copies.items()):

@@ -222,8 +222,3 @@ def peaks(x: Array, y: Array, width: float) -> tuple[Array, Array]:
     thin_x[1::2] += 0.5 * width
     thin_y[0::2], thin_y[1::2] = low, high
     return thin_x, thin_y
-
-
-def nice_ceiling(value: float, least: float) -> float:
-    """Top of an axis: at least *least*, 1, 2 or 5 times a power of ten, so that it does not move all the time."""
-    return bin_width(max(value, least))

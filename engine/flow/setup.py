@@ -86,7 +86,6 @@ class Site:
     background_cores: float = 0.0  # busy on each server whatever clients do
     worker_threads: float = 0.0  # 0 = what the product chooses for these cores
     lan_rtt_ms: float = 0.2
-    lan_mbps: float = 1000.0
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,6 @@ NEC: Final = Site(
     mirror_flush_pages_per_s=4800.0,  # read off: highest sustained mirror writes, 37,143 KB/s [WP table 3b]
     log_streams=6.0,  # derived: 12 disks in RAID 1+0 are six pairs [WP appendix A]
     lan_rtt_ms=0.2,  # assumed: [WP table 7] says 0 to 2
-    lan_mbps=1000.0,  # documented [WP appendix A]
 )
 
 FASTER: Final = 0.4

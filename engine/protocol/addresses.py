@@ -38,11 +38,6 @@ def host_of(world: World, address: str) -> str | None:
     return None
 
 
-def port_of(address: str) -> int:
-    """The port that an address names; 1449 if it is no address."""
-    return int(_match(address)["port"])
-
-
 def leads_to(world: World, address: str | None, server: str) -> bool:
     """Who calls *address* gets the mirroring endpoint of *server*; None stands for an address that nobody has said.
 

@@ -12,8 +12,8 @@ from typing import Final
 from engine.constants import CHECKPOINT_S, RECOVERY_AT_START_S
 from engine.inputs import InputProblem
 from engine.messages import SqlError, text_of
-from engine.model import Copy, DbFile, DbState, Key, MirrorState, Role, Tick, World
-from engine.protocol import errorlog, failover, files, network, redo, volumes
+from engine.model import Copy, DbFile, DbState, Key, Role, Tick, World
+from engine.protocol import errorlog, failover, files, network, redo, roles, volumes
 
 SYSTEM_DRIVE: Final = "C"
 """Windows, SQL Server and its system databases lie there. Assumed."""
@@ -68,8 +68,7 @@ def _lose_log(world: World, key: Key) -> None:
         _close(world, key)
     if copy.guid is not None:
         network.drop_contacts(world, copy.guid, server)
-        if copy.mirror_state is not MirrorState.SUSPENDED:
-            world.update_copy(key, mirror_state=MirrorState.DISCONNECTED, trace=0)
+        roles.stop(world, key)
 
 
 def _lose_data(world: World, key: Key) -> None:

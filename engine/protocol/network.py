@@ -126,12 +126,6 @@ def close_contacts(world: World, guid: int, server: str) -> None:
         del world.contacts[key]
 
 
-def forget_session(world: World, guid: int) -> None:
-    """Nobody knows session *guid* any more."""
-    for key in [key for key in world.contacts if key[0] == guid]:
-        del world.contacts[key]
-
-
 def drop_server(world: World, server: str) -> None:
     """The instance on *server* is gone or new: whatever connections it held, it holds no more."""
     for guid in sorted({guid for guid, me, _ in world.contacts if me == server}):

@@ -46,9 +46,6 @@ class Ending:
         return RECOVER_RESTORED_S if self.recovery or self.standby else 0.0
 
 
-OPEN: Final = Ending()
-
-
 def sets_in(world: World, server: str, path: str, title: str = "RESTORE HEADERONLY") -> tuple[BackupSet, ...]:
     """The backups in a file, as RESTORE HEADERONLY lists them. 3201 no such file, 3241 not a backup."""
     try:

@@ -16,45 +16,40 @@ class Cause(StrEnum):
 
     LINKED = "partners connected"
     CAUGHT_UP = "mirror caught up"
-    FELL_BEHIND = "mirror fell behind"
     PARTNER_LOST = "partner lost"
     SUSPEND = "suspended"
     RESUME = "resumed"
     FAILOVER_ACCEPTED = "failover accepted"
     ROLES_SWAPPED = "roles swapped"
-    FAILOVER_CANCELLED = "failover cancelled"
     SAFETY_RAISED = "safety raised with a backlog"
     FORCED = "service forced"
+    STOPPED = "instance or log volume lost"
 
 
 NEXT_STATE: Final[dict[tuple[MirrorState, Cause], MirrorState]] = {
     (DISCONNECTED, Cause.LINKED): SYNCHRONIZING,
-    (DISCONNECTED, Cause.PARTNER_LOST): DISCONNECTED,
     (DISCONNECTED, Cause.SUSPEND): SUSPENDED,
-    (DISCONNECTED, Cause.ROLES_SWAPPED): DISCONNECTED,
     (DISCONNECTED, Cause.FORCED): SUSPENDED,
     (SYNCHRONIZING, Cause.LINKED): SYNCHRONIZING,
     (SYNCHRONIZING, Cause.CAUGHT_UP): SYNCHRONIZED,
     (SYNCHRONIZING, Cause.PARTNER_LOST): DISCONNECTED,
     (SYNCHRONIZING, Cause.SUSPEND): SUSPENDED,
-    (SYNCHRONIZING, Cause.SAFETY_RAISED): SYNCHRONIZING,
-    (SYNCHRONIZING, Cause.ROLES_SWAPPED): SYNCHRONIZING,
-    (SYNCHRONIZED, Cause.FELL_BEHIND): SYNCHRONIZING,
     (SYNCHRONIZED, Cause.SAFETY_RAISED): SYNCHRONIZING,
     (SYNCHRONIZED, Cause.PARTNER_LOST): DISCONNECTED,
     (SYNCHRONIZED, Cause.SUSPEND): SUSPENDED,
     (SYNCHRONIZED, Cause.FAILOVER_ACCEPTED): PENDING_FAILOVER,
     (SYNCHRONIZED, Cause.ROLES_SWAPPED): SYNCHRONIZING,
-    (SYNCHRONIZED, Cause.CAUGHT_UP): SYNCHRONIZED,
     (PENDING_FAILOVER, Cause.ROLES_SWAPPED): SYNCHRONIZING,
-    (PENDING_FAILOVER, Cause.FAILOVER_CANCELLED): SYNCHRONIZED,
     (PENDING_FAILOVER, Cause.PARTNER_LOST): DISCONNECTED,
     (SUSPENDED, Cause.RESUME): SYNCHRONIZING,
     (SUSPENDED, Cause.SUSPEND): SUSPENDED,
-    (SUSPENDED, Cause.LINKED): SUSPENDED,
     (SUSPENDED, Cause.PARTNER_LOST): SUSPENDED,
-    (SUSPENDED, Cause.ROLES_SWAPPED): SUSPENDED,
     (SUSPENDED, Cause.FORCED): SUSPENDED,
+    (DISCONNECTED, Cause.STOPPED): DISCONNECTED,
+    (SYNCHRONIZING, Cause.STOPPED): DISCONNECTED,
+    (SYNCHRONIZED, Cause.STOPPED): DISCONNECTED,
+    (PENDING_FAILOVER, Cause.STOPPED): DISCONNECTED,
+    (SUSPENDED, Cause.STOPPED): SUSPENDED,
 }
 """Facts 3.1 and 3.3. SUSPENDED survives restarts and lost links until RESUME."""
 
@@ -64,6 +59,15 @@ def move(world: World, key: Key, cause: Cause) -> None:
     copy = world.copies[key]
     assert copy.mirror_state is not None, f"{key} has no session"
     set_state(world, key, NEXT_STATE[copy.mirror_state, cause], cause.value)
+
+
+def stop(world: World, key: Key) -> None:
+    """The copy's instance is gone, or its log: no event, as no server is there to see the session begin anew."""
+    copy = world.copies[key]
+    assert copy.mirror_state is not None, f"{key} has no session"
+    new = NEXT_STATE[copy.mirror_state, Cause.STOPPED]
+    if new is not SUSPENDED:
+        world.update_copy(key, mirror_state=new, trace=0)
 
 
 def set_state(world: World, key: Key, new: MirrorState, why: str) -> None:

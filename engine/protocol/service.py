@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
-from engine.model import DbState, MirrorState, Role, Service, WitnessState, World, ticks
-from engine.protocol import causes, disks, errorlog, failover, network, startup, streams
+from engine.model import DbState, Role, Service, WitnessState, World, ticks
+from engine.protocol import causes, disks, errorlog, failover, network, roles, startup, streams
 
 
 def _announce(world: World, server: str, text: str) -> None:
@@ -169,9 +169,8 @@ def _gone(world: World, server: str) -> None:
         if copy.source is not None:
             streams.crash(world, copy.source)
         failover.cancel_at(world, key, f"{server} went down")
-        if copy.guid is not None and copy.mirror_state is not MirrorState.SUSPENDED:
-            # Known only to the dead process; after a restart the session begins disconnected.
-            world.update_copy(key, mirror_state=MirrorState.DISCONNECTED, trace=0)
+        if copy.guid is not None:
+            roles.stop(world, key)
         in_session = copy.guid is not None
         changes: dict[str, Any] = (
             {"witness_state": WitnessState.UNKNOWN, "recovering": True} if in_session else {}

@@ -16,7 +16,6 @@ from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import errorlog, jobs
 from engine.tsql import client, ledger
-from engine.tsql.catalog.view import unique_id
 from engine.tsql.context import Context
 from engine.tsql.data import Run, Session
 from engine.tsql.execute import perform
@@ -334,8 +333,3 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     "tsql.step_skipped": step_skipped,
 }
 """Timers of this module."""
-
-
-def job_id(server: str, job: str) -> str:
-    """The uniqueidentifier of a job."""
-    return unique_id("job", server, job)

@@ -8,11 +8,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from engine.constants import TICKS_PER_S
-from engine.messages import SqlError
 from engine.model import Copy, Key, Server, Snapshot, World
 from engine.protocol import commands, snapshots
 from engine.tsql.data import Caught, Declared, Place, Session, Table
-from engine.tsql.values import Scalar, stamp
+from engine.tsql.values import stamp
 
 SYSTEM_DATABASES = {"master": 1, "tempdb": 2, "model": 3, "msdb": 4}
 
@@ -99,12 +98,6 @@ class Context:
             return known.database
         picture = self.snapshot_named(name)
         return picture.name if picture is not None else name.lower()
-
-    def variable(self, name: str) -> Scalar:
-        """The value of a scalar variable; 137 if it has not been declared."""
-        if name not in self.variables:
-            raise SqlError(137, name)
-        return self.variables[name].value
 
     def sessions(self) -> Iterable[tuple[str, Session]]:
         """Windows with an open connection to this server, and the connection."""

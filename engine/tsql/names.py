@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql.plans import TableRef
 from engine.tsql.settings import DEFAULTS, Settings
 from engine.tsql.types import SqlType
 
 Column = tuple[str, SqlType | None]
 """Name and type; None for a type that is not known."""
 Columns = tuple[Column, ...]
-
-TableColumns = Callable[[TableRef], Columns | None]
-"""The columns of a table; None if there is no such table or it cannot be told."""
-VariableType = Callable[[str], SqlType | None]
 
 
 @dataclass(frozen=True, slots=True)

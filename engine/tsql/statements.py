@@ -173,7 +173,6 @@ class CreateCertificate(Statement):
     expiry_date: str | None = None
     file: str | None = None
     private_key_file: str | None = None
-    active_for_dialog: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,9 +267,6 @@ class Restore(Statement):
     @property
     def title(self) -> str:
         return f"RESTORE {self.what}"
-
-    def has(self, option: str) -> bool:
-        return any(name == option for name, _ in self.options)
 
 
 @dataclass(frozen=True, slots=True)

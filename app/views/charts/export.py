@@ -19,7 +19,6 @@ from app.widgets import theme
 from app.words.counters import COUNTERS
 from app.words.language import tr
 
-ENDINGS: Final = (".png", ".svg", ".csv")
 SHARPNESS: Final = 2
 """Pixels of a PNG for each pixel of the screen: it is looked at on paper and on projectors, too."""
 

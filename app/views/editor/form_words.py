@@ -42,7 +42,6 @@ LABELS: Final[Mapping[str, str]] = {
     "after": mark("After"),
     "algorithms": mark("Encryption algorithms"),
     "allow_revert_all": mark("“Take back every fault” allowed"),
-    "async_backlog_unsynchronizes": mark("A backlog with safety OFF ends SYNCHRONIZED"),
     "at": mark("At (time)"),
     "author": mark("Author"),
     "auto_failover_after_witness_cut": mark("Failover after the witness link was cut"),

@@ -305,8 +305,6 @@ class Settings(Part):
     """SET PARTNER RESUME is accepted on the mirror, too."""
     witness_off_on_mirror: bool = True
     """SET WITNESS OFF is accepted on the mirror, too."""
-    async_backlog_unsynchronizes: bool = False
-    """With safety OFF a new backlog turns SYNCHRONIZED back into SYNCHRONIZING."""
     boot_s: float = Field(default=60.0, ge=0, le=3600)
     """Time from power on until SQL Server starts."""
     restart_service_s: float = Field(default=4.0, ge=0, le=3600)

@@ -47,7 +47,6 @@ class OutcomeRow:
     name: str
     left: float
     right: float
-    less_is_better: bool
 
     @property
     def delta(self) -> float:
@@ -137,15 +136,11 @@ def outcomes(left: Drill, right: Drill) -> list[OutcomeRow]:
     """What both runs have come to so far."""
     sums = [report.availability_json(drill.world) for drill in (left, right)]
     rows = [
-        OutcomeRow(name, sums[0][name], sums[1][name], less_is_better=True)
+        OutcomeRow(name, sums[0][name], sums[1][name])
         for name in ("downtime_s", "exposed_s", "lost_transactions", "lost_kb")
     ]
-    rows.append(
-        OutcomeRow("commands", float(len(left.journal)), float(len(right.journal)), less_is_better=True)
-    )
-    rows.append(
-        OutcomeRow("ended_at_s", left.tick / TICKS_PER_S, right.tick / TICKS_PER_S, less_is_better=True)
-    )
+    rows.append(OutcomeRow("commands", float(len(left.journal)), float(len(right.journal))))
+    rows.append(OutcomeRow("ended_at_s", left.tick / TICKS_PER_S, right.tick / TICKS_PER_S))
     if left.score().scored:
-        rows.append(OutcomeRow("score", left.score().total, right.score().total, less_is_better=False))
+        rows.append(OutcomeRow("score", left.score().total, right.score().total))
     return rows

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.view_models.series import Array, CounterHistory, Summary, bin_width, nice_ceiling, peaks
+from app.view_models.series import Array, CounterHistory, Summary, bin_width, peaks
 from engine.flow import Place, Samples
 from engine.flow.kernel import STREAM_COUNTERS
 from engine.flow.samples import BLOCK
@@ -145,8 +145,3 @@ def test_bins_stay_where_they_are_while_the_window_moves() -> None:
 @pytest.mark.parametrize(("least", "width"), [(0.0, 0.0), (0.13, 0.2), (0.2, 0.2), (3.0, 5.0), (7.0, 10.0)])
 def test_bin_widths_are_round(least: float, width: float) -> None:
     assert bin_width(least) == pytest.approx(width)
-
-
-def test_an_axis_ends_at_a_round_number_of_at_least_the_least() -> None:
-    assert nice_ceiling(130.0, 60.0) == pytest.approx(200.0)
-    assert nice_ceiling(3.0, 60.0) == pytest.approx(100.0)
