@@ -91,8 +91,9 @@ class WindowSettings:
         if fresh.status() is not QSettings.Status.AccessError:
             return ""
         said = tr(
-            "{file} cannot be written, so layout, theme, keys and recent files are not kept: free some space on the "
-            "disk, or make the file and its folder writable for you."
+            "{file} cannot be written, so layout, theme, shortcuts and recent files are not "
+            "saved: free some space on the disk, or get write permission for the file and its "
+            "folder."
         )
         return said.format(file=self._store.fileName())
 

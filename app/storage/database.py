@@ -147,7 +147,7 @@ def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
     strange = shape.strange_parts(connection)
     if strange:  # what stands in it would run by itself
         sentence = tr(
-            "The file {file} holds what no profile has ({part}): move it away and start again."
+            "The file {file} contains tables that no profile has ({part}): move it away and start again."
         ).format(file=file, part=ascii(strange[0][:80]))
         raise StorageProblem(ProblemKind.NOT_A_PROFILE, sentence)
 

@@ -37,15 +37,15 @@ class StorageProblem(Exception):
 def refuse_no_file(*files: Path) -> None:
     """Raises StorageProblem where one of them is there and is a pipe, a device or a folder."""
     for file in filter(no_file, files):
-        sentence = tr("{file} is no file: move it away and start again.").format(file=file)
+        sentence = tr("{file} is not a file: move it away and start again.").format(file=file)
         raise StorageProblem(ProblemKind.CANNOT_OPEN, sentence)
 
 
 def gone(file: Path) -> StorageProblem:
     """The profile is open, and is not where it was opened."""
     sentence = tr(
-        "The profile {file} was moved or removed while Mirrordrill was running: what was done last is not kept. Put "
-        "it back where it was, or start Mirrordrill again."
+        "The profile {file} was moved or removed while Mirrordrill was running: your latest "
+        "actions are not saved. Put it back, or start Mirrordrill again."
     )
     return StorageProblem(ProblemKind.GONE, sentence.format(file=file))
 
@@ -53,28 +53,30 @@ def gone(file: Path) -> StorageProblem:
 _BY_SQLITE_CODE = {
     sqlite3.SQLITE_CANTOPEN: (
         ProblemKind.CANNOT_OPEN,
-        mark("The profile {file} cannot be opened: its folder must exist and be writable for you."),
+        mark(
+            "The profile {file} cannot be opened: its folder must exist, and you need write permission for it."
+        ),
     ),
     sqlite3.SQLITE_PERM: (
         ProblemKind.CANNOT_OPEN,
-        mark("The system does not let you open the profile {file}."),
+        mark("You have no permission to open the profile {file}."),
     ),
     sqlite3.SQLITE_READONLY: (
         ProblemKind.READ_ONLY,
-        mark("The profile {file} cannot be written: make the file and its folder writable for you."),
+        mark("The profile {file} cannot be written: get write permission for the file and its folder."),
     ),
     sqlite3.SQLITE_IOERR_LOCK: (  # what a file without write permission gives to an exclusive lock
         ProblemKind.READ_ONLY,
         mark(
-            "The profile {file} cannot be locked for writing: make the file and its folder writable for you, "
-            "and keep it on a disk of this computer."
+            "The profile {file} cannot be locked for writing: get write permission for the file "
+            "and its folder, and keep it on a disk of this computer."
         ),
     ),
     sqlite3.SQLITE_FULL: (
         ProblemKind.DISK_FULL,
         mark(
-            "The disk that holds {file} is full: what was done last is not kept, everything before it is. "
-            "Free some space, and do it again."
+            "The disk that holds {file} is full: your latest action is not saved, everything "
+            "before it is. Free some space, and repeat the action."
         ),
     ),
     sqlite3.SQLITE_BUSY: (
@@ -83,7 +85,7 @@ _BY_SQLITE_CODE = {
     ),
     sqlite3.SQLITE_IOERR: (
         ProblemKind.DISK_FAILED,
-        mark("The disk failed while {file} was read or written ({detail}): what was done last is not kept."),
+        mark("The disk failed while {file} was read or written ({detail}): your latest action is not saved."),
     ),
     sqlite3.SQLITE_NOTADB: (
         ProblemKind.NOT_A_PROFILE,

@@ -116,7 +116,7 @@ def altered(session: Session, run_id: RunId | None = None) -> list[str]:
     asked = select(Run, Result).join(Result, Result.run_id == Run.id).order_by(Run.id)
     if run_id is not None:
         asked = asked.where(Run.id == run_id)
-    said = tr("Run {number} of the profile was altered: {what} is not what was recorded.")
+    said = tr("Run {number} of the profile was altered: {what} differs from the record.")
     return [
         said.format(number=run.id, what=", ".join(found))
         for run, result in session.execute(asked)

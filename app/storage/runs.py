@@ -128,8 +128,8 @@ def lost(session: Session, marked: Mark) -> list[str]:
         return []
     return [
         tr(
-            "Run {id}, with {count} lines, is missing: the disk has lost what it had confirmed, or an older copy "
-            "of the profile was put in place."
+            "Run {id}, with {count} lines, is missing: the disk has lost confirmed writes, or an "
+            "older copy of the profile was put in place."
         ).format(id=marked.run_id, count=marked.lines)
     ]
 
@@ -202,7 +202,7 @@ def _problem(run: Run, lines: tuple[JournalLine, ...], at_least: int = 0) -> str
     for line in lines:
         chain = _link(chain, line.tick, line.text)
     if chain != run.line_chain or run.seed < 0 or not 0 <= run.tick <= TICK_MAX:
-        return tr("{where} is not the one that was written: the file was damaged or changed.").format(
+        return tr("{where} differs from the one that was written: the file was damaged or changed.").format(
             where=where
         )
     return None

@@ -26,7 +26,7 @@ class AcceptedFile:
 
 
 def _shown(read: Callable[[AcceptedFile], str]) -> Callable[[AcceptedFile], str]:
-    return lambda one: visible(read(one)).replace("\n", " ") or tr("not known")
+    return lambda one: visible(read(one)).replace("\n", " ") or tr("unknown")
 
 
 COLUMNS: Final = (
@@ -58,14 +58,14 @@ class AcceptedFiles(QDialog):
         self.setWindowTitle(tr("Accepted files"))
         said = QLabel(
             tr(
-                "Drills and runs from elsewhere that open without a question. What is forgotten is shown to "
-                "you again before it opens."
+                "Drills and runs from other sources that open without a question. A file that "
+                "you forget is shown to you again before it opens."
             )
         )
         said.setWordWrap(True)
         said.setProperty("muted", "true")
         self.list = TableView(TableModel(COLUMNS), self.windowTitle())
-        self.list.say_if_empty(tr("Nothing has been accepted so far."))
+        self.list.say_if_empty(tr("Nothing has been accepted yet."))
         self.list.selectionModel().selectionChanged.connect(lambda *_: self._show_buttons())
         self.forget, self.forget_all = QPushButton(tr("&Forget")), QPushButton(tr("Forget &all"))
         close = QPushButton(tr("&Close"))

@@ -34,14 +34,14 @@ class ActLine(QLineEdit):
         self._world: World | None = None
         self._done: list[str] = []
         self._at = 0
-        self._go = QAction(tr("Do it (Enter)"), self)
+        self._go = QAction(tr("Run the command (Enter)"), self)
         self._words = QStringListModel(self)
         completer = QCompleter(self._words, self)
         completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.setCompleter(completer)
-        self.setPlaceholderText(tr("Type an act: power-off SERVER_A"))
-        self.setAccessibleName(tr("Act"))
+        self.setPlaceholderText(tr("Type a command: power-off SERVER_A"))
+        self.setAccessibleName(tr("Command"))
         letter = self.fontMetrics().averageCharWidth()
         self.setMinimumWidth(LETTERS[0] * letter)
         self.setMaximumWidth(LETTERS[1] * letter)

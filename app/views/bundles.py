@@ -56,13 +56,13 @@ class KeptBundles(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(tr("Bundles that were taken in"))
+        self.setWindowTitle(tr("Imported bundles"))
         self.tree = QTreeWidget()
         self.tree.setAccessibleName(self.windowTitle())
         self.tree.setHeaderHidden(True)
         self.tree.currentItemChanged.connect(lambda *_: self._show_buttons())
         self.tree.itemActivated.connect(lambda *_: self._open())
-        self._none = QLabel(tr("None so far. Open a bundle, or let it fall on the window."))
+        self._none = QLabel(tr("None so far. Open a bundle, or drop it on the window."))
         self._none.setWordWrap(True)
         self._none.setProperty("muted", "true")
         self.open_button, self.remove = QPushButton(tr("&Open")), QPushButton(tr("&Remove this bundle…"))
@@ -136,12 +136,12 @@ class BundleMaker(QDialog):
         """*drills*: name and title of each."""
         super().__init__(parent)
         self.setWindowTitle(tr("Export as a bundle"))
-        said = QLabel(tr("A bundle is one file with drills for others. Shipped drills need not be in it."))
+        said = QLabel(tr("A bundle is one file with drills to hand on. It does not need the shipped drills."))
         said.setWordWrap(True)
         said.setProperty("muted", "true")
         self.title_field, self.author, self.licence = QLineEdit(), QLineEdit(author), QLineEdit()
-        self.title_field.setPlaceholderText(tr("such as: Mirroring, week 1"))
-        self.licence.setPlaceholderText(tr("such as: CC BY 4.0"))
+        self.title_field.setPlaceholderText(tr("for example: Mirroring, week 1"))
+        self.licence.setPlaceholderText(tr("for example: CC BY 4.0"))
         form = QFormLayout()
         for text, field in (
             (tr("&Title"), self.title_field),

@@ -26,12 +26,12 @@ class Line:
 COLUMNS: Final = (
     Column(
         title=mark("State"),
-        text=lambda line: tr("✓ fine") if line.well else tr("✗ look here"),
+        text=lambda line: tr("✓ fine") if line.well else tr("✗ check this"),
         tone=lambda line: "ok" if line.well else "bad",
-        sample="✗ look here",
+        sample="✗ check this",
     ),
-    Column(title=mark("What"), text=lambda line: said(line.name), sample="storage and more"),
-    Column(title=mark("Found"), text=lambda line: said(line.text), tip=lambda line: said(line.text)),
+    Column(title=mark("Item"), text=lambda line: said(line.name), sample="storage and more"),
+    Column(title=mark("Result"), text=lambda line: said(line.text), tip=lambda line: said(line.text)),
 )
 
 
@@ -46,7 +46,7 @@ class Diagnostics(QDialog):
         self.setWindowTitle(tr("Check of this installation"))
         self._said = QLabel()
         self._said.setWordWrap(True)
-        self.lines = TableView(TableModel(COLUMNS), tr("What was looked at"))
+        self.lines = TableView(TableModel(COLUMNS), tr("Checks"))
         header = self.lines.horizontalHeader()
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
         self._again, self.save = QPushButton(tr("Check again")), QPushButton(tr("Save a support bundle…"))
@@ -69,7 +69,7 @@ class Diagnostics(QDialog):
     def begin(self) -> None:
         """A check begins: nothing is known yet."""
         self.lines.table.replace(())
-        self._said.setText(tr("Looking… this takes some seconds."))
+        self._said.setText(tr("Checking… this takes some seconds."))
         self._again.setEnabled(False)
 
     def add(self, line: Line) -> None:
@@ -79,8 +79,8 @@ class Diagnostics(QDialog):
         """Everything has been looked at."""
         rows = self.lines.table.rows
         wrong = sum(not line.well for line in rows)
-        said = trn("{n} thing needs a look.", "{n} things need a look.", wrong).format(n=wrong)
-        self._said.setText(said if wrong else tr("Everything that Mirrordrill needs works here."))
+        said = trn("{n} item needs attention.", "{n} items need attention.", wrong).format(n=wrong)
+        self._said.setText(said if wrong else tr("Mirrordrill works here."))
         self._again.setEnabled(True)
         bad = next((place for place, line in enumerate(rows) if not line.well), 0)
         if rows:

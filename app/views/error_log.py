@@ -77,6 +77,6 @@ class ErrorLog(EventTable):
             lines_of,
             everywhere=False,
             kinds=("errorlog",),
-            empty=tr("{server} has written nothing into its ERRORLOG since the drill began."),
+            empty=tr("{server} has written nothing to its ERRORLOG since the drill began."),
             parent=parent,
         )

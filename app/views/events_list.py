@@ -33,7 +33,7 @@ LABELS: Final = {
     "alert": mark("Monitor alert"),
     "sql": mark("T-SQL sent"),
     "sql_done": mark("T-SQL ended"),
-    "chore": mark("Chore"),
+    "chore": mark("Manual step"),
     "note": mark("Note"),
     "hint": mark("Hint"),
     "question": mark("Question"),
@@ -110,7 +110,7 @@ class EventsList(EventTable):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._kinds = set(KINDS) - QUIET
-        empty = tr("Nothing of the kinds that are ticked has happened yet. Run the time, or break something.")
+        empty = tr("No event of the selected kinds yet. Start the clock, or break something.")
         super().__init__(tr("Events"), COLUMNS, SHORT, rows_of, everywhere=True, empty=empty, parent=parent)
         self._menu = QMenu(self)
         for kind in KINDS:
@@ -121,7 +121,7 @@ class EventsList(EventTable):
             action.toggled.connect(self._kinds_ticked)
         button = QToolButton()
         button.setText(tr("Kinds ▾"))
-        button.setToolTip(tr("Choose what is listed"))
+        button.setToolTip(tr("Choose the kinds of events to list"))
         hang(self._menu, button)
         self.tools.addWidget(button)
 

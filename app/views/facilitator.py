@@ -30,7 +30,7 @@ class Facilitator(QScrollArea):
         self._drill: Drill | None = None
         self._shown: tuple[int, ...] = ()
         self._notes = Prose(whole=True)
-        self._coming_title = QLabel(tr("What is to come"))
+        self._coming_title = QLabel(tr("Coming events"))
         self._coming = QLabel()
         self._coming.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from anybody
         self._coming.setWordWrap(True)
@@ -49,7 +49,7 @@ class Facilitator(QScrollArea):
     def show_drill(self, drill: Drill) -> None:
         self._drill = drill
         self._shown = ()
-        self._notes.show_text(drill.scenario.facilitator or tr("The author has left no notes."))
+        self._notes.show_text(drill.scenario.facilitator or tr("No notes from the author."))
         self._coming.setText("")
         self.show_world(drill.world)
 
@@ -62,7 +62,7 @@ class Facilitator(QScrollArea):
         if key != self._shown or not self._coming.text():
             self._shown = key
             lines = [f"{formatting.run_time(tick / TICKS_PER_S)}  {item.words}" for tick, item in coming]
-            self._coming.setText("\n".join(lines) or tr("Nothing more happens by itself."))
+            self._coming.setText("\n".join(lines) or tr("No further events are scheduled."))
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:

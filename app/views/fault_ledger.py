@@ -42,7 +42,7 @@ BY_KEY: Final = (
     Qt.FocusReason.ShortcutFocusReason,
 )
 
-REVERTED, FELT, NOT_FELT = mark("reverted"), mark("in force"), mark("not felt")
+REVERTED, FELT, NOT_FELT = mark("undone"), mark("in force"), mark("not noticed")
 _SIGNS: Final = {REVERTED: ("✓", "muted"), FELT: ("●", "bad"), NOT_FELT: ("○", "warn")}
 """State -> its shape and the token of its colour."""
 
@@ -61,7 +61,7 @@ def words_of(fault: Fault) -> str:
 def effect_of(fault: Fault) -> str:
     if fault.effect:
         return said(fault.effect)
-    return tr("nobody ever felt it") if fault.reverted_tick is not None else tr("nobody has felt it yet")
+    return tr("it was never noticed") if fault.reverted_tick is not None else tr("not noticed yet")
 
 
 def _time(tick: Tick | None) -> str:
@@ -73,7 +73,7 @@ def _delay(fault: Fault) -> str:
     if fault.effective_tick is None:
         return ""
     after_s = (fault.effective_tick - fault.active_tick) / TICKS_PER_S
-    return tr("{time} after it was done").format(time=formatting.seconds(after_s))
+    return tr("{time} after the action").format(time=formatting.seconds(after_s))
 
 
 def _felt(fault: Fault) -> str:
@@ -88,17 +88,19 @@ def _muted(fault: Fault) -> str | None:
 def sentence_of(fault: Fault) -> str:
     """Everything that the row says, for reading below the table and aloud."""
     at_once = fault.active_tick == fault.asked_tick
-    when = tr("Asked for at {asked}") if at_once else tr("Asked for at {asked}, active at {active}")
+    when = tr("Requested at {asked}") if at_once else tr("Requested at {asked}, active at {active}")
     told = (
-        tr("{when}, {effect}.") if fault.effective_tick is None else tr("{when}, felt at {felt}: {effect}.")
+        tr("{when}, {effect}.")
+        if fault.effective_tick is None
+        else tr("{when}, noticed at {felt}: {effect}.")
     )
     when = when.format(asked=_time(fault.asked_tick), active=_time(fault.active_tick))
     parts = [f"{words_of(fault)}: {_help(fault)}."]
     parts.append(told.format(when=when, felt=_felt(fault), effect=effect_of(fault)))
     if fault.reverted_tick is not None:
-        parts.append(tr("Taken back at {time}.").format(time=_time(fault.reverted_tick)))
+        parts.append(tr("Undone at {time}.").format(time=_time(fault.reverted_tick)))
     elif faults.reverse_of(fault) is None:
-        parts.append(tr("It passes by itself."))
+        parts.append(tr("It ends by itself."))
     return " ".join(parts)
 
 
@@ -107,18 +109,18 @@ def _tip(fault: Fault) -> str:
 
 
 def _help(fault: Fault) -> str:
-    return tr(VERBS[fault.verb].help) if fault.verb in VERBS else tr("done by a T-SQL statement")
+    return tr(VERBS[fault.verb].help) if fault.verb in VERBS else tr("by a T-SQL statement")
 
 
 COLUMNS: Final = (
     Column(title=mark("State"), text=lambda f: f"{_SIGNS[state_of(f)][0]} {tr(state_of(f))}",
-           tone=lambda f: _SIGNS[state_of(f)][1], sample=mark("✓ reverted …")),
+           tone=lambda f: _SIGNS[state_of(f)][1], sample=mark("✓ undone …")),
     Column(title=mark("Fault"), text=words_of, tone=_muted, tip=_tip, sample="power-off S"),
-    Column(title=mark("Asked"), text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="0:00.00"),
+    Column(title=mark("Requested"), text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="0:00.00"),
     Column(title=mark("Active"), text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="0:00.00"),
-    Column(title=mark("Effective"), text=lambda f: _time(f.effective_tick), tone=_muted, right=True, tip=_delay,
+    Column(title=mark("Noticed"), text=lambda f: _time(f.effective_tick), tone=_muted, right=True, tip=_delay,
            sample="0:00.00"),
-    Column(title=mark("Reverted"), text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="0:00.00"),
+    Column(title=mark("Undone"), text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="0:00.00"),
     Column(title=mark("Effect"), text=effect_of, tone=lambda f: _muted(f) if f.effect else "muted", tip=effect_of),
 )  # fmt: skip
 
@@ -148,13 +150,13 @@ class FaultLedger(QWidget):
         self.model = TableModel(COLUMNS)
         self.table = TableView(self.model, tr("Fault ledger"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
-        self.only_active = QAction(tr("Only &active"), self)
+        self.only_active = QAction(tr("&Active only"), self)
         self.only_active.setCheckable(True)
         self.only_active.toggled.connect(lambda _: self._show(again=True))
-        self.revert_all = QAction(tr("Take back &all"), self)
+        self.revert_all = QAction(tr("Undo a&ll"), self)
         """A button without a key: the key belongs to the window, where it works without this panel."""
         self.revert_all.triggered.connect(lambda: self.requested.emit("revert-all"))
-        self.tools = {"ledger.revert": QAction(tr("Take &back"), self)}
+        self.tools = {"ledger.revert": QAction(tr("&Undo"), self)}
         """Actions by the name of their command, for menus and the palette as well."""
         self.tools["ledger.revert"].triggered.connect(self._revert)
         keys.bind(self.tools, keys.keys_of(keys.SSMS))
@@ -272,7 +274,7 @@ class FaultLedger(QWidget):
         revert.setToolTip(
             reverse.words if reverse is not None
             else tr("Select a fault") if fault is None
-            else tr("This passes by itself")
+            else tr("This ends by itself")
         )  # fmt: skip
         self.revert_all.setEnabled(
             any(f.reverted_tick is None and faults.reverse_of(f) is not None for f in self.model.rows)

@@ -59,7 +59,7 @@ COLUMNS: Final = (
         sample="100.0",
     ),
     Column(
-        title=mark("Without service"),
+        title=mark("Downtime"),
         text=lambda run: formatting.seconds(run.downtime_s, 1),
         right=True,
         sample="59 min 59 s",
@@ -68,7 +68,7 @@ COLUMNS: Final = (
         title=mark("Transactions lost"), text=lambda run: formatting.number(run.lost_transactions), right=True
     ),
     Column(
-        title=mark("Gone back"),
+        title=mark("Rewound"),
         text=lambda run: tr("yes") if run.retried else "",
         spoken=lambda run: tr("yes") if run.retried else tr("no"),
         tip=lambda run: tr("Not counted as a best score") if run.retried else "",
@@ -198,7 +198,7 @@ class HistoryPage(QWidget):
             run for run in self._runs if name in ("", run.scenario) and of(run) and run.finished_at >= begin
         ]
         none = tr("No run has been finished yet.")
-        self._table.say_if_empty(tr("No run is like that.") if self._runs else none)
+        self._table.say_if_empty(tr("No run matches.") if self._runs else none)
         self._table.table.replace(runs)
         self._count.setText(_in_words(runs, len(self._runs)))
         self._sharing.start()
@@ -241,10 +241,10 @@ class HistoryPage(QWidget):
         self._open_button.setEnabled(len(chosen) == 1)
         self.delete.setEnabled(bool(chosen))
         self.compare.setEnabled(self._pair() is not None)
-        before = tr("Compare with the run before")
+        before = tr("Compare with the previous run")
         self.compare.setText(before if len(chosen) == 1 and self.compare.isEnabled() else tr("Compare"))
         self.compare.setToolTip(
-            tr("Two runs side by side: select both (Ctrl and click, or Shift and an arrow key)")
+            tr("Compare two runs: select both (Ctrl and click, or Shift and an arrow key)")
         )
         self._show_chart()
 
@@ -273,7 +273,7 @@ class HistoryPage(QWidget):
         if chosen is not None and scored:
             title = tr("Score over time: {drill}").format(drill=chosen.title)
             hollow = any(run.retried for run in scored)
-            self._chart_title.setText(" ".join((title, tr("(hollow: gone back)"))) if hollow else title)
+            self._chart_title.setText(" ".join((title, tr("(hollow: rewound)"))) if hollow else title)
             self._chart.show_runs(scored)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

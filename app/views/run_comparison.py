@@ -28,7 +28,7 @@ def _heard(row: Row) -> str:
 def figure_columns(left: str, right: str) -> tuple[Column, ...]:
     """*left* and *right*: what the two runs are called."""
     return (
-        Column(title=mark("What"), text=lambda row: row.what, bold=lambda row: not row.same, sample="x" * 28),
+        Column(title=mark("Item"), text=lambda row: row.what, bold=lambda row: not row.same, sample="x" * 28),
         Column(title=left, as_is=True, text=lambda row: row.left, right=True, tip=lambda row: row.left),
         Column(title=right, as_is=True, text=lambda row: row.right, right=True, tip=lambda row: row.right),
         Column(

@@ -81,7 +81,7 @@ def test_an_act_that_finds_no_room_is_refused_and_can_be_done_again(heard: Heard
     assert heard.session.do("note before")
     with full(profile):
         assert not heard.session.do(LONG)
-        assert "is full: what was done last is not kept" in heard.said[-1]
+        assert "is full: your latest action is not saved" in heard.said[-1]
     assert heard.session.do(LONG)
     assert heard.session.drill is not None
     assert lines(profile) == [[item.line for item in heard.session.drill.journal]]

@@ -83,11 +83,11 @@ def test_the_profile_is_refused_in_a_sentence(
     if end:
         open_profile().close()
     put(file.with_name(file.name + end))
-    with pytest.raises(StorageProblem, match="is no file") as caught:
+    with pytest.raises(StorageProblem, match="is not a file") as caught:
         open_profile()
     assert caught.value.kind is ProblemKind.CANNOT_OPEN
     if end in ("", "-wal"):
-        with pytest.raises(StorageProblem, match="is no file"):
+        with pytest.raises(StorageProblem, match="is not a file"):
             export_profile(file, tmp_path / "export.json")
 
 

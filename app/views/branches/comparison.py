@@ -43,7 +43,7 @@ class Comparison(QScrollArea):
         self.left, self.right, self.database = QComboBox(), QComboBox(), QComboBox()
         name_box(self.left, tr("Left branch"))
         name_box(self.right, tr("Right branch"))
-        name_box(self.database, tr("Database of the curves"))
+        name_box(self.database, tr("Database shown in the charts"))
         for box in (self.left, self.right):
             box.activated.connect(lambda _: self._show())
         self.database.activated.connect(lambda _: self._show_curves())
@@ -111,7 +111,7 @@ class Comparison(QScrollArea):
         self._tables.addWidget(_table(tr("Outcome"), ("", *names, tr("difference")), outcomes, numbers=True))
         states = sorted(difference.states(left, right), key=lambda row: row.same)[:STATES_MAX]
         rows = [(said(row.what), said(row.left), said(row.right), "" if row.same else "≠") for row in states]
-        self._tables.addWidget(_table(tr("How things stand"), ("", *names, ""), rows))
+        self._tables.addWidget(_table(tr("Current state"), ("", *names, ""), rows))
         self._legend.setText(tr("dashed: {left}, solid: {right}").format(left=names[0], right=names[1]))
         self._show_curves()
 

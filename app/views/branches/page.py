@@ -28,14 +28,14 @@ from app.widgets.reader import follow_selection
 from app.words.language import mark, tr
 from engine.drill.time.branches import Branches
 
-COLUMNS = (mark("Branch"), mark("Leaves"), mark("Is at"), mark("Down"), mark("Lost"), mark("Points"))
+COLUMNS = (mark("Branch"), mark("Branched at"), mark("Reached"), mark("Down"), mark("Lost"), mark("Points"))
 TIPS = (
-    mark("Name; ● marks the branch that is played"),
-    mark("Where it leaves the branch above"),
-    mark("How far it was run"),
+    mark("Name; ● marks the current branch"),
+    mark("Moment at which it leaves the branch above"),
+    mark("Last moment of the branch"),
     mark("Downtime"),
-    mark("Committed transactions that are gone"),
-    mark("Points so far, or in the end"),
+    mark("Committed transactions lost"),
+    mark("Points so far, or final points"),
 )
 _CURRENT = "● "
 
@@ -68,7 +68,7 @@ class BranchPage(QWidget):
         self.tree.currentItemChanged.connect(lambda *_: self._show_chosen())
         self.tree.itemActivated.connect(lambda *_: self._go_on())
         self.comparison = Comparison()
-        self.go_on = self._button(tr("Go on with it"), self._go_on, tr("Enter"))
+        self.go_on = self._button(tr("Continue it"), self._go_on, tr("Enter"))
         self.go_on.setProperty("primary", "true")
         self.rename = self._button(tr("Rename…"), self._ask_for_name, "F2")
         self.prune = self._button(tr("Remove"), self._prune, tr("Del"))
@@ -136,11 +136,9 @@ class BranchPage(QWidget):
         header = self.tree.header()
         header.setStretchLastSection(False)  # or it keeps its 100 px where there is less
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)  # with large text it scrolls
-        said = tr(
-            "A branch begins where somebody looks back and goes on from there. ● is the one that is played."
-        )
+        said = tr("To begin a branch, look back and continue from there. ● marks the current one.")
         alone = tr(
-            "There is one branch so far: look back on the time line and go on from there to begin another."
+            "There is one branch so far: look back on the timeline and continue from there to begin another."
         )
         self._note.setText(said if len(rows) > 1 else alone)
         self.tree.setCurrentItem(items[tree.current])
@@ -168,7 +166,7 @@ class BranchPage(QWidget):
         if tree is None or not name:
             return
         current = name == tree.current
-        self.go_on.setText(tr("Go on") if current else tr("Go on with it"))
+        self.go_on.setText(tr("Continue") if current else tr("Continue it"))
         self.prune.setEnabled(not current and tree.root(name).parent is not None)
         other = tree.current if not current else tree.root(name).parent
         self.comparison.show_pair(tree, other or name, name)

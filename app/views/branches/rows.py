@@ -83,16 +83,16 @@ def _figure(name: str, value: float) -> str:
 def first_words(found: FirstDifference | None, left: str, right: str) -> str:
     """Where the two part, in a sentence each."""
     if found is None:
-        return tr("Up to where both have come, they are the same.")
+        return tr("The runs are identical as far as both go.")
     moment = formatting.run_time(found.tick / TICKS_PER_S, 2)
-    return tr("They part at {moment}.\n{left}: {one}\n{right}: {other}").format(
+    return tr("The runs diverge at {moment}.\n{left}: {one}\n{right}: {other}").format(
         moment=moment, left=left, one=_event(found.left), right=right, other=_event(found.right)
     )
 
 
 def _event(event: Event | None) -> str:
     if event is None:
-        return tr("nothing more happens")
+        return tr("no further events")
     where = f"{event.server}: " if event.server else ""
     text = " ".join(of_event(event.kind, event.text).split())
     return f"{where}{text[:200]} ({formatting.run_time(event.t_s, 2)})"

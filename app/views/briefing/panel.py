@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 HELD: Final = {
     Holder.QUESTION: mark("a question waits for your answer"),
-    Holder.PREDICTION: mark("a prediction is still to be judged"),
-    Holder.STORY: mark("something is still to happen"),
+    Holder.PREDICTION: mark("a prediction is not judged yet"),
+    Holder.STORY: mark("further events are to come"),
 }
 HINT_LAYERS: Final = (mark("Where to look"), mark("What it means"), mark("What to type"))
 
@@ -53,7 +53,7 @@ def goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
     words = []
     if state.since_tick is not None and goal.hold:
         held_s = (tick - state.since_tick) / TICKS_PER_S
-        words.append(tr("holds for {held:.0f} of {hold:.0f} s").format(held=held_s, hold=goal.hold))
+        words.append(tr("has held for {held:.0f} of {hold:.0f} s").format(held=held_s, hold=goal.hold))
     if goal.within is not None:
         words.append(tr("by {time}").format(time=formatting.run_time(goal.within)))
     return "○", "muted", ", ".join(words)
@@ -180,7 +180,7 @@ class Briefing(QScrollArea):
         held = drill.held_by() if drill.terms.progress else []
         reasons = ", ".join(tr(HELD[holder]) for holder in held)
         self._waits.setText(
-            tr("All goals are reached. The drill goes on: {reasons}.").format(reasons=reasons)
+            tr("All goals are reached. The drill continues: {reasons}.").format(reasons=reasons)
         )
         self._waits.setVisible(bool(held))
         self._show_questions(drill)

@@ -44,7 +44,7 @@ class QuestionCard(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 8, 10, 10)
         layout.setSpacing(6)
-        title = _label(tr("What will happen?") if asked.prediction else tr("Question"))
+        title = _label(tr("What will happen next?") if asked.prediction else tr("Question"))
         title.setFont(theme.sized(title.font(), 1.05, bold=True))
         layout.addWidget(title)
         layout.addWidget(_label(asked.text))

@@ -147,13 +147,13 @@ class Charts(QWidget):
             button.setCheckable(True)
             button.setChecked(number == 0)
             button.setToolTip(
-                tr("Show everything") if length_s is None else tr("Show the last {time}").format(time=text)
+                tr("Show all") if length_s is None else tr("Show the last {time}").format(time=text)
             )
             self._spans.addButton(button, number)
             bar.addWidget(button)
         self._spans.idClicked.connect(lambda number: self._length_chosen(SPANS[number][1]))
         self._all = QToolButton()
-        self._all.setToolTip(tr("Show all of the time again, in every view (Esc)"))
+        self._all.setToolTip(tr("Show the whole time again, in every view (Esc)"))
         self._all.clicked.connect(lambda: self._choose_span(None))
         self._all.hide()
         bar.addWidget(self._all)
@@ -204,7 +204,7 @@ class Charts(QWidget):
         self._databases.clear()
         if len(names) > 1:
             self._databases.addItem(tr("All databases"), ALL_DATABASES)
-            tip = tr("Sums over all databases; of times and shares the highest")
+            tip = tr("Sums over all databases; for times and shares the highest value")
             self._databases.setItemData(0, tip, Qt.ItemDataRole.ToolTipRole)
         for name in names:
             self._databases.addItem(name, name)
@@ -407,7 +407,7 @@ class Charts(QWidget):
         said = [f"{tr(COUNTERS[name].title)}: {words}" for name, words in expected.items()]
         every = self._drill.samples.every if self._drill is not None else TICKS_PER_S
         if every > TICKS_PER_S:
-            words = tr("This run is long: from here on one value every {time}.")
+            words = tr("This run is long: from here on there is one value every {time}.")
             said.append(words.format(time=formatting.seconds(every / TICKS_PER_S, 0)))
         text = "  ·  ".join(said)
         if text != self.outlook.text():

@@ -108,7 +108,7 @@ class SqlEditor(CodeEdit):
             self.change_lines(lambda line: _COMMENT.sub(r"\1", line))
         elif event.key() != Qt.Key.Key_Escape:
             keys = QKeySequence(event.keyCombination()).toString(QKeySequence.SequenceFormat.NativeText)
-            self.said.emit(tr("(Ctrl+K, {keys}) is no command.").format(keys=keys))
+            self.said.emit(tr("(Ctrl+K, {keys}) is not a command.").format(keys=keys))
 
     def _change_selection(self, change: Callable[[str], str]) -> None:
         cursor = self.textCursor()

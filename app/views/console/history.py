@@ -50,7 +50,7 @@ class History(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model = TableModel(COLUMNS)
-        self.table = TableView(self.model, tr("Batches that were run"))
+        self.table = TableView(self.model, tr("Executed batches"))
         self._open, self._run = QToolButton(), QToolButton()
         self._open.setText(tr("Open"))
         self._run.setText(tr("Run again"))

@@ -38,13 +38,13 @@ STATES: Final = {
     "done": ("✓", "ok", mark("Query executed successfully.")),
     "failed": ("!", "bad", mark("Query completed with errors.")),
     "cancelled": ("■", "warn", mark("Query was cancelled.")),
-    "parsed": ("✓", "ok", mark("The text can be parsed.")),
+    "parsed": ("✓", "ok", mark("Parsed without errors.")),
 }
 
 
 PAUSED: Final = {
-    "sent": mark("Sent. The clock is paused: run it (Space, Pause) to have it executed."),
-    "running": mark("Executing… The clock is paused: run it (Space, Pause) to go on."),
+    "sent": mark("Sent. The clock is paused: start it (Space, Pause) to execute the query."),
+    "running": mark("Executing… The clock is paused: start it (Space, Pause) to continue."),
 }
 """State -> its words while time stands still, where nothing will come of waiting."""
 

@@ -24,7 +24,7 @@ class Place:
 
 SNIPPETS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
     (
-        mark("Look"),
+        mark("Queries"),
         (
             (
                 mark("State of all mirrored databases"),
@@ -39,7 +39,7 @@ SNIPPETS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
                 "SELECT name, state_desc, recovery_model_desc FROM sys.databases;\n",
             ),
             (
-                mark("What this server witnesses"),
+                mark("Sessions with this server as witness"),
                 "SELECT database_name, principal_server_name, mirror_server_name, safety_level_desc,\n"
                 "       partner_sync_state_desc\n"
                 "FROM sys.database_mirroring_witnesses;\n",
@@ -68,7 +68,7 @@ SNIPPETS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
                 (mark("High safety"), "SAFETY FULL"),
                 (mark("High performance"), "SAFETY OFF"),
                 (mark("Set the timeout"), "TIMEOUT <seconds, int, 10>"),
-                (mark("Name the partner"), "= '<address, nvarchar, TCP://SERVER_B:5022>'"),
+                (mark("Set the partner"), "= '<address, nvarchar, TCP://SERVER_B:5022>'"),
             )
         ),
     ),

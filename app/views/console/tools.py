@@ -68,7 +68,7 @@ class ToolBar(QWidget):
         self.buttons["run"].setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         new = QToolButton()
         new.setText(tr("New query ▾"))
-        new.setToolTip(tr("New query on a chosen server (Ctrl+N: on the server of this window)"))
+        new.setToolTip(tr("New query on another server (Ctrl+N: on the server of this window)"))
         self.more = QToolButton()
         self.more.setText("»")
         self.more.setToolTip(tr("More buttons"))

@@ -25,7 +25,7 @@ def question(row: Mapping[str, Any]) -> QWidget:
         yours = "  " + tr("(your answer)") if number == row.get("choice") else ""
         layout.addWidget(label(f"{mark}  {choice}{yours}"))
     if row.get("choice") is None:
-        layout.addWidget(label(tr("Nobody answered.")))
+        layout.addWidget(label(tr("No answer.")))
     if row.get("why"):
         layout.addWidget(muted(str(row["why"])))
     return box

@@ -57,7 +57,7 @@ def attempt(row: Mapping[str, Any]) -> QWidget:
 
 def missing(parts: Sequence[Mapping[str, str]]) -> str:
     """What is not in the report, because of an error of ours."""
-    said = tr("An error in this program: these parts of the report are missing: {parts}.")
+    said = tr("An internal error of this program: these parts of the report are missing: {parts}.")
     return said.format(parts=", ".join(f"{row['part']} ({row['error']})" for row in parts))
 
 
@@ -84,7 +84,7 @@ def verdict(failover: Mapping[str, Any], unlike: str = "") -> str:
     said = tr("From detection to the new principal: {time}.").format(time=formatting.seconds(took))
     published = failover.get("published_s")
     if published is None:
-        apart = tr("Nothing comparable is published.")
+        apart = tr("No comparable figure was published.")
         if unlike:
             apart = tr("Not compared with the published times: {reason}.").format(reason=said_of(unlike))
         return f"{said} {apart} {losses}".rstrip()

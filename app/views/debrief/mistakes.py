@@ -30,7 +30,7 @@ def mistakes(
     worst = sorted(found, key=_worth, reverse=True)[:SHOWN]
     rows = [_mistake(each, can_retry, retry, watch) for each in worst]
     if len(found) > len(worst):
-        more = tr("{count} smaller ones stand in the score below.").format(count=len(found) - len(worst))
+        more = tr("{count} smaller ones are listed in the score below.").format(count=len(found) - len(worst))
         rows.append(muted(more))
     return rows
 
@@ -47,7 +47,7 @@ def without(deed: Deed) -> str:
         tr("{name} {there} instead of {here}").format(name=name, there=show(there), here=show(here))
         for key, name, show in (
             ("downtime_s", tr("downtime"), formatting.seconds),
-            ("exposed_s", tr("time exposed"), formatting.seconds),
+            ("exposed_s", tr("time unprotected"), formatting.seconds),
             ("lost_transactions", tr("lost transactions"), formatting.plain),
             ("score", tr("points"), formatting.plain),
         )
@@ -55,7 +55,7 @@ def without(deed: Deed) -> str:
         if round(there, 2) != round(here, 2)
     ]
     if not said:
-        return tr("Without this, the run would have come to the same.")
+        return tr("The outcome would have been the same without this.")
     return tr("Without this: {figures}.").format(figures=", ".join(said))
 
 
@@ -105,8 +105,8 @@ def _buttons(mistake: Mistake, retry: Callable[[float], None], watch: Callable[[
     text = formatting.run_time(at_s, 1)
     again = QPushButton(tr("Retry from this moment ({moment})").format(moment=text))
     again.clicked.connect(lambda _=False: retry(at_s))
-    look = QPushButton(tr("Look at it"))
-    look.setToolTip(tr("Show the desk as it was at {moment}").format(moment=text))
+    look = QPushButton(tr("Look back at it"))
+    look.setToolTip(tr("Show the desk at {moment}").format(moment=text))
     look.clicked.connect(lambda _=False: watch(at_s))
     row = QHBoxLayout()
     row.setContentsMargins(0, 4, 0, 0)

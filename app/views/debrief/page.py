@@ -36,9 +36,9 @@ Report = Mapping[str, Any]
 
 ENDED: Final = {
     "goals": mark("all goals are reached"),
-    "time": mark("the time was over"),
-    "forbidden": mark("something happened that must never happen"),
-    "asked": mark("you ended it"),
+    "time": mark("the time is up"),
+    "forbidden": mark("a forbidden state was reached"),
+    "asked": mark("finished by you"),
     None: mark("it was abandoned"),
 }
 
@@ -46,8 +46,8 @@ EXPORTS: Final = (
     ("html", mark("Web page (HTML)…")),
     ("pdf", mark("Print (PDF, one page and an annex)…")),
     ("csv", mark("Tables (CSV)…")),
-    ("json", mark("Data, to be played again (JSON)…")),
-    ("runbook", mark("Runbook of what you did (SQL)…")),
+    ("json", mark("Data for replay (JSON)…")),
+    ("runbook", mark("Runbook of your commands (SQL)…")),
     ("reference", mark("Runbook of the reference (SQL)…")),
 )
 """Kind of file -> its entry in the menu."""
@@ -132,7 +132,7 @@ class Debrief(QScrollArea):
         if planned:
             yield card(tr("Goals"), *planned)
         yield card(tr("Outcome"), story.figures(report, review))
-        yield card(tr("Course"), self._course(report))
+        yield card(tr("Timeline"), self._course(report))
         if review is not None:
             yield card(tr("What happened, and why"), *story.happened(review))
             found = mistakes(review.mistakes, self._can_retry, self.retry_wanted.emit, self.watch_wanted.emit)
@@ -140,11 +140,11 @@ class Debrief(QScrollArea):
                 yield card(tr("What cost points"), *found)
             guards = story.preconditions(review)
             if guards:
-                yield card(tr("Why there was an automatic failover, or none"), *guards)
+                yield card(tr("Preconditions of automatic failover"), *guards)
         if report["failovers"]:
-            yield card(tr("Failovers beside the published times"), *self._failovers(report))
+            yield card(tr("Failovers and published times"), *self._failovers(report))
         if report.get("attempts"):
-            yield card(tr("Failovers that came to nothing"), *[attempt(row) for row in report["attempts"]])
+            yield card(tr("Failed failover attempts"), *[attempt(row) for row in report["attempts"]])
         if report["score"]["scored"]:
             yield card(tr("Score by rule"), self._score(report))
         asked = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]
@@ -205,13 +205,11 @@ class Debrief(QScrollArea):
         """What can be done now, and where to go from here."""
         self._retry_here = QPushButton()
         self._retry_here.clicked.connect(lambda: self.retry_wanted.emit(self._moment_s or 0.0))
-        again = self._button(tr("Try again from the start"), lambda: self.retry_wanted.emit(0.0))
+        again = self._button(tr("Retry from the start"), lambda: self.retry_wanted.emit(0.0))
         again.setProperty("primary", "true")
-        again.setToolTip(tr("The same numbers once more (the same seed)"))
-        fresh = self._button(tr("Try with other numbers"), self.fresh_wanted.emit)
-        fresh.setToolTip(
-            tr("A new seed: other moments, and other names and sizes where the drill has variants")
-        )
+        again.setToolTip(tr("Same random values (same seed)"))
+        fresh = self._button(tr("New random values"), self.fresh_wanted.emit)
+        fresh.setToolTip(tr("A new seed: other moments, and other names and sizes if the drill has variants"))
         solution = self._button(tr("Watch the reference solution"), self.solution_wanted.emit)
         watch = self._button(tr("Watch this run"), lambda: self.watch_wanted.emit(self._moment_s or 0.0))
         again.setVisible(self._can_retry)
@@ -261,10 +259,8 @@ class Debrief(QScrollArea):
         strip.moment_chosen.connect(self._choose_moment)
         if self._review is not None and self._review.lanes:
             strip.show_states(_states(self._review.lanes))
-        words = tr(
-            "Service, protection by a mirror in step, and the mirroring state as the principal knew it."
-        )
-        try_there = tr("Click a moment, or walk with the arrow keys and Enter, to try again from there.")
+        words = tr("Availability, protection, and the mirroring state as the principal saw it.")
+        try_there = tr("Click a moment, or use the arrow keys and Enter, to retry from there.")
         note = muted(f"{words} {try_there}" if self._can_retry else words)
         box = QWidget()
         layout = QVBoxLayout(box)
@@ -284,7 +280,7 @@ class Debrief(QScrollArea):
     def _show_moment(self) -> None:
         known = self._moment_s is not None and self._can_retry
         self._retry_here.setVisible(known)
-        said = tr("Try again from {moment}")
+        said = tr("Retry from {moment}")
         self._retry_here.setText(said.format(moment=formatting.run_time(self._moment_s or 0.0, 1)))
 
     # --- score ----------------------------------------------------------------------------------------------
@@ -323,7 +319,7 @@ class Debrief(QScrollArea):
         for t_s in moments:
             button = QPushButton(formatting.run_time(t_s, 1))
             button.setProperty("small", "true")
-            button.setToolTip(tr("Choose this moment for another try"))
+            button.setToolTip(tr("Choose this moment for a retry"))
             button.setEnabled(self._can_retry)
             button.clicked.connect(lambda _=False, t_s=t_s: self._choose_moment(t_s))
             row.addWidget(button)

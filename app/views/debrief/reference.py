@@ -25,11 +25,11 @@ def reference(found: Reference) -> list[QWidget]:
             else tr("never")
         )
         rows.append((muted(moment(step.tick)), _step(step.line, step.why), done))
-    parts: list[QWidget] = [table((tr("at"), tr("what it does, and why"), tr("you")), rows, (0, 1, 0))]
+    parts: list[QWidget] = [table((tr("at"), tr("action and reason"), tr("you")), rows, (0, 1, 0))]
     if found.besides:
-        parts.append(label(tr("What you did besides"), 1.0, bold=True))
+        parts.append(label(tr("Your other actions"), 1.0, bold=True))
         more = [(muted(moment(item.tick)), code(_short(item.words))) for item in found.besides]
-        parts.append(table((tr("at"), tr("act")), more, (0, 1)))
+        parts.append(table((tr("at"), tr("action")), more, (0, 1)))
     return parts
 
 

@@ -84,11 +84,11 @@ def happened(review: Review) -> list[QWidget]:
     groups = _together(review.outages)
     found: list[QWidget] = [_outage(group) for group in groups[:DATABASES_MAX]]
     if len(groups) > DATABASES_MAX:
-        more = tr("{count} more stretches without service, of other databases or later ones.")
+        more = tr("{count} more outages, of other databases or later ones.")
         found.append(muted(more.format(count=sum(map(len, groups[DATABASES_MAX:])))))
     found += [_loss(review, number) for number in range(min(len(review.lost), DATABASES_MAX))]
     if not found:
-        found.append(label(tr("The clients never lost their database, and nothing was lost.")))
+        found.append(label(tr("No downtime for the clients, and no data loss.")))
     return found
 
 
@@ -144,10 +144,10 @@ def _against(outage: Outage) -> str:
 def _loss(review: Review, number: int) -> QWidget:
     lost = review.lost[number]
     said = trn(
-        "{count} committed transaction of {database} ({size} of log) is gone for good since {moment}: {server} "
-        "serves without it.",
-        "{count} committed transactions of {database} ({size} of log) are gone for good since {moment}: {server} "
-        "serves without them.",
+        "{count} committed transaction of {database} ({size} of log) was lost at {moment}: "
+        "{server} serves without it.",
+        "{count} committed transactions of {database} ({size} of log) were lost at {moment}: "
+        "{server} serves without them.",
         lost.transactions,
     )
     return label(

@@ -356,7 +356,7 @@ class ScenarioEditor(QWidget):
             if self.changed
             else tr("saved")
             if self.file
-            else tr("new, in no file yet")
+            else tr("new, not saved yet")
         )
         parts = [kept]
         if problems:

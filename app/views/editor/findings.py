@@ -55,7 +55,9 @@ class Findings(QWidget):
         self.rows.itemActivated.connect(lambda row: self._choose(row, True))
         self.rows.itemClicked.connect(lambda row: self._choose(row, False))
         self.rows.setToolTip(
-            tr("A click shows where it is, Enter goes there; F8 and Shift+F8 go on and back.")
+            tr(
+                "Click to show the place, Enter to go there; F8 and Shift+F8 go to the next and the previous one."
+            )
         )
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 6, 12, 8)
@@ -115,23 +117,21 @@ class Findings(QWidget):
             self.rows.setCurrentRow(min(now, self.rows.count() - 1))
         count = len(reading.problems)
         if count:
-            said = trn(
-                "{n} problem keeps it from being played", "{n} problems keep it from being played", count
-            )
+            said = trn("{n} problem prevents playing", "{n} problems prevent playing", count)
             self._heading.setText(said.format(n=count))
         elif reading.remarks:
             said = trn(
-                "It can be played; {n} problem is left to mend. “Run the solution” checks the rest.",
-                "It can be played; {n} problems are left to mend. “Run the solution” checks the rest.",
+                "Playable; {n} problem left. “Run the solution” checks the rest.",
+                "Playable; {n} problems left. “Run the solution” checks the rest.",
                 len(reading.remarks),
             )
             self._heading.setText(said.format(n=len(reading.remarks)))
         else:
-            self._heading.setText(tr("No problems while reading. “Run the solution” checks the rest."))
+            self._heading.setText(tr("No problems found in the text. “Run the solution” checks the rest."))
         self._fit()
 
     def show_working(self) -> None:
-        self._heading.setText(tr("The solution is being played …"))
+        self._heading.setText(tr("Playing the solution …"))
 
     def show_trial(self, trial: Trial) -> None:
         self.rows.clear()
@@ -206,7 +206,7 @@ def _verdict(trial: Trial) -> str:
     if trial.said:
         return tr("The solution cannot be played: {reason}").format(reason=said(trial.said))
     if trial.reference is None or trial.nothing is None:
-        return tr("Free play: nothing is scored.")
+        return tr("Free play: not scored.")
     return tr("The solution earns {solution} of 100, doing nothing {nothing}.").format(
         solution=_total(trial.reference), nothing=_total(trial.nothing)
     )

@@ -175,7 +175,7 @@ class FormPage(QScrollArea):
             self.rows[place] = row
             add_row(layout, row)
         for key in self._extra(model, path):
-            label = QLabel(tr("not a key that is known here; written in the text"), wordWrap=True)
+            label = QLabel(tr("unknown key; edit it in the text"), wordWrap=True)
             label.setProperty("muted", "true")
             layout.addRow(key, label)
         return layout

@@ -22,9 +22,10 @@ from app.views.editor.pool_edit import Pool, changed, edited, fresh, pools
 from app.words.language import mark, tr
 
 COLUMNS: Final = (
-    (mark("Name"), mark("Stands in the texts in braces: {name}. Small letters, digits and _, at most 30.")),
-    (mark("One of (with | between)"), mark("What may stand for it: texts only, or numbers only; 2 to 50 of them.")),
-    (mark("Picked with"), mark("Pools of one group go together: the first entries of all, or the second ones.")),
+    (mark("Name"), mark("Written in the texts as {name}, in braces. Small letters, digits and _, at most 30.")),
+    (mark("Values (with | between)"), mark("Possible values: texts only, or numbers only; 2 to 50 of them.")),
+    (mark("Picked with"), mark("Pools of one group are picked together: the first entries of "
+"all, or the second ones.")),
 )  # fmt: skip
 
 CELL_LEAST: Final = 8

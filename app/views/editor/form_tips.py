@@ -17,8 +17,8 @@ HOURS_MAX: Final = DURATION_MAX_S / 3600.0
 
 HOW: Final = {
     Kind.DURATION: mark("Seconds, or a number with s, min or h."),
-    Kind.WORDS: mark("Several with commas between."),
-    Kind.LINES: mark("Each in a line of its own."),
+    Kind.WORDS: mark("Separate several with commas."),
+    Kind.LINES: mark("One per line."),
 }
 UNITS: Final = {
     "_s": mark("In seconds."),
@@ -34,7 +34,7 @@ def tip(field: Field) -> str:
     about, meant = _about(field)
     left_empty = tr("Left empty: {meaning}.").format(meaning=meant) if meant else ""
     if field.required:
-        left_empty = tr("It has to be written.")
+        left_empty = tr("Required.")
     elif field.default and not meant:
         left_empty = tr("Left empty: {meaning}.").format(meaning=default(field))
     unit = next((tr(words) for end, words in UNITS.items() if field.key.endswith(end)), "")
@@ -50,7 +50,7 @@ def absent(field: Field) -> str:
     meant = _about(field)[1]
     if meant:
         return meant
-    return tr("has to be written") if field.required else tr("none")
+    return tr("required") if field.required else tr("none")
 
 
 def default(field: Field) -> str:

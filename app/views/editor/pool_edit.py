@@ -83,7 +83,7 @@ def edited(pool: Pool, column: int, typed: str) -> Pool:
             raise NotChanged(tr("A pool needs two entries or more, with | between: 10 | 20 | 40"))
         return replace(pool, entries=entries)
     if column == 0 and not typed:
-        raise NotChanged(tr("A pool needs a name; {name} stands for it in the texts.").format(name="{name}"))
+        raise NotChanged(tr("A pool needs a name; the texts refer to it as {name}.").format(name="{name}"))
     return replace(pool, name=typed) if column == 0 else replace(pool, group=typed)
 
 

@@ -39,7 +39,7 @@ class Preview(QWidget):
         self.reader = QComboBox()
         for reader, (title, _) in READERS.items():
             self.reader.addItem(tr(title), reader)
-        self.reader.setAccessibleName(tr("Who reads"))
+        self.reader.setAccessibleName(tr("Reader"))
         self.reader.currentIndexChanged.connect(self._show)
         self.said = QLabel()
         self.said.setProperty("muted", "true")
@@ -57,9 +57,9 @@ class Preview(QWidget):
         """Show *scenario*; None: the text cannot be read just now."""
         if scenario is None:
             self.said.setText(
-                tr("The preview as it was; it goes on when the problems below are mended.")
+                tr("The last preview; it is updated when the problems below are fixed.")
                 if self._scenario is not None
-                else tr("There is a preview when the problems below are mended.")
+                else tr("The preview appears when the problems below are fixed.")
             )
             return
         self.said.clear()

@@ -78,15 +78,15 @@ class AddFault(QFrame):
         self.condition = Words()
         _dress(self.condition, tr("Condition, such as: Sales is SYNCHRONIZED"), 0)
         self.condition.completion.words = lambda before: condition_words(before, named)
-        self.after = _line(tr("So long after the condition first held: 0, 10s or 2min"), 8)
+        self.after = _line(tr("Delay after the condition first held: 0, 10s or 2min"), 8)
         self.verb = QComboBox()
-        self.note = _line(tr("Why, for the instructor"), 0)
+        self.note = _line(tr("Reason, for the instructor"), 0)
         self.said = QLabel()
         self.said.setWordWrap(True)
         self.about = QLabel(wordWrap=True)
         """What the chosen act does."""
         self.about.setProperty("muted", "true")
-        self._until, self._later = QLabel(tr("and")), QLabel(tr("later by"))
+        self._until, self._later = QLabel(tr("and")), QLabel(tr("delay"))
         self.fields: list[tuple[Parameter | None, str, QWidget]] = []
         """Parameter (None: an option), its name, and its field."""
         self._arrange()
@@ -115,7 +115,7 @@ class AddFault(QFrame):
         self._acts.addWidget(self.verb)
         self._acts.addStretch(1)
         self._options.addStretch(1)
-        self.note.setPlaceholderText(tr("Why, for the instructor (need not be)"))
+        self.note.setPlaceholderText(tr("Reason, for the instructor (optional)"))
         self.add, cancel = QPushButton(tr("Add")), QPushButton(tr("Cancel"))
         self.add.setProperty("primary", "true")
         for button in (self.add, cancel):
@@ -128,7 +128,7 @@ class AddFault(QFrame):
         grid = QGridLayout(self)
         grid.setContentsMargins(10, 6, 10, 6)
         grid.setVerticalSpacing(4)
-        for number, words in ((0, tr("When")), (2, tr("What")), (5, tr("Note"))):
+        for number, words in ((0, tr("When")), (2, tr("Item")), (5, tr("Note"))):
             grid.addWidget(QLabel(words), number, 0)
         for number, row in ((0, times), (2, self._acts), (4, self._options), (6, last)):
             grid.addLayout(row, number, 1)
@@ -206,7 +206,7 @@ class AddFault(QFrame):
         if isinstance(line, QLineEdit):
             line.setPlaceholderText(words)
             line.setCursorPosition(0)
-        field.setToolTip(tr("{name} (need not be)").format(name=words) if optional else words)
+        field.setToolTip(tr("{name} (optional)").format(name=words) if optional else words)
         field.setAccessibleName(words)
         wide = parameter is not None and parameter.kind == "rest"
         metrics = field.fontMetrics()
@@ -236,7 +236,7 @@ class AddFault(QFrame):
         if kind == WAIT:
             condition, after = self.condition.text().strip(), self.after.text().strip()
             if not condition:
-                return tr("Say the condition, such as: Sales is SYNCHRONIZED")
+                return tr("Enter a condition, such as: Sales is SYNCHRONIZED")
             if after and seconds_of(_value(after)) is None:
                 return _wrong(after)
             waits = bool(after and seconds_of(_value(after)))
@@ -302,4 +302,4 @@ def _value(text: str) -> int | float | str:
 
 
 def _wrong(text: str) -> str:
-    return tr("{text} is no time; write 30, 30s, 2min or 1h.").format(text=text or "—")
+    return tr("{text} is not a time; write 30, 30s, 2min or 1h.").format(text=text or "—")

@@ -87,7 +87,7 @@ class TimelineCanvas(QWidget):
         entry = plan.at(chosen)
         said = [spoken(entry)] if entry else []
         if len(selected) > 1:
-            said.append(tr("{n} are chosen").format(n=len(selected)))
+            said.append(tr("{n} selected").format(n=len(selected)))
         self.setAccessibleDescription("; ".join(said))
         self._lay_out()
 
@@ -149,7 +149,7 @@ class TimelineCanvas(QWidget):
             y += (found[-1][0] + 1) * high + line * 0.25
         known = all(entry.sure for entry in self._plan.steps)
         words = (
-            tr("Reference solution") if known else tr("Reference solution (dashed: in order, not in time)")
+            tr("Reference solution") if known else tr("Reference solution (dashed: in order, not to scale)")
         )
         self._lanes.append((y, words))
         y += line * 1.15

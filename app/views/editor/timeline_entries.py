@@ -220,16 +220,16 @@ def _decimals(t_s: float) -> int:
 def keys_for(plan: Plan, chosen: Sequence[Entry], entry: Entry | None) -> str:
     """What can be done with the entry, or with several that are *chosen*."""
     if len(chosen) > 1:
-        said = tr("{n} are chosen. Left, Right: move all by 1 s, with Shift 10 s; Delete removes the faults.")
+        said = tr("{n} selected. Left, Right: move all by 1 s, with Shift 10 s; Delete removes the faults.")
         return said.format(n=len(chosen))
     if entry is None:
-        return tr("Drag a fault to move it.") if plan.faults else tr("No fault happens by itself yet.")
+        return tr("Drag a fault to move it.") if plan.faults else tr("No fault is scheduled yet.")
     if entry.kind == STEP:
-        return tr("A step of the solution; change it in the text.")
+        return tr("A step of the solution; edit it in the text.")
     if not entry.movable:
-        return tr("It has no time that could be moved.")
+        return tr("It has no time to move.")
     if entry.kind == WAIT:
-        return tr("Left, Right: sooner or later after its condition by 1 s, with Shift 10 s.")
+        return tr("Left, Right: 1 s earlier or later after its condition, with Shift 10 s.")
     if entry.kind == WINDOW:
-        return tr("Left, Right: move by 1 s, with Shift 10 s; with Ctrl only its end.")
+        return tr("Left, Right: move by 1 s, with Shift 10 s; with Ctrl only the end.")
     return tr("Left, Right: move by 1 s, with Shift 10 s.")

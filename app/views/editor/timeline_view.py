@@ -84,7 +84,7 @@ class TimelineView(QWidget):
 
     def _build(self) -> None:
         self.add_button.setToolTip(tr("Add a fault at the cursor (Insert, or a double click on the axis)"))
-        self.remove_button.setToolTip(tr("Remove the chosen fault (Delete)"))
+        self.remove_button.setToolTip(tr("Remove the selected fault (Delete)"))
         self.said.setProperty("muted", "true")
         self.said.setWordWrap(True)
         self.said.setContentsMargins(6, 3, 6, 3)
@@ -99,7 +99,7 @@ class TimelineView(QWidget):
         for icon, words, by in (
             ("zoom-out", tr("Show more time (-)"), 1 / ZOOM_STEP),
             ("zoom-in", tr("Show less time (+)"), ZOOM_STEP),
-            ("fit", tr("Show all of the drill (0)"), 0.0),
+            ("fit", tr("Show the whole drill (0)"), 0.0),
         ):
             tool = QToolButton()
             tool.setToolTip(words)
@@ -176,9 +176,7 @@ class TimelineView(QWidget):
         for widget in (self.body, self.add_button, self.remove_button):
             widget.setEnabled(False)
         self.said.show()
-        self.said.setText(
-            tr("The text is not TOML just now; the timeline goes on when it can be read again.")
-        )
+        self.said.setText(tr("The text is not valid TOML at the moment; the timeline continues when it is."))
 
     def _renew(self) -> None:
         self.list.show_entries(self._plan.entries, self._path)
@@ -334,9 +332,9 @@ class TimelineView(QWidget):
             (tr("Remove"), "Del", fault, self._remove),
             None,
             (tr("Show it in the text"), "", entry is not None, lambda: self.wanted_in_text.emit(self._path)),
-            (tr("Choose all"), "Ctrl+A", bool(self._plan.entries), self.list.selectAll),
+            (tr("Select all"), "Ctrl+A", bool(self._plan.entries), self.list.selectAll),
             None,
-            (tr("Show all of the drill"), "0", True, lambda: self.area.zoom_by(0.0)),
+            (tr("Show the whole drill"), "0", True, lambda: self.area.zoom_by(0.0)),
         )
         for row in rows:
             if row is None:

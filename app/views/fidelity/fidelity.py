@@ -56,7 +56,7 @@ class Fidelity(QWidget):
     @Slot(int, str)
     def _on_began(self, done: int, name: str) -> None:
         self.progress.setValue(done)
-        self._write_summary(tr("Working out {name} …").format(name=name_of(name)))
+        self._write_summary(tr("Computing {name} …").format(name=name_of(name)))
 
     @Slot(object)
     def _on_found(self, found: Found) -> None:

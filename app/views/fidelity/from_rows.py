@@ -45,10 +45,10 @@ def _errors(rows: Sequence[Row]) -> Figure | None:
     ends = (0.0, float(len(numbers)) + 1.0)
     lines += [Line(f"{side:+g} %", ends, (side, side)) for side in (10.0, -10.0)]
     return Figure(
-        tr("All numbers: error of ours"),
+        tr("All numbers: our error"),
         tr("All papers"),
         tr("Within 3 % where calibrated, within 10 % where predicted, CPU within 15 %."),
-        tr("Number, section by section"),
+        tr("Figures by section"),
         (Panel(tr("Error"), "%", tuple(lines)),),
         logarithmic_x=False,
     )
@@ -79,7 +79,7 @@ def _table_6(rows: Iterable[Row]) -> Figure | None:
     return Figure(
         tr("Table 6: failover time by cause"),
         "Database Mirroring Best Practices and Performance Considerations",
-        tr("Load adds time to every cause; of 200 runs the bars hold those between 5 and 95 %."),
+        tr("Load lengthens every failover; of 200 runs the bars show those between 5 and 95 %."),
         "",
         (Panel(tr("Failover time"), "s", tuple(lines)),),
         logarithmic_x=False,

@@ -71,7 +71,7 @@ COLUMNS: Final = (
     ),
     Column(title=mark("Row"), text=lambda row: row.id, sample="T1.Workload1.connections"),
     Column(
-        title=mark("What"),
+        title=mark("Item"),
         text=lambda row: row.what,
         tip=lambda row: row.what,
         sample="Workload1, no mirroring, principal: transaction response",
@@ -135,7 +135,7 @@ class RowsPage(QWidget):
         self.verdict = _choice(tr("Verdict"), VERDICTS)
         self.kind = _choice(tr("Class"), CLASSES)
         self.search = QLineEdit()
-        self.search.setPlaceholderText(tr("Find in any column (Ctrl+F)"))
+        self.search.setPlaceholderText(tr("Search all columns (Ctrl+F)"))
         self.search.setClearButtonEnabled(True)
         self.search.setAccessibleName(tr("Find"))
         self.shown = QLabel()

@@ -73,7 +73,7 @@ WORDS: Final = frozenset({
 def name_of(step: str) -> str:
     """What is being worked out, in the language of the interface."""
     if step == f"{FAILOVERS}manual":
-        return tr("failovers by hand")
+        return tr("manual failovers")
     if step.startswith(FAILOVERS):
         return tr("failovers after {cause}").format(cause=step.removeprefix(FAILOVERS))
     return tr(step)

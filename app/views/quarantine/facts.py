@@ -25,7 +25,7 @@ class Fact:
 
 
 COLUMNS: Final = (
-    Column(title=mark("What"), text=lambda fact: fact.what, sample="Events of the timeline"),
+    Column(title=mark("Item"), text=lambda fact: fact.what, sample="Events of the timeline"),
     Column(title=mark("In this file"), text=lambda fact: fact.value, tip=lambda fact: fact.value),
 )
 

@@ -76,7 +76,7 @@ class Items(QWidget):
         self.tree.itemChanged.connect(lambda *_: self.chosen.emit(len(self.names())))
         self._count = QLabel()
         self._count.setProperty("muted", "true")
-        every, none = QPushButton(tr("Choose all")), QPushButton(tr("Choose none"))
+        every, none = QPushButton(tr("Select all")), QPushButton(tr("Choose none"))
         every.clicked.connect(lambda: self._choose(Qt.CheckState.Checked))
         none.clicked.connect(lambda: self._choose(Qt.CheckState.Unchecked))
         self.chosen.connect(self._say)

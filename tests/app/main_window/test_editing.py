@@ -340,10 +340,10 @@ def test_what_was_typed_a_moment_ago_is_not_lost_to_the_form_or_the_timeline(
 
 
 def test_findings_take_one_line_while_there_is_nothing_to_list(hands: Hands, page: ScenarioEditor) -> None:
-    assert page.findings.heading.startswith("It can be played; 3 problems are left to mend")
+    assert page.findings.heading.startswith("Playable; 3 problems left")
     page.text.replace_with(scenario_files.find("lab").text)
     page.settle()
-    assert page.findings.heading.startswith("No problems while reading")
+    assert page.findings.heading.startswith("No problems found in the text")
     assert page.findings.height() <= 2 * page.fontMetrics().height() + 14
     put_cursor(page, 'principal = "SERVER_')
     hands.qtbot.keyClicks(page.text, "X")
@@ -406,7 +406,7 @@ def test_the_text_follows_the_form_and_f1_explains_the_editor(hands: Hands, page
     page.form._rows["solution", 0, "why"].widget.setFocus()
     assert page.text.textCursor().block().text().startswith('why = "The mirror catches up')
     assert not page.text.textCursor().hasSelection()  # the next key in the text would write over it
-    assert page._state.text() == "new, in no file yet"
+    assert page._state.text() == "new, not saved yet"
     hands.press(Qt.Key.Key_F1)
     assert hands.window.help.page == "editor"
     hands.window.help.close()

@@ -165,7 +165,7 @@ def test_what_an_earlier_version_accepted_is_kept_and_forgotten(
     shown = window.quarantine.listed
     assert shown is not None
     assert [row.sha256 for row in shown.list.table.rows] == [sha256(FOREIGN)]
-    assert shown.list.table.data(shown.list.table.index(0, 0)) == "not known"
+    assert shown.list.table.data(shown.list.table.index(0, 0)) == "unknown"
     shown.forget_all.click()
     shown.close()
     window.open_file(str(file))

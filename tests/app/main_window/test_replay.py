@@ -202,7 +202,7 @@ def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot:
     assert window.pages.currentWidget() is page
     assert page.chosen == "branch 1"
     said = texts(page.comparison)
-    assert "They part at 0:" in said
+    assert "The runs diverge at 0:" in said
     assert "SET WITNESS OFF" in said
     assert "≠" in said
     monkeypatch.setattr("PySide6.QtWidgets.QInputDialog.getText", lambda *_, **__: ("no witness", True))

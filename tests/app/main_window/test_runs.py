@@ -59,7 +59,7 @@ def test_runs_are_found_compared_and_deleted(
     pick(page.drill, "The principal loses its power")
     assert modes() == ["exam", "practice"]
 
-    assert page.compare.text() == "Compare with the run before"
+    assert page.compare.text() == "Compare with the previous run"
     hands.click(page.compare)
     assert window.runs.page is not None
     figures = {row.what: (row.left, row.right) for row in window.runs.page.figures.table.rows}

@@ -177,7 +177,7 @@ def test_trying_again_from_a_moment_and_the_reference_solution(hands: Hands, pro
     first = window.debrief._report
     assert first is not None
     window.debrief._choose_moment(30.0)
-    hands.click(button(window.debrief, "Try again from 0:30.0"))
+    hands.click(button(window.debrief, "Retry from 0:30.0"))
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == 3000
     assert hands.drill.world.servers["SERVER_A"].powered

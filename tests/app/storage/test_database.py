@@ -99,7 +99,7 @@ def test_a_full_disk_is_a_sentence_and_costs_only_the_act_in_progress(
     profile.append(run_id, 1, "0.01 note before")
     (pages,) = profile._connection.execute("PRAGMA page_count").fetchone()
     profile._connection.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(StorageProblem, match="is full: what was done last is not kept") as caught:
+    with pytest.raises(StorageProblem, match="is full: your latest action is not saved") as caught:
         profile.append(run_id, 2, "x" * 100_000)
     assert caught.value.kind is ProblemKind.DISK_FULL
     profile._connection.execute("PRAGMA max_page_count = 1000000")

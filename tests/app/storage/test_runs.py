@@ -75,8 +75,8 @@ def test_a_seed_that_cannot_be_stored_is_refused(profile: Profile, seed: int) ->
     ("tampering", "sentence"),
     [
         ("DELETE FROM line WHERE number = 3", "holds 2 of 3 lines"),
-        ("UPDATE line SET text = '2.0 note b' WHERE number = 2", "is not the one that was written"),
-        ("UPDATE line SET tick = 201 WHERE number = 2", "is not the one that was written"),
+        ("UPDATE line SET text = '2.0 note b' WHERE number = 2", "differs from the one that was written"),
+        ("UPDATE line SET tick = 201 WHERE number = 2", "differs from the one that was written"),
     ],
 )
 def test_a_journal_that_changed_is_never_resumed_in_silence(

@@ -61,7 +61,7 @@ def test_losses_and_the_forced_failover_are_told(page: Debrief, report: dict[str
     assert failover["lost_transactions"] > 0
     assert f"{formatting.number(failover['lost_transactions'])} committed transactions were lost" in said
     assert "forced failover SERVER_A → SERVER_B" in said
-    assert "Nothing comparable is published" in said
+    assert "No comparable figure was published" in said
     assert "FORCE_SERVICE_ALLOW_DATA_LOSS" in said
 
 
@@ -80,18 +80,16 @@ def test_a_moment_can_be_chosen_on_the_strip_and_in_the_score(qtbot: QtBot, page
     place = QPoint(round(strip.x_of(30.0)), strip.height() // 2)
     qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=place)
     assert page.moment() == pytest.approx(30.0, abs=1.5)
-    again = next(
-        b for b in page.widget().findChildren(QPushButton) if b.text().startswith("Try again from 0:")
-    )
+    again = next(b for b in page.widget().findChildren(QPushButton) if b.text().startswith("Retry from 0:"))
     with qtbot.waitSignal(page.retry_wanted, timeout=100) as wanted:
         qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
     assert wanted.args == [page.moment()]
 
 
 def test_what_cannot_be_done_is_not_offered(qtbot: QtBot, page: Debrief, report: dict[str, Any]) -> None:
-    assert button(page, "Try again from the start") is not None
+    assert button(page, "Retry from the start") is not None
     page.show_report(report, can_retry=False, has_solution=False)
-    assert button(page, "Try again from the start") is None
+    assert button(page, "Retry from the start") is None
     assert button(page, "Watch the reference solution") is None
     assert button(page, "All drills") is not None
 

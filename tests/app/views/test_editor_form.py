@@ -440,7 +440,7 @@ def test_every_field_says_what_it_means_and_is_no_bare_key() -> None:
 @pytest.mark.parametrize(
     ("model", "key", "told"),
     [
-        (schema.Scenario, "minutes", ("From 1 to 600.", "It has to be written.", "In the text: minutes")),
+        (schema.Scenario, "minutes", ("From 1 to 600.", "Required.", "In the text: minutes")),
         (schema.Scenario, "length", ("with s, min or h", "From 0 to 24 h.")),
         (schema.Scenario, "title", ("At most 200 characters.",)),
         (schema.Link, "rtt_ms", ("In milliseconds.", "From 0 to 10,000.", "Left empty: 0.2.")),
@@ -448,7 +448,7 @@ def test_every_field_says_what_it_means_and_is_no_bare_key() -> None:
         (schema.Server, "cores", ("From 1 to 256.", "Left empty: as many as the hardware of the site has.")),
         (schema.Server, "name", ("A name such as SERVER_A",)),
         (schema.Goal, "weight", ("More than 0, at most 100.", "Left empty: 1.")),
-        (schema.Client, "databases", ("Several with commas between.",)),
+        (schema.Client, "databases", ("Separate several with commas.",)),
     ],
 )
 def test_tip_says_unit_range_and_default(model: type[BaseModel], key: str, told: tuple[str, ...]) -> None:
@@ -460,8 +460,8 @@ def test_tip_says_unit_range_and_default(model: type[BaseModel], key: str, told:
 @pytest.mark.parametrize(
     ("path", "typed", "told"),
     [
-        (("minutes",), "soon", "Length for a person (min): “soon” does not fit; expected a whole number."),
-        (("minutes",), "6000", "Length for a person (min): “6000” does not fit; expected at most 600."),
+        (("minutes",), "soon", "Time for a learner (min): “soon” does not fit; expected a whole number."),
+        (("minutes",), "6000", "Time for a learner (min): “6000” does not fit; expected at most 600."),
         (
             ("length",),
             "15 parsecs",
@@ -485,16 +485,16 @@ def test_acts_that_cost_points_come_and_go(form: Form, qtbot: Any) -> None:
     text = TEXT.replace('kind = "goals"', 'kind = "conduct"')
     form.show_text(text)
     go_to(form, "rubric")
-    click_inside(form, "Add to Acts that cost points")
+    click_inside(form, "Add to Actions that cost points")
     type_into(form, ("rubric", 0, "price", 0, "when"), 'ran "SET PARTNER OFF"')
     type_into(form, ("rubric", 0, "price", 0, "price"), "5")
-    click_inside(form, "Add to Acts that cost points")
+    click_inside(form, "Add to Actions that cost points")
     prices = tomllib.loads(said(form)[-1])["rubric"][0]["price"]
     assert [price["price"] for price in prices] == [5, 10]
     assert prices[0]["when"] == 'ran "SET PARTNER OFF"'
-    click_inside(form, "Remove Acts that cost points: 1")
+    click_inside(form, "Remove Actions that cost points: 1")
     assert [each["price"] for each in tomllib.loads(said(form)[-1])["rubric"][0]["price"]] == [10]
-    click_inside(form, "Remove Acts that cost points: 1")
+    click_inside(form, "Remove Actions that cost points: 1")
     assert tomllib.loads(said(form)[-1]) == tomllib.loads(text)
 
 
@@ -502,7 +502,7 @@ def test_what_can_be_expected_of_a_prediction_is_written_in_the_form(form: Form)
     go_to(form, "predict")
     form.add.click()
     type_into(form, ("predict", 0, "choice", 1, "text"), "The witness goes")
-    click_inside(form, "Add to What can be expected")
+    click_inside(form, "Add to Possible outcomes")
     choices = tomllib.loads(said(form)[-1])["predict"][0]["choice"]
     assert [choice["text"] for choice in choices] == [
         "TO WRITE: text of the outcome",

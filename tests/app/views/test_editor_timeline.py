@@ -659,9 +659,9 @@ def test_a_fault_in_a_window_or_on_a_condition_is_added(view: TimelineView, hear
 @pytest.mark.parametrize(
     ("time", "verb", "words", "said"),
     [
-        ("soon", "hang", ("SERVER_A",), "soon is no time"),
-        ("", "hang", ("SERVER_A",), "is no time"),
-        ("nan", "hang", ("SERVER_A",), "nan is no time"),
+        ("soon", "hang", ("SERVER_A",), "soon is not a time"),
+        ("", "hang", ("SERVER_A",), "is not a time"),
+        ("nan", "hang", ("SERVER_A",), "nan is not a time"),
         ("30", "degrade", ("SERVER_A", "SERVER_B", "fast"), "rtt_ms is a number"),
         ("30", "hang", ("",), "takes 1 argument"),
     ],

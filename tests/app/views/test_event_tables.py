@@ -204,7 +204,7 @@ def test_every_kind_of_event_has_words(kind: str) -> None:
 def test_an_empty_log_says_why_it_is_empty(qtbot: Any, run: Any) -> None:
     log = made(qtbot, ErrorLog, run)
     assert log.table.accessibleDescription() == (
-        "SERVER_A has written nothing into its ERRORLOG since the drill began."
+        "SERVER_A has written nothing to its ERRORLOG since the drill began."
     )
     log.add_events(LINES)
     assert log.table.accessibleDescription() == ""

@@ -67,17 +67,17 @@ def test_four_times_and_the_effect(ledger: FaultLedger, drill: Drill) -> None:
     happens(ledger, drill, "black-hole SERVER_A SERVER_B")
     (row,) = texts(ledger)
     assert row[:4] == ["○ not felt", "black-hole SERVER_A SERVER_B", "0:00.00", "0:00.00"]
-    assert row[4:] == ["–", "–", "nobody has felt it yet"]
+    assert row[4:] == ["–", "–", "not noticed yet"]
     happens(ledger, drill, then_s=15.0)
     (row,) = texts(ledger)
     assert row[0] == "● in force"
     assert row[4].startswith("0:1")  # silence counts from the partner timeout of 10 s on
     tip = ledger.model.index(0, 4).data(Qt.ItemDataRole.ToolTipRole)
-    assert tip.endswith(" s after it was done")
+    assert tip.endswith(" s after the action")
     assert "has lost" in row[6]
     happens(ledger, drill, "mend SERVER_A SERVER_B")
     (row,) = texts(ledger)
-    assert row[0] == "✓ reverted"
+    assert row[0] == "✓ undone"
     assert row[5] == "0:15.01"
     assert ledger.detail.text() == "0 of 1 active."
 
@@ -98,9 +98,9 @@ def test_the_selected_fault_stands_below_in_full(qtbot: Any, ledger: FaultLedger
     happens(ledger, drill, "reset-link SERVER_A SERVER_B")
     click(qtbot, ledger, 0)
     assert ledger.detail.text().startswith("reset-link SERVER_A SERVER_B: reset the open connections")
-    assert "Asked for at 0:00.00, nobody has felt it yet. It passes by itself." in ledger.detail.text()
+    assert "Requested at 0:00.00, not noticed yet. It ends by itself." in ledger.detail.text()
     happens(ledger, drill, then_s=5.0)
-    assert "felt at 0:00.05 (0.05 s after it was done)" in ledger.detail.text()
+    assert "noticed at 0:00.05 (0.05 s after the action)" in ledger.detail.text()
 
 
 def test_one_is_taken_back_by_key(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
@@ -111,7 +111,7 @@ def test_one_is_taken_back_by_key(qtbot: Any, ledger: FaultLedger, drill: Drill)
     qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
     assert ledger.lines == ["mend SERVER_A SERVER_W"]
     happens(ledger, drill, *ledger.lines)
-    assert [row[0] for row in texts(ledger)] == ["✓ reverted", "○ not felt"]
+    assert [row[0] for row in texts(ledger)] == ["✓ undone", "○ not felt"]
     assert not ledger.tools["ledger.revert"].isEnabled()
 
 
@@ -122,7 +122,7 @@ def test_all_are_taken_back_by_button(ledger: FaultLedger, drill: Drill) -> None
     assert ledger.lines == ["revert-all"]
     assert ledger.revert_all.shortcuts() == []  # the window's action has it; two would be ambiguous
     happens(ledger, drill, *ledger.lines)
-    assert {row[0] for row in texts(ledger)} == {"✓ reverted"}
+    assert {row[0] for row in texts(ledger)} == {"✓ undone"}
 
 
 FAULTS = (
@@ -154,7 +154,7 @@ def test_what_the_button_asks_for_takes_exactly_that_fault_back(
         ledger.tools["ledger.revert"].trigger()
         happens(ledger, drill, *ledger.lines)
         assert [fault.reverted_tick is not None for fault in drill.world.faults] == [True]
-        assert texts(ledger)[0][0] == "✓ reverted"
+        assert texts(ledger)[0][0] == "✓ undone"
 
 
 def test_selection_survives_new_faults(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
@@ -202,6 +202,6 @@ def test_one_slow_disk_at_full_speed_again_leaves_the_other_in_the_ledger(
     happens(ledger, drill, "slow-disk SERVER_B log factor=8", "slow-disk SERVER_B data factor=5")
     happens(ledger, drill, "slow-disk SERVER_B log factor=1")
     assert [(row[1], row[0]) for row in texts(ledger)] == [
-        ("slow-disk SERVER_B log factor=8", "✓ reverted"),
+        ("slow-disk SERVER_B log factor=8", "✓ undone"),
         ("slow-disk SERVER_B data factor=5", "● in force"),
     ]

@@ -307,6 +307,6 @@ def test_what_is_worked_out_is_named_in_german() -> None:
         named = [name_of(step.name) for step in steps()]
     finally:
         language.use(language.ENGLISH)
-    assert "Failover von Hand" in named
+    assert "manuelle Failover" in named
     assert "Failover nach power-off" in named
     assert not any("failovers" in name or name in SECTIONS for name in named)

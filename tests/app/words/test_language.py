@@ -62,7 +62,7 @@ def german() -> Catalog:
 
 
 def test_english_is_what_the_code_says() -> None:
-    assert tr("Take back &all") == "Take back &all"
+    assert tr("Undo a&ll") == "Undo a&ll"
     assert mark("Brief") == "Brief"
     assert trn("{n} row", "{n} rows", 1) == "{n} row"
     assert trn("{n} row", "{n} rows", 0) == "{n} rows"
