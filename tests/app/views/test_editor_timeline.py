@@ -516,7 +516,7 @@ def test_several_are_chosen_with_ctrl_and_dragged_together(view: TimelineView, h
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, first)
     QTest.mouseClick(view.canvas, LEFT_BUTTON, CTRL, second)
     assert chosen(view) == [("timeline", 3), ("timeline", 0)]
-    assert "2 are chosen" in view.canvas.accessibleDescription()
+    assert "2 selected" in view.canvas.accessibleDescription()
     drag(view, second, pixels(view, 10.0))
     (text,) = heard.texts
     assert sorted(changed_lines(TEXT, text)) == sorted(ALL_MOVED)
@@ -717,7 +717,7 @@ def test_broken_toml_greys_what_was_there_and_comes_back(view: TimelineView, hea
     view.show_text(TEXT + "[[timeline")
     assert not view.body.isEnabled()
     assert not view.add_button.isEnabled()
-    assert "not TOML" in view.said.text()
+    assert "not valid TOML" in view.said.text()
     assert view.list.count() == before
     view.begin_adding(10.0)
     assert not view.adding.isVisible()
@@ -733,7 +733,7 @@ def test_broken_toml_is_said_while_the_form_is_open_too(view: TimelineView, hear
     assert not view.said.isVisible()
     view.show_text("[[timeline")
     assert view.said.isVisible()
-    assert "not TOML" in view.said.text()
+    assert "not valid TOML" in view.said.text()
     view.show_text(TEXT)
     assert not view.said.isVisible()
     assert view.adding.isVisible()  # what was typed is not lost

@@ -66,7 +66,7 @@ def click(qtbot: Any, ledger: FaultLedger, row: int) -> None:
 def test_four_times_and_the_effect(ledger: FaultLedger, drill: Drill) -> None:
     happens(ledger, drill, "black-hole SERVER_A SERVER_B")
     (row,) = texts(ledger)
-    assert row[:4] == ["○ not felt", "black-hole SERVER_A SERVER_B", "0:00.00", "0:00.00"]
+    assert row[:4] == ["○ not noticed", "black-hole SERVER_A SERVER_B", "0:00.00", "0:00.00"]
     assert row[4:] == ["–", "–", "not noticed yet"]
     happens(ledger, drill, then_s=15.0)
     (row,) = texts(ledger)
@@ -111,7 +111,7 @@ def test_one_is_taken_back_by_key(qtbot: Any, ledger: FaultLedger, drill: Drill)
     qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
     assert ledger.lines == ["mend SERVER_A SERVER_W"]
     happens(ledger, drill, *ledger.lines)
-    assert [row[0] for row in texts(ledger)] == ["✓ undone", "○ not felt"]
+    assert [row[0] for row in texts(ledger)] == ["✓ undone", "○ not noticed"]
     assert not ledger.tools["ledger.revert"].isEnabled()
 
 
