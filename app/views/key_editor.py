@@ -60,7 +60,7 @@ COLUMNS: Final = (
            sample="Reset layout"),
     Column(title=mark("Keys"), text=lambda r: written(r.keys), tone=_tone, bold=lambda r: r.changed,
            sample="Ctrl+Shift+F  oder  Ctrl+Shift+T"),
-    Column(title=mark("Usually"), text=lambda r: written(r.usual) if r.changed else "", tone=lambda r: "muted",
+    Column(title=mark("Default"), text=lambda r: written(r.usual) if r.changed else "", tone=lambda r: "muted",
            sample="Ctrl+Shift+Backspace"),
     Column(title=mark("Where"), text=lambda r: tr(SCOPES[r.command.scope][0]), tone=lambda r: "muted"),
 )  # fmt: skip
@@ -79,18 +79,18 @@ class KeyEditor(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(tr("Change keys"))
+        self.setWindowTitle(tr("Change shortcuts"))
         self._keys: dict[str, tuple[str, ...]] = {}
         self.scheme = QComboBox()
         self.scheme.addItems(SCHEMES)
         self.scheme.currentTextChanged.connect(lambda _: self.reset_all())
         self.field = QLineEdit()
-        self.field.setPlaceholderText(tr("Search for a command or a key"))
+        self.field.setPlaceholderText(tr("Search for a command or a shortcut"))
         self.field.setAccessibleName(tr("Search the commands"))
         self.field.setClearButtonEnabled(True)
         self.field.textChanged.connect(lambda _: self._filter())
         self.model = TableModel(COLUMNS)
-        self.table = TableView(self.model, tr("Commands and their keys"))
+        self.table = TableView(self.model, tr("Commands and shortcuts"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
         self.table.selectionModel().currentRowChanged.connect(lambda *_: self._show_command())
         self.name = QLabel()
@@ -104,7 +104,7 @@ class KeyEditor(QDialog):
         self.warning = QLabel()
         self.warning.setWordWrap(True)
         self.set_button, self.add_button = QPushButton(tr("&Set")), QPushButton(tr("&Add"))
-        self.none_button, self.usual_button = QPushButton(tr("&No key")), QPushButton(tr("&Usual keys"))
+        self.none_button, self.usual_button = QPushButton(tr("&No key")), QPushButton(tr("&Default"))
         self._lay_out()
         fit_on_screen(self, self.fontMetrics().height() * 60, self.fontMetrics().height() * 38)
         self.show_keys(SSMS, {})
@@ -123,8 +123,8 @@ class KeyEditor(QDialog):
         self.add_button.clicked.connect(lambda: self._put(add=True))
         self.none_button.clicked.connect(self._give_none)
         self.usual_button.clicked.connect(self._give_usual)
-        self.set_button.setToolTip(tr("These keys in place of those it has"))
-        self.add_button.setToolTip(tr("These keys beside those it has"))
+        self.set_button.setToolTip(tr("Replace the present keys by these"))
+        self.add_button.setToolTip(tr("Add these keys to the present ones"))
         bottom = QGridLayout()
         bottom.addWidget(self.name, 0, 0, 1, 5)
         bottom.addWidget(
@@ -230,10 +230,13 @@ class KeyEditor(QDialog):
             self._say("bad", refusal)
         elif clashes:
             self._say(
-                "warn", " ".join([*(clash.sentence for clash in clashes), tr("The other would give it up.")])
+                "warn",
+                " ".join([*(clash.sentence for clash in clashes), tr("The other command would lose them.")]),
             )
         else:
-            self._say("ok", tr("Nothing else has these keys.")) if free else self._say("muted", tr(_PRESS))
+            self._say("ok", tr("No other command uses these keys.")) if free else self._say(
+                "muted", tr(_PRESS)
+            )
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -33,8 +33,8 @@ class LookBack(QFrame):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.now = self._button(tr("Return to now"), self.now_wanted.emit, primary=True)
-        self.go_on = self._button(tr("Go on from here"), self.go_on_wanted.emit)
-        self.go_on.setToolTip(tr("Begin a branch that leaves the run at this moment; the run itself is kept"))
+        self.go_on = self._button(tr("Continue from here"), self.go_on_wanted.emit)
+        self.go_on.setToolTip(tr("Begin a branch at this moment; the run itself is kept"))
         self.previous = self._button(tr("Previous step"), lambda: self.step_wanted.emit(-1))
         self.next = self._button(tr("Next step"), lambda: self.step_wanted.emit(1), primary=True)
         self.leave = self._button(tr("Leave"), self.left.emit)
@@ -68,15 +68,20 @@ class LookBack(QFrame):
     def show_past(self, t_s: float, now_s: float, may_go_on: bool) -> None:
         """A moment of the run that goes on."""
         self._head.setText(tr("Looking back"))
-        said = tr("You are looking at {moment} of {now}. Nothing can be changed here; Run plays it again.")
+        said = tr(
+            "You are looking back at {moment} of {now}. Nothing can be changed here; Run replays the run."
+        )
         self._text.setText(said.format(moment=formatting.run_time(t_s, 1), now=formatting.run_time(now_s, 1)))
         self._line.hide()
         self._offer(self.now, *([self.go_on] if may_go_on else []))
 
     def show_recorded(self, t_s: float, end_s: float, may_go_on: bool) -> None:
         """A moment of a run that is over."""
-        self._head.setText(tr("A run that is over"))
-        said = tr("You are looking at {moment} of {now}. Run plays it; a click on the time line goes there.")
+        self._head.setText(tr("A finished run"))
+        said = tr(
+            "You are looking back at {moment} of {now}. Run replays the run; click the "
+            "timeline to go to a moment."
+        )
         self._text.setText(said.format(moment=formatting.run_time(t_s, 1), now=formatting.run_time(end_s, 1)))
         self._line.hide()
         self._offer(*([self.go_on] if may_go_on else []), self.leave)
@@ -86,7 +91,7 @@ class LookBack(QFrame):
         self._head.setText(tr("The reference solution"))
         moment = formatting.run_time(t_s, 1)
         if not done:
-            said = tr("Nothing is done yet. Next step goes to what is done first; Run plays up to it.")
+            said = tr("No step yet. Next step goes to the first action; Run plays up to it.")
             self._text.setText(said)
         else:
             why = steps[done - 1].why if done <= len(steps) else ""

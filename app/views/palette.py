@@ -112,7 +112,7 @@ class Palette(QFrame):
         self._recent: list[QAction] = []
         self._before: QWidget | None = None
         self.field = QLineEdit()
-        self.field.setPlaceholderText(tr("Type a few letters of a command"))
+        self.field.setPlaceholderText(tr("Type some letters of a command"))
         self.field.setAccessibleName(tr("Find a command"))
         self.field.textChanged.connect(self._search)
         self.field.installEventFilter(self)
@@ -126,7 +126,7 @@ class Palette(QFrame):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setProperty("plain", True)
         self.list.clicked.connect(lambda index: self._do(self.model.entries[index.row()]))
-        self._nothing = QLabel(tr("No command has these letters."))
+        self._nothing = QLabel(tr("No command matches."))
         self._nothing.setProperty("muted", True)
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         layout = QVBoxLayout(self)
@@ -229,7 +229,7 @@ class Palette(QFrame):
     def _say_current(self) -> None:
         """The field has the keyboard, so it tells a screen reader what is chosen."""
         index, count = self.list.currentIndex(), self.model.rowCount()
-        chosen = self.model.entries[index.row()].spoken if index.isValid() else tr("nothing found")
+        chosen = self.model.entries[index.row()].spoken if index.isValid() else tr("no match")
         self.field.setAccessibleDescription(
             tr("{chosen}; {count} of {count2} commands").format(
                 chosen=chosen, count=count, count2=len(self._offered)

@@ -125,7 +125,7 @@ class ProgressPage(QWidget):
         header = self._table.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(BAR_COLUMN, QHeaderView.ResizeMode.Stretch)
-        self._next_title = QLabel(tr("Take next"))
+        self._next_title = QLabel(tr("Recommended"))
         self._cards = QVBoxLayout()
         self._cards.setContentsMargins(0, 0, 6, 0)
         self._cards.setSpacing(10)
@@ -140,7 +140,7 @@ class ProgressPage(QWidget):
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setAccessibleName(tr("Take next"))
+        scroll.setAccessibleName(tr("Recommended"))
         head = QHBoxLayout()
         head.addWidget(self._title)
         head.addWidget(self._summary, 1, Qt.AlignmentFlag.AlignBottom)
@@ -155,9 +155,7 @@ class ProgressPage(QWidget):
         back, history = QPushButton(tr("All drills")), QPushButton(tr("History"))
         back.clicked.connect(self.left)
         history.clicked.connect(self.history_wanted)
-        note = QLabel(
-            tr("Only runs with points count, and none in which somebody went back. Skills fade with time.")
-        )
+        note = QLabel(tr("Only scored runs without a rewind count. Skills fade with time."))
         note.setProperty("muted", "true")
         note.setWordWrap(True)
         buttons = QHBoxLayout()
@@ -193,7 +191,7 @@ class ProgressPage(QWidget):
             card.started.connect(self.started)
             self._cards.addWidget(card)
         if not following:
-            nothing = QLabel(tr("Nothing is due, and no skill is new. Choose any drill you like."))
+            nothing = QLabel(tr("Nothing is due, and no skill is new. Choose any drill."))
             nothing.setProperty("muted", "true")
             nothing.setWordWrap(True)
             self._cards.addWidget(nothing)
@@ -251,7 +249,7 @@ class _NextCard(QFrame):
 
 def _why(what: Next, now: datetime) -> str:
     if what.since is None:
-        return tr("New: skills not practised yet")
+        return tr("New: skills never practised")
     days = days_between(what.since, now)
     if days <= 0:
         return tr("Due since today")

@@ -170,8 +170,8 @@ class ScenarioPicker(QWidget):
         self._search.textChanged.connect(self._filter)
         self._search.returnPressed.connect(self.take_focus)
         self._skill, self._level, self._order = QComboBox(), QComboBox(), QComboBox()
-        name_box(self._skill, tr("Show drills for"))
-        name_box(self._level, tr("Show drills of the level"))
+        name_box(self._skill, tr("Filter drills by skill"))
+        name_box(self._level, tr("Filter drills by level"))
         name_box(self._order, tr("Order of the drills"))
         self._fill_skills()
         self._level.addItem(tr("All levels"), None)
@@ -263,7 +263,7 @@ class ScenarioPicker(QWidget):
 
     def show_reading(self) -> None:
         """No drill is known yet."""
-        self._details.say(tr("Reading the drills…"))
+        self._details.say(tr("Loading drills…"))
 
     def show_due(self) -> None:
         """List what is due only."""

@@ -54,8 +54,8 @@ class ShortcutSheet(QDialog):
         self.setWindowTitle(tr("Keys"))
         self._scheme, self._keys = keys.SSMS, keys.keys_of(keys.SSMS)
         self.field = QLineEdit()
-        self.field.setPlaceholderText(tr("Search for a command or a key"))
-        self.field.setAccessibleName(tr("Search the keys"))
+        self.field.setPlaceholderText(tr("Search for a command or a shortcut"))
+        self.field.setAccessibleName(tr("Search the shortcuts"))
         self.field.setClearButtonEnabled(True)
         self.field.textChanged.connect(self._show)
         self.sheet = QTextBrowser()
@@ -76,7 +76,7 @@ class ShortcutSheet(QDialog):
         row.addWidget(self._count, 1)
         for text, act in (
             (tr("&Print…"), self._ask_printer),
-            (tr("C&hange keys…"), self.change_wanted.emit),
+            (tr("C&hange shortcuts…"), self.change_wanted.emit),
             (tr("&Close"), self.close),
         ):
             button = QPushButton(text)
@@ -88,7 +88,7 @@ class ShortcutSheet(QDialog):
     def show_keys(self, scheme: str, chosen: Keys) -> None:
         """The keys that hold now, and the scheme that they come from."""
         self._scheme, self._keys = scheme, dict(chosen)
-        self.setWindowTitle(tr("Keys ({scheme})").format(scheme=scheme))
+        self.setWindowTitle(tr("Shortcuts ({scheme})").format(scheme=scheme))
         self._show()
 
     def print_to(self, printer: QPrinter) -> None:
@@ -103,7 +103,7 @@ class ShortcutSheet(QDialog):
 
     @property
     def _title(self) -> str:
-        return tr("Mirrordrill: keys ({scheme})").format(scheme=self._scheme)
+        return tr("Mirrordrill: shortcuts ({scheme})").format(scheme=self._scheme)
 
     def _found(self) -> list[Command]:
         return search(self.field.text(), self._keys)
@@ -163,7 +163,7 @@ def sheet_html(
 ) -> str:
     """The sheet as HTML that QTextDocument understands."""
     if not commands:
-        nothing = tr("No command and no key like this.")
+        nothing = tr("No command or shortcut matches.")
         return f'<p style="color:{colours.muted.name()}">{nothing}</p>'
     groups: dict[str, list[Command]] = {}
     for command in commands:
@@ -212,7 +212,7 @@ def _absent_html(colours: theme.Tokens) -> str:
         )
         for key, why in ABSENT
     )
-    return _block_html(tr("Keys of Management Studio that do nothing here"), "", rows)
+    return _block_html(tr("Management Studio shortcuts without a function here"), "", rows)
 
 
 def _block_html(name: str, place: str, rows: str) -> str:
@@ -235,7 +235,7 @@ def _place_html(scope: str, colours: theme.Tokens) -> str:
 
 def _keys_html(texts: Sequence[str], colours: theme.Tokens) -> str:
     if not texts:
-        return tr('<span style="color:{name}">no key</span>').format(name=colours.muted.name())
+        return tr('<span style="color:{name}">no shortcut</span>').format(name=colours.muted.name())
     style = f"background-color:{colours.idle_soft.name()};color:{colours.text.name()}"
     caps = []
     for text in texts:

@@ -177,7 +177,7 @@ def spoken_of(row: Row) -> str:
 
 
 COLUMNS: Final = (
-    Column(title=mark("Thing"), text=lambda r: r.name, spoken=spoken_of, tip=lambda r: spoken_of(r).replace("; ", "\n"),
+    Column(title=mark("Item"), text=lambda r: r.name, spoken=spoken_of, tip=lambda r: spoken_of(r).replace("; ", "\n"),
            bold=lambda r: r.target.kind == "server", sample="SERVER_W – SERVER_W"),
     Column(title=mark("State"), text=lambda r: state_of(r).word, tone=lambda r: state_of(r).tone,
            sample="SYNCHRONIZED, RESTORING"),
@@ -227,9 +227,7 @@ class TopologyTable(QWidget):
         bar = QHBoxLayout()
         bar.setContentsMargins(4, 4, 4, 4)
         bar.addWidget(self.field)
-        bar.addWidget(
-            menu_button(tr("Actions ▾"), tr("What can be done with the selected rows"), self.fill_menu)
-        )
+        bar.addWidget(menu_button(tr("Actions ▾"), tr("Actions for the selected rows"), self.fill_menu))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)

@@ -75,6 +75,6 @@ class Trace(EventTable):
             rows_of,
             everywhere=True,
             kinds=("trace",),
-            empty=tr("No mirroring state has changed yet. A row comes with each change."),
+            empty=tr("No mirroring state has changed yet. Each change adds a row."),
             parent=parent,
         )

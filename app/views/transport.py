@@ -88,7 +88,7 @@ class SpeedField(QLineEdit):
         self._speed = 1.0
         self.setProperty("small", "true")
         self.setAccessibleName(tr("Speed"))
-        self.setToolTip(tr("Speed, 0.1 to 1000 times: type it, or Up and Down"))
+        self.setToolTip(tr("Speed, 0.1 to 1000 times: type it, or use Up and Down"))
         self.returnPressed.connect(self._take)
         self.show_speed(1.0)
 
@@ -147,7 +147,7 @@ class Transport(QWidget):
         self._clock = QLabel("0:00.00")
         self._server_time = QLabel()
         self._server_time.setProperty("muted", "true")
-        self._server_time.setToolTip(tr("What the clocks of the simulated servers show"))
+        self._server_time.setToolTip(tr("Time on the clocks of the simulated servers"))
         self._buttons = [self._button(action) for action in actions]
         self._buttons[0].setProperty("primary", "true")
         self._speed = SpeedField()
@@ -159,7 +159,7 @@ class Transport(QWidget):
         self._slider.setSingleStep(10)
         self._slider.setPageStep(_SLIDER_STEPS // 2)
         self._slider.setAccessibleName(tr("Speed, 0.1 to 1000 times"))
-        self._slider.setToolTip(tr("Speed: simulated seconds in a second"))
+        self._slider.setToolTip(tr("Speed: simulated seconds per second"))
         self._slider.valueChanged.connect(lambda place: self.speed_chosen.emit(speed_of(place)))
         self._note = QLabel()
         self._note.setProperty("muted", "true")

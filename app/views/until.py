@@ -34,7 +34,7 @@ class Until(QDialog):
         self.text.setMinimumContentsLength(44)
         name_box(self.text, tr("Condition"))
         self.text.editTextChanged.connect(lambda _: self._check())
-        label = QLabel(tr("Run, as fast as it goes, until this holds:"))
+        label = QLabel(tr("Run at full speed until this condition holds:"))
         label.setBuddy(self.text)
         self.problem = QLabel()
         self.problem.setWordWrap(True)
@@ -43,7 +43,8 @@ class Until(QDialog):
         self._thinking.setSingleShot(True)
         self._thinking.setInterval(THINKING_MS)
         self._thinking.timeout.connect(lambda: say(self, self.problem.text()))
-        hint = QLabel(tr("States, queues and times may be joined by and, or, not; for example:  {example}").format(
+        hint = QLabel(tr("States, queues and times can be combined with and, or, not; for "
+"example:  {example}").format(
             example=" and ".join(examples[:2])))  # fmt: skip
         hint.setWordWrap(True)
         hint.setProperty("muted", "true")
@@ -64,7 +65,7 @@ class Until(QDialog):
 
     def _check(self) -> None:
         problem = self._problem_of(self.text.currentText())
-        self.problem.setText(problem or tr("This can be understood."))
+        self.problem.setText(problem or tr("The condition is valid."))
         self.run.setEnabled(not problem)
         self._thinking.start()
 

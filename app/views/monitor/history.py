@@ -113,9 +113,7 @@ class HistoryPage(QWidget):
             try:
                 rows = results(world, server, database, self.modes.currentData())
             except SqlError as refusal:
-                self.note.setText(
-                    tr("Msg {number}: nothing has been recorded here yet.").format(number=refusal.number)
-                )
+                self.note.setText(tr("Msg {number}: no record yet.").format(number=refusal.number))
         elif server:
             self.note.setText(tr("Not connected to {server}").format(server=server))
         if self._between is not None:

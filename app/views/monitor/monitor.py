@@ -74,7 +74,7 @@ class Monitor(QWidget):
         self.banner = QLabel()
         self.banner.setWordWrap(True)
         self.often = QCheckBox(tr("Every {period:.0f} s").format(period=REFRESH_S))
-        self.often.setToolTip(tr("Refresh by itself while this is on screen (simulated time)"))
+        self.often.setToolTip(tr("Refresh automatically while this panel is visible (simulated time)"))
         self._refresh = QAction(tr("Refresh"), self)
         self._refresh.setShortcut(QKeySequence("F5"))
         self._refresh.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -87,7 +87,7 @@ class Monitor(QWidget):
         self._button = QPushButton()
         """Its sign alone: the title of a database needs the room."""
         self._button.setAccessibleName(tr("Refresh"))
-        self._button.setToolTip(tr("Have both partners record their state now (F5)"))
+        self._button.setToolTip(tr("Make both partners record their state now (F5)"))
         self._button.clicked.connect(self.refresh)
         self._show_theme()
         bar = QHBoxLayout()
@@ -239,10 +239,10 @@ def _age(world: World, found: Readout | None) -> str:
     if found is None:
         return tr("No mirrored database.")
     if found.age_s is None:
-        return tr("Nothing has been recorded yet. Refresh (F5) asks both partners.")
+        return tr("No record yet. Refresh (F5) queries both partners.")
     tick = found.now_tick - round(found.age_s * TICKS_PER_S)
     at = formatting.server_time(world.settings.start_time, tick, decimals=0)
-    old = "  " + tr("<b>Old data: nobody has refreshed it.</b>") if found.stale else ""
+    old = "  " + tr("<b>Old data: not refreshed since.</b>") if found.stale else ""
     return tr("Recorded {at} ({time} ago).{old}").format(
         at=at, time=formatting.seconds(found.age_s, 0), old=old
     )

@@ -119,7 +119,10 @@ class Warnings(QWidget):
         self._button = QPushButton(tr("Set thresholds…"))
         self._button.clicked.connect(self._set)
         note = QLabel(
-            tr("Each partner keeps its own thresholds. Set them on both: after a failover the other's count.")
+            tr(
+                "Each partner keeps its own thresholds. Set them on both: after a failover those "
+                "of the other partner count."
+            )
         )
         note.setProperty("muted", True)
         note.setWordWrap(True)

@@ -102,9 +102,7 @@ class ObjectExplorer(QWidget):
         below = QHBoxLayout()
         below.setContentsMargins(0, 0, 4, 0)
         below.addWidget(self.age, 1)
-        below.addWidget(
-            menu_button(tr("Actions ▾"), tr("What can be done with the row"), self._fill_for_button)
-        )
+        below.addWidget(menu_button(tr("Actions ▾"), tr("Actions for this row"), self._fill_for_button))
         layout.addLayout(below)
 
     def _connect(self) -> None:
@@ -224,7 +222,7 @@ class ObjectExplorer(QWidget):
             self.age.setText(self._error)
         elif asked is not None and self._world is not None:
             what, tick = asked
-            self.age.setToolTip(tr("F5 asks the server again"))
+            self.age.setToolTip(tr("F5 queries the server again"))
             self.age.setStyleSheet(f"color: {colours.muted.name()}")
             self.age.setText(
                 tr("{what}, as of {ago}").format(what=what, ago=answers.ago(tick, self._world.tick))

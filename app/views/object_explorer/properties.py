@@ -58,7 +58,7 @@ FAILOVER: Final = Act(
     mark("&Failover"), "FAILOVER", mark("Fail over {database} to {partner}? Its connections are cut.")
 )
 PAUSE: Final = Act(
-    mark("&Pause"), "SUSPEND", mark("Pause mirroring of {database}? It runs exposed until it is resumed.")
+    mark("&Pause"), "SUSPEND", mark("Pause mirroring of {database}? It runs unprotected until it is resumed.")
 )
 RESUME: Final = Act(mark("&Resume"), "RESUME", "")
 REMOVE: Final = Act(
@@ -231,7 +231,7 @@ class MirroringPage(QDialog):
     def _show_age(self) -> None:
         if self._world is not None:
             self.age.setText(
-                tr("{server} said so at {ago}").format(
+                tr("reported by {server} at {ago}").format(
                     server=self.server, ago=answers.ago(self._asked_tick, self._world.tick)
                 )
             )

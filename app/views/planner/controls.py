@@ -72,7 +72,7 @@ class OwnField:
 OWN_FIELDS: Final = (  # in the order of `own_workload`
     OwnField(mark("Connections"), "connections", 100, "", 0, 100_000, 1),
     OwnField(
-        mark("Think time"), "think_s", 1.0, " s", 2, 600, tip=mark("between an answer and the next request")
+        mark("Think time"), "think_s", 1.0, " s", 2, 600, tip=mark("between a response and the next request")
     ),
     OwnField(mark("Log"), "log_kb_per_transaction", 8.0, " KB", 1, 100_000, 0.1, mark("of one transaction")),
     OwnField(
@@ -128,12 +128,12 @@ class Controls(QScrollArea):
         self.encryption.setChecked(True)
         self.compression = QCheckBox(tr("Compressed to"))
         self.ratio = _number(tr("Compressed size"), 50.0, " %", 0, 100.0, 5.0)
-        self.rpo = _number(tr("Log that may be lost"), 0.0, " s", 1, 86_400.0)
+        self.rpo = _number(tr("Acceptable loss of log"), 0.0, " s", 1, 86_400.0)
         self.rpo.setSpecialValueText(tr("any"))
         self.response = _number(tr("Longest response"), 0.0, " s", 2, 86_400.0)
         self.response.setSpecialValueText(tr("any"))
-        self.cost = _number(tr("Throughput that FULL may cost"), 5.0, " %", 0, 90.0)
-        self.pause = _number(tr("Pause to catch up after"), 10.0, " min", 0, 10_000.0, 1.0)
+        self.cost = _number(tr("Acceptable loss of throughput with FULL"), 5.0, " %", 0, 90.0)
+        self.pause = _number(tr("Pause to recover from"), 10.0, " min", 0, 10_000.0, 1.0)
         self.volume = _number(tr("Log volume"), 40.0, " GB", 0, 100_000.0, 1.0)
         self._lay_out()
         self._connect()
@@ -213,9 +213,9 @@ class Controls(QScrollArea):
         column.addWidget(self.version)
         column.addWidget(_heading(tr("Goals")))
         goals = (
-            (tr("Work that may be lost"), self.rpo),
+            (tr("Acceptable data loss"), self.rpo),
             (tr("Longest response"), self.response),
-            (tr("FULL may cost"), self.cost),
+            (tr("Acceptable cost of FULL"), self.cost),
             (tr("Catch up after a pause of"), self.pause),
             (tr("Log volume"), self.volume),
         )
@@ -275,7 +275,9 @@ class Controls(QScrollArea):
         compresses = self.version.currentData() >= COMPRESSION_VERSION_MIN
         self.compression.setEnabled(compresses)
         self.ratio.setEnabled(compresses and self.compression.isChecked())
-        self.compression.setToolTip("" if compresses else tr("Versions before 2008 send the log as it is"))
+        self.compression.setToolTip(
+            "" if compresses else tr("Versions before 2008 send the log uncompressed")
+        )
 
     def _recolour(self) -> None:
         self.problem.setStyleSheet(f"color: {theme.tokens(self.palette()).bad.name()}")

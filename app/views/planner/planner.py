@@ -188,7 +188,7 @@ class Planner(QWidget):
 
     def copy(self) -> None:
         QGuiApplication.clipboard().setText(formatting.tab_separated(self.table()))
-        self._status.setText(tr("Copied: a row for each point of each curve."))
+        self._status.setText(tr("Copied: one row for each point of each curve."))
 
     def save_csv(self, file: str) -> None:
         self._save(file, lambda path: whole_file.write(path, export.as_csv(self.table())))

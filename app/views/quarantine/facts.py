@@ -45,13 +45,15 @@ TABLES: Final = {
 
 def facts_of(contents: Contents) -> list[Fact]:
     """What is known of a scenario that nobody has run; every text as plain text, with the unseen made visible."""
-    unverified = tr("{text} (as the file says; nobody has verified it)")
+    unverified = tr("{text} (according to the file; not verified)")
     author = unverified.format(text=contents.author) if contents.author else tr("not named in the file")
     texts = ", ".join(f"{key} {formatting.number(size)}" for key, size in contents.texts)
     does = ", ".join(f"{verb} × {count}" for verb, count in contents.verbs)
-    ends = formatting.seconds(contents.length_s, 0) if contents.length_s else tr("when somebody ends it")
+    ends = (
+        formatting.seconds(contents.length_s, 0) if contents.length_s else tr("when finished by the trainee")
+    )
     pictures = trn(
-        "{n} place names one; none is loaded", "{n} places name one; none is loaded", contents.images
+        "{n} place refers to one; none is loaded", "{n} places refer to one; none is loaded", contents.images
     )
     links = tr("{n}, shown as text only")
     found = [
@@ -60,7 +62,7 @@ def facts_of(contents: Contents) -> list[Fact]:
         Fact(tr("SHA-256"), contents.sha256),
         Fact(tr("Size"), tr("{n} characters").format(n=formatting.number(contents.characters))),
         *(Fact(tr(TABLES[what]), formatting.number(count)) for what, count in contents.counts),
-        Fact(tr("What it does by itself"), does or tr("nothing"), spoils=True),
+        Fact(tr("Automatic actions"), does or tr("nothing"), spoils=True),
         Fact(tr("Ends"), ends),
         Fact(tr("Texts, in characters"), texts),
         Fact(tr("Pictures"), pictures.format(n=contents.images) if contents.images else tr("none")),
@@ -69,7 +71,8 @@ def facts_of(contents: Contents) -> list[Fact]:
         *(Fact(tr("Named source"), source) for source in contents.sources),
         Fact(
             tr("Limits"),
-            tr("{databases} databases and {hours} simulated hours at most; T-SQL reaches the simulation only").format(
+            tr("at most {databases} databases and {hours} simulated hours; T-SQL reaches the "
+"simulation only").format(
                 databases=limits.DATABASES_MAX, hours=formatting.plain(DURATION_MAX_S / 3600)
             ),
         ),

@@ -65,7 +65,7 @@ class Items(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.tree = QTreeWidget()
-        self.tree.setAccessibleName(tr("What the bundle holds"))
+        self.tree.setAccessibleName(tr("Contents of the bundle"))
         self.tree.setRootIsDecorated(False)
         self.tree.setUniformRowHeights(True)
         self.tree.setAllColumnsShowFocus(True)
@@ -76,7 +76,7 @@ class Items(QWidget):
         self.tree.itemChanged.connect(lambda *_: self.chosen.emit(len(self.names())))
         self._count = QLabel()
         self._count.setProperty("muted", "true")
-        every, none = QPushButton(tr("Select all")), QPushButton(tr("Choose none"))
+        every, none = QPushButton(tr("Select all")), QPushButton(tr("Select none"))
         every.clicked.connect(lambda: self._choose(Qt.CheckState.Checked))
         none.clicked.connect(lambda: self._choose(Qt.CheckState.Unchecked))
         self.chosen.connect(self._say)
@@ -139,7 +139,7 @@ class Items(QWidget):
             self.shown.emit(row.data(0, _ITEM))
 
     def _say(self, count: int) -> None:
-        said = tr("{n} of {of} chosen")
+        said = tr("{n} of {of} selected")
         self._count.setText(said.format(n=count, of=self.tree.topLevelItemCount()))
 
 

@@ -45,7 +45,7 @@ class Quarantine(QWidget):
         self._said.setTextFormat(Qt.TextFormat.PlainText)
         self._said.setWordWrap(True)
         self._said.setProperty("muted", "true")
-        self.facts = TableView(TableModel(COLUMNS), tr("What the file holds"))
+        self.facts = TableView(TableModel(COLUMNS), tr("Contents of the file"))
         header = self.facts.horizontalHeader()
         header.setStretchLastSection(True)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
@@ -54,7 +54,7 @@ class Quarantine(QWidget):
         self.text.setReadOnly(True)
         self.text.setTabChangesFocus(True)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
-        self.text.setAccessibleName(tr("The file as it is written"))
+        self.text.setAccessibleName(tr("The file as text"))
         both = QSplitter(Qt.Orientation.Horizontal)
         both.addWidget(self.facts)
         both.addWidget(self.text)
@@ -63,7 +63,7 @@ class Quarantine(QWidget):
         self._facts: Sequence[Fact] = ()
         self._whole = ""
         self.author = QCheckBox(tr("Open as author: show solution and answers"))
-        self.author.setToolTip(tr("Who is going to play the drill is better off without"))
+        self.author.setToolTip(tr("Not recommended if you are going to play the drill yourself"))
         self.author.toggled.connect(lambda _: self._show_again())
         self.items = Items()
         self.items.shown.connect(self._show_item)
@@ -99,13 +99,13 @@ class Quarantine(QWidget):
     def show_file(self, file: str, facts: Sequence[Fact], text: str) -> None:
         """Show what *file* holds: *facts* in the table, *text* beside it."""
         said = tr(
-            "{file} was not written here and has not been opened yet. Nothing of it has run. A drill holds no "
-            "programs, but look at what it is before you spend time on it."
+            "{file} comes from another source and has not been opened yet. Nothing of it has "
+            "run. A drill contains no programs; check what it is before you spend time on it."
         )
         self._head(tr("A file from another source"), said.format(file=file))
         self.decline.setText(tr("Do not open it"))
         self.accept.setText(tr("Open it"))
-        self.accept.setToolTip(tr("From now on this very file opens without a question"))
+        self.accept.setToolTip(tr("From now on this exact file opens without a question"))
         self.accept.setEnabled(True)
         self.items.hide()
         self.items.controls.hide()
@@ -114,14 +114,12 @@ class Quarantine(QWidget):
     def show_bundle(self, file: str, title: str, items: Sequence[Item]) -> None:
         """Show what the bundle *file* holds, to choose from."""
         said = tr(
-            "{file} was not made here. Nothing of it has run. Choose what to take into your own drills; "
-            "what is here already is never replaced."
+            "{file} comes from another source. Nothing of it has run. Choose what to import into "
+            "your own drills; existing drills are never replaced."
         )
         self._head(tr("A bundle: {title}").format(title=visible(title)), said.format(file=file))
-        self.decline.setText(tr("Take nothing in"))
-        self.accept.setToolTip(
-            tr("What is taken in is listed on the start page and opens without a question")
-        )
+        self.decline.setText(tr("Import nothing"))
+        self.accept.setToolTip(tr("Imported drills are listed on the start page and open without a question"))
         self.items.show()
         self.items.controls.show()
         self.items.show_items(items)
@@ -143,13 +141,13 @@ class Quarantine(QWidget):
         text, everything = self._whole, self.author.isChecked()
         self.facts.table.replace([fact for fact in self._facts if everything or not fact.spoils])
         if not everything:
-            text = tr("The text of the file holds the solution and the answers. “Open as author” shows it.")
+            text = tr("The text of the file contains solution and answers. “Open as author” shows it.")
         shown = text if len(text) <= TEXT_MAX else text[:TEXT_MAX] + "\n…"
         self.text.setPlainText(visible(shown))
         self.facts.selectRow(0)
 
     def _say_chosen(self, count: int) -> None:
-        self.accept.setText(tr("Take in {n}").format(n=count))
+        self.accept.setText(tr("Import {n}").format(n=count))
         self.accept.setEnabled(count > 0)
 
     def take_focus(self) -> None:

@@ -129,7 +129,7 @@ class SystemMonitor(QWidget):
             "add": self._tool(tr("Add counters…"), ("Ins", "Ctrl+I"), self.open_adding),
             "remove": self._tool(tr("Remove"), ("Del",), self.remove_current),
             "highlight": self._tool(tr("Highlight"), ("Ctrl+H",), self.highlight_current),
-            "greater": self._tool(tr("Greater scale"), ("Ctrl+Up",), lambda: self._change_scale(1)),
+            "greater": self._tool(tr("Larger scale"), ("Ctrl+Up",), lambda: self._change_scale(1)),
             "smaller": self._tool(tr("Smaller scale"), ("Ctrl+Down",), lambda: self._change_scale(-1)),
         }
         """Every tool by its name."""

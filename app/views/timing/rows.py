@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 PHASES: Final[tuple[tuple[str, str, str, str, str | int], ...]] = (
     # name, from step, to step, what happens, token of the theme or number of a series colour
-    (mark("detection"), "failed", "detected", mark("until the partner is missed"), "idle"),
-    (mark("redo"), "detected", "redo_done", mark("the mirror applies what it has"), 1),
-    (mark("decision"), "redo_done", "decided", mark("partners and witness agree"), 2),
-    (mark("role change"), "decided", "online", mark("recovery, and the database opens"), 0),
+    (mark("detection"), "failed", "detected", mark("until the loss of the partner is detected"), "idle"),
+    (mark("redo"), "detected", "redo_done", mark("the mirror redoes its log"), 1),
+    (mark("decision"), "redo_done", "decided", mark("mirror and witness agree"), 2),
+    (mark("role change"), "decided", "online", mark("recovery, until the database is open"), 0),
     (
         mark("undo"),
         "online",
         "undo_done",
-        mark("what was not committed is rolled back; clients work already"),
+        mark("uncommitted transactions are rolled back; clients can work already"),
         3,
     ),
 )
@@ -124,7 +124,7 @@ COLUMNS: Final = (
     Column(title=mark("Phases"), text=lambda row: row.summary, tip=lambda row: row.summary.replace(", ", "\n")),
     Column(title=mark("Time"), right=True, sample="1 min 12 s", bold=lambda row: True,
            text=lambda row: tr("cancelled") if row.failover.cancelled else formatting.seconds(row.failover_s),
-           tip=lambda row: tr("from detection until the role was taken")),
+           tip=lambda row: tr("from detection until the role change")),
 )  # fmt: skip
 
 
@@ -161,7 +161,7 @@ STEP_COLUMNS: Final = (
     Column(title=mark("After"), text=lambda step: _ticks(step[2]), right=True, sample="12.34 s",
            tip=lambda step: tr("since the failure")),
     Column(title=mark("Took"), text=lambda step: _ticks(step[3]), right=True, sample="12.34 s",
-           tip=lambda step: tr("since the step before")),
+           tip=lambda step: tr("since the previous step")),
 )  # fmt: skip
 
 
@@ -207,11 +207,11 @@ def verdict(row: Row | None) -> str:
     if row is None:
         return ""
     if row.failover.cancelled:
-        return tr("Not compared: it came to nothing ({why}).").format(why=said_of(row.failover.why))
+        return tr("Not compared: the attempt failed ({why}).").format(why=said_of(row.failover.why))
     if row.unlike:
         return tr("Not compared: {why}.").format(why=said_of(row.unlike))
     if row.published is None:
         return ""
     name = FAILOVER_S[row.failover.cause][0]
-    said = tr("{name}. Single samples, from detection until the role is taken. {source}.")
+    said = tr("{name}. Single samples, from detection until the role change. {source}.")
     return said.format(name=name, source=REFERENCE)

@@ -33,8 +33,8 @@ BAR_COLUMN: Final = 1
 LIST_ROWS: Final = 3
 """Failovers that the list shows before somebody gives it more room."""
 NO_FAILOVER: Final = mark(
-    "No failover so far. When one happens, its phases and steps stand here, beside the published times of the "
-    "same kind of failure."
+    "No failover so far. Phases and steps of each failover appear here, beside the published "
+    "times for the same kind of failure."
 )
 
 

@@ -44,7 +44,7 @@ class Finder(QLineEdit):
         text = self.text().strip().casefold()
         fitting = [name for name in self._names() if text and text in name.casefold()]
         self._at = at % len(fitting) if fitting else 0
-        told = "" if not text else tr("nothing is called that")
+        told = "" if not text else tr("no match")
         if fitting:
             told = tr("{number} of {count}").format(number=self._at + 1, count=len(fitting))
         self._tell(told, "muted" if fitting else "bad")

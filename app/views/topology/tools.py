@@ -38,7 +38,7 @@ class Tools(QFrame):
         self._actions = actions
         self._act = QToolButton()
         self._words = OPENS
-        self._act.setToolTip(tr("What can be done to the selected thing (Enter, or the right mouse button)"))
+        self._act.setToolTip(tr("Actions for the selected item (Enter, or the right mouse button)"))
         menu = QMenu(self)
         menu.aboutToShow.connect(menu.clear)
         menu.aboutToShow.connect(lambda: fill(menu))
@@ -63,7 +63,7 @@ class Tools(QFrame):
     def show_target(self, title: str | None) -> None:
         """Name the thing that is selected."""
         self._act.setEnabled(title is not None)
-        self._words = tr("Act on {title} ▾").format(title=title) if title else tr("Nothing is selected")
+        self._words = tr("Actions: {title} ▾").format(title=title) if title else tr("No selection")
         self._act.setAccessibleName(self._words)
         self.place()
 

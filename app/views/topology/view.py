@@ -113,13 +113,13 @@ class Topology(Canvas):
         self.tools = zoom_actions(
             self,
             (
-                ("note", tr("Stick a note on the canvas (N)"), self.add_note),
-                ("spotlight", tr("Spotlight: dim everything but what is selected (S)"), self.spotlight),
+                ("note", tr("Add a note to the canvas (N)"), self.add_note),
+                ("spotlight", tr("Spotlight: dim everything except the selection (S)"), self.spotlight),
                 ("find", tr("Find a server, application or database (Ctrl+F)"), self.find_thing),
                 ("larger", tr("Zoom in (+)"), self.zoom_in),
                 ("smaller", tr("Zoom out (-)"), self.zoom_out),
-                ("fit", tr("Fit everything in (0)"), self.fit),
-                ("rearrange", tr("Put every card back where it belongs"), self.rearrange),
+                ("fit", tr("Fit to window (0)"), self.fit),
+                ("rearrange", tr("Reset the card positions"), self.rearrange),
             ),
         )
         self._finder = Finder(self, self._names)
@@ -238,13 +238,13 @@ class Topology(Canvas):
     def _fill_here(self, menu: QMenu, item: Item) -> None:
         """The acts for *item*, and what concerns only the picture."""
         if isinstance(item, NoteItem):
-            menu.addAction(tr("Write on it"), item.write)
-            menu.addAction(tr("Take it away"), lambda: self._scene.remove_note(item))
+            menu.addAction(tr("Edit"), item.write)
+            menu.addAction(tr("Remove"), lambda: self._scene.remove_note(item))
             return
         self.fill_menu(menu, item.target)
         menu.addSeparator()
         lit = item.target in self._scene.lit
-        menu.addAction(tr("Out of the spotlight") if lit else tr("Into the spotlight"), self.spotlight)
+        menu.addAction(tr("Remove from the spotlight") if lit else tr("Add to the spotlight"), self.spotlight)
 
     def _fill_for_selected(self, menu: QMenu) -> None:
         target = self.target()
@@ -403,9 +403,7 @@ class Topology(Canvas):
         lit = set(self._scene.lit)
         self._scene.light(lit ^ {target} if target is not None and target.kind != "note" else ())
         told = ", ".join(target.title for target in sorted(self._scene.lit, key=lambda t: t.title))
-        say(
-            self, tr("In the spotlight: {things}").format(things=told) if told else tr("Everything is bright")
-        )
+        say(self, tr("In the spotlight: {things}").format(things=told) if told else tr("Spotlight cleared"))
 
     def light(self, targets: Iterable[Target]) -> None:
         """Dim everything but *targets*; nothing is dimmed without any."""
@@ -442,7 +440,7 @@ class Topology(Canvas):
         self._pointed = found.things if found is not None else ()
         self._caption.setVisible(found is not None and bool(found.words))
         if found is not None and found.words:
-            words = tr("Would touch: {things}").format(things=found.words)
+            words = tr("Affects: {things}").format(things=found.words)
             self._caption.setText(words)
             width = round(CAPTION_SHARE * self.width())
             self._caption.setFixedWidth(width)

@@ -56,7 +56,7 @@ def test_it_is_held_and_shows_what_is_in_it(window: MainWindow, file: Path) -> N
     another = held(window).items.tree.topLevelItem(1)
     assert another is not None
     held(window).items.tree.setCurrentItem(another)
-    assert "holds the solution and the answers" in held(window).text.toPlainText()
+    assert "contains solution and answers" in held(window).text.toPlainText()
     held(window).author.setChecked(True)
     assert held(window).text.toPlainText() == OTHER
     facts = {fact.what: fact.value for fact in held(window).facts.table.rows}

@@ -103,7 +103,7 @@ def test_the_table_offers_the_same_acts_and_a_query(hands: Hands, lab: MainWindo
     query = next(action for action in menu.actions() if action.text().startswith("New query on"))
     menu.close()
     topology = [action.text() for action in hands.menu_of(Target("server", (offered[0],))).actions()]
-    assert set(topology) - {"Into the spotlight"} <= set(offered)
+    assert set(topology) - {"Add to the spotlight"} <= set(offered)
     query.trigger()
     assert lab.console.current is not None
     assert lab.console.current.server == offered[0]

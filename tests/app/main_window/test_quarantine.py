@@ -47,10 +47,10 @@ def test_it_says_what_the_file_holds_and_runs_nothing(window: MainWindow, file: 
     assert facts["Author"].startswith("Ada L.")
     assert facts["Servers"] == "3"
     assert "[[solution]]" not in held(window).text.toPlainText(), "a learner is not told the answers"
-    assert "What it does by itself" not in facts
+    assert "Automatic actions" not in facts
     held(window).author.click()
     assert held(window).text.toPlainText() == FOREIGN
-    assert "What it does by itself" in said(window)
+    assert "Automatic actions" in said(window)
     assert window.session.drill is None
 
 

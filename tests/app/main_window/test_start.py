@@ -63,7 +63,7 @@ def test_the_very_first_start_says_that_it_reads(
 ) -> None:
     window = MainWindow(store)
     qtbot.addWidget(window)
-    assert window.picker._details._text.toPlainText() == "Reading the drills…"
+    assert window.picker._details._text.toPlainText() == "Loading drills…"
     assert not window.picker._details._start.isEnabled()
 
 

@@ -106,7 +106,7 @@ def test_the_finder_says_which_of_how_many_it_is_or_that_there_is_none(qtbot: An
     qtbot.keyClick(topology._finder, Qt.Key.Key_Return)
     assert topology._finder.place.text() == "2 of 3"
     qtbot.keyClicks(topology._finder, "x")
-    assert topology._finder.place.text() == "nothing is called that"
+    assert topology._finder.place.text() == "no match"
     assert topology.target() == B
 
 

@@ -45,7 +45,7 @@ def click(qtbot: Any, button: QPushButton) -> None:
 def test_a_free_key_is_set_and_told(qtbot: Any, editor: KeyEditor) -> None:
     choose(qtbot, editor, "time.step")
     press(qtbot, editor, Key.Key_F12, CTRL)
-    assert "Nothing else" in editor.warning.text()
+    assert "No other command" in editor.warning.text()
     click(qtbot, editor.set_button)
     assert editor.changes == {"time.step": ("Ctrl+F12",)}
     with qtbot.waitSignal(editor.chosen) as told:

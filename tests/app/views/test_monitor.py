@@ -230,7 +230,7 @@ def test_thresholds_are_set_where_they_were_changed(monitor: Any, monkeypatch: p
 
 def test_history_lists_what_one_partner_recorded(monitor: Any) -> None:
     monitor.tabs.setCurrentWidget(monitor.history)
-    assert "nothing has been recorded" in monitor.history.note.text()
+    assert "no record yet" in monitor.history.note.text()
     for seconds in (10.0, 70.0):
         go_on(monitor, "", seconds)
         monitor.refresh()

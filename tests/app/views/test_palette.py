@@ -132,7 +132,7 @@ def test_what_was_done_last_stands_first_until_something_is_typed(qtbot: Any, de
 def test_nothing_found_says_so(qtbot: Any, desk: Desk) -> None:
     qtbot.keyClicks(desk.palette_.field, "zebra")
     assert lines(desk) == []
-    assert "nothing found; 0 of 3" in desk.palette_.field.accessibleDescription()
+    assert "no match; 0 of 3" in desk.palette_.field.accessibleDescription()
     qtbot.keyClick(desk.palette_.field, Key.Key_Return)
     assert desk.done == []
 

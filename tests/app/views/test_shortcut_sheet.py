@@ -57,7 +57,7 @@ def test_typing_searches_names_groups_and_keys(
 
 def test_nothing_found_says_so(qtbot: Any, sheet: ShortcutSheet) -> None:
     qtbot.keyClicks(sheet.field, "zebra")
-    assert "No command and no key like this." in text(sheet)
+    assert "No command or shortcut matches." in text(sheet)
 
 
 def test_chosen_keys_stand_on_it(sheet: ShortcutSheet) -> None:
@@ -101,7 +101,7 @@ def test_keys_of_management_studio_that_do_nothing_are_told_and_are_nobody_elses
     sheet: ShortcutSheet,
 ) -> None:
     taken = {key for names in SSMS.values() for key in names}
-    assert "Keys of Management Studio that do nothing here" in text(sheet)
+    assert "Management Studio shortcuts without a function here" in text(sheet)
     for key, why in ABSENT:
         assert key not in taken
         assert keys.shown(key) in text(sheet)

@@ -204,7 +204,7 @@ def test_counters_are_added_by_the_dialog(qtbot: Any, monitor: SystemMonitor) ->
     assert dialog.computer.currentText() == "SERVER_B"
     dialog.counters.setFocus()
     qtbot.keyClicks(dialog.counters, "Redo B")
-    assert dialog.help.text() == "log applied"
+    assert dialog.help.text() == "log redone"
     qtbot.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
     added = Choice("SERVER_B", MIRRORING, "Redo Bytes/sec", "Sales")
     assert monitor.choices[-1] == added

@@ -121,7 +121,7 @@ def test_a_new_failover_comes_to_the_top_and_is_chosen(timing: Timing, run: Any)
     ]
     assert timing.chosen is not None
     assert timing.chosen.failover.kind == "manual"
-    assert timing.verdict.text() == "Not compared: it came to nothing (mirroring was removed)."
+    assert timing.verdict.text() == "Not compared: the attempt failed (mirroring was removed)."
 
 
 def test_the_keyboard_goes_through_the_list(qtbot: Any, timing: Timing, run: Any) -> None:
