@@ -150,7 +150,27 @@ def _go_on(world: World, name: str) -> None:
     if left is not None and left.id == run.id:
         world.batches[name] = left = replace(left, spent=left.spent + meter.spent)
         if left.waiting == "busy":
-            _book(world, name, left)
+            _book(world, name, _maybe_told(world, name, left))
+
+
+LONG_S: Final = 30
+LONG_WORK: Final = 1_000_000
+"""A batch that has worked so long, in seconds and in units of work (work.py), is told of: it may be a loop without end.
+Assumed: scripts that people write take a second; SQL Server itself says nothing."""
+
+
+def _maybe_told(world: World, name: str, run: Run) -> Run:
+    """The submission, of which a note says once that it goes on and on."""
+    if run.told or run.spent < LONG_WORK or world.tick - run.started_tick < LONG_S * TICKS_PER_S:
+        return run
+    world.emit("note", f"the batch in {name} has worked for {LONG_S} s and goes on", server=server_of(name))
+    said = Message(0, 0, 0, 0, _GOES_ON, server_of(name))
+    return replace(run, told=True, messages=(*run.messages, said))
+
+
+_GOES_ON: Final = (
+    f"This batch has worked for {LONG_S} s and goes on. A loop whose condition stays true runs until it is cancelled."
+)
 
 
 def _book(world: World, name: str, run: Run) -> None:

@@ -244,6 +244,8 @@ class Run:
     """Statements so far that have done something to the world."""
     spent: int = 0
     """Work done since the submission began."""
+    told: bool = False
+    """A note has said that it goes on and on."""
     said: int = 0
     """Characters of its messages so far."""
     characters: int = 0

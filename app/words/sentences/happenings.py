@@ -102,6 +102,7 @@ SENTENCES: Final = (
     mark("offline build of a nonclustered index"),
     mark("job '{name}' succeeded"),
     mark("job '{name}' failed"),
+    mark("the batch in {window} has worked for {n} s and goes on"),
     mark("SQL Server Agent alert '{name}'"),
     mark("SQL Server Agent is behind: {count} messages are not checked for alerts"),
     mark("rewound to this moment"),

@@ -125,3 +125,24 @@ def test_what_is_remembered_has_bounds() -> None:
     get("b" * 900)
     get("a")
     assert made == ["a", "b" * 900, "a"]
+
+
+@pytest.mark.parametrize(
+    "text", ["WHILE 1 = 1 DECLARE @n int", "DECLARE @n int SET @n = 0 WHILE @n < 10 PRINT 'x'", "a: GOTO a"]
+)
+def test_a_batch_without_end_is_told_of_once_while_it_runs(text: str) -> None:
+    world = lab(workload="none")
+    tsql.submit(world, P, text)
+    told = [event for event in run_on(world, 29) if event.kind in ("note", "sql_done")]
+    assert told == []
+    told = [event for event in run_on(world, 60) if event.kind in ("note", "sql_done")]
+    assert [event.text for event in told] == [f"the batch in {P} has worked for 30 s and goes on"]
+    tsql.cancel(world, P)
+    (done,) = [event for event in run_on(world, 1) if event.kind == "sql_done"]
+    assert sum("goes on" in message["text"] for message in done.get("messages")) == 1
+
+
+def test_a_batch_that_waits_is_not_told_of() -> None:
+    world = lab(workload="none")
+    tsql.submit(world, P, "WHILE 1 = 1 WAITFOR DELAY '00:00:05'")
+    assert [event.kind for event in run_on(world, 120) if event.kind in ("note", "sql_done")] == []
