@@ -169,7 +169,8 @@ def _maybe_told(world: World, name: str, run: Run) -> Run:
 
 
 _GOES_ON: Final = (
-    f"This batch has worked for {LONG_S} s and goes on. A loop whose condition stays true runs until it is cancelled."
+    f"This batch has worked for {LONG_S} s and goes on. "
+    "A loop whose condition stays true runs until it is cancelled."
 )
 
 

@@ -323,7 +323,7 @@ BATCHES: Final[dict[str, Make]] = {
     ),
     "an alert that raises itself": lambda: (
         _job("j", "RAISERROR('x',16,1) WITH LOG")
-        + "EXEC msdb.dbo.sp_add_alert @name='a',@message_id=50000,@severity=0,@job_name='j' "
+        + "EXEC msdb.dbo.sp_add_alert @name='a',@severity=16,@job_name='j' "
         + "RAISERROR('x',16,1) WITH LOG"
     ),
     "a job that makes jobs": lambda: _job(
@@ -343,10 +343,7 @@ BATCHES: Final[dict[str, Make]] = {
     ),
     "an alert for everything, often": lambda: (
         _job("j", "RAISERROR('x',20,1) WITH LOG")
-        + "".join(
-            f"EXEC msdb.dbo.sp_add_alert @name='a{n}',@message_id=50000,@severity=0,@job_name='j' "
-            for n in range(90)
-        )
+        + "".join(f"EXEC msdb.dbo.sp_add_alert @name='a{n}',@severity=16,@job_name='j' " for n in range(90))
         + "WHILE 1=1 RAISERROR('x',16,1) WITH LOG"
     ),
     "KILL of oneself": lambda: "DECLARE @k int SET @k=@@SPID KILL @k",
