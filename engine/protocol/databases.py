@@ -19,8 +19,8 @@ FIRST_LOG_KB: Final = 64.0
 """Where the log of a new database stands. Assumed; only differences matter."""
 
 
-def create(world: World, server: str, name: str) -> list[Message]:
-    """CREATE DATABASE name: empty, FULL recovery, no backup yet. 1801 if the name is taken on this server."""
+def create(world: World, server: str, name: str, login: str = "sa") -> list[Message]:
+    """CREATE DATABASE name: empty, FULL recovery, no backup yet, of *login*. 1801 if there is one."""
     _need_free_name(world, server, name)
     key = (server, name)
     world.copies[key] = Copy(
@@ -33,6 +33,7 @@ def create(world: World, server: str, name: str) -> list[Message]:
         log_backup_every_s=0.0,
         size_kb=NEW_DATA_KB,
         log_size_kb=NEW_LOG_KB,
+        owner=login,
     )
     streams.add_source(world, key, FIRST_LOG_KB)
     world.availability.setdefault(name, Availability(database=name, since_tick=world.tick))
@@ -191,8 +192,8 @@ def detach(world: World, server: str, name: str) -> list[Message]:
     return []
 
 
-def attach(world: World, server: str, name: str, path: str) -> list[Message]:
-    """CREATE DATABASE name ON (FILENAME = path) FOR ATTACH: open, its log chain unbroken. 1801, 1829, 5120."""
+def attach(world: World, server: str, name: str, path: str, login: str = "sa") -> list[Message]:
+    """CREATE DATABASE name ON (FILENAME = path) FOR ATTACH: open, with its log chain; of *login*. 1801, 1829, 5120."""
     _need_free_name(world, server, name)
     if not path:
         raise SqlError(1829)
@@ -212,6 +213,8 @@ def attach(world: World, server: str, name: str, path: str) -> list[Message]:
         data_drive=drive,
         log_backup_every_s=0.0,
         recovering=False,
+        trustworthy=False,
+        owner=login,
     )
     del world.files[host, local]
     streams.add_source(world, key, found.image.end_of_log_kb)

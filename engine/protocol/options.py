@@ -121,12 +121,16 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
         raise SqlError(15109)
     commands.use_database(world, server, database)
     copy = commands.copy_on(world, server, database)
-    found = security.login_of(world.servers[server], login)
-    if found is None and login.lower() != "sa":
+    here = world.servers[server]
+    found = security.login_of(here, login)
+    always = {name.lower(): name for name in ("sa", here.service_account, f"{here.domain}\\dba")}
+    if found is None and login.lower() not in always:
         raise SqlError(15151, "find", "login", login)
     if found is not None and any(u.sid == found.sid for u in commits.users_of(world, server, copy.database)):
         raise SqlError(15110)
-    world.update_copy((server, copy.database), owner=found.name if found is not None else "sa")
+    world.update_copy(
+        (server, copy.database), owner=found.name if found is not None else always[login.lower()]
+    )
     return []
 
 

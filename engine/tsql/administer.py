@@ -392,7 +392,7 @@ DATABASES_MAX: Final = 300
 
 
 def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
-    world, server = machine.world, machine.session.server
+    world, server, login = machine.world, machine.session.server, machine.session.login
     if len(world.copies) + sum(len(there.snapshots) for there in world.servers.values()) >= DATABASES_MAX:
         raise Unsimulated(f"CREATE DATABASE beyond {DATABASES_MAX} databases on all servers together")
     if statement.snapshot_of is not None:
@@ -401,8 +401,8 @@ def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
         )
     if statement.attach:
         paths = [path for _, path in statement.files]
-        return databases.attach(world, server, statement.name, paths[0] if paths else "")
-    return databases.create(world, server, statement.name)
+        return databases.attach(world, server, statement.name, paths[0] if paths else "", login)
+    return databases.create(world, server, statement.name, login)
 
 
 COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from engine.messages import Message, SqlError
+from engine.messages import Message, SqlError, text_of
 from engine.model import Role
 from engine.protocol import logspace, pages, startup
 from engine.protocol.lineage import lsn
@@ -29,8 +29,8 @@ def dbcc(machine: Machine, statement: s.Dbcc) -> None:
     arguments = tuple(machine.value(value) for value in statement.arguments)
     if statement.command == "CHECKDB":
         _checkdb(machine, arguments, quiet)
-    else:
-        run(machine, arguments)
+        return
+    run(machine, arguments)
     if not quiet:
         machine.say_number(2528)
     machine.note(error=0, rowcount=0)
@@ -103,24 +103,15 @@ def _database(machine: Machine, arguments: Arguments) -> str:
 def _checkdb(machine: Machine, arguments: Arguments, quiet: bool = False) -> None:
     name = _database(machine, arguments)
     copy = machine.context.copy_named(name)
-    picture = machine.context.snapshot_named(name)
-    if copy is None and picture is not None:
-        _say_found(machine, quiet, pages.check_snapshot(machine.world, machine.session.server, picture))
-        return
-    if copy is None:
+    if copy is None and machine.context.snapshot_named(name) is None:  # a system database is small and whole
+        machine.outcome([] if quiet else [Message(2528, 10, 1, 0, text_of(2528)[1])])
         return
     repairs = any(to_text(value).upper().startswith("REPAIR") for value in arguments[1:])
-    if repairs and copy.guid is not None and copy.role is Role.PRINCIPAL:
+    if repairs and copy is not None and copy.guid is not None and copy.role is Role.PRINCIPAL:
         raise SqlError(7930)
     if repairs:
         raise Unsimulated("DBCC CHECKDB with repair")
-    _say_found(machine, quiet, pages.check(machine.world, machine.session.server, copy.database))
-
-
-def _say_found(machine: Machine, quiet: bool, lines: list[Message]) -> None:
-    """Errors, and what was found in all; NO_INFOMSGS leaves only errors with what goes with them."""
-    if not quiet or any(line.is_error for line in lines):
-        machine.say_messages(lines)
+    machine.outcome(pages.check(machine.world, machine.session.server, name, quiet))
 
 
 STORY_SPID: Final = 50

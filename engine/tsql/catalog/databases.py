@@ -10,6 +10,7 @@ from engine.messages import SqlError
 from engine.model import Copy, DbState, Role, Snapshot
 from engine.protocol import logspace, options, quorum, security, streams, volumes
 from engine.protocol.lineage import lsn
+from engine.tsql.catalog.security import account_sid
 from engine.tsql.catalog.view import Record, unique_id, view
 from engine.tsql.context import SYSTEM_DATABASES, Context
 
@@ -127,9 +128,11 @@ def _database(context: Context, name: str, number: int) -> Record:
 
 
 def owner_sid(context: Context, copy: Copy) -> bytes:
-    """The SID of the owner; a login that is gone leaves one that nobody has."""
+    """The SID of the owner: of a login that was made, of a Windows account, else that of sa."""
     login = security.login_of(context.server, copy.owner)
-    return b"\x01" if login is None else login.sid.to_bytes(16, "big")
+    if login is not None:
+        return login.sid.to_bytes(16, "big")
+    return account_sid(copy.owner) if "\\" in copy.owner else b"\x01"
 
 
 def _copy(context: Context, copy: Copy) -> Record:

@@ -58,13 +58,13 @@ def _principals(context: Context) -> Iterable[Record]:
         yield _principal(context, name, number, "C", _sid(number), disabled=False)
     for number, name in enumerate(_windows_logins(context), start=FIRST_WINDOWS_ID):
         kind = "G" if name.startswith("BUILTIN") else "U"
-        yield _principal(context, name, number, kind, _account_sid(name), disabled=False)
+        yield _principal(context, name, number, kind, account_sid(name), disabled=False)
     for place, login in enumerate(context.server.logins):
         kind = "S" if login.kind == "SQL" else "U"
         yield _principal(context, login.name, FIRST_LOGIN_ID + place, kind, _sid(login.sid), login.disabled)
 
 
-def _account_sid(name: str) -> bytes:
+def account_sid(name: str) -> bytes:
     """The SID of a Windows account: the same on every server."""
     return b"\x01\x05" + hashlib.blake2b(name.lower().encode(), digest_size=26).digest()
 

@@ -64,6 +64,68 @@ def test_the_owner_is_noted_on_each_server(statement: str) -> None:
     assert sql(world, M, statement.format(DB)).numbers == [954]
 
 
+def test_who_creates_restores_or_attaches_a_database_owns_it() -> None:
+    """[DOC: CREATE DATABASE; RESTORE DATABASE; set up a mirror database to use the TRUSTWORTHY property]
+
+    What is restored over keeps its owner; TRUSTWORTHY is OFF after RESTORE and attach.
+    """
+    world = lab()
+    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
+    asked = "SELECT SUSER_SNAME(owner_sid), is_trustworthy_on FROM sys.databases WHERE name = '{}'"
+    sql(world, P, "CREATE DATABASE Small")
+    assert sql(world, P, asked.format("Small")).grids == [[["CORP\\dba", 0]]]
+    assert sql(world, P, "ALTER AUTHORIZATION ON DATABASE::Small TO sa").numbers == []
+    sql(world, P, "ALTER DATABASE Small SET TRUSTWORTHY ON")
+    assert sql(world, P, asked.format("Small")).grids == [[["sa", 1]]]
+    sql(world, P, "BACKUP DATABASE Small TO DISK = 'D:\\small.bak'")
+    sql(world, P, "RESTORE DATABASE Small FROM DISK = 'D:\\small.bak' WITH REPLACE")
+    assert sql(world, P, asked.format("Small")).grids == [[["sa", 0]]]
+    moves = "MOVE 'Small' TO 'D:\\o.mdf', MOVE 'Small_log' TO 'L:\\o.ldf'"
+    sql(world, P, f"RESTORE DATABASE Other FROM DISK = 'D:\\small.bak' WITH {moves}")
+    assert sql(world, P, asked.format("Other")).grids == [[["CORP\\dba", 0]]]
+    sql(world, P, "ALTER AUTHORIZATION ON DATABASE::Other TO [CORP\\sqlservice]")
+    assert sql(world, P, asked.format("Other")).grids == [[["CORP\\sqlservice", 0]]]
+    sql(world, P, "EXEC sp_detach_db 'Other'")
+    sql(world, P, "CREATE DATABASE Other ON (FILENAME = 'D:\\Data\\Other.mdf') FOR ATTACH")
+    assert sql(world, P, asked.format("Other")).grids == [[["CORP\\dba", 0]]]
+
+
+def test_a_mirror_is_not_backed_up() -> None:
+    """954 [seen up to 2008 R2]; later the message of its own [DOC: 3059]. Either leaves 3041."""
+    for version, number in ((2005, 954), (2008, 954), (2012, 3059)):
+        world = lab()
+        for name in (P, M):
+            world.update_server(name, version=version)
+        for what in ("DATABASE", "LOG"):
+            assert sql(world, M, f"BACKUP {what} {DB} TO DISK = 'D:\\x'").numbers == [number, 3013]
+        assert [line[1] for line in world.errorlog[M][-2:]] == [3041, 3041]
+
+
+def test_checkdb_takes_as_long_as_reading_the_data() -> None:
+    """Derived: the time of a backup of the same size, slower with the disk."""
+    world = lab()
+    world.update_copy((P, DB), size_kb=1024.0 * 1024.0, bad_pages=(77,))
+    assert not [
+        event for event in do(world, f"sql {P} DBCC CHECKDB ('{DB}')", then_s=9.0) if event.kind == "sql_done"
+    ]
+    done = [event for event in do(world, then_s=2.0) if event.kind == "sql_done"]
+    assert [message["number"] for message in done[0].get("messages")] == [8928, 8939, 8989, 8958, 2528]
+    do(world, f"slow-disk {P} data factor=10", then_s=0.1)
+    begun = world.tick
+    slow = [
+        event
+        for event in do(world, f"sql {P} DBCC CHECKDB WITH NO_INFOMSGS", then_s=1.0)
+        if event.kind == "sql_done"
+    ]
+    assert [message["text"] for message in slow[0].get("messages")] == [
+        "Commands completed successfully."
+    ]  # master
+    check = f"sql {P} DBCC CHECKDB ('{DB}') WITH NO_INFOMSGS"
+    slow = [event for event in do(world, check, then_s=120.0) if event.kind == "sql_done"]
+    assert 9_000 < slow[0].tick - begun < 12_000
+    assert [message["number"] for message in slow[0].get("messages")] == [8928, 8939, 8989, 8958]
+
+
 def test_an_upgrade_keeps_the_compatibility_level() -> None:
     """[DOC: ALTER DATABASE compatibility level]: kept if the new version has it, else the least that it has."""
     world = lab()
