@@ -10,8 +10,8 @@ from typing import Final
 
 from app.files import scenario_files
 from engine.drill.running.drill import Drill, play_inputs
-from engine.inputs import parse_script
 from engine.model import ticks
+from engine.verbs.lines import parse_script
 
 SCRIPT: Final = """\
 5 sql SERVER_B SELECT mirroring_role_desc, mirroring_state_desc FROM sys.database_mirroring

@@ -10,16 +10,14 @@ from typing import Final
 from engine import tsql
 from engine.events import Event
 from engine.flow import Crossing, Samples
-from engine.inputs import VERBS, Input, InputProblem
+from engine.inputs import Input, InputProblem
 from engine.model import World
 from engine.protocol import (
     availability,
-    chores,
     clients,
     disks,
     endpoints,
     failover,
-    faults,
     jobs,
     load,
     logspace,
@@ -32,6 +30,7 @@ from engine.protocol import (
     streams,
     sync,
 )
+from engine.verbs import VERBS, ledger
 
 HANDLERS: Final[dict[str, Callable[..., None]]] = {
     "contact.lost": session.on_lost,
@@ -57,8 +56,8 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     **disks.HANDLERS,
     **startup.HANDLERS,
     **monitor.HANDLERS,
-    **chores.HANDLERS,
     **tsql.HANDLERS,
+    **{name: handler for verb in VERBS.values() for name, handler in verb.timers.items()},
 }
 """What each timer does."""
 
@@ -76,27 +75,6 @@ STREAM_CROSSINGS: Final[Crossings] = (
 )
 """What each crossing of a stream does, in order."""
 
-VERB_HANDLERS: Final[dict[str, Callable[[World, Input], None]]] = {
-    **dict.fromkeys((*faults.DO, "revert-all"), faults.apply),
-    **chores.CHORES,
-    "workload": load.set_workload,
-    "bulk-load": load.start_operation,
-    "rebuild-index": load.start_operation,
-    "stop-app": lambda world, item: clients.stop(world, item.args[0]),
-    "start-app": lambda world, item: clients.look_for_server(world, item.args[0]),
-    "point-app": lambda world, item: load.point_app(world, item.args[0], item.args[1]),
-    "sql": lambda world, item: tsql.submit(world, item.args[0], item.args[1]),
-    "cancel": lambda world, item: tsql.cancel(world, item.args[0]),
-    "note": lambda world, item: world.emit("note", item.args[0]),
-    "hint": lambda world, item: world.emit("hint", "a hint was opened", layer=int(item.args[0])),
-    "answer": lambda world, item: world.emit(
-        "answer", f"{item.args[0]}: {item.args[1]}", question=item.args[0], choice=item.args[1]
-    ),
-    "rewind": lambda world, item: world.emit("note", "rewound to this moment", rewound_from_s=item.args[0]),
-    "finish": lambda world, item: world.emit("note", "the drill is to end here"),
-}
-"""What each verb of an input line does."""
-
 
 def resolve(world: World, item: Input) -> Input:
     """The input with its names as the world spells them. Raises InputProblem for a name that is not there."""
@@ -107,16 +85,12 @@ def resolve(world: World, item: Input) -> Input:
         "name": [*world.servers, *world.clients],
         "window": list(world.servers),
     }
-    args = list(item.args)
-    for index, parameter in enumerate(VERBS[item.verb].parameters[: len(args)]):
+    verb, args = VERBS[item.verb], list(item.args)
+    for index, parameter in enumerate(verb.parameters[: len(args)]):
         if parameter.kind in known:
             name, mark, window = args[index].partition("#")
             args[index] = _spelled(parameter.kind, name, known[parameter.kind]) + mark + window
-    if (
-        VERBS[item.verb].parameters[:2]
-        and VERBS[item.verb].parameters[0].name == "from"
-        and args[0] == args[1]
-    ):
+    if verb.has_ends and args[0] == args[1]:
         raise InputProblem(f"{item.verb} needs two different ends, not {args[0]} twice")
     return Input(item.tick, item.verb, tuple(args), item.options)
 
@@ -133,7 +107,7 @@ def _spelled(kind: str, name: str, known: Sequence[str]) -> str:
 def perform(world: World, item: Input) -> None:
     """Do one input now. Raises InputProblem, with nothing changed, if it cannot be done as written."""
     item = resolve(world, item)
-    VERB_HANDLERS[item.verb](world, item)
+    ledger.perform(world, item)
     _settle(world)
 
 
@@ -201,7 +175,7 @@ def _settle(world: World) -> None:
     clients.reassess(world)
     tsql.check_connections(world)
     availability.account(world)
-    faults.note_effects(world)
+    ledger.note_effects(world)
     streams.refresh(world)
     world.changed.clear()
 

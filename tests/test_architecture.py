@@ -15,7 +15,7 @@ QT = ("PySide6", "shiboken6", "pyqtgraph")
 DATABASE = ("sqlalchemy", "alembic")
 
 ENGINE_LAYERS = (
-    ("engine.arithmetic", "engine.moments"),
+    ("engine.arithmetic", "engine.moments", "engine.words"),
     (
         "engine.constants",
         "engine.chance",
@@ -28,6 +28,7 @@ ENGINE_LAYERS = (
     ("engine.model",),  # the world holds the flow's arrays and the events to come
     ("engine.protocol",),
     ("engine.tsql",),  # asks the protocol for what a statement does
+    ("engine.verbs",),  # each does its act through the two above
     ("engine.simulator",),
     ("engine.planning",),  # needs the flow model only; the published figures may draw its curves
     ("engine.published",),

@@ -18,8 +18,9 @@ from engine import simulator
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import default_end, play_solution
-from engine.inputs import Input, InputProblem, parse_script
+from engine.inputs import Input, InputProblem
 from engine.model import ticks
+from engine.verbs.lines import parse_script
 
 INPUTS_MAX: Final = 4_000_000
 """Characters of a file of input lines; a lively hour is some 20 kB. Assumed."""

@@ -16,12 +16,15 @@ from importlib import resources
 from typing import Final
 
 from app.words.language import tr
-from engine.inputs import VERBS, InputProblem, Parameter, parse_line
+from engine.inputs import InputProblem
 from engine.tsql.catalog import VIEWS
 from engine.tsql.environment import CONTEXT_FUNCTIONS, GLOBALS
 from engine.tsql.functions import FUNCTIONS
 from engine.tsql.procedures import PROCEDURES
 from engine.tsql.words import COMMAND_PAIRS, COMMAND_WORDS, INNER_WORDS, KEYWORDS, STATEMENT_WORDS
+from engine.verbs import VERBS
+from engine.verbs.lines import parse_line
+from engine.verbs.verb import Parameter
 
 HIDDEN: Final = "…"
 SPEAKERS: Final = ("doctor.py", "qt_probe.py", "storage", "main_window/diagnostics.py")

@@ -23,8 +23,9 @@ from engine.drill.running.modes import TERMS
 from engine.drill.running.solution import solving
 from engine.drill.time.branches import Branch, Branches, BranchProblem, Root
 from engine.drill.time.history import History
-from engine.inputs import InputProblem, parse_script
+from engine.inputs import InputProblem
 from engine.model import Tick, ticks
+from engine.verbs.lines import parse_script
 
 SEED_MAX: Final = 999_999
 """Fresh seeds are short enough to be read out to somebody else."""

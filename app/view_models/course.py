@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from app.words.language import mark, tr
 from engine.drill.authoring.schema import Scenario
-from engine.inputs import VERBS
+from engine.verbs import VERBS
 
 EventRow = Mapping[str, Any]
 """t_s, kind, text, perhaps server and database, and the fields of the kind."""

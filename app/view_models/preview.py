@@ -13,8 +13,9 @@ from app.view_models.picture import Picture, all_copies, picture_of
 from app.words import formatting
 from app.words.language import trn
 from engine import simulator
-from engine.inputs import InputProblem, parse_line
+from engine.inputs import InputProblem
 from engine.model import World
+from engine.verbs.lines import parse_line
 
 DATABASES_NAMED: Final = 4
 """More are counted: their names would cover the picture."""

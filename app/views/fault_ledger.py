@@ -18,9 +18,9 @@ from app.words.sentences import said
 from engine.constants import TICKS_PER_S
 from engine.drill.running.modes import Terms
 from engine.events import Event
-from engine.inputs import VERBS, Input
+from engine.inputs import Input
 from engine.model import Fault, Tick, World
-from engine.protocol import faults
+from engine.verbs import VERBS, ledger
 
 
 class HasJournal(Protocol):
@@ -99,7 +99,7 @@ def sentence_of(fault: Fault) -> str:
     parts.append(told.format(when=when, felt=_felt(fault), effect=effect_of(fault)))
     if fault.reverted_tick is not None:
         parts.append(tr("Undone at {time}.").format(time=_time(fault.reverted_tick)))
-    elif faults.reverse_of(fault) is None:
+    elif ledger.reverse_of(fault) is None:
         parts.append(tr("It ends by itself."))
     return " ".join(parts)
 
@@ -261,13 +261,13 @@ class FaultLedger(QWidget):
 
     def _revert(self) -> None:
         fault = self._chosen()
-        reverse = faults.reverse_of(fault) if fault is not None else None
+        reverse = ledger.reverse_of(fault) if fault is not None else None
         if reverse is not None:
             self.requested.emit(reverse.words)
 
     def _refresh(self) -> None:
         fault = self._chosen()
-        reverse = faults.reverse_of(fault) if fault is not None else None
+        reverse = ledger.reverse_of(fault) if fault is not None else None
         revert = self.tools["ledger.revert"]
         revert.setEnabled(fault is not None and fault.reverted_tick is None and reverse is not None)
         self.detail.setText(sentence_of(fault) if fault is not None else self._count)
@@ -277,7 +277,7 @@ class FaultLedger(QWidget):
             else tr("This ends by itself")
         )  # fmt: skip
         self.revert_all.setEnabled(
-            any(f.reverted_tick is None and faults.reverse_of(f) is not None for f in self.model.rows)
+            any(f.reverted_tick is None and ledger.reverse_of(f) is not None for f in self.model.rows)
         )
 
     # --- looks --------------------------------------------------------------------------------------------

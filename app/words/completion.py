@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from app.words.language import tr
-from engine.inputs import VERBS, Parameter, Verb, usage
 from engine.model import World
+from engine.verbs import VERBS
+from engine.verbs.lines import usage
+from engine.verbs.verb import Parameter, Verb
 
 SHOWN_MAX: Final = 12
 

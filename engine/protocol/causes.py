@@ -7,21 +7,24 @@ from typing import Final
 from engine.flow.recovery import Cause, FailoverTimes, failover_times
 from engine.model import Fault, Tick, World
 
-PRINCIPAL_VERBS: Final = (
-    "power-off",
-    "pull-cable",
-    "stop-service",
-    "restart-service",
-    "shutdown",
-    "shutdown-nowait",
-    "shutdown-server",
-    "hang",
-    "fail-disk",
-    "fail-volume",
-)
-"""Verbs whose first argument is the server that fails."""
+LOSES: Final = {"shutdown": "server", "shutdown-nowait": "server"}
+"""Fault -> what is lost by it: the server of its first argument, or the link of its first two."""
 
-LINK_VERBS: Final = ("cut", "black-hole", "cut-one-way", "reset-link", "degrade")
+MECHANISM: Final = {
+    "manual": Cause.MANUAL,
+    "shutdown-nowait": Cause.NOWAIT,
+    "shutdown": Cause.STOP_SERVICE,
+    "forced": Cause.FORCED,
+}
+"""Which timing a cause follows; others go like a power failure."""
+
+
+def enter(verb: str, loses: str, mechanism: Cause) -> None:
+    """Add a fault of input lines to the two tables, which themselves hold what T-SQL can bring about.
+
+    Called while `engine.verbs` is imported, whose records say so; without it no such fault is in any ledger.
+    """
+    LOSES[verb], MECHANISM[verb] = loses, mechanism
 
 
 def of_loss(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
@@ -30,29 +33,12 @@ def of_loss(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
     for fault in world.faults:
         if fault.reverted_tick is not None:
             continue
-        hits_server = fault.verb in PRINCIPAL_VERBS and fault.args[0] == server
-        hits_link = fault.verb in LINK_VERBS and peer is not None and {server, peer} == set(fault.args[:2])
+        loses = LOSES.get(fault.verb)
+        hits_server = loses == "server" and fault.args[0] == server
+        hits_link = loses == "link" and peer is not None and {server, peer} == set(fault.args[:2])
         if hits_server or hits_link:
             found = fault
     return (found.verb, found.active_tick) if found else ("unknown", world.tick)
-
-
-MECHANISM: Final = {
-    "manual": Cause.MANUAL,
-    "shutdown-nowait": Cause.NOWAIT,
-    "shutdown": Cause.STOP_SERVICE,
-    "stop-service": Cause.STOP_SERVICE,
-    "restart-service": Cause.STOP_SERVICE,
-    "shutdown-server": Cause.SHUTDOWN_SERVER,
-    "power-off": Cause.POWER_OFF,
-    "pull-cable": Cause.CABLE,
-    "cut": Cause.CABLE,
-    "hang": Cause.TIMEOUT,
-    "black-hole": Cause.TIMEOUT,
-    "cut-one-way": Cause.TIMEOUT,
-    "forced": Cause.FORCED,
-}
-"""Which timing a cause follows; others go like a power failure."""
 
 
 def phases(world: World, stream: int, cause: str) -> FailoverTimes:

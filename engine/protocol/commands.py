@@ -32,6 +32,7 @@ from engine.model import (
 )
 from engine.protocol import (
     addresses,
+    causes,
     errorlog,
     failover,
     lineage,
@@ -478,7 +479,7 @@ def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:
     )
     world.faults.append(replace(fault, effective_tick=world.tick, effect="the instance is stopping"))
     how = "NOWAIT request" if nowait else "request"
-    service.stop(world, server, cause, lines=((6006, (how, login)),))
+    service.stop(world, server, causes.MECHANISM[cause], lines=((6006, (how, login)),))
     return []
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
+from engine.flow.recovery import Cause, failover_times
 from engine.model import DbState, Role, Service, WitnessState, World, ticks
-from engine.protocol import causes, disks, errorlog, failover, network, roles, startup, streams
+from engine.protocol import disks, errorlog, failover, network, roles, startup, streams
 
 
 def _announce(world: World, server: str, text: str) -> None:
@@ -35,7 +36,11 @@ def power_on(world: World, server: str) -> None:
 
 
 def stop(
-    world: World, server: str, cause: str, then: str = "", lines: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    world: World,
+    server: str,
+    cause: Cause,
+    then: str = "",
+    lines: tuple[tuple[int, tuple[str, ...]], ...] = (),
 ) -> None:
     """The service begins to stop: databases are closed, the process ends when their pages are written.
 
@@ -49,7 +54,7 @@ def stop(
     for source, owner in sorted(world.sources.items()):
         if owner[0] == server and world.copies[owner].role is Role.PRINCIPAL:
             stream = world.flow.streams_of(source)[0]
-            close_s = max(close_s, causes.phases(world, stream, cause).close_s)
+            close_s = max(close_s, failover_times(world.flow, stream, cause, world.chance).close_s)
     world.update_server(
         server,
         service=Service.STOPPING,

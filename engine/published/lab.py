@@ -9,7 +9,6 @@ from engine.chance import Chance
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.flow import Flow
-from engine.inputs import parse_script
 from engine.model import (
     Availability,
     Client,
@@ -23,6 +22,7 @@ from engine.model import (
     World,
 )
 from engine.protocol import network, roles, startup, streams, sync
+from engine.verbs.lines import parse_script
 
 PRINCIPAL: Final = "SERVER_A"
 MIRROR: Final = "SERVER_B"

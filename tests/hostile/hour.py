@@ -15,8 +15,10 @@ from typing import Final
 from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.events import Event
-from engine.inputs import VERBS, Input, parse_line
+from engine.inputs import Input
 from engine.published.lab import MIRROR, PRINCIPAL, WITNESS, lab
+from engine.verbs import VERBS
+from engine.verbs.lines import parse_line
 from tests.engine.protocol.invariants import check
 
 HOUR_S: Final = 3600

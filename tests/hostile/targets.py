@@ -15,7 +15,8 @@ from engine.drill.authoring.conditions import ConditionProblem
 from engine.drill.authoring.facts import Names
 from engine.drill.authoring.problems import Problem, ScenarioProblems
 from engine.drill.authoring.scenario import load_scenario
-from engine.inputs import InputProblem, parse_line, parse_script
+from engine.inputs import InputProblem
+from engine.verbs.lines import parse_line, parse_script
 from tests.engine.drill.texts import WORLD
 from tests.engine.worlds import lab
 from tests.hostile.bundles import Entry, manifest

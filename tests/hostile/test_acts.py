@@ -15,8 +15,11 @@ from engine import simulator
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
-from engine.inputs import VERBS, InputProblem, Parameter, Verb, parse_line, parse_script
+from engine.inputs import InputProblem
 from engine.model import World
+from engine.verbs import VERBS
+from engine.verbs.lines import parse_line, parse_script
+from engine.verbs.verb import Parameter, Verb
 from tests.engine.drill.texts import WORLD
 from tests.engine.worlds import lab
 from tests.numbers import finite

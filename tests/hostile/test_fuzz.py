@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.files import bundle
-from engine.inputs import OPTION_BOUNDS, VERBS
+from engine.verbs import VERBS
 from tests.engine.drill.texts import WORLD
 from tests.hostile.targets import BYTES_TARGETS, TARGETS
 
@@ -31,9 +31,9 @@ _CONDITION = st.sampled_from(CONDITION_WORDS.split())
 _WORDS = st.sampled_from(
     ["SERVER_A", "SERVER_B", "Sales", "APP", "log", "x", "-1", "nan", "1e400", "5022", "E", "\u202e"]
 )
-_OPTIONS = st.tuples(st.sampled_from(sorted(OPTION_BOUNDS)), st.floats()).map(
-    lambda pair: f"{pair[0]}={pair[1]}"
-)
+_OPTIONS = st.tuples(
+    st.sampled_from(sorted({name for verb in VERBS.values() for name in verb.options})), st.floats()
+).map(lambda pair: f"{pair[0]}={pair[1]}")
 _LINE = st.tuples(
     st.sampled_from(["0", "+1", "1e5", "nan", "-1", ""]),
     st.sampled_from(sorted(VERBS)),

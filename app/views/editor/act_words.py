@@ -8,8 +8,7 @@ from typing import Final
 
 from engine.drill.authoring import facts
 from engine.drill.authoring.conditions import OPERATORS
-from engine.flow.sites import WORKLOADS
-from engine.inputs import VERBS
+from engine.verbs import VERBS
 
 Named = Callable[[str], list[str]]
 """Names of a kind (server, database, client, …) that there are in the scenario."""
@@ -42,8 +41,6 @@ def act_words(before: str, named: Named) -> list[str]:
         used = {word.partition("=")[0] for word in done}
         return [f"{name}=" for name in verb.options if name not in used]
     parameter = verb.parameters[place]
-    if parameter.name == "workload":
-        return list(WORKLOADS)
     found = parameter.choices or named(parameter.kind)
     return [name for name in found if name not in done]
 

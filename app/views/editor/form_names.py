@@ -19,7 +19,7 @@ OF_THE_TEXT: Final = {
     "goal": ("goal",),
     "name": ("server", "client"),
 }
-"""Of what the names are (a kind of parameter of engine.inputs is one) -> tables whose entries have them."""
+"""Of what the names are (a kind of parameter of a verb is one) -> tables whose entries have them."""
 
 GO_ON: Final = {ACT: act_words, CONDITION: condition_words}
 

@@ -22,36 +22,16 @@ from app.views.editor.form_widgets import Words
 from app.views.editor.timeline_entries import AT, WAIT, WINDOW, seconds_of
 from app.words.language import mark, tr
 from app.words.sentences import said
-from engine.flow.sites import WORKLOADS
-from engine.inputs import VERBS, InputProblem, Parameter, parse_line
+from engine.inputs import InputProblem
+from engine.verbs import VERBS
+from engine.verbs.lines import parse_line
+from engine.verbs.verb import Parameter
 
 WHENS: Final = (
     (AT, mark("At a time")),
     (WINDOW, mark("Some time between")),
     (WAIT, mark("When a condition holds")),
 )
-PARAMETERS: Final = {
-    "server": mark("server"),
-    "database": mark("database"),
-    "client": mark("client"),
-    "from": mark("from"),
-    "to": mark("to"),
-    "text": mark("T-SQL"),
-    "port": mark("port"),
-    "drive": mark("drive"),
-    "job": mark("job"),
-    "certificate": mark("certificate"),
-    "disk": mark("disk"),
-    "workload": mark("workload"),
-    "how": mark("how"),
-    "path": mark("path"),
-    "name": mark("name"),
-    "account": mark("account"),
-    "version": mark("version"),
-    "edition": mark("edition"),
-}
-"""Names of the verbs' arguments; options (rtt_ms=…) are named as they are written."""
-
 GROUPS: Final = ("fault", "load", "repair", "sql", "chore")
 """Groups of verbs in the order in which they are offered; remarks do nothing."""
 
@@ -187,8 +167,6 @@ class AddFault(QFrame):
 
     def _field(self, parameter: Parameter) -> QWidget:
         names = list(parameter.choices) or self._named(parameter.kind)
-        if parameter.name == "workload":
-            names = list(WORKLOADS)
         if not names:
             return QLineEdit()
         field = QComboBox()
@@ -200,7 +178,7 @@ class AddFault(QFrame):
         return field
 
     def _add_field(self, parameter: Parameter | None, name: str, field: QWidget) -> None:
-        words = tr(PARAMETERS[name]) if name in PARAMETERS else name
+        words = tr(parameter.title or name) if parameter is not None else name
         optional = parameter is None or parameter.optional
         line = field.lineEdit() if isinstance(field, QComboBox) else field
         if isinstance(line, QLineEdit):

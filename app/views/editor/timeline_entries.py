@@ -13,7 +13,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.authoring.schema import DURATION_MAX_S, Duration
-from engine.inputs import VERBS
+from engine.verbs import VERBS
 
 AT, WINDOW, WAIT, STEP = "at", "window", "wait", "step"
 """Kinds of entries: at a moment, at some moment of a window, when a condition holds, a step of the solution."""

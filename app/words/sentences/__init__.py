@@ -16,7 +16,7 @@ from typing import Final
 from app.words import engine_words, formatting, language
 from app.words.language import tr
 from app.words.sentences import checks, findings, happenings, planning, reasons, refusals
-from engine.inputs import VERBS
+from engine.verbs import VERBS
 
 QUOTED: Final = frozenset({"trace", "errorlog", "sql", "sql_done", "alert", "hint", "question", "score"})
 """Kinds of events whose texts are SQL Server's, the trainee's or the author's."""

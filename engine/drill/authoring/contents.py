@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from engine import arithmetic
 from engine.drill.authoring.schema import BLANK_LETTERS, Scenario
-from engine.inputs import parse_line, parse_script
+from engine.verbs.lines import parse_line, parse_script
 
 _IMAGE: Final = re.compile(r"!\[|<\s*+img\b|\bdata:image/", re.IGNORECASE)
 _LINK: Final = re.compile(

@@ -19,7 +19,9 @@ from engine.drill.running.build import start_world
 from engine.drill.running.drill import Drill
 from engine.drill.running.preparation import prepare
 from engine.drill.running.solution import Begin, left_alone, played
-from engine.inputs import VERBS, InputProblem, Verb
+from engine.inputs import InputProblem
+from engine.verbs import VERBS
+from engine.verbs.verb import Verb
 
 SOLUTION_POINTS_MIN: Final = 95.0
 NOTHING_POINTS_MAX: Final = 40.0

@@ -19,8 +19,9 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.variants import VARIANTS, picked, substituted
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import left_alone, played
-from engine.inputs import VERBS, Input, InputProblem
+from engine.inputs import Input, InputProblem
 from engine.model import Role, World
+from engine.verbs import REMARKS, VERBS
 
 TO_WRITE: Final = "TO WRITE: "
 """Begins every text that an author still has to write."""
@@ -31,7 +32,7 @@ UNNAMED: Final = ("to-write",)
 STORY: Final = frozenset({"fault", "load"})
 """Groups of verbs that tell the story; all others are what the trainee does about it."""
 
-LEFT_OUT: Final = frozenset({"finish", "rewind", "hint", "answer", "note", "cancel", "revert-all"})
+LEFT_OUT: Final = REMARKS | {"cancel", "revert-all"}
 
 KEPT: Final = (
     "settings",

@@ -29,8 +29,9 @@ from engine.drill.authoring.schema import (
 from engine.drill.running import locks
 from engine.flow import Flow
 from engine.flow.sites import SITES, WORKLOADS
-from engine.inputs import InputProblem, parse_line, parse_script
+from engine.inputs import InputProblem
 from engine.model import Client, Copy, Server, World
+from engine.verbs.lines import parse_line, parse_script
 
 TRAINEE_VERBS: Final = ("hint", "answer", "rewind", "finish")
 """Verbs that only a person gives."""

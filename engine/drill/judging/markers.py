@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from engine.drill.authoring import facts
 from engine.events import Event
-from engine.inputs import VERBS
 from engine.model import Tick
+from engine.verbs import VERBS
 
 MarkerKind = Literal[
     "fault", "repair", "detection", "transition", "command", "refusal", "hint", "question", "goal", "rewind",

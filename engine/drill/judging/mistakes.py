@@ -11,10 +11,11 @@ from engine.drill.authoring import facts
 from engine.drill.authoring.schema import AnyRule, DowntimeRule, ExposedRule, LostRule
 from engine.drill.judging.score import Item, Loss
 from engine.drill.judging.watch import DOWN, EXPOSED, Lanes, Span
-from engine.drill.judging.without import ASIDE, Deed, looks, told
+from engine.drill.judging.without import Deed, looks, told
 from engine.drill.running.drill import Drill
 from engine.inputs import Input
 from engine.model import Tick, ticks
+from engine.verbs import REMARKS
 
 LOOK_BACK: Final = ticks(2.0)
 """Conditions are looked at once a second, so an act comes up to a second, and its batch a little, before its price."""
@@ -178,7 +179,7 @@ def _place(drill: Drill, fits: Callable[[Input], bool]) -> int | None:
     """The last deed of the journal that fits."""
     numbered = reversed(list(enumerate(drill.journal)))
     return next(
-        (n for n, item in numbered if item.verb not in ASIDE and not looks(item) and fits(item)), None
+        (n for n, item in numbered if item.verb not in REMARKS and not looks(item) and fits(item)), None
     )
 
 

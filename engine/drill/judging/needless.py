@@ -15,7 +15,8 @@ from engine.drill.authoring.schema import Scenario
 from engine.events import Event
 from engine.inputs import Input
 from engine.model import Fault, Tick, World, ticks
-from engine.protocol.faults import REVERSES
+from engine.verbs import VERBS
+from engine.verbs.ledger import UNDOES
 
 UNDONE_S: Final = 60.0
 """What is taken back later than this was no mere back and forth, and downtime and exposure have its price. Assumed."""
@@ -24,8 +25,8 @@ PRICE: Final = 2.0
 PRICE_MAX: Final = 10.0
 """Points for each, and for all together. Assumed: less than a refused command, for nothing is lost by one."""
 
-CURES: Final = ("restart-service",)
-"""Faults by their kind, but one act that people mend things with."""
+CURES: Final = tuple(verb.name for verb in VERBS.values() if verb.cure)
+"""In the ledger like faults, but acts that people mend things with."""
 
 OPPOSITES: Final = (
     (re.compile(r"\bSET\s+PARTNER\s+SUSPEND\b", re.I), re.compile(r"\bSET\s+PARTNER\s+RESUME\b", re.I)),
@@ -60,7 +61,8 @@ def _faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Itera
         cured = any(
             other.id != fault.id
             and other.reverted_tick == fault.asked_tick
-            and other.verb in REVERSES.get(fault.verb, ())
+            and fault.verb in VERBS
+            and other.verb in UNDOES[fault.verb]
             for other in world.faults
         )
         back = fault.reverted_tick

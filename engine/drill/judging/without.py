@@ -22,6 +22,7 @@ from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
 from engine.protocol import availability
 from engine.stepwise import at_once
+from engine.verbs import REMARKS
 
 DEEDS_MAX: Final = 12
 """Deeds of one run that are tried: those that the reference does not do come first, the earliest first. Assumed."""
@@ -34,9 +35,6 @@ BACK_S: Final = 60.0
 
 REFUSED_S: Final = 1.0
 """So long a command is given to be refused; refusals come at once."""
-
-ASIDE: Final = frozenset({"answer", "hint", "note", "rewind", "finish"})
-"""Verbs that change nothing in the world."""
 
 _EMERGENCY: Final = re.compile(r"FORCE_SERVICE_ALLOW_DATA_LOSS|SET PARTNER OFF|WITH RECOVERY")
 
@@ -105,7 +103,7 @@ def weighing(drill: Drill, asked: Sequence[int] | None = None) -> Slices[tuple[D
 def _candidates(drill: Drill) -> list[int]:
     """Places of deeds that changed something; what the reference does, too, comes last."""
     reference = " ".join(facts.plain(step.do, keep_literals=True) for step in drill.scenario.solution)
-    places = [n for n, item in enumerate(drill.journal) if item.verb not in ASIDE and not looks(item)]
+    places = [n for n, item in enumerate(drill.journal) if item.verb not in REMARKS and not looks(item)]
     known = {n for n in places if facts.plain(drill.journal[n].words, keep_literals=True) in reference}
     return sorted(places, key=lambda n: (n in known, n))[:DEEDS_MAX]
 

@@ -20,10 +20,11 @@ from engine.drill.running.questions import Answer, Inquiry
 from engine.drill.running.state import HASH_EVERY, Awaited, DrillState, End, Standing, StateHash
 from engine.drill.time.kept import give_past, lengths_of
 from engine.events import Event
-from engine.inputs import Input, InputProblem, parse_line, parse_script
+from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
 from engine.protocol import streams
 from engine.tsql.polling import only_reads
+from engine.verbs.lines import parse_line, parse_script
 
 __all__ = ["Awaited", "Drill", "End", "Mode", "play_inputs", "replay"]
 

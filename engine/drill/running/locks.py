@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from engine import simulator
-from engine.inputs import VERBS, Input, InputProblem, Verb
+from engine.inputs import Input, InputProblem
 from engine.model import World
+from engine.verbs import VERBS
 
 
 def understood(text: str, world: World) -> Input:
@@ -13,7 +14,7 @@ def understood(text: str, world: World) -> Input:
     verb = VERBS.get(name.lower())
     if verb is None:
         raise InputProblem(f"there is no verb {name!r}")
-    if len(words) == 1 and _joins_two(verb):
+    if len(words) == 1 and verb.has_ends:
         raise InputProblem(f"{verb.name} is locked for both ends of a link, or for all")
     if len(words) > len(verb.parameters) and "rest" not in [p.kind for p in verb.parameters]:
         raise InputProblem(f"{verb.name} takes no more than {len(verb.parameters)} argument(s)")
@@ -24,9 +25,5 @@ def understood(text: str, world: World) -> Input:
 def covers(lock: Input, item: Input) -> bool:
     """Whether *lock*, as it was understood, keeps *item* away. The ends of a link stand in either order."""
     words = tuple(" ".join(item.args).split())
-    orders = {lock.args, lock.args[::-1]} if _joins_two(VERBS[lock.verb]) else {lock.args}
+    orders = {lock.args, lock.args[::-1]} if VERBS[lock.verb].has_ends else {lock.args}
     return lock.verb == item.verb and any(words[: len(order)] == order for order in orders)
-
-
-def _joins_two(verb: Verb) -> bool:
-    return [parameter.name for parameter in verb.parameters[:2]] == ["from", "to"]

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from engine import simulator
 from engine.drill.authoring import facts
-from engine.inputs import parse_line
 from engine.model import World
+from engine.verbs.lines import parse_line
 
 
 def prepare(world: World, lines: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from engine.drill.running.state import DrillState
 from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import World
-from engine.protocol import faults
+from engine.verbs import VERBS
 
 SECRET: Final = "in an exam only the servers give information: query them, or let time pass"
 """Why a question about the truth is refused; the same whatever is true."""
@@ -33,7 +33,7 @@ def ask(drill: DrillState) -> None:
 
 def hides_refusal(drill: DrillState, item: Input) -> bool:
     """A repair or a fault that has nothing to work on: that it is refused would tell how things are."""
-    return secret(drill) and item.verb in faults.DO
+    return secret(drill) and VERBS[item.verb].in_ledger
 
 
 def done(world: World, item: Input) -> Event:

@@ -9,9 +9,9 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
 from engine.drill.time.slices import Slices, passing
-from engine.inputs import parse_script
 from engine.model import Tick, ticks
 from engine.stepwise import at_once
+from engine.verbs.lines import parse_script
 
 if TYPE_CHECKING:
     from engine.drill.time.history import History

@@ -11,9 +11,10 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.modes import Mode
 from engine.drill.time.history import History
 from engine.drill.time.slices import Slices, again, part
-from engine.inputs import InputProblem, parse_script
+from engine.inputs import InputProblem
 from engine.model import Tick
 from engine.stepwise import at_once
+from engine.verbs.lines import parse_script
 
 MAIN: Final = "main"
 """Name of the first branch until somebody gives it another."""

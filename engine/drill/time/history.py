@@ -16,10 +16,11 @@ from engine.drill.running.state import HASH_EVERY
 from engine.drill.time.kept import Kept, Lengths, keep, lengths_of
 from engine.drill.time.slices import Slices, again
 from engine.events import Event
-from engine.inputs import Input, InputProblem, parse_line
+from engine.inputs import Input, InputProblem
 from engine.model import Tick
 from engine.stepwise import at_once
 from engine.tsql.polling import only_reads
+from engine.verbs.lines import parse_line
 
 KEEP_EVERY: Final = 15 * TICKS_PER_S
 """Ticks between two kept moments, beside those at inputs. Assumed: a quarter of a minute is played again within

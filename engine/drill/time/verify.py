@@ -14,9 +14,10 @@ from engine.drill.running.drill import Drill, Mode, play_inputs
 from engine.drill.running.state import StateHash
 from engine.drill.time.slices import Slices
 from engine.events import Event
-from engine.inputs import InputProblem, parse_script
+from engine.inputs import InputProblem
 from engine.model import Tick, ticks
 from engine.stepwise import at_once
+from engine.verbs.lines import parse_script
 
 EVENTS: Final = 200
 """Events that are compared in one slice: some 3 ms."""

@@ -44,8 +44,8 @@ from app.words.language import tr
 from app.words.sentences import QUOTED
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import played
-from engine.inputs import VERBS
 from engine.published.fidelity import SECTIONS
+from engine.verbs import VERBS
 from tests.app.main_window.conftest import Hands, shown
 
 BETWEEN = re.compile(r"[\n:;,()·•○✓✗–/+|“”.?=]|\s{2,}|->|→")

@@ -6,8 +6,9 @@ import pytest
 
 from app.view_models.offers import Offer, Target, offers
 from engine import simulator
-from engine.inputs import VERBS, parse_line
 from engine.model import World
+from engine.verbs import VERBS
+from engine.verbs.lines import parse_line
 from tests.engine.worlds import DB, M, P, W, do, lab
 
 TARGETS = [

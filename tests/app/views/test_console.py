@@ -13,8 +13,9 @@ from app.views.console.outcome import as_text, from_event, in_short
 from app.views.console.tabs import Closed
 from app.widgets import theme
 from engine.events import Event
-from engine.inputs import Input, parse_line
+from engine.inputs import Input
 from engine.tsql.data import Session, Window
+from engine.verbs.lines import parse_line
 
 NONE = Qt.KeyboardModifier.NoModifier
 CTRL = Qt.KeyboardModifier.ControlModifier

@@ -11,8 +11,8 @@ from PySide6.QtGui import QGuiApplication, QTextCursor
 from app.views.console import Console
 from app.views.console.outcome import Outcome, message_lines
 from engine import simulator
-from engine.inputs import parse_line
 from engine.messages import Message
+from engine.verbs.lines import parse_line
 from tests.app.views.made import Run
 from tests.engine.worlds import lab
 

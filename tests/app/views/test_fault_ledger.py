@@ -11,9 +11,11 @@ from PySide6.QtCore import Qt
 from app.views.fault_ledger import FaultLedger
 from app.widgets.bars import Bar
 from engine.drill.running.modes import TERMS, Mode, Terms
-from engine.inputs import VERBS, Input, parse_line
+from engine.inputs import Input
 from engine.model import World
-from engine.protocol import faults
+from engine.verbs import VERBS
+from engine.verbs.ledger import reverse_of
+from engine.verbs.lines import parse_line
 from tests.engine.worlds import do, lab
 
 
@@ -147,7 +149,7 @@ def test_what_the_button_asks_for_takes_exactly_that_fault_back(
 ) -> None:
     happens(ledger, drill, line, then_s=12.0)
     click(qtbot, ledger, 0)
-    passes_by_itself = faults.reverse_of(drill.world.faults[0]) is None
+    passes_by_itself = reverse_of(drill.world.faults[0]) is None
     assert ledger.tools["ledger.revert"].isEnabled() is not passes_by_itself
     assert passes_by_itself is (line.split()[0] in ("reset-link", "fill-log"))
     if not passes_by_itself:

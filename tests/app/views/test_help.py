@@ -15,7 +15,7 @@ from app.words import language
 from app.words.language import tr
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
-from engine.inputs import parse_line
+from engine.verbs.lines import parse_line
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from app.views.monitor.thresholds import ThresholdsDialog
 from app.widgets import theme
 from app.words import language
 from engine import simulator
-from engine.inputs import parse_line
+from engine.verbs.lines import parse_line
 from tests.app.views.made import Run
 from tests.engine.worlds import lab, play
 

@@ -14,8 +14,8 @@ from app.views.object_explorer.properties import FAILOVER, PAUSE, REMOVE, RESUME
 from app.views.object_explorer.tree import node_of
 from engine import tsql
 from engine.events import Event
-from engine.inputs import parse_line
 from engine.model import Certificate, DbState, Endpoint, Job, Login, MirrorState, Role, World
+from engine.verbs.lines import parse_line
 from tests.app.views.conftest import mirrored_copy
 from tests.engine.worlds import do, lab
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.words.completion import completions, hint
-from engine.inputs import VERBS
+from engine.verbs import VERBS
 from tests.engine.worlds import lab
 
 

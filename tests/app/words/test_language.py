@@ -19,11 +19,11 @@ from app.views.editor import form_schema
 from app.words import engine_words, language
 from app.words.language import mark, pseudo, tr, trn
 from engine.drill.judging.skills import skills
-from engine.inputs import VERBS
 from engine.protocol.why import preconditions
-from tests.engine.worlds import DB, lab
+from engine.verbs import VERBS
+from tests.engine.worlds import DB, M, P, lab
 
-APP = Path(__file__).parents[3] / "app"
+APP, ENGINE = (Path(__file__).parents[3] / name for name in ("app", "engine"))
 CATALOGUES = Path(__file__).parents[3] / "assets" / "languages"
 KEYWORDS = {"tr": None, "mark": None, "trn": (1, 2)}
 TAG = re.compile(r"<[^<>]*>|&\w+;")
@@ -49,8 +49,11 @@ def forms(text: Text) -> tuple[str, ...]:
 
 @pytest.fixture(scope="module")
 def in_the_code() -> set[Text]:
-    found = extract_from_dir(APP, [("**.py", "python")], {}, KEYWORDS)
-    return {message for _, _, message, _, _ in found}
+    return {
+        message
+        for root in (APP, ENGINE)
+        for _, _, message, _, _ in extract_from_dir(root, [("**.py", "python")], {}, KEYWORDS)
+    }
 
 
 @pytest.fixture(scope="module")
@@ -154,8 +157,19 @@ def test_the_compiled_catalogue_says_the_same(german: Catalog) -> None:
             assert compiled.gettext(message.id) == message.string
 
 
+def test_every_text_of_a_verb_is_marked(in_the_code: set[Text]) -> None:
+    for verb in VERBS.values():
+        said = {verb.help, verb.label, verb.section} - {""}
+        if verb.group != "remark":  # the editor offers none
+            said |= {parameter.title or parameter.name for parameter in verb.parameters}
+        if verb.of_link:
+            said |= {label for label, _ in verb.variants(lab(), (P, M)) if label}
+        if verb.back_label is not None:
+            said |= {verb.back_label((P, disk)) for disk in ("log", "data")}
+        assert {text for text in said if re.sub(r"\{\w+\}", "", text)} <= in_the_code, verb.name
+
+
 def test_words_of_the_engine_are_those_of_its_tables() -> None:
-    assert {verb.help for verb in VERBS.values()} == engine_words.VERB_HELP
     assert {text for skill in skills() for text in (skill.title, skill.text)} == engine_words.SKILLS
     assert {each.name for each in preconditions(lab(), DB)} == engine_words.PRECONDITIONS
 
@@ -181,8 +195,8 @@ def test_every_note_of_the_editors_form_is_marked() -> None:
 
 
 def calls(name: str) -> Iterator[tuple[Path, ast.Call, bool]]:
-    """Every call of *name* under app/, and whether it runs while its module is imported."""
-    for path in sorted(APP.rglob("*.py")):
+    """Every call of *name*, and whether it runs while its module is imported."""
+    for path in sorted([*APP.rglob("*.py"), *ENGINE.rglob("*.py")]):
         yield from (
             (path, call, early) for call, early in _calls(ast.parse(path.read_text("utf-8")), name, True)
         )

@@ -22,8 +22,8 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.solution import played
 from engine.flow import Mode
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
-from engine.inputs import VERBS
 from engine.planning import STATEMENTS, Goals, Plan, advice
+from engine.verbs import VERBS
 from tests.engine.drill import test_broken_files
 
 ENGINE = Path(__file__).parents[3] / "engine"

@@ -6,8 +6,9 @@ import pytest
 
 from engine import simulator
 from engine.events import Event
-from engine.inputs import InputProblem, parse_line
+from engine.inputs import InputProblem
 from engine.model import DbState, MirrorState, Role, World
+from engine.verbs.lines import parse_line
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, do, lab
 
 

@@ -12,8 +12,9 @@ import pytest
 from engine import simulator
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import load_scenario
-from engine.inputs import InputProblem, parse_line
+from engine.inputs import InputProblem
 from engine.model import Role, World
+from engine.verbs.lines import parse_line
 from tests.engine.worlds import DB, MIRROR, M, P, W, do, lab
 
 

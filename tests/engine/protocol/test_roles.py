@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from engine import simulator
-from engine.inputs import parse_line
 from engine.model import MirrorState, ticks
 from engine.protocol import roles
+from engine.verbs.lines import parse_line
 from tests.engine.worlds import PRINCIPAL, lab
 
 PAGE = Path(__file__).parents[3] / "assets" / "help" / "mirroring_states.md"

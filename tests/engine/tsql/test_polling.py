@@ -7,8 +7,8 @@ import pytest
 from engine.drill.time import history as history_module
 from engine.drill.time.history import History
 from engine.drill.time.kept import Kept, keep
-from engine.inputs import parse_line
 from engine.tsql.polling import only_reads
+from engine.verbs.lines import parse_line
 from tests.engine.drill.texts import drill
 
 

@@ -11,7 +11,7 @@ from engine.drill.judging.review import Review, review, same_act
 from engine.drill.running.drill import Drill, Mode
 from engine.drill.running.solution import left_alone, play_solution, played
 from engine.drill.time.history import History
-from engine.inputs import parse_line
+from engine.verbs.lines import parse_line
 from tests.engine.drill.running.test_questions import asking
 from tests.engine.drill.texts import FREE, drill, run, small
 

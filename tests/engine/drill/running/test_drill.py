@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from engine.drill.running.drill import Drill, End, Mode, play_inputs, replay
 from engine.drill.running.solution import left_alone, played
-from engine.inputs import InputProblem, parse_line, parse_script
+from engine.inputs import InputProblem
+from engine.verbs.lines import parse_line, parse_script
 from tests.engine.drill.texts import FREE, SMALL, drill, run, small
 
 LINES = st.sampled_from(

@@ -6,7 +6,8 @@ import pytest
 
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.running import locks
-from engine.inputs import InputProblem, parse_line
+from engine.inputs import InputProblem
+from engine.verbs.lines import parse_line
 from tests.engine.drill.texts import drill, run, small
 from tests.engine.worlds import lab
 

@@ -1,0 +1,20 @@
+"""Every verb of an input line: one record each, in a file for each kind of thing that it is done to."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.protocol import causes
+from engine.verbs import clients, disks, files, installation, jobs, links, network, remarks, servers, sql
+from engine.verbs.verb import Verb
+
+FAMILIES: Final = (servers, links, disks, network, jobs, clients, files, installation, sql, remarks)
+
+VERBS: Final[dict[str, Verb]] = {verb.name: verb for family in FAMILIES for verb in family.VERBS}
+"""Every verb by its name, in the order in which menus offer them."""
+
+REMARKS: Final = frozenset(verb.name for verb in VERBS.values() if verb.group == "remark")
+"""Verbs that change nothing in the world."""
+
+for _verb in VERBS.values():
+    causes.enter(_verb.name, _verb.loses, _verb.mechanism)

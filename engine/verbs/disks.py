@@ -1,0 +1,279 @@
+"""Disks, processors, volumes, the log file and the pages of a server's databases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from engine.inputs import Input, InputProblem
+from engine.model import Fault, World
+from engine.protocol import disks, logspace, network, pages, quorum, volumes
+from engine.verbs.verb import DATABASE, SERVER, Args, Before, Parameter, Verb, at_once, of_server
+from engine.words import mark
+
+SECTION: Final = mark("Disks and processors")
+FACTOR: Final = {"factor": (0.01, 1_000.0)}
+
+# --- slow-downs -------------------------------------------------------------------------------------------
+
+
+def _slow(world: World, server: str, field: str, factor: float) -> Before:
+    if factor < 1.0:
+        raise InputProblem("factor is 1 (healthy) or above")
+    before = ((field, getattr(world.servers[server], field)),)
+    world.update_server(server, **{field: factor})
+    if field == "cpu_factor":
+        network.reassess(world)  # pings that come too late
+    return before
+
+
+def _slow_disk(world: World, item: Input) -> Before:
+    return _slow(world, item.args[0], f"{item.args[1]}_disk_factor", item.option("factor", 10.0))
+
+
+def _slow_cpu(world: World, item: Input) -> Before:
+    return _slow(world, item.args[0], "cpu_factor", item.option("factor", 4.0))
+
+
+FULL_SPEED: Final = {
+    "log": mark("Log disk back to full speed"),
+    "data": mark("Data disk back to full speed"),
+}
+
+# --- the log ----------------------------------------------------------------------------------------------
+
+
+def _full(world: World, fault: Fault) -> str:
+    full = [copy.server for copy in world.copies_of(fault.args[0]) if copy.log_full]
+    return f"the log of {fault.args[0]} is full on {full[0]}" if full else ""
+
+
+def _has_room(world: World, args: Args) -> bool:
+    return any(copy.source is not None and not copy.log_full for copy in world.copies_of(args[0]))
+
+
+def _open_transaction(world: World, item: Input) -> None:
+    (database,) = item.args
+    server = _serving(world, database)
+    if server is None:
+        raise InputProblem(f"{database} is down")
+    if world.copies[server, database].active_from_kb is not None:
+        raise InputProblem(f"a transaction is open in {database} already")
+    logspace.hold_transaction(world, server, database)
+
+
+def _end_transaction(world: World, item: Input) -> None:
+    for copy in world.copies_of(item.args[0]):
+        logspace.release_transaction(world, copy.server, copy.database)
+
+
+def _serving(world: World, database: str) -> str | None:
+    servers = [copy.server for copy in world.copies_of(database)]
+    return next((server for server in servers if quorum.serves(world, (server, database))), None)
+
+
+def _waits(world: World, fault: Fault) -> str:
+    held = [copy for copy in world.copies_of(fault.args[0]) if copy.active_from_kb is not None]
+    waits = any(logspace.reuse_wait(world, copy.source) == "ACTIVE_TRANSACTION" for copy in held)
+    return f"log of {fault.args[0]} waits for the transaction" if waits else ""
+
+
+def _held(world: World, args: Args) -> bool:
+    """A transaction is open in a copy of the database."""
+    return any(copy.active_from_kb is not None for copy in world.copies_of(args[0]))
+
+
+# --- volumes and drives -----------------------------------------------------------------------------------
+
+
+def _io_errors(world: World, fault: Fault) -> str:
+    hit = [
+        copy.database
+        for (server, _), copy in sorted(world.copies.items())
+        if server == fault.args[0] and (copy.disk_failed or copy.data_failed_tick is not None)
+    ]
+    return f"{hit[0]} on {fault.args[0]} meets I/O errors" if hit else ""
+
+
+def _drive_lost(why: str, lost: bool) -> Callable[[World, Input], str]:
+    """Pointless where the drive is lost already, or is there."""
+
+    def pointless(world: World, item: Input) -> str:
+        letter = item.args[1].strip(":\\").upper()
+        return why if (letter in world.servers[item.args[0]].failed_drives) is lost else ""
+
+    return pointless
+
+
+def _drives_with_files(world: World, server: str, truth: bool) -> Iterable[str]:
+    """Drives on which a database of the server has files."""
+    here = [copy for (at, _), copy in world.copies.items() if at == server]
+    return sorted({file.drive.upper() for copy in here for file in volumes.files_of(copy)})
+
+
+DRIVE: Final = Parameter(mark("drive"), values=_drives_with_files)
+
+# --- pages ------------------------------------------------------------------------------------------------
+
+
+def _corrupt(world: World, item: Input) -> Before:
+    server, database = item.args
+    if (server, database) not in world.copies:
+        raise InputProblem(f"{server} has no copy of {database}")
+    page = round(item.option("page", 1000.0))
+    pages.damage(world, server, database, page)
+    return (("page", page),)
+
+
+def _mend_pages(world: World, item: Input) -> None:
+    server, database = item.args
+    if (server, database) not in world.copies:
+        raise InputProblem(f"{server} has no copy of {database}")
+    pages.mend(world, server, database)
+
+
+def _read(world: World, fault: Fault) -> str:
+    copy = world.copies[fault.args[0], fault.args[1]]
+    page = dict(fault.before)["page"]
+    met = copy.redo_failed or page not in copy.bad_pages or any(r.page == page for r in copy.page_repairs)
+    return "the page was read" if met else ""
+
+
+VERBS: Final = (
+    Verb(
+        name="slow-disk",
+        parameters=(SERVER, Parameter(mark("disk"), choices=("log", "data"))),
+        options=FACTOR,
+        help=mark("slow a disk down by a factor; 1 is healthy"),
+        group="fault",
+        do=_slow_disk,
+        reverse="slow-disk factor=1",
+        effect=at_once,
+        label=mark("Slow {1} disk, factor 10"),
+        icon="disk",
+        section=SECTION,
+        sensible=lambda world, args: getattr(world.servers[args[0]], f"{args[1]}_disk_factor") == 1.0,
+        back_label=lambda args: FULL_SPEED[args[1]],
+    ),
+    Verb(
+        name="slow-cpu",
+        parameters=(SERVER,),
+        options=FACTOR,
+        help=mark("slow the processors down by a factor; 1 is healthy"),
+        group="fault",
+        do=_slow_cpu,
+        reverse="slow-cpu factor=1",
+        effect=at_once,
+        label=mark("Slow processors, factor 4"),
+        section=SECTION,
+        sensible=of_server(lambda server: server.cpu_factor == 1.0),
+        back_label=lambda args: mark("Processors back to full speed"),
+    ),
+    Verb(
+        name="fill-log",
+        parameters=(DATABASE,),
+        help=mark("fill the log file of the principal database"),
+        group="fault",
+        do=lambda world, item: logspace.fill(world, item.args[0]),
+        effect=_full,
+        ends_with_effect=True,
+        label=mark("Fill the log of {0}"),
+        icon="disk",
+        sensible=_has_room,
+    ),
+    Verb(
+        name="open-transaction",
+        parameters=(DATABASE,),
+        help=mark("leave a transaction open: its log and all later log cannot be truncated"),
+        group="fault",
+        do=_open_transaction,
+        reverse="end-transaction",
+        effect=_waits,
+        label=mark("Leave a transaction open in {0}"),
+        icon="disk",
+        sensible=lambda world, args: _serving(world, args[0]) is not None and not _held(world, args),
+    ),
+    Verb(
+        name="end-transaction",
+        parameters=(DATABASE,),
+        help=mark("end the open transaction"),
+        group="repair",
+        do=_end_transaction,
+        label=mark("End the open transaction in {0}"),
+        icon="mend",
+        sensible=_held,
+    ),
+    Verb(
+        name="fail-disk",
+        parameters=(SERVER, DATABASE),
+        help=mark("the volume of one database fails"),
+        group="fault",
+        do=lambda world, item: disks.fail_disk(world, *item.args),
+        reverse="mend-disk",
+        loses="server",
+        effect=_io_errors,
+        label=mark("Lose the volume of {1}"),
+        icon="disk",
+        section=SECTION,
+        sensible=lambda world, args: not world.copies[args[0], args[1]].disk_failed,
+    ),
+    Verb(
+        name="mend-disk",
+        parameters=(SERVER, DATABASE),
+        help=mark("replace the failed volume of one database"),
+        group="repair",
+        do=lambda world, item: disks.mend_disk(world, *item.args),
+        label=mark("Replace the volume of {1}"),
+        icon="disk",
+        sensible=lambda world, args: world.copies[args[0], args[1]].disk_failed,
+    ),
+    Verb(
+        name="fail-volume",
+        parameters=(SERVER, DRIVE),
+        help=mark("a drive fails, with all files on it"),
+        group="fault",
+        do=lambda world, item: disks.fail_volume(world, *item.args),
+        reverse="mend-volume",
+        pointless=_drive_lost("the drive is lost already", True),
+        loses="server",
+        effect=_io_errors,
+        label=mark("Lose drive {1}: with all its files"),
+        icon="disk",
+        section=SECTION,
+    ),
+    Verb(
+        name="mend-volume",
+        parameters=(SERVER, DRIVE),
+        help=mark("replace a failed drive; its files are there again"),
+        group="repair",
+        do=lambda world, item: disks.mend_volume(world, *item.args),
+        pointless=_drive_lost("the drive is there", False),
+        label=mark("Replace drive {1}:"),
+        icon="disk",
+    ),
+    Verb(
+        name="corrupt-page",
+        parameters=(SERVER, DATABASE),
+        options={"page": (0.0, 2.0**31)},
+        help=mark("damage a page of one copy of a database"),
+        group="fault",
+        do=_corrupt,
+        reverse="mend-page",
+        effect=_read,
+        label=mark("Damage a page of {1}"),
+        icon="disk",
+        section=SECTION,
+        sensible=lambda world, args: not world.copies[args[0], args[1]].bad_pages,
+    ),
+    Verb(
+        name="mend-page",
+        parameters=(SERVER, DATABASE),
+        help=mark("restore the damaged pages of one copy"),
+        group="repair",
+        do=_mend_pages,
+        label=mark("Restore damaged pages of {1}"),
+        icon="disk",
+        section=SECTION,
+        sensible=lambda world, args: bool(world.copies[args[0], args[1]].bad_pages),
+    ),
+)

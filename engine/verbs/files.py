@@ -1,0 +1,167 @@
+"""Files on the servers, and the drives that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from engine.inputs import Input, InputProblem
+from engine.model import Volume, World
+from engine.protocol import files, logspace, network, volumes
+from engine.verbs.chore import tell
+from engine.verbs.verb import SERVER, SERVERS, Args, Doing, Parameter, Verb
+from engine.words import mark
+
+SECTION: Final = mark("Files and drives")
+KB_PER_GB: Final = 1024.0 * 1024.0
+
+# --- files ------------------------------------------------------------------------------------------------
+
+
+def _copy(world: World, item: Input) -> None:
+    """The file is on B under the same path when the copy is done."""
+    a, b, path = item.args
+    path = files.spelled(world, a, path.strip())
+    found = world.files.get((a, path))
+    if found is None:
+        there = sorted(name for where, name in world.files if where == a)
+        raise InputProblem(f"{a} has no file {path}; there are {', '.join(there[:8]) or 'none'}")
+    for name in (a, b):
+        if not world.servers[name].powered:
+            raise InputProblem(f"{name} is off")
+    if not network.passing(world, a, b):
+        raise InputProblem(f"{b} cannot be reached from {a}")
+    drive = volumes.drive_of(path)
+    if not volumes.has_drive(world.servers[b], drive):
+        raise InputProblem(f"{b} has no drive {drive}:")
+    if volumes.free_kb(world, b, drive) < found.size_kb:
+        raise InputProblem(f"drive {drive}: of {b} has no room for {found.size_kb / 1024:.0f} MB")
+    seconds = files.transfer_s(world, a, b, found.size_kb)
+    tell(
+        world, b, f"copying {path} from {a}: {found.size_kb / 1024:.1f} MB, about {seconds:.0f} s", path=path
+    )
+    number = world.next_id()
+    world.transfers[number] = (a, b, found.size_kb / max(seconds, 0.01))
+    world.all_dirty()
+    world.after(seconds, "chore.copied", a, b, path, found, number)
+
+
+def _copied(world: World, a: str, b: str, path: str, found: Any, number: int) -> None:
+    """Timer: the copy of a file ends; it has failed if a server or the link between them is gone."""
+    world.transfers.pop(number, None)
+    world.all_dirty()
+    if not (world.servers[a].powered and world.servers[b].powered and network.passing(world, a, b)):
+        tell(world, b, f"copying {path} from {a} to {b} has failed", path=path, failed=True)
+        return
+    world.files[b, path] = found
+    tell(world, b, f"{path} is on {b}", path=path)
+
+
+def _delete(world: World, item: Input) -> None:
+    server, path = item.args
+    path = files.spelled(world, server, path.strip())
+    if world.files.pop((server, path), None) is None:
+        raise InputProblem(f"{server} has no file {path}")
+    tell(world, server, f"{path} deleted", path=path)
+    logspace.check_room(world)
+
+
+def _paths(world: World, server: str, truth: bool) -> Iterable[str]:
+    return sorted(path for where, path in world.files if where == server)
+
+
+# --- drives -----------------------------------------------------------------------------------------------
+
+
+def _set_drive(new: bool) -> Doing:
+    """`add-drive S LETTER size_gb=…` and `grow-volume S LETTER size_gb=…` (its new size)."""
+
+    def do(world: World, item: Input) -> None:
+        server, letter = item.args[0], item.args[1].strip(":\\").upper()
+        state = world.servers[server]
+        size_kb = item.option("size_gb", 100.0) * KB_PER_GB
+        if len(letter) != 1 or not "A" <= letter <= "Z":
+            raise InputProblem(f"a drive is one letter from A to Z, not {item.args[1]}")
+        if letter in state.failed_drives:
+            raise InputProblem(f"drive {letter}: of {server} is lost (mend-volume brings it back)")
+        there = volumes.has_drive(state, letter)
+        if new and there:
+            raise InputProblem(f"{server} has a drive {letter}: already")
+        if not new and volumes.size_kb(state, letter) is None:
+            lacks = "is already as large as allowed" if there else "does not exist"
+            raise InputProblem(f"drive {letter}: of {server} {lacks}")
+        if size_kb < (volumes.size_kb(state, letter) or 1.0):
+            raise InputProblem(f"drive {letter}: of {server} cannot become smaller")
+        kept = tuple(volume for volume in state.volumes if volume.letter.upper() != letter)
+        world.update_server(server, volumes=(*kept, Volume(letter=letter, size_kb=size_kb)))
+        tell(world, server, f"drive {letter}: has {size_kb / KB_PER_GB:g} GB", drive=letter)
+        logspace.check_room(world)
+
+    return do
+
+
+def _all_drives(world: World, server: str, truth: bool) -> Iterable[str]:
+    """Letters that some server has."""
+    return sorted({volume.letter for each in world.servers.values() for volume in each.volumes})
+
+
+def _drives(world: World, server: str, truth: bool) -> Iterable[str]:
+    return (volume.letter for volume in world.servers[server].volumes)
+
+
+def _doubled(world: World, args: Args) -> Iterable[tuple[str, str]]:
+    server, letter = args
+    size_kb = next(volume.size_kb for volume in world.servers[server].volumes if volume.letter == letter)
+    yield "", f"size_gb={2.0 * size_kb / KB_PER_GB:g}"
+
+
+PATH: Final = Parameter(mark("path"), "rest", values=_paths)
+SIZE: Final = {"size_gb": (0.0, 1e6)}
+
+VERBS: Final = (
+    Verb(
+        name="copy-file",
+        parameters=(*SERVERS, PATH),
+        help=mark("copy a file to the same path"),
+        group="chore",
+        do=_copy,
+        timers={"chore.copied": _copied},
+        label=mark("Copy {2} to {1}"),
+        icon="note",
+        section=SECTION,
+        sensible=lambda world, args: (args[1], args[2]) not in world.files,
+    ),
+    Verb(
+        name="delete-file",
+        parameters=(SERVER, PATH),
+        help=mark("delete a file"),
+        group="chore",
+        do=_delete,
+        label=mark("Delete {1}"),
+        icon="close",
+        section=SECTION,
+    ),
+    Verb(
+        name="add-drive",
+        parameters=(SERVER, Parameter(mark("drive"), values=_all_drives)),
+        options=SIZE,
+        help=mark("add a drive"),
+        group="chore",
+        do=_set_drive(new=True),
+        label=mark("Add a drive {1}: of 100 GB"),
+        icon="disk",
+        section=SECTION,
+    ),
+    Verb(
+        name="grow-volume",
+        parameters=(SERVER, Parameter("drive", values=_drives)),
+        options=SIZE,
+        help=mark("resize a drive"),
+        group="chore",
+        do=_set_drive(new=False),
+        label=mark("Double drive {1}:"),
+        icon="disk",
+        section=SECTION,
+        variants=_doubled,
+    ),
+)

@@ -1,0 +1,94 @@
+"""The installation of SQL Server: its version and the account of its service."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.constants import EDITIONS, PATCH_S, UPGRADE_S, VERSIONS
+from engine.inputs import Input, InputProblem
+from engine.model import Fault, Service, World
+from engine.protocol import options, service
+from engine.verbs.chore import tell
+from engine.verbs.servers import stop_service
+from engine.verbs.verb import SERVER, Parameter, Verb
+from engine.words import mark
+
+
+def _set_account(world: World, item: Input) -> None:
+    """As Configuration Manager does it, with a restart of the service."""
+    server, account = item.args[0], item.args[1].strip()
+    world.update_server(server, service_account=account)
+    tell(world, server, f"SQL Server runs as {account}; the service restarts")
+    if world.servers[server].service is Service.RUNNING:
+        _stop_service(world, server, "restart")
+
+
+def _stop_service(world: World, server: str, then: str) -> None:
+    """Stop the service, with a line in the ledger from which a failover learns its cause."""
+    world.faults.append(
+        Fault(
+            id=world.next_id(),
+            verb="restart-service",
+            args=(server,),
+            asked_tick=world.tick,
+            active_tick=world.tick,
+        )
+    )
+    stop_service(world, server, then)
+
+
+def _upgrade(world: World, item: Input) -> None:
+    """The service is down meanwhile. The present version is a service pack."""
+    server = item.args[0]
+    state = world.servers[server]
+    version = int(item.args[1])
+    edition = item.args[2] if item.args[2:] else state.edition
+    if version < state.version:
+        raise InputProblem(f"{server} has version {state.version}; it cannot go back to {version}")
+    if not state.powered or state.service in (Service.STARTING, Service.STOPPING):
+        raise InputProblem(f"{server} cannot be upgraded now")
+    same = (version, edition) == (state.version, state.edition)
+    seconds = PATCH_S if same else UPGRADE_S
+    what = "installing a service pack" if same else f"upgrading to SQL Server {version} {edition}"
+    tell(world, server, f"{what}, about {seconds / 60:.0f} min")
+    if state.service is Service.RUNNING:
+        _stop_service(world, server, "")
+    world.after(seconds, "chore.upgraded", server, version, edition)
+
+
+def _upgraded(world: World, server: str, version: int, edition: str) -> None:
+    """Timer: the new version is installed and started, unless somebody has interfered."""
+    state = world.servers[server]
+    if not state.powered or state.service is not Service.STOPPED:
+        text = "the upgrade has failed: the server was switched off or the service started"
+        tell(world, server, text, failed=True)
+        return
+    options.keep_levels(world, server, version)
+    world.update_server(server, version=version, edition=edition, installs=state.installs + 1)
+    tell(world, server, f"SQL Server {version} {edition} is installed")
+    service.start(world, server)
+
+
+VERBS: Final = (
+    Verb(
+        name="set-service-account",
+        parameters=(SERVER, Parameter(mark("account"), "rest")),
+        help=mark("run SQL Server under another account; the service restarts"),
+        group="chore",
+        do=_set_account,
+    ),
+    Verb(
+        name="upgrade",
+        parameters=(
+            SERVER,
+            Parameter(mark("version"), choices=tuple(map(str, VERSIONS))),
+            Parameter(mark("edition"), optional=True, choices=EDITIONS),
+        ),
+        help=mark("install a version (the same one: a service pack); the service is down meanwhile"),
+        group="chore",
+        do=_upgrade,
+        timers={"chore.upgraded": _upgraded},
+        label=mark("Install SQL Server {1} (service pack, or upgrade)"),
+        section=mark("Installation"),
+    ),
+)

@@ -1,0 +1,211 @@
+"""Around the databases: SQL Server Agent and its jobs, logins, linked servers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.inputs import Input, InputProblem
+from engine.messages import SqlError
+from engine.model import Login, World
+from engine.protocol import jobs, network, security
+from engine.verbs.chore import need_running, tell
+from engine.verbs.verb import SERVER, SERVERS, Args, Doing, Parameter, Verb, of_server, other_servers
+from engine.words import mark
+
+SECTION: Final = mark("Logins and jobs")
+
+# --- the agent and its jobs -------------------------------------------------------------------------------
+
+
+def _agent(running: bool) -> Doing:
+    def do(world: World, item: Input) -> None:
+        if world.servers[item.args[0]].edition == "Express":
+            raise InputProblem("Express edition has no SQL Server Agent")
+        world.update_server(item.args[0], agent_running=running)
+
+    return do
+
+
+def _set_jobs(enabled: bool) -> Doing:
+    """`enable-jobs S [JOB]`, `disable-jobs S [JOB]`: one job, or all of the server."""
+
+    def do(world: World, item: Input) -> None:
+        server = item.args[0]
+        need_running(world, server)
+        there = [job.name for job in world.servers[server].jobs]
+        try:
+            names = [jobs.find(world, server, item.args[1].strip()).name] if item.args[1:] else there
+        except SqlError:
+            known = ", ".join(there) or "none"
+            raise InputProblem(f"{server} has no job {item.args[1]}; there are {known}") from None
+        for name in names:
+            jobs.update(world, server, name, enabled=enabled)
+        word = "enabled" if enabled else "disabled"
+        tell(world, server, f"{len(names)} job(s) {word}: {', '.join(names)}", jobs=names)
+
+    return do
+
+
+def _copy_jobs(world: World, item: Input) -> None:
+    """Jobs that B lacks, disabled."""
+    a, b = item.args
+    need_running(world, a, b)
+    names = jobs.copy_all(world, a, b)
+    tell(world, b, f"{len(names)} job(s) copied from {a}, disabled", jobs=names)
+
+
+def _new_jobs(world: World, args: Args) -> bool:
+    a, b = ({job.name for job in world.servers[name].jobs} for name in args)
+    return bool(a - b)
+
+
+# --- logins -----------------------------------------------------------------------------------------------
+
+
+def _transfer_logins(world: World, item: Input) -> None:
+    """Logins that B lacks, with SID and password, as sp_help_revlogin scripts them."""
+    a, b = item.args
+    need_running(world, a, b)
+    new: list[Login] = []
+    other_sid: list[str] = []
+    for login in world.servers[a].logins:
+        known = security.login_of(world.servers[b], login.name)
+        if known is None and login.kind != "CERTIFICATE":
+            new.append(login)
+        elif known is not None and known.sid != login.sid:
+            other_sid.append(login.name)
+    world.update_server(b, logins=(*world.servers[b].logins, *new))
+    text = f"{len(new)} login(s) transferred from {a}"
+    if other_sid:
+        text += f"; there with another SID, left as they are: {', '.join(other_sid)}"
+    tell(world, b, text, logins=[login.name for login in new])
+    network.reassess(world)
+
+
+def _new_logins(world: World, args: Args) -> bool:
+    names = {login.name for login in world.servers[args[0]].logins if login.kind != "CERTIFICATE"}
+    return bool(names - {login.name for login in world.servers[args[1]].logins})
+
+
+# --- linked servers ---------------------------------------------------------------------------------------
+
+
+def _create_linked_server(world: World, item: Input) -> None:
+    server, name = item.args
+    need_running(world, server)
+    try:
+        jobs.add_linked_server(world, server, name)
+    except SqlError:
+        raise InputProblem(f"{server} has a linked server {name} already") from None
+    tell(world, server, f"linked server {name} created")
+
+
+def _copy_linked_servers(world: World, item: Input) -> None:
+    a, b = item.args
+    need_running(world, a, b)
+    known = world.servers[b].linked_servers
+    new = [name for name in world.servers[a].linked_servers if name not in known]
+    world.update_server(b, linked_servers=(*known, *new))
+    tell(world, b, f"{len(new)} linked server(s) copied from {a}", linked_servers=new)
+
+
+def _new_linked_servers(world: World, args: Args) -> bool:
+    a, b = (set(world.servers[name].linked_servers) for name in args)
+    return bool(a - b)
+
+
+JOB: Final = Parameter(mark("job"), "rest", optional=True)
+
+VERBS: Final = (
+    Verb(
+        name="stop-agent",
+        parameters=(SERVER,),
+        help=mark("stop SQL Server Agent: no job runs"),
+        group="fault",
+        do=_agent(running=False),
+        reverse="start-agent",
+        effect=lambda world, fault: f"no job runs on {fault.args[0]}",
+        label=mark("Stop SQL Server Agent"),
+        icon="stop",
+        section=SECTION,
+        sensible=of_server(lambda server: server.agent_running and server.running),
+    ),
+    Verb(
+        name="start-agent",
+        parameters=(SERVER,),
+        help=mark("start SQL Server Agent"),
+        group="repair",
+        do=_agent(running=True),
+        label=mark("Start SQL Server Agent"),
+        icon="play",
+        sensible=of_server(lambda server: not server.agent_running),
+    ),
+    Verb(
+        name="transfer-logins",
+        parameters=SERVERS,
+        help=mark("copy logins with their SIDs and passwords"),
+        group="chore",
+        do=_transfer_logins,
+        label=mark("Transfer logins to {1}"),
+        icon="app",
+        section=SECTION,
+        sensible=_new_logins,
+    ),
+    Verb(
+        name="copy-jobs",
+        parameters=SERVERS,
+        help=mark("copy jobs, disabled"),
+        group="chore",
+        do=_copy_jobs,
+        label=mark("Copy jobs to {1}, disabled"),
+        icon="app",
+        section=SECTION,
+        sensible=_new_jobs,
+    ),
+    Verb(
+        name="enable-jobs",
+        parameters=(SERVER, JOB),
+        help=mark("enable one job, or all"),
+        group="chore",
+        do=_set_jobs(enabled=True),
+        reverse="disable-jobs",
+        label=mark("Enable all jobs"),
+        icon="play",
+        section=SECTION,
+        sensible=of_server(lambda server: any(not job.enabled for job in server.jobs)),
+    ),
+    Verb(
+        name="disable-jobs",
+        parameters=(SERVER, JOB),
+        help=mark("disable one job, or all"),
+        group="chore",
+        do=_set_jobs(enabled=False),
+        reverse="enable-jobs",
+        label=mark("Disable all jobs"),
+        icon="pause",
+        section=SECTION,
+        sensible=of_server(lambda server: any(job.enabled for job in server.jobs)),
+    ),
+    Verb(
+        name="create-linked-server",
+        parameters=(SERVER, Parameter(mark("name"), values=other_servers)),
+        help=mark("create a linked server"),
+        group="chore",
+        do=_create_linked_server,
+        label=mark("Create the linked server {1}"),
+        icon="app",
+        section=SECTION,
+        sensible=of_server(lambda server: server.running),
+    ),
+    Verb(
+        name="copy-linked-servers",
+        parameters=SERVERS,
+        help=mark("copy the definitions of linked servers"),
+        group="chore",
+        do=_copy_linked_servers,
+        label=mark("Copy linked servers to {1}"),
+        icon="app",
+        section=SECTION,
+        sensible=_new_linked_servers,
+    ),
+)

@@ -1,0 +1,134 @@
+"""Input lines, read: `41.25 power-off SERVER_A`, or a whole file of them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from engine import arithmetic
+from engine.constants import TICKS_PER_S
+from engine.inputs import Input, InputProblem
+from engine.verbs import VERBS
+from engine.verbs.verb import Verb
+
+TIME_MAX_S: Final = 1e6
+"""No run is longer: eleven days, as of `run --until`."""
+
+_LINE_ENDS: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
+"""What str.splitlines takes for one beside the usual; to split a text of a million lines there takes two frames."""
+
+
+def parse_line(text: str, tick: int = 0) -> Input:
+    """One input without its time (`power-off SERVER_A`), to be done at *tick*.
+
+    Raises InputProblem.
+    """
+    for end in _LINE_ENDS:  # one kind of line end, so that a journal reads back the same
+        if end[0] in text:  # to look for two signs in a million lines takes four milliseconds
+            text = text.replace(end, "\n")
+    text = text.rstrip()
+    head, _, continuation = text.partition("\n")
+    name, _, rest = head.lstrip().partition(" ")
+    verb = VERBS.get(name.lower())
+    if verb is None:
+        near = difflib.get_close_matches(name.lower(), VERBS, 1)
+        hint = f"; did you mean {near[0]}?" if near else "; see the list of verbs"
+        raise InputProblem(f"there is no verb {name!r}{hint}")
+    if verb.parameters and verb.parameters[-1].kind == "rest":
+        body = rest + f"\n{continuation}".replace("\n    ", "\n") if continuation else rest
+        args = _split_rest(verb, body)
+        return Input(tick, verb.name, tuple(args))
+    if continuation.strip():
+        raise InputProblem(f"{verb.name} takes one line; an indented line follows it")
+    return _with_words(verb, rest.split(), tick)
+
+
+def _split_rest(verb: Verb, body: str) -> list[str]:
+    args: list[str] = []
+    for parameter in verb.parameters[:-1]:
+        found = re.match(r"\s*(\S+)[ \n]?(.*)", body, re.DOTALL)
+        if found is None:
+            raise InputProblem(f"{verb.name} needs {parameter.name}: {usage(verb)}")
+        args.append(found[1])
+        body = found[2]
+    body = re.sub(r"\A(?:[^\S\n]*\n)+", "", body)  # lines of nothing before the first word
+    if not body.strip() and verb.parameters[-1].optional:
+        return args
+    if not body.strip():
+        raise InputProblem(f"{verb.name} needs {verb.parameters[-1].name}: {usage(verb)}")
+    return [*args, body]
+
+
+def _with_words(verb: Verb, words: Sequence[str], tick: int) -> Input:
+    plain = [word for word in words if "=" not in word]
+    options = [tuple(word.split("=", 1)) for word in words if "=" in word]
+    needed = arithmetic.total(not parameter.optional for parameter in verb.parameters)
+    if not needed <= len(plain) <= len(verb.parameters):
+        raise InputProblem(f"{verb.name} takes {needed} argument(s), {len(plain)} given: {usage(verb)}")
+    for parameter, word in zip(verb.parameters, plain, strict=False):
+        if parameter.choices and word not in parameter.choices:
+            raise InputProblem(
+                f"{verb.name}: {parameter.name} is one of {', '.join(parameter.choices)}, not {word!r}"
+            )
+    for name, value in options:
+        if name not in verb.options:
+            raise InputProblem(f"{verb.name} knows no {name}=…: {usage(verb)}")
+        try:
+            number = float(value)
+        except ValueError:
+            raise InputProblem(f"{verb.name}: {name} is a number, not {value!r}") from None
+        least, most = verb.options[name]
+        if not least <= number <= most:  # nor is what is not a number
+            raise InputProblem(f"{verb.name}: {name}={value} is outside {least:g} to {most:g}")
+    return Input(tick, verb.name, tuple(plain), tuple((name, value) for name, value in options))
+
+
+def usage(verb: Verb) -> str:
+    """`degrade FROM TO [rtt_ms=…] …` for messages and help."""
+    parts = [verb.name]
+    for parameter in verb.parameters:
+        word = "|".join(parameter.choices) or parameter.name.upper()
+        parts.append(f"[{word}]" if parameter.optional else word)
+    parts += [f"[{name}=…]" for name in verb.options]
+    return " ".join(parts)
+
+
+def parse_script(text: str) -> tuple[list[Input], list[str]]:
+    """Lines of an input file and all its problems (`line 3: …`). `+S` counts from the line before."""
+    inputs: list[Input] = []
+    problems: list[str] = []
+    tick = 0
+    for number, block in _blocks(text.splitlines()):
+        time, _, rest = block.strip().partition(" ")
+        try:
+            tick = _parse_time(time, tick)
+            inputs.append(parse_line(rest, tick))
+        except InputProblem as problem:
+            problems.append(f"line {number}: {problem}")
+    inputs.sort(key=lambda item: item.tick)
+    return inputs, problems
+
+
+def _blocks(lines: Iterable[str]) -> list[tuple[int, str]]:
+    """Each input with the indented lines that belong to it; comments and blank lines dropped."""
+    blocks: list[tuple[int, list[str]]] = []
+    for number, line in enumerate(lines, start=1):
+        if line[:1] in (" ", "\t") and blocks:
+            blocks[-1][1].append(line)
+        elif line.strip() and not line.lstrip().startswith("#"):
+            blocks.append((number, [line]))
+    return [(number, "\n".join(block).rstrip()) for number, block in blocks]
+
+
+def _parse_time(word: str, before: int) -> int:
+    relative = word.startswith("+")
+    try:
+        seconds = float(word.removeprefix("+").removesuffix("s"))
+    except ValueError:
+        raise InputProblem(f"a line begins with its time in seconds (41.25 or +3), not {word!r}") from None
+    tick = round(seconds * TICKS_PER_S) + (before if relative else 0) if 0.0 <= seconds <= TIME_MAX_S else -1
+    if not 0 <= tick <= TIME_MAX_S * TICKS_PER_S:
+        raise InputProblem(f"the time {word} is outside 0 to {TIME_MAX_S:g} seconds")
+    return tick

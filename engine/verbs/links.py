@@ -1,0 +1,175 @@
+"""The link between two ends, servers or applications."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from engine.flow.recovery import Cause
+from engine.inputs import Input, InputProblem
+from engine.model import Link, World
+from engine.protocol import network
+from engine.verbs.verb import LINK, Args, Before, Verb, at_once
+from engine.words import mark
+
+
+def _change(world: World, a: str, b: str, changes: dict[str, Any], both: bool = True) -> Before:
+    """Change the link(s); returns what they were before."""
+    directions = ((a, b), (b, a)) if both else ((a, b),)
+    before = tuple((f"{x}>{y}", network.link(world, x, y)) for x, y in directions)
+    for x, y in directions:
+        world.links[x, y] = replace(network.link(world, x, y), **changes)
+    network.reassess(world)
+    return before
+
+
+def _mend(world: World, item: Input) -> None:
+    a, b = item.args
+    healthy = _healthy_links(world)
+    for x, y in ((a, b), (b, a)):
+        world.links[x, y] = healthy.get((x, y), network.link(world, x, y))  # what is whole stays as it is
+    network.reassess(world)
+
+
+def _healthy_links(world: World) -> dict[tuple[str, str], Link]:
+    """Links as they were before any fault that is still active changed them."""
+    healthy: dict[tuple[str, str], Link] = {}
+    for fault in world.faults:
+        if fault.reverted_tick is None:
+            for name, before in fault.before:
+                if isinstance(before, Link):
+                    a, _, b = name.partition(">")
+                    healthy.setdefault((a, b), before)
+    return healthy
+
+
+def _reset(world: World, item: Input) -> None:
+    for (guid, me, peer), contact in list(world.contacts.items()):
+        if {me, peer} == set(item.args) and contact.connected:
+            world.contacts[guid, me, peer] = contact = replace(
+                contact, pending="hard", epoch=contact.epoch + 1
+            )
+            world.after(0.05, "contact.lost", guid, me, peer, contact.epoch, "hard")
+
+
+def _degrade(world: World, item: Input) -> Before:
+    changes = {name: float(value) for name, value in item.options}
+    if changes.get("loss", 0.0) >= 1.0:
+        raise InputProblem("degrade: loss is a share below 1; a link that loses everything is black-hole")
+    if changes.get("bandwidth_mbps", 1.0) <= 0.0:
+        raise InputProblem("degrade: bandwidth_mbps must be above 0; use cut or black-hole")
+    return _change(world, *item.args, changes)
+
+
+def _passing(world: World, args: Args) -> bool:
+    return network.passing(world, args[0], args[1])
+
+
+def _connected(world: World, args: Args) -> bool:
+    return any(
+        {me, peer} == set(args) and contact.connected for (_, me, peer), contact in world.contacts.items()
+    )
+
+
+def _changed(world: World, args: Args) -> bool:
+    a, b = args
+    active = {frozenset(f.args[:2]) for f in world.faults if f.reverted_tick is None}
+    whole = all(
+        network.link(world, x, y).up and network.link(world, x, y).passing for x, y in ((a, b), (b, a))
+    )
+    return not whole or frozenset(args) in active
+
+
+WORSE: Final = (
+    (mark("Round trip 50 ms"), "rtt_ms=50"),
+    (mark("Round trip 200 ms"), "rtt_ms=200"),
+    (mark("Bandwidth 10 Mbit/s"), "bandwidth_mbps=10"),
+    (mark("Packet loss 1 %"), "loss=0.01"),
+)
+
+VERBS: Final = (
+    Verb(
+        name="cut",
+        parameters=LINK,
+        help=mark("cut one link; both ends lose the carrier"),
+        group="fault",
+        do=lambda world, item: _change(world, *item.args, {"up": False}),
+        reverse="mend",
+        loses="link",
+        mechanism=Cause.CABLE,
+        label=mark("Cut (both ends lose the carrier)"),
+        icon="cut",
+        sensible=_passing,
+    ),
+    Verb(
+        name="mend",
+        parameters=LINK,
+        help=mark("repair one link, whatever its fault"),
+        group="repair",
+        do=_mend,
+        undoes=("reset-link",),
+        label=mark("Repair"),
+        icon="mend",
+        sensible=_changed,
+    ),
+    Verb(
+        name="black-hole",
+        parameters=LINK,
+        help=mark("drop all packets of one link silently"),
+        group="fault",
+        do=lambda world, item: _change(world, *item.args, {"passing": False}),
+        reverse="mend",
+        loses="link",
+        mechanism=Cause.TIMEOUT,
+        label=mark("Drop all packets silently"),
+        icon="cut",
+        sensible=_passing,
+    ),
+    Verb(
+        name="cut-one-way",
+        parameters=LINK,
+        help=mark("drop the packets in one direction silently"),
+        group="fault",
+        do=lambda world, item: _change(world, *item.args, {"passing": False}, both=False),
+        reverse="mend",
+        loses="link",
+        mechanism=Cause.TIMEOUT,
+        label=mark("Drop packets {0} → {1}"),
+        icon="cut",
+        sensible=_passing,
+        directed=True,
+    ),
+    Verb(
+        name="reset-link",
+        parameters=LINK,
+        help=mark("reset the open connections of one link; the ends may reconnect"),
+        group="fault",
+        do=_reset,
+        loses="link",
+        label=mark("Reset open connections"),
+        icon="retry",
+        sensible=_connected,
+    ),
+    Verb(
+        name="degrade",
+        parameters=LINK,
+        # a link that lets nothing through is cut, not 100 % lossy: `cut` and `black-hole` say which way
+        options={
+            "rtt_ms": (0.0, 10_000.0),
+            "jitter_ms": (0.0, 10_000.0),
+            "bandwidth_mbps": (0.001, 400_000.0),
+            "loss": (0.0, 0.99),
+        },
+        help=mark("change latency, bandwidth or loss of one link"),
+        group="fault",
+        do=_degrade,
+        reverse="mend",
+        loses="link",
+        effect=at_once,
+        label="{options}",
+        icon="load",
+        section=mark("Degrade the line"),
+        sensible=_passing,
+        variants=lambda world, args: WORSE,
+    ),
+)

@@ -1,0 +1,193 @@
+"""What lets others in: firewall ports, TCP/IP and certificates of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from engine.inputs import Input, InputProblem
+from engine.model import Fault, Server, World
+from engine.protocol import network, security
+from engine.verbs.verb import SERVER, Before, Doing, Parameter, Verb, of_server
+from engine.words import mark
+
+SECTION: Final = mark("Network and security")
+
+# --- firewall ---------------------------------------------------------------------------------------------
+
+
+def _firewall(closed: bool) -> Doing:
+    def do(world: World, item: Input) -> None:
+        server, port = item.args[0], _port(item)
+        before = world.servers[server].blocked_ports
+        if closed == (port in before):
+            raise InputProblem(
+                f"the firewall of {server} {'blocks' if closed else 'allows'} port {port} already"
+            )
+        after = (*before, port) if closed else tuple(p for p in before if p != port)
+        world.update_server(server, blocked_ports=after, refused=())
+        network.reassess(world)
+
+    return do
+
+
+def _port(item: Input) -> int:
+    digits = item.args[1]
+    if not digits.isdecimal() or len(digits) > 5 or not 1 <= int(digits) <= 65_535:
+        raise InputProblem(f"a port is a number from 1 to 65535, not {item.args[1]}")
+    return int(item.args[1])
+
+
+def _endpoint_port(world: World, server: str, truth: bool) -> Iterable[str]:
+    endpoint = world.servers[server].endpoint
+    return (str(endpoint.port),) if endpoint is not None else ()
+
+
+def _closed_ports(world: World, server: str, truth: bool) -> Iterable[str]:
+    """Without the truth the usual one: which ports are closed is to be found out."""
+    if not truth:
+        return _endpoint_port(world, server, truth)
+    return map(str, world.servers[server].blocked_ports)
+
+
+# --- certificates -----------------------------------------------------------------------------------------
+
+
+def _certificate_name(server: Server, item: Input) -> str:
+    shown = security.endpoint_certificate(server)
+    found = security.certificate_of(server, item.args[1]) if item.args[1:] else shown
+    if found is None:
+        there = ", ".join(c.name for c in server.certificates) or "none"
+        raise InputProblem(f"{server.name} has no such certificate; there are {there}")
+    return found.name
+
+
+def _set_expiry(world: World, thumbprint: int, tick: int) -> None:
+    """A certificate and all copies of it have the same dates."""
+    for name, server in world.servers.items():
+        if any(c.thumbprint == thumbprint for c in server.certificates):
+            dated = tuple(
+                replace(c, expires_tick=tick) if c.thumbprint == thumbprint else c
+                for c in server.certificates
+            )
+            world.update_server(name, certificates=dated, refused=())
+    network.reassess(world)
+
+
+def _expire(world: World, item: Input) -> Before:
+    server = world.servers[item.args[0]]
+    found = security.certificate_of(server, _certificate_name(server, item))
+    assert found is not None
+    _set_expiry(world, found.thumbprint, world.tick)
+    return (("thumbprint", found.thumbprint), ("expires_tick", found.expires_tick))
+
+
+def _renew(world: World, item: Input) -> None:
+    server = world.servers[item.args[0]]
+    name = _certificate_name(server, item)
+    found = security.certificate_of(server, name)
+    assert found is not None
+    for index, fault in enumerate(world.faults):
+        before = dict(fault.before)
+        active = fault.verb == "expire-certificate" and fault.reverted_tick is None
+        if active and before["thumbprint"] == found.thumbprint:
+            _set_expiry(world, found.thumbprint, before["expires_tick"])
+            world.faults[index] = replace(fault, reverted_tick=world.tick)
+            return
+    raise InputProblem(
+        f"the expiry date of {name} on {server.name} was not changed here; create a new certificate"
+    )
+
+
+def _refused(world: World, fault: Fault) -> str:
+    refused = any("expired" in reason for s in world.servers.values() for _, reason in s.refused)
+    return "a connection was refused" if refused else ""
+
+
+# --- TCP/IP -----------------------------------------------------------------------------------------------
+
+
+def _tcp(enabled: bool) -> Doing:
+    def do(world: World, item: Input) -> None:
+        world.update_server(item.args[0], tcp_enabled=enabled)
+
+    return do
+
+
+def _deaf(world: World, fault: Fault) -> str:
+    name = fault.args[0]
+    return f"{name} does not listen on TCP/IP" if not world.servers[name].tcp_listening else ""
+
+
+PORT: Final = Parameter(mark("port"), "number", values=_endpoint_port)
+CERTIFICATE: Final = Parameter(mark("certificate"), optional=True)
+
+VERBS: Final = (
+    Verb(
+        name="close-firewall",
+        parameters=(SERVER, PORT),
+        help=mark("close a port of a server"),
+        group="fault",
+        do=_firewall(closed=True),
+        reverse="open-firewall",
+        effect=lambda world, fault: f"nothing reaches port {fault.args[1]} of {fault.args[0]}",
+        label=mark("Close port {1} in the firewall"),
+        icon="cut",
+        section=SECTION,
+    ),
+    Verb(
+        name="open-firewall",
+        parameters=(SERVER, replace(PORT, values=_closed_ports)),
+        help=mark("open a port of a server"),
+        group="repair",
+        do=_firewall(closed=False),
+        label=mark("Open port {1} in the firewall"),
+        icon="mend",
+    ),
+    Verb(
+        name="disable-tcp",
+        parameters=(SERVER,),
+        help=mark("disable TCP/IP; takes effect at the next start of the service"),
+        group="fault",
+        do=_tcp(enabled=False),
+        reverse="enable-tcp",
+        effect=_deaf,
+        label=mark("Disable TCP/IP (from the next start)"),
+        icon="cut",
+        section=SECTION,
+        sensible=of_server(lambda server: server.tcp_enabled),
+    ),
+    Verb(
+        name="enable-tcp",
+        parameters=(SERVER,),
+        help=mark("enable TCP/IP; takes effect at the next start of the service"),
+        group="repair",
+        do=_tcp(enabled=True),
+        label=mark("Enable TCP/IP (from the next start)"),
+        icon="mend",
+        sensible=of_server(lambda server: not server.tcp_enabled),
+    ),
+    Verb(
+        name="expire-certificate",
+        parameters=(SERVER, CERTIFICATE),
+        help=mark("let a certificate (the endpoint's) expire"),
+        group="fault",
+        do=_expire,
+        reverse="renew-certificate",
+        effect=_refused,
+        label=mark("Let the endpoint's certificate expire"),
+        icon="warning",
+        section=SECTION,
+    ),
+    Verb(
+        name="renew-certificate",
+        parameters=(SERVER, CERTIFICATE),
+        help=mark("restore the former expiry date of a certificate"),
+        group="repair",
+        do=_renew,
+        label=mark("Restore the expiry date of the endpoint's certificate"),
+        icon="mend",
+        section=SECTION,
+    ),
+)

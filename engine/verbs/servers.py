@@ -1,0 +1,150 @@
+"""Power, service, freezes and network cables of a server."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.flow.recovery import Cause
+from engine.inputs import Input
+from engine.model import Service, World
+from engine.protocol import service
+from engine.verbs.verb import SERVER, Verb, void
+from engine.words import mark
+
+
+def stop_service(world: World, server: str, then: str = "") -> None:
+    """Stop the service as the service control manager does; *then* as of `service.stop`."""
+    service.stop(world, server, Cause.STOP_SERVICE, then, ((17148, ()),))
+
+
+def _shut_down(world: World, item: Input) -> None:
+    service.stop(world, item.args[0], Cause.SHUTDOWN_SERVER, "power-off", ((17147, ()),))
+
+
+VERBS: Final = (
+    Verb(
+        name="power-off",
+        parameters=(SERVER,),
+        help=mark("cut the power of a server"),
+        group="fault",
+        do=lambda world, item: service.power_off(world, item.args[0]),
+        reverse="power-on",
+        undoes=("hang",),
+        pointless=void("the server is off", lambda server: not server.powered),
+        loses="server",
+        label=mark("Cut the power"),
+        icon="power",
+    ),
+    Verb(
+        name="power-on",
+        parameters=(SERVER,),
+        help=mark("switch a server on; it boots and starts SQL Server"),
+        group="repair",
+        do=lambda world, item: service.power_on(world, item.args[0]),
+        undoes=("shutdown", "shutdown-nowait", "stop-service"),
+        pointless=void("the server is on", lambda server: server.powered and not server.shutting_down),
+        label=mark("Switch on"),
+        icon="power",
+    ),
+    Verb(
+        name="shutdown-server",
+        parameters=(SERVER,),
+        help=mark("shut the operating system down"),
+        group="fault",
+        do=_shut_down,
+        reverse="power-on",
+        pointless=void("SQL Server is not running there", lambda server: not server.running),
+        loses="server",
+        mechanism=Cause.SHUTDOWN_SERVER,
+        label=mark("Shut the operating system down"),
+        icon="power",
+    ),
+    Verb(
+        name="stop-service",
+        parameters=(SERVER,),
+        help=mark("stop the SQL Server service"),
+        group="fault",
+        do=lambda world, item: stop_service(world, item.args[0]),
+        reverse="start-service",
+        pointless=void("the service is not running", lambda server: not server.running),
+        loses="server",
+        mechanism=Cause.STOP_SERVICE,
+        label=mark("Stop SQL Server"),
+        icon="stop",
+    ),
+    Verb(
+        name="start-service",
+        parameters=(SERVER,),
+        help=mark("start the SQL Server service"),
+        group="repair",
+        do=lambda world, item: service.start(world, item.args[0]),
+        undoes=("shutdown", "shutdown-nowait", "restart-service"),
+        pointless=void(
+            "the server is off, or the service is up already",
+            lambda server: not server.powered or server.service in (Service.RUNNING, Service.STARTING),
+        ),
+        label=mark("Start SQL Server"),
+        icon="play",
+    ),
+    Verb(
+        name="restart-service",
+        parameters=(SERVER,),
+        help=mark("stop and start the SQL Server service"),
+        group="chore",
+        do=lambda world, item: stop_service(world, item.args[0], "restart"),
+        pointless=void("the service is not running", lambda server: not server.running),
+        loses="server",
+        mechanism=Cause.STOP_SERVICE,
+        cure=True,
+        label=mark("Restart SQL Server"),
+        icon="retry",
+    ),
+    Verb(
+        name="hang",
+        parameters=(SERVER,),
+        help=mark("freeze the instance: SQL Server runs but does not respond"),
+        group="fault",
+        do=lambda world, item: service.hang(world, item.args[0]),
+        reverse="unhang",
+        pointless=void(
+            "the instance is not running, or hangs already", lambda server: not server.running or server.hung
+        ),
+        loses="server",
+        mechanism=Cause.TIMEOUT,
+        label=mark("Freeze the instance"),
+        icon="hang",
+    ),
+    Verb(
+        name="unhang",
+        parameters=(SERVER,),
+        help=mark("unfreeze the instance"),
+        group="repair",
+        do=lambda world, item: service.unhang(world, item.args[0]),
+        pointless=void("the instance does not hang", lambda server: not server.hung),
+        label=mark("Unfreeze the instance"),
+        icon="hang",
+    ),
+    Verb(
+        name="pull-cable",
+        parameters=(SERVER,),
+        help=mark("pull all network cables of a server"),
+        group="fault",
+        do=lambda world, item: service.set_cables(world, item.args[0], plugged=False),
+        reverse="plug-cable",
+        pointless=void("the cables are pulled", lambda server: not server.nic_up),
+        loses="server",
+        mechanism=Cause.CABLE,
+        label=mark("Pull all network cables"),
+        icon="cable",
+    ),
+    Verb(
+        name="plug-cable",
+        parameters=(SERVER,),
+        help=mark("plug all network cables of a server"),
+        group="repair",
+        do=lambda world, item: service.set_cables(world, item.args[0], plugged=True),
+        pointless=void("the cables are plugged", lambda server: server.nic_up),
+        label=mark("Plug all network cables"),
+        icon="cable",
+    ),
+)

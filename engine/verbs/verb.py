@@ -1,0 +1,189 @@
+"""What an input line may ask for, in one record: what it does, what takes it back, how it is told and offered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from engine.flow.recovery import Cause
+from engine.inputs import Input
+from engine.model import Client, Fault, Server, World
+from engine.words import mark
+
+Args = tuple[str, ...]
+Before = tuple[tuple[str, Any], ...]
+"""What reverting a fault restores: `Fault.before`."""
+Doing = Callable[[World, Input], Before | None]
+Values = Callable[[World, str, bool], Iterable[str]]
+"""(world, first argument, whether the truth may be told) -> values."""
+Variants = Callable[[World, Args], Iterable[tuple[str, str]]]
+"""(world, arguments) -> (label or "", options as they are written) of each offer."""
+Group = Literal["fault", "repair", "load", "sql", "chore", "remark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument of a verb. *kind* says what may stand there."""
+
+    name: str
+    kind: str = "word"
+    """server, database, client, name (server or client), window, workload, word, number, rest (of the line)."""
+    optional: bool = False
+    choices: tuple[str, ...] = ()
+    title: str = ""
+    """What the editor calls it, where that is not its name."""
+    values: Values | None = None
+    """What menus offer where any word could stand; None: it can only be typed."""
+
+
+def everywhere(world: World, args: Args) -> bool:
+    """A menu offers the act whenever it can be done."""
+    return True
+
+
+def never(world: World, item: Input) -> str:
+    """The act always changes something, or refuses by itself."""
+    return ""
+
+
+def once(world: World, args: Args) -> Iterable[tuple[str, str]]:
+    """One offer, without options."""
+    return (("", ""),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """All that the program knows of a verb. What is left out stands for a plain act."""
+
+    name: str
+    parameters: tuple[Parameter, ...] = ()
+    options: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Names that may follow as name=number, with the least and the most of each: beyond them the model is meaningless
+    or costs without end. All bounds are assumed."""
+    help: str
+    group: Group
+    """How menus and scores sort it. Faults and repairs go through the ledger."""
+    do: Doing | None
+    """Does it, and returns what reverting restores. Raises InputProblem before anything changes. None: the ledger
+    itself does it (`revert-all`)."""
+
+    # the ledger
+    reverse: str = ""
+    """The verb, with its options if it needs some, that takes the act back with the same arguments; empty: it passes by
+    itself, or only other work mends it."""
+    undoes: tuple[str, ...] = ()
+    """Faults that it takes back beside those whose reverse it is."""
+    pointless: Callable[[World, Input], str] = never
+    """Why the act would change nothing now: it is not done, and noted as without effect."""
+    loses: Literal["", "server", "link"] = ""
+    """What its loss is put down to this fault: the server of the first argument, or the link of the first two."""
+    mechanism: Cause = Cause.POWER_OFF
+    """Which timing a failover caused by it follows."""
+    effect: Callable[[World, Fault], str] | None = None
+    """What proves that the fault has taken hold; empty if nothing does yet. None: what *loses* says is lost."""
+    ends_with_effect: bool = False
+    """The fault is over as soon as its effect is: other work has mended it."""
+    cure: bool = False
+    """A chore that breaks something for a moment in order to mend: it has a line in the ledger as a fault has."""
+    timers: Mapping[str, Callable[..., None]] = field(default_factory=dict)
+    """What the timers do that it sets, by their names."""
+
+    # menus
+    label: str = ""
+    """With {0}, {1} … for the arguments and {options} for the label of a variant; empty: the help text."""
+    icon: str = "gear"
+    section: str = ""
+    """Submenu in which it stands; empty for the menu itself."""
+    sensible: Callable[[World, Args], bool] = everywhere
+    """Whether a menu offers it: it would not be for nothing, although it can be done."""
+    variants: Variants = once
+    """A verb that needs values is offered with these; any other value can be typed."""
+    back_label: Callable[[Args], str] | None = None
+    """Label of its reverse, where that is the same verb with options: offered when the act itself is not sensible."""
+    directed: bool = False
+    """One link, but the order of its ends matters."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of the arguments that it needs."""
+        return tuple(parameter.kind for parameter in self.parameters if not parameter.optional)
+
+    @property
+    def of_link(self) -> bool:
+        """It is done to one link."""
+        return self.kinds == ("name", "name")
+
+    @property
+    def has_ends(self) -> bool:
+        """It goes from one end to another."""
+        return tuple(parameter.name for parameter in self.parameters[:2]) == ("from", "to")
+
+    @property
+    def in_ledger(self) -> bool:
+        return self.do is not None and (self.group in ("fault", "repair") or self.cure)
+
+    def heals(self, item: Input) -> bool:
+        """Whether *item*, of this verb, is its own reverse: a slow-down by the factor 1 is none."""
+        name, *options = self.reverse.split() or [""]
+        pairs = (option.split("=") for option in options)
+        return name == self.name and all(item.option(key, math.nan) == float(value) for key, value in pairs)
+
+
+# --- parameters that many have ----------------------------------------------------------------------------
+
+SERVER: Final = Parameter(mark("server"), "server")
+DATABASE: Final = Parameter(mark("database"), "database")
+CLIENT: Final = Parameter(mark("client"), "client")
+LINK: Final = (Parameter(mark("from"), "name"), Parameter(mark("to"), "name"))
+SERVERS: Final = (Parameter("from", "server"), Parameter("to", "server"))
+
+
+# --- rules that many have ---------------------------------------------------------------------------------
+
+
+def of_server(wanted: Callable[[Server], bool]) -> Callable[[World, Args], bool]:
+    """Sensible where the server of the first argument is so."""
+    return lambda world, args: wanted(world.servers[args[0]])
+
+
+def void(why: str, when: Callable[[Server], bool]) -> Callable[[World, Input], str]:
+    """Pointless where the server of the first argument is so."""
+    return lambda world, item: why if when(world.servers[item.args[0]]) else ""
+
+
+def other_servers(world: World, name: str, truth: bool) -> Iterable[str]:
+    return (server for server in world.servers if server != name)
+
+
+# --- effects ------------------------------------------------------------------------------------------------
+
+
+def at_once(world: World, fault: Fault) -> str:
+    return "takes effect at the next write or packet"
+
+
+def loss(world: World, fault: Fault, link: bool) -> str:
+    """Who has lost the server of the first argument, or the other end of the *link*, since the fault was done."""
+    names = set(fault.args[:2])
+    lost = [
+        key
+        for key, contact in world.contacts.items()
+        if not contact.connected
+        and contact.since_tick >= fault.active_tick
+        and (set(key[1:]) == names if link else key[2] == fault.args[0])
+    ]
+    if lost:
+        _, me, peer = min(lost)
+        return f"{me} has lost {peer}"
+    for client in world.clients.values():
+        if _feels(client, fault, names, link):
+            return f"{client.name} has lost its connections"
+    return ""
+
+
+def _feels(client: Client, fault: Fault, names: set[str], link: bool) -> bool:
+    if client.connected_to is not None or client.lost_since is None or client.lost_since < fault.active_tick:
+        return False
+    return client.name in names if link else client.data_source == fault.args[0]

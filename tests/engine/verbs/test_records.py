@@ -1,0 +1,58 @@
+"""The records of the verbs fit together."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.protocol import causes
+from engine.simulator import HANDLERS
+from engine.verbs import FAMILIES, VERBS
+from engine.verbs.ledger import UNDOES
+from engine.verbs.lines import parse_line
+from engine.verbs.verb import Verb
+
+OF_SQL = {"shutdown", "shutdown-nowait"}
+"""Faults that a T-SQL statement enters in the ledger."""
+
+
+def test_no_two_verbs_have_one_name() -> None:
+    assert len(VERBS) == sum(len(family.VERBS) for family in FAMILIES)
+
+
+@pytest.mark.parametrize("verb", VERBS.values(), ids=lambda verb: verb.name)
+def test_what_takes_a_verb_back_is_a_verb_for_the_same_arguments(verb: Verb) -> None:
+    assert set(verb.undoes) <= VERBS.keys() | OF_SQL
+    if verb.reverse:
+        name, *options = verb.reverse.split(" ")
+        back = VERBS[name]
+        assert verb.kinds == back.kinds[: len(verb.kinds)]
+        assert {option.partition("=")[0] for option in options} <= back.options.keys()
+        assert verb.name in UNDOES[name]
+
+
+@pytest.mark.parametrize("verb", VERBS.values(), ids=lambda verb: verb.name)
+def test_a_record_has_nothing_that_would_never_be_read(verb: Verb) -> None:
+    assert verb.do is not None or verb.name == "revert-all"
+    if not verb.in_ledger:
+        assert (verb.loses, verb.effect, verb.undoes, verb.ends_with_effect) == ("", None, (), False)
+    assert verb.back_label is None or verb.reverse.startswith(f"{verb.name} ")
+    assert not verb.directed or verb.of_link
+    assert verb.loses != "link" or verb.of_link
+    assert all(HANDLERS[name] is timer for name, timer in verb.timers.items())
+
+
+def test_failovers_are_put_down_to_what_the_records_say() -> None:
+    assert {name for name, lost in causes.LOSES.items() if lost} == OF_SQL | {
+        verb.name for verb in VERBS.values() if verb.loses
+    }
+    assert VERBS["pull-cable"].mechanism is causes.MECHANISM["pull-cable"]
+
+
+def test_only_a_slow_down_by_one_heals() -> None:
+    healing = [
+        line
+        for line in ("slow-cpu A factor=1", "slow-cpu A factor=1.0", "slow-cpu A factor=2", "slow-cpu A")
+        if VERBS["slow-cpu"].heals(parse_line(line))
+    ]
+    assert healing == ["slow-cpu A factor=1", "slow-cpu A factor=1.0"]
+    assert not VERBS["cut"].heals(parse_line("cut A B"))
