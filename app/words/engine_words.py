@@ -106,7 +106,6 @@ SCHEMA_NOTES: Final = frozenset(
         ),
         mark("SET PARTNER RESUME is accepted on the mirror, too."),
         mark("SET WITNESS OFF is accepted on the mirror, too."),
-        mark("With safety OFF a new backlog turns SYNCHRONIZED back into SYNCHRONIZING."),
         mark("Time from power on until SQL Server starts."),
         mark("Time that the service needs to start."),
         mark("Date and time on the servers' clocks at the start of the drill."),

@@ -13,8 +13,9 @@ from engine.verbs.verb import LINK, Args, Before, Verb, at_once
 from engine.words import mark
 
 
-def _change(world: World, a: str, b: str, changes: dict[str, Any], both: bool = True) -> Before:
-    """Change the link(s); returns what they were before."""
+def _change(world: World, item: Input, both: bool = True, **changes: Any) -> Before:
+    """Change the link that *item* names, in *both* directions; returns what they were before."""
+    a, b = item.args
     directions = ((a, b), (b, a)) if both else ((a, b),)
     before = tuple((f"{x}>{y}", network.link(world, x, y)) for x, y in directions)
     for x, y in directions:
@@ -53,12 +54,12 @@ def _reset(world: World, item: Input) -> None:
 
 
 def _degrade(world: World, item: Input) -> Before:
-    changes = {name: float(value) for name, value in item.options}
+    changes: dict[str, Any] = {name: float(value) for name, value in item.options}
     if changes.get("loss", 0.0) >= 1.0:
         raise InputProblem("degrade: loss is a share below 1; a link that loses everything is black-hole")
     if changes.get("bandwidth_mbps", 1.0) <= 0.0:
         raise InputProblem("degrade: bandwidth_mbps must be above 0; use cut or black-hole")
-    return _change(world, *item.args, changes)
+    return _change(world, item, **changes)
 
 
 def _passing(world: World, args: Args) -> bool:
@@ -93,7 +94,7 @@ VERBS: Final = (
         parameters=LINK,
         help=mark("cut one link; both ends lose the carrier"),
         group="fault",
-        do=lambda world, item: _change(world, *item.args, {"up": False}),
+        do=lambda world, item: _change(world, item, up=False),
         reverse="mend",
         loses="link",
         mechanism=Cause.CABLE,
@@ -117,7 +118,7 @@ VERBS: Final = (
         parameters=LINK,
         help=mark("drop all packets of one link silently"),
         group="fault",
-        do=lambda world, item: _change(world, *item.args, {"passing": False}),
+        do=lambda world, item: _change(world, item, passing=False),
         reverse="mend",
         loses="link",
         mechanism=Cause.TIMEOUT,
@@ -130,7 +131,7 @@ VERBS: Final = (
         parameters=LINK,
         help=mark("drop the packets in one direction silently"),
         group="fault",
-        do=lambda world, item: _change(world, *item.args, {"passing": False}, both=False),
+        do=lambda world, item: _change(world, item, both=False, passing=False),
         reverse="mend",
         loses="link",
         mechanism=Cause.TIMEOUT,
